@@ -1,0 +1,1 @@
+"""Bayesian fault localization inside a pytest run."""

@@ -1,0 +1,1 @@
+"""Frozen values that every room shares, and the ports that adapters fill."""

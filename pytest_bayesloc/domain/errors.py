@@ -1,0 +1,25 @@
+"""Errors that a user can read and act on."""
+
+
+class BayeslocError(Exception):
+    """A condition that is reported in one line, never as a traceback.
+
+    Attributes:
+        slug: The section of ``docs/messages.md`` that explains the condition.
+    """
+
+    def __init__(self, message: str, *, slug: str) -> None:
+        super().__init__(f"{message} ({slug})")
+        self.slug = slug
+
+
+class EvidenceError(BayeslocError):
+    """Evidence that the belief can't be conditioned on."""
+
+
+class PatchError(BayeslocError):
+    """An inspection patch that can't be made or run."""
+
+
+class ExecutionError(BayeslocError):
+    """A re-run that could not be started or was lost."""

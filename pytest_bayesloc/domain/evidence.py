@@ -1,0 +1,75 @@
+"""What was learned about one location, and how strongly it speaks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from math import log
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.domain.errors import EvidenceError
+
+if TYPE_CHECKING:
+    from pytest_bayesloc.domain.location import Location
+
+
+class Outcome(str, Enum):
+    """How an inspection came out (docs/model.md, section "Outcomes")."""
+
+    TARGET_ASSERTION_FAILED = "TARGET_ASSERTION_FAILED"
+    TARGET_ASSERTION_FAILED_BUT_LLM_DISAGREES = "TARGET_ASSERTION_FAILED_BUT_LLM_DISAGREES"
+    COVERED_AND_PASSED = "COVERED_AND_PASSED"
+    COLLATERAL_FAILURE_LLM_SUSPICIOUS = "COLLATERAL_FAILURE_LLM_SUSPICIOUS"
+    COLLATERAL_FAILURE_LLM_INNOCENT = "COLLATERAL_FAILURE_LLM_INNOCENT"
+    COLLATERAL_FAILURE = "COLLATERAL_FAILURE"
+    NO_COVERAGE = "NO_COVERAGE"
+    INCONCLUSIVE = "INCONCLUSIVE"
+    # Read off the failure itself, without a re-run:
+    RAISE_FRAME = "RAISE_FRAME"
+    NOT_IN_TRACEBACK = "NOT_IN_TRACEBACK"
+    GUARD_NAMES_OWNER = "GUARD_NAMES_OWNER"
+    GUARD_REFUSED = "GUARD_REFUSED"
+    ORIGIN_IN_TEST = "ORIGIN_IN_TEST"
+
+
+class Decision(str, Enum):
+    """The qualitative verdict of a reflection."""
+
+    CONFIRMED_BUGGY = "CONFIRMED_BUGGY"
+    CONFIRMED_NOT_BUGGY = "CONFIRMED_NOT_BUGGY"
+    NEUTRAL = "NEUTRAL"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """One outcome, weighed under both hypotheses.
+
+    Attributes:
+        location: The location it speaks about.
+        source: Kind of evidence: ``assertions``, ``traceback``, ``guard``, ...
+        outcome: What was seen.
+        p_if_faulty: P(outcome | location is faulty), in (0, 1].
+        p_if_clean: P(outcome | location is clean), in (0, 1].
+        why: One line for a person.
+    """
+
+    location: Location
+    source: str
+    outcome: Outcome
+    p_if_faulty: float
+    p_if_clean: float
+    why: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("p_if_faulty", "p_if_clean"):
+            value = getattr(self, name)
+            if not 0.0 < value <= 1.0:
+                raise EvidenceError(
+                    f"{name}={value} is no likelihood: expected a number in (0, 1].",
+                    slug="bad-likelihood",
+                )
+
+    @property
+    def log_ratio(self) -> float:
+        """Log likelihood ratio, in nats: above 0 speaks against the location."""
+        return log(self.p_if_faulty / self.p_if_clean)

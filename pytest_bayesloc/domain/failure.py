@@ -1,0 +1,79 @@
+"""How a test failed, as plain values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pytest_bayesloc.domain.location import Location
+
+
+class Origin(str, Enum):
+    """Where the error stands, as far as rules can tell."""
+
+    CODE = "code"
+    TEST = "test"
+    FIXTURE = "fixture"
+    DATA = "data"
+    COLLECTION = "collection"
+
+
+class ErrorKind(str, Enum):
+    """What sort of error it is: a guard that refused, a crash, or a wrong result."""
+
+    VALIDATION = "validation"
+    RUNTIME = "runtime"
+    LOGIC = "logic"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
+    """One frame of a traceback, outermost first in a ``Failure``.
+
+    Attributes:
+        file: Path relative to rootdir; absolute where it lies outside.
+        line: 1-based line that was executing.
+        name: ``co_qualname``, or ``co_name`` before Python 3.11.
+        first_line: ``co_firstlineno`` of the code: the first decorator's line, if any.
+        in_app: Whether the file belongs to the source under test or to its tests.
+        is_test: Whether the file is a test file or a conftest.
+    """
+
+    file: str
+    line: int
+    name: str
+    first_line: int
+    in_app: bool
+    is_test: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """A failing test, or a file that could not be collected.
+
+    Attributes:
+        node_id: Node id of the test or of the file.
+        phase: ``setup``, ``call``, ``teardown`` or ``collect``.
+        exc_type: Name of the exception type.
+        message: Its text.
+        frames: The traceback, outermost first; of a chain, the last exception's.
+        cause_frames: The tracebacks of the exceptions it was raised from, nearest cause first.
+        test_locations: The test function and the fixtures that it used, test first.
+        syntax_error: ``(file, line)`` of a syntax error, else None.
+    """
+
+    node_id: str
+    phase: str
+    exc_type: str
+    message: str
+    frames: tuple[Frame, ...] = ()
+    cause_frames: tuple[tuple[Frame, ...], ...] = ()
+    test_locations: tuple[Location, ...] = ()
+    syntax_error: tuple[str, int] | None = None
+
+    @property
+    def raise_frame(self) -> Frame | None:
+        """The innermost frame in the project: where the exception was raised, or left it."""
+        return next((frame for frame in reversed(self.frames) if frame.in_app), None)

@@ -1,0 +1,159 @@
+"""An inspection: propose a patch, re-run tests under it, weigh what came out."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_bayesloc.domain.evidence import Decision, Evidence
+    from pytest_bayesloc.domain.location import Location
+
+
+class Verdict(str, Enum):
+    """How one re-run of one test ended. Only pass and fail are evidence."""
+
+    PASS = "pass"  # noqa: S105 - a verdict, no password
+    FAIL = "fail"
+    TIMEOUT = "timeout"
+    CRASH = "crash"
+    NOT_RUN = "not-run"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One assertion that a patch inserts.
+
+    Attributes:
+        number: Its number in the patch, from 0.
+        at_exit: Whether it speaks of what the target returns, not of what it is given.
+        text: The condition as source text.
+        support: How many observed passing calls it held in.
+    """
+
+    number: int
+    at_exit: bool
+    text: str
+    support: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InspectionPatch:
+    """A change to one file, made in memory only.
+
+    Attributes:
+        target: The location it inspects.
+        kind: The proposal that made it: ``assertions``, ...
+        original: Text of the file.
+        patched: Text of the file with the change.
+        checks: The assertions that it inserts.
+    """
+
+    target: Location
+    kind: str
+    original: str
+    patched: str
+    checks: tuple[Check, ...] = ()
+
+    @property
+    def diff(self) -> str:
+        """The patch as a unified diff."""
+        lines = difflib.unified_diff(
+            self.original.splitlines(keepends=True),
+            self.patched.splitlines(keepends=True),
+            fromfile=f"a/{self.target.file}",
+            tofile=f"b/{self.target.file}",
+        )
+        return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestRun:
+    """One test in one re-run.
+
+    Attributes:
+        verdict: How it ended.
+        error: ``Type: message`` of a failure, else empty.
+        covered: Whether the patch's heartbeat was seen.
+        violations: Numbers of the patch's checks that failed in the target's own frame, in order.
+        output: What the test printed and its traceback, capped.
+    """
+
+    __test__ = False  # not a test class for pytest
+
+    verdict: Verdict
+    error: str = ""
+    covered: bool = False
+    violations: tuple[int, ...] = ()
+    output: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rerun:
+    """What a re-run of several tests gave.
+
+    Attributes:
+        tests: Per node id, how it went; every test that was asked for.
+        n_swapped: Functions whose code was replaced; 0 means that the patch was never in place.
+        seconds: Wall seconds.
+        cpu_s: CPU seconds of the re-run itself.
+        log: Heartbeat and notes, for the report.
+        how: ``fork`` or ``fresh``.
+    """
+
+    tests: Mapping[str, TestRun]
+    n_swapped: int = 0
+    seconds: float = 0.0
+    cpu_s: float = 0.0
+    log: str = ""
+    how: str = "fork"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signals:
+    """The formal signals of one inspection (docs/model.md, section "Outcomes")."""
+
+    is_covered: bool
+    has_target_assertion: bool
+    is_failure: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inspection:
+    """One finished inspection.
+
+    Attributes:
+        step: From 1, in the order they ran.
+        target: The inspected location.
+        kind: Kind of patch.
+        diff: The patch as a unified diff.
+        tests: Per node id, how it went.
+        signals: What was seen.
+        decision: What the reflection made of it.
+        evidence: The outcome with its likelihoods.
+        belief_before: P(target is faulty) before.
+        belief_after: P(target is faulty) after.
+        top_after: The likeliest locations after it, best first, with their probabilities.
+        seconds: Wall seconds of proposing, re-running and updating.
+        cpu_s: CPU seconds of the re-run itself.
+        log: Heartbeat and notes.
+    """
+
+    step: int
+    target: Location
+    kind: str
+    diff: str
+    tests: Mapping[str, TestRun]
+    signals: Signals
+    decision: Decision
+    evidence: Evidence
+    belief_before: float
+    belief_after: float
+    top_after: tuple[tuple[Location, float], ...] = field(default=())
+    seconds: float = 0.0
+    cpu_s: float = 0.0
+    log: str = ""

@@ -1,0 +1,61 @@
+"""Where code is: the unit that is ranked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+MODULE = "<module>"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Location:
+    """A function, a class body or a module body in a file of the project.
+
+    Attributes:
+        file: POSIX path relative to rootdir (or ``../`` from it).
+        start_line: First line, 1-based: of ``def`` or ``class``, below any decorators.
+        end_line: Last line, inclusive.
+        qualname: ``__qualname__`` of the function or class, ``<module>`` for a module body.
+        is_test: Whether it is a test, a fixture, or other code of a test file.
+    """
+
+    file: str
+    start_line: int
+    end_line: int
+    qualname: str
+    is_test: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.file or not 1 <= self.start_line <= self.end_line:
+            raise ValueError(
+                f"Location {self.file!r}:{self.start_line}-{self.end_line} is not a range of lines "
+                "in a file: expected a file and 1 <= start_line <= end_line."
+            )
+
+    @property
+    def module(self) -> str:
+        """Dotted module name guessed from the path: ``src/shop/cart.py`` -> ``shop.cart``."""
+        parts = [part for part in PurePosixPath(self.file).with_suffix("").parts if part != ".."]
+        if parts[:1] == ["src"] and len(parts) > 1:
+            parts = parts[1:]
+        if parts[-1:] == ["__init__"] and len(parts) > 1:
+            parts = parts[:-1]
+        return ".".join(parts)
+
+    @property
+    def fqn(self) -> str:
+        """Fully qualified name: module and qualified name."""
+        return self.module if self.qualname == MODULE else f"{self.module}.{self.qualname}"
+
+    @property
+    def inspectable(self) -> bool:
+        """Whether a patch can be aimed at it: not made by the compiler (``<lambda>``, ...)."""
+        if self.qualname == MODULE:
+            return True
+        return not self.qualname.startswith("<") and ".<" not in self.qualname.replace(
+            ".<locals>", ""
+        )
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.start_line} {self.qualname}"

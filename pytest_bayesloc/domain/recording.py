@@ -1,0 +1,68 @@
+"""What calls were seen with which values, without ever running code of the project to look."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_bayesloc.domain.location import Location
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Value:
+    """What was noted of one value. Only built-in types are looked into.
+
+    Attributes:
+        type_name: Name of the exact type.
+        number: The value of an int or float, else None.
+        length: Length of a str, bytes, list, tuple, dict, set or frozenset, else None.
+        is_sorted: Whether a list or tuple of up to 100 numbers or strings ascends, else None.
+        text: ``repr`` of None, a bool, an int, a float or a str of up to 40 characters, else None.
+        identity: ``id`` while the call ran, to see a value handed on.
+    """
+
+    type_name: str
+    number: float | None = None
+    length: int | None = None
+    is_sorted: bool | None = None
+    text: str | None = None
+    identity: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One call of a function of the source under test.
+
+    Attributes:
+        location: The callee.
+        caller: Index of the nearest recorded caller in the same recording, or -1.
+        entered: Position of the entry among all recorded entries and exits of the test.
+        left: Position of the exit; -1 if it was never left.
+        args: Parameter name to value at entry.
+        result: What it returned; None if it did not return.
+        raised: Whether it was left by an exception.
+    """
+
+    location: Location
+    caller: int
+    entered: int
+    left: int
+    args: Mapping[str, Value] = field(default_factory=dict)
+    result: Value | None = None
+    raised: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recording:
+    """The calls of several tests.
+
+    Attributes:
+        calls: Per node id, its calls in the order of entry; capped a function and test.
+        edges: How often a location called another, over all recorded tests, uncapped.
+    """
+
+    calls: Mapping[str, tuple[Call, ...]] = field(default_factory=dict)
+    edges: Mapping[tuple[Location, Location], int] = field(default_factory=dict)

@@ -1,0 +1,102 @@
+"""Which test executed which line, and how each test ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from pytest_bayesloc.domain.location import Location
+
+
+def bits(bitset: int) -> Iterator[int]:
+    """The positions set in ``bitset``, ascending."""
+    while bitset:
+        low = bitset & -bitset
+        yield low.bit_length() - 1
+        bitset ^= low
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """How many tests executed (``e``) a location or not (``n``), and failed or passed.
+
+    Attributes:
+        ef: Failing tests that executed it.
+        ep: Passing tests that executed it.
+        nf: Failing tests that did not.
+        np: Passing tests that did not.
+    """
+
+    ef: int
+    ep: int
+    nf: int
+    np: int
+
+    def __post_init__(self) -> None:
+        if min(self.ef, self.ep, self.nf, self.np) < 0:
+            raise ValueError(f"{self} has a negative count: expected four counts of tests.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spectrum:
+    """T tests x L locations, with verdicts. Bit i of a bitset stands for ``tests[i]``.
+
+    Attributes:
+        tests: Node ids, T of them. Tests that are no evidence (skipped, xfailed) have no verdict
+            bit.
+        failing: Bitset of the failing tests.
+        passing: Bitset of the passing tests; disjoint from ``failing``.
+        lines: Per location, per line, the bitset of the tests that executed it.
+        executed: Per location, the bitset of the tests that executed any of its lines.
+    """
+
+    tests: tuple[str, ...]
+    failing: int
+    passing: int
+    lines: Mapping[Location, Mapping[int, int]]
+    executed: Mapping[Location, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        if self.failing & self.passing:
+            both = [self.tests[i] for i in bits(self.failing & self.passing)]
+            raise ValueError(f"{both} both failed and passed: expected one verdict a test.")
+        unions = {where: reduce(or_, rows.values(), 0) for where, rows in self.lines.items()}
+        object.__setattr__(self, "executed", unions)
+
+    def count(self, executed: int) -> Counts:
+        """The counts of the bitset of tests ``executed``."""
+        ef = (executed & self.failing).bit_count()
+        ep = (executed & self.passing).bit_count()
+        return Counts(
+            ef=ef,
+            ep=ep,
+            nf=self.failing.bit_count() - ef,
+            np=self.passing.bit_count() - ep,
+        )
+
+    def counts(self, location: Location) -> Counts:
+        """The counts of ``location``; of one that is not in the spectrum, those of unexecuted."""
+        return self.count(self.executed.get(location, 0))
+
+    def bitset(self, node_ids: Iterable[str]) -> int:
+        """The bitset of ``node_ids``, unknown ones left out."""
+        index = {node_id: i for i, node_id in enumerate(self.tests)}
+        return reduce(or_, (1 << index[n] for n in node_ids if n in index), 0)
+
+    def node_ids(self, bitset: int) -> tuple[str, ...]:
+        """The node ids whose bit is set."""
+        return tuple(self.tests[i] for i in bits(bitset))
+
+    def for_failures(self, failing: int) -> Spectrum:
+        """The same spectrum with only ``failing`` as failing tests; the others have no verdict."""
+        return Spectrum(
+            tests=self.tests,
+            failing=failing & self.failing,
+            passing=self.passing,
+            lines=self.lines,
+        )
