@@ -1,0 +1,94 @@
+"""Run the tests for every supported Python on this machine, then lint, types and imports.
+
+Arguments are names of tox environments; without any, all are run whose Python is here. tox finds
+a Python only by its name on PATH, so the folders of those found are put there.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).resolve().parent.parent
+VERSIONS = ("3.10", "3.11", "3.12", "3.13")
+LOWEST = "3.10"
+CHECKS = ("lint", "types", "imports")
+ASK = "import sys; print('%d.%d' % sys.version_info[:2]); print(sys.executable)"
+
+
+def main(wanted: list[str]) -> int:
+    """The exit status of tox."""
+    found = {version: where for version in VERSIONS if (where := find(version))}
+    for version in VERSIONS:
+        print(f"Python {version}: {found.get(version) or 'not here, its tests are skipped'}")
+    environments = wanted or [*test_environments(list(found)), *CHECKS]
+    folders = [str(where.parent) for where in found.values()]
+    path = os.pathsep.join([*folders, os.environ.get("PATH", os.defpath)])
+    command = [sys.executable, "-m", "tox", "run", "-e", ",".join(environments)]
+    print("$", " ".join(["tox", *command[3:]]), flush=True)
+    # Where a Python is missing, the tests are skipped in plain sight, never fetched behind it.
+    environment = {"UV_PYTHON_DOWNLOADS": "never", **os.environ, "PATH": path}
+    return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
+
+
+def test_environments(found: list[str]) -> list[str]:
+    """The tox environments that run tests: one a Python, and the oldest dependencies."""
+    if not found:
+        print(f"None of them is here: the tests run on {sys.version.split()[0]} alone.")
+        return ["py"]
+    names = ["py" + version.replace(".", "") for version in found]
+    return [*names, "lowest"] if LOWEST in found else names
+
+
+def find(version: str) -> Path | None:
+    """The executable of Python ``version``: one that runs, not just one that has the name."""
+    for candidate in candidates(version):
+        if where := real_path(candidate, version):
+            return where
+    return None
+
+
+def candidates(version: str) -> Iterator[str]:
+    """What may be Python ``version``: a command on PATH, then what pyenv has installed."""
+    if command := shutil.which(f"python{version}"):
+        yield command
+    home = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
+    pyenv = shutil.which("pyenv") or str(home / "bin" / "pyenv")
+    installed = output([pyenv, "versions", "--bare", "--skip-aliases"]).split()
+    for name in sorted(installed, key=patch_number, reverse=True):
+        if name.startswith(f"{version}.") and (prefix := output([pyenv, "prefix", name]).strip()):
+            yield str(Path(prefix) / "bin" / f"python{version}")
+
+
+def patch_number(version: str) -> int:
+    """9 of ``3.12.9``; -1 where the last part is no number."""
+    last = version.rpartition(".")[2]
+    return int(last) if last.isdecimal() else -1
+
+
+def real_path(candidate: str, version: str) -> Path | None:
+    """Where ``candidate`` really lies, if it runs and is ``version``; shims may do neither."""
+    answer = output([candidate, "-c", ASK]).splitlines()
+    if len(answer) != 2 or answer[0] != version:
+        return None
+    return Path(answer[1])
+
+
+def output(command: list[str]) -> str:
+    """What ``command`` prints; nothing if it fails."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout if done.returncode == 0 else ""
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

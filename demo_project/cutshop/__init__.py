@@ -1,0 +1,1 @@
+"""Curves and prices for a shop that cuts shapes out of sheet material."""

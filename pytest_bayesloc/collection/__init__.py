@@ -1,0 +1,1 @@
+"""Per-test coverage and outcomes, from an ordinary run of pytest."""

@@ -1,0 +1,133 @@
+"""Collection by coverage.py: one instance for the session, a context a window.
+
+For Python 3.10 and 3.11, and where no ``sys.monitoring`` slot is free. Where pytest-cov or
+``coverage run`` is measuring already, its tracer rests while ours works, so what ours saw is
+pushed back into its data: lines in line mode, arcs alone in branch mode.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pytest_bayesloc.collection.collector import Hit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from coverage import Coverage
+
+
+class CoverageCollector:
+    """One coverage.py instance in memory.
+
+    Args:
+        traced: Whether a file is under test.
+        directories: Where files under test lie.
+        context_name: The name that an outer, context-measuring coverage gives a window, or None
+            to push back without contexts.
+    """
+
+    name = "coverage.py"
+    early = False
+
+    def __init__(
+        self,
+        traced: Callable[[str], bool],
+        directories: Sequence[str],
+        context_name: Callable[[int], str] | None = None,
+    ) -> None:
+        self._traced = traced
+        self._directories = directories
+        self._context_name = context_name
+        self._cov: Coverage | None = None
+        self._outer: Coverage | None = None
+        self._window: int | None = None
+        self._hits: list[Hit] = []
+
+    def start(self) -> bool:
+        """Start measuring on top of an outer coverage, if there is one."""
+        from coverage import Coverage
+
+        self._outer = Coverage.current()
+        self._cov = Coverage(data_file=None, config_file=False, messages=False)
+        self._configure(self._cov, self._outer)
+        self._cov.start()
+        return True
+
+    def _configure(self, cov: Coverage, outer: Coverage | None) -> None:
+        if outer is None:
+            cov.set_option("run:include", [f"{path}/*" for path in self._directories])
+            cov.set_option("run:omit", ["*/site-packages/*", "*/.*/*"])
+            return
+        # What the outer one would measure must be seen, for it sees nothing meanwhile.
+        cov.set_option("run:branch", bool(outer.get_option("run:branch")))
+        cov.set_option("run:concurrency", outer.get_option("run:concurrency"))
+        outside = outer.get_option("run:source") or []
+        if outside:
+            cov.set_option("run:source", [*_texts(outside), *self._directories])
+        packages = outer.get_option("run:source_pkgs")
+        if packages:
+            cov.set_option("run:source_pkgs", _texts(packages))
+            if not outside:
+                cov.set_option("run:source", list(self._directories))
+
+    def switch(self, window: int | None) -> None:
+        """Label what follows with ``window``."""
+        if self._cov is None or window == self._window:
+            return
+        self._window = window
+        self._cov.switch_context("" if window is None else str(window))
+
+    def stop(self) -> None:
+        """Stop measuring, keep what was seen, and push it back into the outer coverage."""
+        if self._cov is None:
+            return
+        cov, self._cov = self._cov, None
+        cov.stop()
+        cov.set_option("run:source", [])
+        data = cov.get_data()
+        for filename in data.measured_files():
+            if self._traced(filename):
+                self._hits.extend(_file_hits(data, filename))
+        if self._outer is not None:
+            self._push_back(data, self._outer)
+
+    def _push_back(self, data: Any, outer: Coverage) -> None:  # noqa: ANN401 - CoverageData
+        wanted = [name for name in data.measured_files() if _would_measure(outer, name)]
+        target = outer.get_data()
+        windows = sorted(data.measured_contexts()) if self._context_name else [None]
+        for context in windows:
+            if context is not None and self._context_name is not None:
+                data.set_query_contexts([f"^{context}$"])
+                target.set_context(self._context_name(int(context)) if context else "")
+            if data.has_arcs():
+                target.add_arcs({name: data.arcs(name) or [] for name in wanted})
+            else:
+                target.add_lines({name: data.lines(name) or [] for name in wanted})
+        data.set_query_contexts(None)
+
+    def hits(self) -> Iterator[Hit]:
+        """Every executed line."""
+        yield from self._hits
+
+
+def _file_hits(data: Any, filename: str) -> Iterator[Hit]:  # noqa: ANN401 - CoverageData
+    for line, contexts in sorted(data.contexts_by_lineno(filename).items()):
+        windows = 0
+        for context in contexts:
+            if context:
+                windows |= 1 << int(context)
+        if line > 0:
+            yield Hit(filename, 0, "", line, windows)
+
+
+def _would_measure(outer: Coverage, filename: str) -> bool:
+    """Whether ``outer`` measures ``filename``; coverage.py has no public question for it."""
+    judge = getattr(outer, "_inorout", None)
+    if judge is None:
+        return True
+    return bool(judge.should_trace(filename).trace)
+
+
+def _texts(option: object) -> list[str]:
+    return [str(item) for item in option] if isinstance(option, (list, tuple)) else []

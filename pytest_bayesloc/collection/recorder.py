@@ -1,0 +1,221 @@
+"""The pytest plugin that drives a collector and notes how each test ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_bayesloc.collection import failures
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Sequence
+
+    from pytest_bayesloc.collection.collector import Collector, Hit
+    from pytest_bayesloc.collection.failures import RawFailure
+    from pytest_bayesloc.collection.source_filter import SourceFilter
+
+FAILURE_ATTRIBUTE = "_bayesloc_failure"
+START_UP = 0  # the window of what conftest files execute as they are loaded
+
+
+@dataclass(kw_only=True)
+class Recorded:
+    """What one process saw.
+
+    Attributes:
+        windows_of: Per node id of a test, the windows that belong to it.
+        verdicts: Per node id, whether it passed; tests that are no evidence are absent.
+        failures: Per node id of a failing test or of a file that could not be collected.
+        hits: The executed lines.
+        imported: Node ids of the test files that could be collected, with their window.
+        collector: Name of the collector, empty if nothing was collected.
+        partial: What is missing, and why.
+    """
+
+    windows_of: dict[str, list[int]] = field(default_factory=dict)
+    verdicts: dict[str, bool] = field(default_factory=dict)
+    failures: dict[str, RawFailure] = field(default_factory=dict)
+    hits: list[Hit] = field(default_factory=list)
+    imported: dict[str, int] = field(default_factory=dict)
+    collector: str = ""
+    partial: list[str] = field(default_factory=list)
+
+
+class Recorder:
+    """Windows for the collector, verdicts and failures from the reports.
+
+    Args:
+        files: Tells what is under test.
+        collectors: In the order of preference; the first that starts is used.
+        warn: Told once if recording had to be given up.
+    """
+
+    def __init__(
+        self,
+        files: SourceFilter,
+        collectors: Sequence[Collector],
+        warn: Callable[[str], None],
+    ) -> None:
+        self.files = files
+        self.recorded = Recorded()
+        self._candidates = list(collectors)
+        self._collector: Collector | None = None
+        self._warn = warn
+        self._n_windows = START_UP + 1
+        self._current: int | None = None
+        self._labels: dict[int, str] = {}
+
+    def label(self, window: int) -> str:
+        """The node id that ``window`` belongs to; empty for a window of imports."""
+        return self._labels.get(window, "")
+
+    def start(self, *, early: bool) -> None:
+        """Start the first collector that can, if it may start now."""
+        while self._collector is None and self._candidates:
+            if early and not self._candidates[0].early:
+                return
+            candidate = self._candidates.pop(0)
+            if self._safely(candidate.start):
+                self._collector = candidate
+                self.recorded.collector = candidate.name
+                self._switch(START_UP)
+
+    def stop(self) -> None:
+        """Stop the collector and keep what it saw."""
+        collector, self._collector = self._collector, None
+        if collector is not None:
+            self._safely(collector.stop)
+            self.recorded.hits = self._safely(lambda: list(collector.hits())) or []
+
+    def _safely(self, action: Callable[[], Any]) -> Any:  # noqa: ANN401 - whatever it returns
+        """Run our own code such that a fault of ours costs one warning and the recording."""
+        try:
+            return action()
+        except Exception as error:  # noqa: BLE001 - whatever it is, the user's run goes on
+            self._collector = None
+            text = f"Coverage recording stopped ({type(error).__name__}: {error})"
+            if not self.recorded.partial:
+                self._warn(f"{text}: the tests run on, the ranking will be partial. (recording)")
+            self.recorded.partial.append(text)
+            return None
+
+    def _switch(self, window: int | None) -> None:
+        self._current = window
+        collector = self._collector
+        if collector is not None:
+            self._safely(lambda: collector.switch(window))
+
+    def _open(self) -> int:
+        window, self._n_windows = self._n_windows, self._n_windows + 1
+        self._switch(window)
+        return window
+
+    # -- collection
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection(self) -> None:
+        """Begin with the collectors that must not start before other plugins' measuring."""
+        self.start(early=False)
+        self._switch(None)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_make_collect_report(
+        self, collector: pytest.Collector
+    ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+        """Credit what importing a test module executes first to that module's tests."""
+        if not isinstance(collector, pytest.Module):
+            return (yield)
+        window = self._open()
+        try:
+            report = yield
+        finally:
+            self._switch(None)
+        if report.failed:
+            self._safely(lambda: self._note_collection_error(collector, report, window))
+        elif report.passed:
+            self.recorded.imported[collector.nodeid] = window
+        return report
+
+    def _note_collection_error(
+        self, collector: pytest.Collector, report: pytest.CollectReport, window: int
+    ) -> None:
+        node_id = collector.nodeid
+        excinfo = getattr(getattr(report, "call", None), "excinfo", None)
+        if excinfo is None:
+            raw = failures.without_exception(node_id, "collect", str(report.longrepr))
+        else:
+            error = excinfo.value
+            if isinstance(error, pytest.Collector.CollectError) and error.__cause__ is not None:
+                error = error.__cause__
+            raw = failures.describe(error, self.files, node_id=node_id, phase="collect")
+        raw["test_code"] = [(self.files.relative(str(collector.path)), 1, "<module>")]
+        self.recorded.failures[node_id] = raw
+        self.recorded.verdicts[node_id] = False
+        self.recorded.windows_of[node_id] = [window]
+
+    # -- running
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> Generator[None, object, object]:
+        """Open the item's window; a rerun gets one of its own, for the last counts."""
+        window = self._open()
+        self._labels[window] = item.nodeid
+        windows = [window, START_UP]
+        module = item.getparent(pytest.Module)
+        if module is not None and module.nodeid in self.recorded.imported:
+            windows.append(self.recorded.imported[module.nodeid])
+        self.recorded.windows_of[item.nodeid] = windows
+        return (yield)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_teardown(self, item: pytest.Item) -> Generator[None, object, object]:
+        """Teardown belongs to the item, too, after a report was made in between."""
+        self._switch(self.recorded.windows_of.get(item.nodeid, [self._current])[0])
+        return (yield)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[Any]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Stop recording before a report is made: a ``__repr__`` run for it is no coverage."""
+        if call.excinfo is not None or call.when == "teardown":
+            self._switch(None)
+        report = yield
+        if report.failed:
+            self._safely(lambda: self._attach(item, call, report))
+        return report
+
+    def _attach(
+        self, item: pytest.Item, call: pytest.CallInfo[Any], report: pytest.TestReport
+    ) -> None:
+        if call.excinfo is None:
+            raw = failures.without_exception(item.nodeid, report.when, str(report.longrepr))
+        else:
+            raw = failures.describe(
+                call.excinfo.value, self.files, node_id=item.nodeid, phase=report.when
+            )
+        raw["test_code"] = failures.test_code(item, self.files)
+        setattr(report, FAILURE_ATTRIBUTE, raw)
+
+    # -- verdicts
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note the verdict: failed in any phase fails the test."""
+        self._safely(lambda: self._note(report))
+
+    def _note(self, report: pytest.TestReport) -> None:
+        node_id, recorded = report.nodeid, self.recorded
+        outcome = str(report.outcome)
+        if outcome == "rerun":
+            recorded.verdicts.pop(node_id, None)
+            recorded.failures.pop(node_id, None)
+        elif outcome == "failed":
+            recorded.verdicts[node_id] = False
+            raw = getattr(report, FAILURE_ATTRIBUTE, None)
+            if raw is not None:
+                recorded.failures.setdefault(node_id, raw)
+        elif outcome == "passed" and report.when == "call":
+            recorded.verdicts.setdefault(node_id, True)

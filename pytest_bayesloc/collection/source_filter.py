@@ -1,0 +1,128 @@
+"""Which files are under test, which are tests, and which are neither."""
+
+from __future__ import annotations
+
+import os
+import sys
+from enum import Enum
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+TEST_DIRECTORIES = frozenset({"tests", "test"})
+FOREIGN_DIRECTORIES = frozenset(
+    {"site-packages", "dist-packages", "node_modules", "__pypackages__"}
+)
+
+
+class FileKind(Enum):
+    """What a file is to us."""
+
+    CODE = "code"
+    TEST = "test"
+    FOREIGN = "foreign"
+
+
+class SourceFilter:
+    """Tells code under test from tests and from everything else; answers are remembered.
+
+    Args:
+        rootdir: The root of the project.
+        directories: Where code under test lies; empty: anywhere below rootdir.
+        test_patterns: pytest's ``python_files``.
+        omit: File patterns that are not under test, as coverage.py has them.
+    """
+
+    def __init__(
+        self,
+        rootdir: Path,
+        directories: Sequence[Path] = (),
+        test_patterns: Sequence[str] = ("test_*.py", "*_test.py"),
+        omit: Sequence[str] = (),
+    ) -> None:
+        self.rootdir = os.path.realpath(rootdir)
+        self._explicit = [os.path.realpath(path) for path in directories]
+        self._patterns = tuple(test_patterns)
+        self._omit = tuple(omit)
+        self._kinds: dict[str, FileKind] = {}
+        self._environments: dict[str, bool] = {}
+
+    @property
+    def directories(self) -> list[str]:
+        """Where code under test lies, absolute."""
+        return self._explicit or [self.rootdir]
+
+    def is_code(self, filename: str) -> bool:
+        """Whether ``filename`` is under test."""
+        return self.kind(filename) is FileKind.CODE
+
+    def kind(self, filename: str) -> FileKind:
+        """What ``filename``, an absolute path or a pseudo name, is."""
+        known = self._kinds.get(filename)
+        if known is None:
+            known = self._kinds[filename] = self._classify(filename)
+        return known
+
+    def relative(self, filename: str) -> str:
+        """``filename`` relative to rootdir, POSIX style; as it is, if it can't be."""
+        if filename.startswith("<"):
+            return filename
+        try:
+            return os.path.relpath(os.path.realpath(filename), self.rootdir).replace(os.sep, "/")
+        except ValueError:  # another drive
+            return filename.replace(os.sep, "/")
+
+    def absolute(self, file: str) -> str:
+        """The absolute path of ``file``, which is relative to rootdir."""
+        return os.path.normpath(os.path.join(self.rootdir, file))  # noqa: PTH118 - keeps ``..``
+
+    def _classify(self, filename: str) -> FileKind:
+        if not filename or filename.startswith("<") or not filename.endswith(".py"):
+            return FileKind.FOREIGN
+        path = os.path.realpath(filename)
+        base = next((d for d in self._explicit if _below(path, d)), None)
+        in_root = _below(path, self.rootdir)
+        if base is None and (not in_root or self._is_foreign(path)):
+            return FileKind.FOREIGN
+        if in_root and self._is_test(path):
+            return FileKind.TEST
+        if (base is None and self._explicit) or self._omitted(path):
+            return FileKind.FOREIGN
+        return FileKind.CODE
+
+    def _parts(self, path: str) -> tuple[str, ...]:
+        return Path(os.path.relpath(path, self.rootdir)).parts
+
+    def _is_test(self, path: str) -> bool:
+        *folders, name = self._parts(path)
+        if name == "conftest.py" or TEST_DIRECTORIES.intersection(folders):
+            return True
+        return any(fnmatch(name, pattern) for pattern in self._patterns)
+
+    def _is_foreign(self, path: str) -> bool:
+        folders = self._parts(path)[:-1]
+        if any(f.startswith(".") or f in FOREIGN_DIRECTORIES for f in folders):
+            return True
+        parents = ("/".join(folders[: n + 1]) for n in range(len(folders)))
+        return any(self._is_environment(parent) for parent in parents)
+
+    def _is_environment(self, folder: str) -> bool:
+        known = self._environments.get(folder)
+        if known is None:
+            path = os.path.join(self.rootdir, folder)  # noqa: PTH118 - hot on start-up
+            known = path == sys.prefix or os.path.exists(os.path.join(path, "pyvenv.cfg"))  # noqa: PTH110, PTH118
+            self._environments[folder] = known
+        return known
+
+    def _omitted(self, path: str) -> bool:
+        return any(
+            fnmatch(path, p if p.startswith(("*", "/")) else f"{self.rootdir}/{p}")
+            for p in self._omit
+        )
+
+
+def _below(path: str, folder: str) -> bool:
+    return path.startswith(folder.rstrip(os.sep) + os.sep)

@@ -1,0 +1,153 @@
+"""The functions of a file, found from its syntax tree."""
+
+from __future__ import annotations
+
+import ast
+from bisect import bisect_right
+from dataclasses import dataclass, field
+
+from pytest_bayesloc.domain.location import MODULE, Location
+
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+ScopeNode = FunctionNode | ast.ClassDef
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """A location with what is needed to find its code again.
+
+    Attributes:
+        location: The location.
+        first_line: ``co_firstlineno``: the first decorator's line, if any.
+        body_line: Line of the first statement of its body.
+        node: Its syntax node; of a module body, the module's.
+        depth: Number of enclosing functions and classes.
+    """
+
+    location: Location
+    first_line: int
+    body_line: int
+    node: ast.AST = field(repr=False, compare=False)
+    depth: int = 0
+
+    @property
+    def is_function(self) -> bool:
+        """Whether it is a function or a method, not a class or module body."""
+        return isinstance(self.node, FunctionNode)
+
+
+class SourceMap:
+    """All locations of one file.
+
+    A file that does not parse has one location, its module body.
+
+    Args:
+        text: The file's text.
+        file: Its path relative to rootdir.
+        is_test: Whether its locations are test code.
+    """
+
+    def __init__(self, text: str, file: str, *, is_test: bool = False) -> None:
+        self.text = text
+        self.file = file
+        self.is_test = is_test
+        try:
+            tree = ast.parse(text)
+        except (SyntaxError, ValueError, RecursionError):
+            tree = ast.Module(body=[], type_ignores=[])
+        self.module = Unit(
+            location=self._location(MODULE, 1, max(1, text.count("\n") + 1)),
+            first_line=1,
+            body_line=1,
+            node=tree,
+        )
+        self.units: list[Unit] = [self.module]
+        self._visit(tree, prefix="", depth=1)
+        self._by_code = {(u.first_line, u.location.qualname): u for u in self.units}
+        self._owners = self._paint()
+
+    def _location(self, qualname: str, start: int, end: int) -> Location:
+        return Location(
+            file=self.file, start_line=start, end_line=end, qualname=qualname, is_test=self.is_test
+        )
+
+    def _visit(self, node: ast.AST, *, prefix: str, depth: int) -> None:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ScopeNode):
+                qualname = prefix + child.name
+                self.units.append(self._unit(child, qualname, depth))
+                inner = "." if isinstance(child, ast.ClassDef) else ".<locals>."
+                self._visit(child, prefix=qualname + inner, depth=depth + 1)
+            else:
+                self._visit(child, prefix=prefix, depth=depth)
+
+    def _unit(self, node: ScopeNode, qualname: str, depth: int) -> Unit:
+        first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+        return Unit(
+            location=self._location(qualname, node.lineno, node.end_lineno or node.lineno),
+            first_line=first,
+            body_line=node.body[0].lineno,
+            node=node,
+            depth=depth,
+        )
+
+    def _paint(self) -> tuple[list[int], list[Unit]]:
+        """Starts of runs of lines, ascending, and the innermost unit that owns each run.
+
+        A header (``def`` line, defaults, decorators) belongs to the enclosing scope, which
+        executes it; a body that shares the line with ``def`` belongs to the function.
+        """
+        events: list[tuple[int, int, Unit]] = []
+        for unit in self.units[1:]:
+            events.append((unit.body_line, 1, unit))
+            events.append((unit.location.end_line + 1, 0, unit))
+        events.sort(key=lambda e: (e[0], e[1], e[2].depth))
+        starts, owners, stack = [1], [self.module], [self.module]
+        for line, opens, unit in events:
+            if opens:
+                stack.append(unit)
+            elif unit in stack:
+                stack.remove(unit)
+            starts.append(line)
+            owners.append(stack[-1])
+        return starts, owners
+
+    def owner(self, line: int) -> Unit:
+        """The innermost unit whose body holds ``line``."""
+        starts, owners = self._owners
+        return owners[max(0, bisect_right(starts, line) - 1)]
+
+    def unit_of_code(self, first_line: int, name: str) -> Unit:
+        """The unit of a code object, given its first line and (qualified) name.
+
+        Code that the compiler made (lambdas, comprehensions) belongs to the unit around it.
+        """
+        if name == MODULE:
+            return self.module
+        exact = self._by_code.get((first_line, name))
+        if exact is not None:
+            return exact
+        same = [
+            u
+            for u in self.units
+            if u.first_line == first_line and u.location.qualname.rpartition(".")[2] == name
+        ]
+        return same[0] if same else self.owner(first_line)
+
+    def unit(self, location: Location) -> Unit | None:
+        """The unit of ``location``, or None if the file no longer has it."""
+        return next((u for u in self.units if u.location == location), None)
+
+    def enclosing(self, unit: Unit) -> list[Unit]:
+        """The functions and classes around ``unit``, outermost first, itself last."""
+        names = unit.location
+        return sorted(
+            (
+                u
+                for u in self.units[1:]
+                if u.location.start_line <= names.start_line
+                and u.location.end_line >= names.end_line
+                and (names.qualname + ".").startswith(u.location.qualname + ".")
+            ),
+            key=lambda u: u.depth,
+        )

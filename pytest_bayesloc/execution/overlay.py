@@ -1,0 +1,61 @@
+"""An import hook that serves the changed text of one file from memory."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib.machinery import PathFinder, SourceFileLoader
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.execution.compiled import compile_patched
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from importlib.machinery import ModuleSpec
+    from types import CodeType, ModuleType
+
+
+class OverlayLoader(SourceFileLoader):
+    """Loads a module as if its file had the patched text; no byte code is read or written."""
+
+    def __init__(self, fullname: str, path: str, original: str, patched: str) -> None:
+        super().__init__(fullname, path)
+        self._original = original
+        self._patched = patched
+
+    def get_code(self, fullname: str) -> CodeType:  # noqa: ARG002 - importlib's signature
+        """The code of the patched text, numbered like the file."""
+        return compile_patched(self._original, self._patched, self.path)
+
+
+class Overlay:
+    """A finder for ``sys.meta_path`` that changes one file.
+
+    Attributes:
+        n_loaded: How often the changed file was loaded.
+    """
+
+    def __init__(self, filename: str, original: str, patched: str) -> None:
+        self._filename = os.path.realpath(filename)
+        self._original = original
+        self._patched = patched
+        self.n_loaded = 0
+
+    def find_spec(
+        self,
+        fullname: str,
+        path: Sequence[str] | None = None,
+        target: ModuleType | None = None,
+    ) -> ModuleSpec | None:
+        """The spec of the changed file, or None for every other module."""
+        spec = PathFinder.find_spec(fullname, path, target)
+        if spec is None or not spec.origin or os.path.realpath(spec.origin) != self._filename:
+            return None
+        self.n_loaded += 1
+        spec.loader = OverlayLoader(fullname, spec.origin, self._original, self._patched)
+        spec.cached = None
+        return spec
+
+    def install(self) -> None:
+        """Answer before every other finder."""
+        sys.meta_path.insert(0, self)

@@ -1,0 +1,248 @@
+"""The pytest that re-runs tests: a plugin for a process of its own.
+
+Loaded by ``-p pytest_bayesloc.execution.server`` with ``SERVER_VARIABLE`` set. It collects the
+targeted tests once, then forks a child for each request; started for one request only
+(``once``), it runs that in the process itself, behind the overlay.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import json
+import os
+import random
+import select
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+import pytest
+
+from pytest_bayesloc.execution.child import Child
+from pytest_bayesloc.execution.overlay import Overlay
+from pytest_bayesloc.execution.swap import FunctionIndex
+from pytest_bayesloc.execution.wire import SERVER_VARIABLE, LineBuffer, Message, encode
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+# Bound now: tests patch these (freezegun, pyfakefs).
+_read, _write, _close, _monotonic = os.read, os.write, os.close, time.monotonic
+
+POLL_S = 0.05
+CHUNK = 1 << 16
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Become a server."""
+    spec = json.loads(Path(os.environ.pop(SERVER_VARIABLE)).read_text(encoding="ascii"))
+    config.pluginmanager.register(Server(config, spec), "bayesloc-server")
+
+
+class Server:
+    """Answers requests until the main run hangs up.
+
+    Args:
+        config: pytest's.
+        spec: ``read`` and ``write`` file descriptors, ``tests`` in order, ``options`` to set,
+            ``once`` with the only request, or None.
+    """
+
+    def __init__(self, config: pytest.Config, spec: Message) -> None:
+        self._requests: int = spec["read"]
+        self._replies: int = spec["write"]
+        self._tests: list[str] = spec["tests"]
+        self._once: Message | None = spec["once"]
+        self._buffer = LineBuffer()
+        self._collection_errors: dict[str, str] = {}
+        for name, value in spec["options"].items():
+            setattr(config.option, name, value)
+        for descriptor in (self._requests, self._replies):
+            os.set_inheritable(descriptor, False)
+        sys.dont_write_bytecode = True
+        _fix_randomness(config, spec["options"].get("basetemp"))
+        self._overlay = self._install_overlay()
+
+    def _install_overlay(self) -> Overlay | None:
+        patch = self._once and self._once.get("patch")
+        if not patch:
+            return None
+        overlay = Overlay(patch["filename"], patch["original"], patch["patched"])
+        overlay.install()
+        return overlay
+
+    # -- pytest's side
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Keep what failed to collect: it is the answer, where a file is what is re-run."""
+        if report.failed:
+            self._collection_errors[report.nodeid] = str(report.longrepr)[-2000:]
+
+    @pytest.hookimpl(wrapper=True, trylast=True)
+    def pytest_collection_modifyitems(
+        self, items: list[pytest.Item]
+    ) -> Generator[None, None, None]:
+        """Only the targeted tests, in the order of the main run."""
+        order = {node_id: i for i, node_id in enumerate(self._tests)}
+        chosen = sorted((i for i in items if i.nodeid in order), key=lambda i: order[i.nodeid])
+        items[:] = chosen
+        result = yield
+        items[:] = [item for item in chosen if item in items]
+        return result
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> NoReturn:
+        """Serve, and end without the work that other plugins do at the end of a session."""
+        items = {item.nodeid: item for item in session.items}
+        status = 1
+        try:
+            if self._once is not None:
+                threading.Thread(target=self._end_with_main_run, daemon=True).start()
+                self._child(items).run(self._once, overlay=self._overlay)
+            else:
+                self._serve(items)
+            status = 0
+        finally:
+            os._exit(status)
+
+    def _child(
+        self, items: dict[str, pytest.Item], functions: FunctionIndex | None = None
+    ) -> Child:
+        return Child(items, self._collection_errors, self._send, functions)
+
+    def _send(self, message: Message) -> None:
+        data = encode(message)
+        while data:
+            data = data[_write(self._replies, data) :]
+
+    def _end_with_main_run(self) -> None:
+        while _read(self._requests, CHUNK):
+            pass
+        _kill_group(os.getpid())
+        os._exit(1)
+
+    # -- the warm loop
+
+    def _serve(self, items: dict[str, pytest.Item]) -> None:
+        gc.collect()
+        functions = FunctionIndex()
+        gc.freeze()
+        n_threads = threading.active_count()
+        self._send({"ready": sorted(items), "n_threads": n_threads})
+        while (request := self._next_request()) is not None:
+            self._answer(request, items, functions)
+
+    def _next_request(self) -> Message | None:
+        while True:
+            data = _read(self._requests, CHUNK)
+            if not data:
+                return None
+            messages = self._buffer.feed(data)
+            if messages:
+                return messages[0]
+
+    def _answer(
+        self, request: Message, items: dict[str, pytest.Item], functions: FunctionIndex
+    ) -> None:
+        started, before = _monotonic(), os.times()
+        alive, held = os.pipe()  # ends with the child, which holds the other end
+        pid = os.fork()
+        if pid == 0:
+            self._be_child(request, items, functions)
+        _close(held)
+        status, timed_out = self._wait(pid, alive, request["limit_s"])
+        _close(alive)
+        after = os.times()
+        cpu = (after.children_user + after.children_system) - (
+            before.children_user + before.children_system
+        )
+        self._send(
+            {
+                "done": "timeout" if timed_out else "ok" if status == 0 else "crash",
+                "status": status,
+                "seconds": _monotonic() - started,
+                "cpu_s": cpu,
+            }
+        )
+
+    def _be_child(
+        self, request: Message, items: dict[str, pytest.Item], functions: FunctionIndex
+    ) -> NoReturn:
+        status = 1
+        try:
+            os.setpgid(0, 0)
+            _limit_resources(request["limit_s"])
+            _close(self._requests)
+            self._child(items, functions).run(request)
+            status = 0
+        finally:
+            os._exit(status)
+
+    def _wait(self, pid: int, alive: int, limit_s: float) -> tuple[int, bool]:
+        """Wait for the child; end its whole group when time is up or the main run is gone."""
+        deadline = _monotonic() + limit_s
+        while True:
+            readable, _, _ = select.select([self._requests, alive], [], [], POLL_S)
+            if self._requests in readable:  # nothing is sent while a request is under way
+                _kill_group(pid)
+                os._exit(1)
+            done, status = os.waitpid(pid, 0 if alive in readable else os.WNOHANG)
+            if done:
+                _kill_group(pid)
+                return status, False
+            if _monotonic() > deadline:
+                _kill_group(pid)
+                os.waitpid(pid, 0)
+                return -1, True
+
+
+def _kill_group(pid: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, signal.SIGKILL)
+
+
+def _limit_resources(limit_s: float) -> None:
+    """CPU time and memory bounds of a child, so that a runaway ends by itself."""
+    try:
+        import resource
+    except ImportError:  # not POSIX
+        return
+    seconds = int(limit_s) + 2
+    for kind, wanted in (
+        (resource.RLIMIT_CPU, seconds),
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_AS, _address_space() + (4 << 30)),
+    ):
+        _soft, hard = resource.getrlimit(kind)
+        bound = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        try:
+            resource.setrlimit(kind, (bound, hard))
+        except (ValueError, OSError):
+            continue
+
+
+def _address_space() -> int:
+    try:
+        with open("/proc/self/statm", encoding="ascii") as stream:  # noqa: PTH123 - before fakes
+            return int(stream.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError):
+        return 4 << 30
+
+
+def _fix_randomness(config: pytest.Config, storage: str | None) -> None:
+    """The same random numbers in every re-run, and no example database of the user's."""
+    random.seed(0)
+    if not config.pluginmanager.hasplugin("hypothesispytest"):
+        return
+    import hypothesis
+    from hypothesis import configuration
+
+    if storage:
+        configuration.set_hypothesis_home_dir(f"{storage}-hypothesis")
+    hypothesis.settings.register_profile("bayesloc", derandomize=True, database=None, deadline=None)
+    hypothesis.settings.load_profile("bayesloc")

@@ -1,0 +1,1 @@
+"""The loop: select a suspect, propose a patch, re-run, reflect, update, stop."""

@@ -1,0 +1,235 @@
+"""Groups of failing tests, each with its candidates, prior and the evidence at hand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.domain.result import Fault
+from pytest_bayesloc.domain.spectrum import Spectrum
+from pytest_bayesloc.inspection.guards import refusal
+from pytest_bayesloc.inspection.loop import Case
+from pytest_bayesloc.inspection.neighbours import Neighbourhood
+from pytest_bayesloc.inspection.tracebacks import (
+    executed_lines,
+    guard_evidence,
+    kind_of,
+    origin_of,
+    raising,
+    test_evidence,
+    traceback_evidence,
+)
+from pytest_bayesloc.localization.belief import MODELS
+from pytest_bayesloc.localization.formulas import function_scores
+from pytest_bayesloc.localization.grouping import groups
+from pytest_bayesloc.localization.prior import formula_of, prior, with_tests
+from pytest_bayesloc.localization.ranking import rank
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Mapping, Sequence
+
+    from pytest_bayesloc.domain.evidence import Evidence
+    from pytest_bayesloc.domain.failure import Failure, Frame
+    from pytest_bayesloc.domain.location import Location
+    from pytest_bayesloc.domain.result import Ranked
+    from pytest_bayesloc.domain.source import SourceMap
+    from pytest_bayesloc.inspection.guards import Guard
+
+N_ROWS = 300
+NOT_INSPECTED = "not inspected: run pytest --bayesloc"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reader:
+    """How locations are found and texts are read.
+
+    Attributes:
+        read: The locations of a file, by its path relative to rootdir.
+        module: The location of a module body, by its dotted name.
+    """
+
+    read: Callable[[str], SourceMap | None]
+    module: Callable[[str], Location | None]
+
+    def locate(self, frame: Frame) -> Location | None:
+        """The location that a frame was executing."""
+        source = self.read(frame.file)
+        if source is None:
+            return None
+        return source.unit_of_code(frame.first_line, frame.name).location
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Failing tests that probably share a fault, before any inspection."""
+
+    failures: tuple[Failure, ...]
+    spectrum: Spectrum
+    prior: Mapping[Location, float]
+    evidence: tuple[Evidence, ...]
+    guard: Guard | None
+    own_errors: tuple[Evidence, ...]
+    formula: str
+    model: str
+
+    def case(self) -> Case:
+        """What the loop starts from."""
+        return Case(
+            failing=tuple(failure.node_id for failure in self.failures),
+            near=Neighbourhood(self.spectrum),
+            belief=MODELS[self.model](self.prior).update_all(self.evidence),
+            model=self.model,
+            stop=NOT_INSPECTED,
+        )
+
+    def fault(self, case: Case) -> Fault:
+        """What came of it."""
+        return Fault(
+            failures=self.failures,
+            origin=origin_of(self.failures, self.guard, self.own_errors),
+            kind=kind_of(self.failures, self.guard),
+            ranking=self._ranking(case),
+            stop_reason=case.stop,
+            history=tuple(case.history),
+            inspections=tuple(case.inspections),
+            flaky=case.flaky,
+        )
+
+    def _ranking(self, case: Case) -> tuple[Ranked, ...]:
+        evidence: dict[Location, list[Evidence]] = {}
+        inspected = (inspection.evidence for inspection in case.inspections)
+        for item in (*self.evidence, *inspected):
+            evidence.setdefault(item.location, []).append(item)
+        return rank(
+            case.belief.probabilities,
+            self.prior,
+            self.spectrum,
+            function_scores(self.spectrum, formula_of(self.formula)),
+            evidence,
+            values=case.values,
+            limit=N_ROWS,
+        )
+
+
+def open_groups(
+    spectrum: Spectrum, failures: Sequence[Failure], reader: Reader, *, formula: str, model: str
+) -> list[Group]:
+    """The failing tests of ``spectrum`` in groups, largest first."""
+    by_id = {failure.node_id: failure for failure in failures}
+    spectrum = _with_tracebacks(spectrum, failures, reader)
+    guards = {f.node_id: refusal(f, reader.read) for f in failures}
+    plain = _single_owners({n: guard for n, guard in guards.items() if guard is not None})
+    keys = {f.node_id: _key(f, plain.get(f.node_id), reader) for f in failures}
+    found = []
+    for bitset in groups(spectrum, keys):
+        members = [by_id[n] for n in spectrum.node_ids(bitset) if n in by_id]
+        if members:
+            guard = plain.get(members[0].node_id)
+            own = spectrum.for_failures(bitset)
+            found.append(_group(own, members, guard, reader, formula=formula, model=model))
+    return found
+
+
+def _single_owners(guards: Mapping[str, Guard]) -> dict[str, Guard]:
+    """Guards that refused the data of one owner only.
+
+    Where a guard refuses several owners' data it is more likely to be wrong itself.
+    """
+    owners: dict[tuple[Location, str], set[Location]] = {}
+    for guard in guards.values():
+        owners.setdefault((guard.function, guard.condition), set()).add(guard.owner)
+    return {
+        node_id: guard
+        for node_id, guard in guards.items()
+        if len(owners[guard.function, guard.condition]) == 1
+    }
+
+
+def _key(failure: Failure, guard: Guard | None, reader: Reader) -> Hashable | None:
+    """What names the fault of ``failure`` outright, if anything does."""
+    if guard is not None:
+        return ("guard", guard.function, guard.owner)
+    if failure.phase == "collect":
+        if failure.syntax_error is not None:
+            return ("syntax", failure.syntax_error[0])
+        raised = raising(failure, reader.locate)
+        return ("collect", raised[0][0] if raised else failure.node_id)
+    return None
+
+
+def _with_tracebacks(
+    spectrum: Spectrum, failures: Sequence[Failure], reader: Reader
+) -> Spectrum:
+    """``spectrum`` with the lines that tracebacks and syntax errors prove to be involved."""
+    index = {node_id: i for i, node_id in enumerate(spectrum.tests)}
+    lines = {where: dict(rows) for where, rows in spectrum.lines.items()}
+    for failure in failures:
+        bit = 1 << index[failure.node_id] if failure.node_id in index else 0
+        proven = list(executed_lines(failure, reader.locate, reader.module))
+        if failure.syntax_error is not None:
+            source = reader.read(failure.syntax_error[0])
+            if source is not None and not source.is_test:
+                proven.append((source.module.location, failure.syntax_error[1]))
+        for where, line in proven:
+            rows = lines.setdefault(where, {})
+            rows[line] = rows.get(line, 0) | bit
+    return replace_lines(spectrum, lines)
+
+
+def replace_lines(
+    spectrum: Spectrum, lines: Mapping[Location, Mapping[int, int]]
+) -> Spectrum:
+    """``spectrum`` over other lines."""
+    return Spectrum(
+        tests=spectrum.tests, failing=spectrum.failing, passing=spectrum.passing, lines=lines
+    )
+
+
+def _group(
+    spectrum: Spectrum,
+    failures: Sequence[Failure],
+    guard: Guard | None,
+    reader: Reader,
+    *,
+    formula: str,
+    model: str,
+) -> Group:
+    tests = [where for failure in failures for where in failure.test_locations]
+    if guard is not None and guard.owner.is_test:
+        tests.append(guard.owner)
+    code = prior(spectrum, formula)
+    belief = with_tests(code, tests, outside_sum=model == "independent")
+    own = test_evidence(failures, reader.locate, model=model)
+    named = guard_evidence(guard, model=model) if guard is not None else []
+    spared = frozenset({guard.function} if guard is not None else ())
+    traced = traceback_evidence(failures, code, reader.locate, model=model, spared=spared)
+    syntax = _syntax_evidence(failures, traced)
+    known = [e for e in (*named, *traced, *own) if e.location in belief and e.log_ratio != 0.0]
+    return Group(
+        failures=tuple(failures),
+        spectrum=spectrum,
+        prior=belief,
+        evidence=tuple(known),
+        guard=guard,
+        own_errors=tuple(own),
+        formula=formula,
+        model=model,
+    )
+
+
+def combined(faults: Sequence[Fault]) -> tuple[Ranked, ...]:
+    """All faults' rankings in one: each location with its highest posterior."""
+    best: dict[Location, Ranked] = {}
+    for fault in faults:
+        for row in fault.ranking:
+            if row.location not in best or row.posterior > best[row.location].posterior:
+                best[row.location] = row
+    rows = sorted(best.values(), key=lambda r: (-r.posterior, -r.suspiciousness, r.location))
+    ranked: list[Ranked] = []
+    for row in rows:
+        n_higher = sum(1 for other in ranked if other.posterior - row.posterior > 1e-12)
+        ranked.append(replace(row, rank=n_higher + 1))
+    counts: dict[int, int] = {}
+    for row in ranked:
+        counts[row.rank] = counts.get(row.rank, 0) + 1
+    return tuple(replace(row, tied=counts[row.rank]) for row in ranked)

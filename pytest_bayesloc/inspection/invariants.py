@@ -1,0 +1,315 @@
+"""What held in every observed passing call of a function.
+
+The templates are those of Daikon (Ernst et al. 2007) that a handful of calls can support:
+types, None-ness, signs, ranges, lengths, sortedness, small sets, and relations between what goes
+in and what comes out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from pytest_bayesloc.domain.location import Location
+    from pytest_bayesloc.domain.recording import Call, Recording, Value
+
+RESULT = "_bayesloc_result"
+MIN_SUPPORT = 3
+RANGE_SUPPORT = 15
+MEMBER_SUPPORT = 8
+RELATION_SUPPORT = 4
+MAX_TYPES = 3
+MAX_MEMBERS = 3
+NUMBERS = frozenset({"int", "float"})
+SIZED = frozenset({"str", "bytes", "list", "tuple", "dict", "set", "frozenset"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Invariant:
+    """A condition on the values of one call.
+
+    Attributes:
+        at_exit: Whether it speaks of the result.
+        condition: Python source over the parameters, their entry values (``_bayesloc_in_NAME``)
+            and ``_bayesloc_result``; safe to evaluate for values of any type.
+        words: The condition for a person.
+        support: How many observed calls it held in.
+        holds: Whether it holds in a recorded call.
+    """
+
+    at_exit: bool
+    condition: str
+    words: str
+    support: int
+    holds: Callable[[Call], bool]
+
+
+def mine(recording: Recording, passing: Iterable[str]) -> dict[Location, tuple[Invariant, ...]]:
+    """Per function, what held in all its calls in the tests ``passing``."""
+    calls: dict[Location, list[Call]] = {}
+    for node_id in passing:
+        for call in recording.calls.get(node_id, ()):
+            if not call.raised:
+                calls.setdefault(call.location, []).append(call)
+    return {where: tuple(_invariants(seen)) for where, seen in calls.items()}
+
+
+def broken(invariants: Sequence[Invariant], call: Call, *, at_exit: bool) -> tuple[Invariant, ...]:
+    """Those of ``invariants`` on the result (or on what went in) that ``call`` breaks."""
+    if at_exit and call.result is None:
+        return ()
+    return tuple(i for i in invariants if i.at_exit is at_exit and not i.holds(call))
+
+
+def _invariants(calls: Sequence[Call]) -> Iterator[Invariant]:
+    if len(calls) < MIN_SUPPORT:
+        return
+    names = set.intersection(*(set(call.args) for call in calls)) - {"self", "cls"}
+    for name in sorted(names):
+        seen = [call.args[name] for call in calls]
+        yield from _unary(seen, name, name, at_exit=False, get=_argument(name))
+    returned = [call for call in calls if call.result is not None]
+    if len(returned) < MIN_SUPPORT:
+        return
+    results = [call.result for call in returned if call.result is not None]
+    yield from _unary(results, RESULT, "the result", at_exit=True, get=_result)
+    for name in sorted(names):
+        yield from _relations(returned, name)
+
+
+def _argument(name: str) -> Callable[[Call], Value | None]:
+    return lambda call: call.args.get(name)
+
+
+def _result(call: Call) -> Value | None:
+    return call.result
+
+
+def _unary(
+    seen: Sequence[Value],
+    code: str,
+    words: str,
+    *,
+    at_exit: bool,
+    get: Callable[[Call], Value | None],
+) -> Iterator[Invariant]:
+    """Conditions on one value; ``code`` names it in source, ``words`` in text."""
+
+    def invariant(
+        condition: str, text: str, holds: Callable[[Value], bool], support: int
+    ) -> Invariant:
+        def check(call: Call) -> bool:
+            value = get(call)
+            return value is None or holds(value)
+
+        return Invariant(
+            at_exit=at_exit, condition=condition, words=text, support=support, holds=check
+        )
+
+    types = frozenset(value.type_name for value in seen)
+    if len(types) <= MAX_TYPES:
+        names = sorted(types)
+        text = " or ".join(names)
+        condition = f"type({code}).__qualname__ in {tuple(names)!r}"
+        yield invariant(condition, f"{words} is {text}", lambda v: v.type_name in types, len(seen))
+    for template in (_sign, _range, _length, _sorted, _members):
+        for condition, text, holds, support in template(seen, code, words):
+            yield invariant(condition, text, holds, support)
+
+
+_Template = tuple[str, str, "Callable[[Value], bool]", int]
+
+
+def _of_type(code: str, types: Iterable[str], condition: str) -> str:
+    """``condition`` wherever the value has one of ``types``, true elsewhere."""
+    return f"type({code}).__qualname__ not in {tuple(sorted(types))!r} or {condition}"
+
+
+def _sign(seen: Sequence[Value], code: str, words: str) -> Iterator[_Template]:
+    numbers = [value.number for value in seen if value.number is not None]
+    if len(numbers) < MIN_SUPPORT:
+        return
+    low, high = min(numbers), max(numbers)
+    for applies, operator, holds in (
+        (low > 0, "> 0", lambda v: v.number is None or v.number > 0),
+        (low == 0 and high > 0, ">= 0", lambda v: v.number is None or v.number >= 0),
+        (high < 0, "< 0", lambda v: v.number is None or v.number < 0),
+    ):
+        if applies:
+            condition = _of_type(code, NUMBERS, f"{code} {operator}")
+            yield condition, f"{words} {operator}", holds, len(numbers)
+
+
+def _range(seen: Sequence[Value], code: str, words: str) -> Iterator[_Template]:
+    numbers = [value.number for value in seen if value.number is not None]
+    if len(numbers) < RANGE_SUPPORT:
+        return
+    low, high = min(numbers), max(numbers)
+    slack = (high - low) / 2
+    low, high = low - slack, high + slack
+
+    def holds(value: Value) -> bool:
+        return value.number is None or low <= value.number <= high
+
+    condition = _of_type(code, NUMBERS, f"{low!r} <= {code} <= {high!r}")
+    yield condition, f"{low:g} <= {words} <= {high:g}", holds, len(numbers)
+
+
+def _length(seen: Sequence[Value], code: str, words: str) -> Iterator[_Template]:
+    lengths = [value.length for value in seen if value.length is not None]
+    if len(lengths) < MIN_SUPPORT:
+        return
+    only = lengths[0]
+    if only and len(set(lengths)) == 1 and len(lengths) >= MEMBER_SUPPORT:
+        condition = _of_type(code, SIZED, f"len({code}) == {only}")
+        yield (
+            condition,
+            f"len({words}) == {only}",
+            lambda v: v.length is None or v.length == only,
+            len(lengths),
+        )
+    elif min(lengths) > 0:
+        condition = _of_type(code, SIZED, f"len({code}) > 0")
+        yield (
+            condition,
+            f"{words} is not empty",
+            lambda v: v.length is None or v.length > 0,
+            len(lengths),
+        )
+
+
+def _sorted(seen: Sequence[Value], code: str, words: str) -> Iterator[_Template]:
+    flags = [value.is_sorted for value in seen if value.is_sorted is not None]
+    if len(flags) >= MIN_SUPPORT and all(flags):
+        ordered = f"all(not (a > b) for a, b in zip({code}, {code}[1:]))"
+        condition = _of_type(code, ("list", "tuple"), ordered)
+        yield condition, f"{words} is sorted", lambda v: v.is_sorted is not False, len(flags)
+
+
+def _members(seen: Sequence[Value], code: str, words: str) -> Iterator[_Template]:
+    texts = [value.text for value in seen]
+    members = sorted({text for text in texts if text is not None})
+    if None in texts or len(texts) < MEMBER_SUPPORT or not 0 < len(members) <= MAX_MEMBERS:
+        return
+    if len(texts) < MEMBER_SUPPORT * len(members):
+        return
+    listed = ", ".join(members)
+
+    def holds(value: Value) -> bool:
+        return value.text in members
+
+    yield f"repr({code}) in {tuple(members)!r}", f"{words} in ({listed})", holds, len(texts)
+
+
+def _relations(calls: Sequence[Call], name: str) -> Iterator[Invariant]:
+    """Between parameter ``name`` at entry and the result."""
+    pairs = [(call.args[name], call.result) for call in calls if call.result is not None]
+    if len(pairs) < RELATION_SUPPORT:
+        return
+    entry = f"_bayesloc_in_{name}"
+    for words, condition, applies, holds in _RELATIONS:
+        if all(applies(a, r) and holds(a, r) for a, r in pairs) and _varies(pairs):
+            yield Invariant(
+                at_exit=True,
+                condition=condition.format(entry=entry, result=RESULT),
+                words=words.format(name=name),
+                support=len(pairs),
+                holds=_both(name, applies, holds),
+            )
+
+
+def _varies(pairs: Sequence[tuple[Value, Value]]) -> bool:
+    """Whether the parameter took several values: what holds for one value is no relation."""
+    return len({(a.text, a.length) for a, _ in pairs}) > 1
+
+
+def _both(
+    name: str, applies: Callable[[Value, Value], bool], holds: Callable[[Value, Value], bool]
+) -> Callable[[Call], bool]:
+    def check(call: Call) -> bool:
+        argument, result = call.args.get(name), call.result
+        if argument is None or result is None or not applies(argument, result):
+            return True
+        return holds(argument, result)
+
+    return check
+
+
+def _numeric(a: Value, r: Value) -> bool:
+    return a.number is not None and r.number is not None
+
+
+def _sized(a: Value, r: Value) -> bool:
+    return a.length is not None and r.length is not None
+
+
+_IS_NUMBER = "type({0}).__qualname__ not in ('int', 'float')"
+_GUARD = f"{_IS_NUMBER.format('{entry}')} or {_IS_NUMBER.format('{result}')} or "
+_IS_SIZED = f"type({{0}}).__qualname__ not in {tuple(sorted(SIZED))!r}"
+_LENGTH_GUARD = f"{_IS_SIZED.format('{entry}')} or {_IS_SIZED.format('{result}')} or "
+_RELATIONS: tuple[
+    tuple[str, str, Callable[[Value, Value], bool], Callable[[Value, Value], bool]], ...
+] = (
+    (
+        "the result is no less than {name}",
+        _GUARD + "{result} >= {entry}",
+        _numeric,
+        lambda a, r: (r.number or 0.0) >= (a.number or 0.0),
+    ),
+    (
+        "the result is no more than {name}",
+        _GUARD + "{result} <= {entry}",
+        _numeric,
+        lambda a, r: (r.number or 0.0) <= (a.number or 0.0),
+    ),
+    (
+        "the result is as long as {name}",
+        _LENGTH_GUARD + "len({result}) == len({entry})",
+        _sized,
+        lambda a, r: a.length == r.length,
+    ),
+)
+
+
+def summary(values: Sequence[Value], n_shown: int = 3) -> str:
+    """What was seen in one place, in a few words: ``int 1 to 7 (12 calls)``."""
+    if not values:
+        return ""
+    types = Counter(value.type_name for value in values)
+    parts = [", ".join(name for name, _ in types.most_common(n_shown))]
+    numbers = [value.number for value in values if value.number is not None]
+    lengths = [value.length for value in values if value.length is not None]
+    texts = list(dict.fromkeys(value.text for value in values if value.text is not None))
+    if 0 < len(texts) <= n_shown:
+        parts.append(" | ".join(texts))
+    elif numbers:
+        parts.append(f"{min(numbers):g} to {max(numbers):g}")
+    if lengths:
+        low, high = min(lengths), max(lengths)
+        parts.append(f"length {low}" if low == high else f"length {low} to {high}")
+    n_calls = len(values)
+    return f"{', '.join(parts)} ({n_calls} call{'' if n_calls == 1 else 's'})"
+
+
+def seen_values(
+    recording: Recording, failing: Iterable[str], passing: Iterable[str]
+) -> dict[Location, Mapping[str, tuple[str, str]]]:
+    """Per function, per parameter and ``return``: what passing and failing calls had."""
+    columns: dict[Location, dict[str, tuple[list[Value], list[Value]]]] = {}
+    for side, tests in ((0, passing), (1, failing)):
+        for node_id in tests:
+            for call in recording.calls.get(node_id, ()):
+                rows = columns.setdefault(call.location, {})
+                items = [(name, v) for name, v in call.args.items() if name not in ("self", "cls")]
+                if call.result is not None:
+                    items.append(("return", call.result))
+                for name, value in items:
+                    rows.setdefault(name, ([], []))[side].append(value)
+    return {
+        where: {name: (summary(sides[0]), summary(sides[1])) for name, sides in rows.items()}
+        for where, rows in columns.items()
+    }

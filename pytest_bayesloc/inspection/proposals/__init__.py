@@ -1,0 +1,1 @@
+"""Kinds of inspection patches, one a file."""

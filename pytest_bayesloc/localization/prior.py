@@ -1,0 +1,140 @@
+"""Beliefs before any evidence, from the spectrum alone."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from math import exp, fsum, log
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.localization.formulas import FORMULAS, function_scores, line_maximum
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from pytest_bayesloc.domain.location import Location
+    from pytest_bayesloc.domain.spectrum import Spectrum
+
+BLEND = "blend"
+PRIORS: tuple[str, ...] = (BLEND, *FORMULAS)
+
+#: Lowest raw score of the reference prior: nothing starts from 0, where no evidence could move it.
+FLOOR = 0.01
+#: What tests and fixtures share, as long as no data says otherwise.
+TEST_MASS = 0.05
+
+
+def is_candidate(location: Location) -> bool:
+    """Whether the spectrum ranks it: code of the project that a patch can be aimed at."""
+    return location.inspectable and not location.is_test
+
+
+def reference_prior(suspiciousness: Mapping[Location, float]) -> dict[Location, float]:
+    """``max(0.01, s)``, divided by its sum over all inspectable code locations.
+
+    Locations that no failing test executed are in it too, at the floor. Empty if there is no
+    inspectable code location.
+    """
+    raw = {where: max(FLOOR, s) for where, s in suspiciousness.items() if is_candidate(where)}
+    total = fsum(raw.values())
+    return {where: value / total for where, value in raw.items()}
+
+
+def blend_prior(spectrum: Spectrum) -> dict[Location, float]:
+    """Softmax of ``6*ochLine/max + 4*ochFn/max - 0.5*ln(midrank of op2Line)``.
+
+    ``ochLine`` and ``op2Line`` are maxima over the lines of a location, ``ochFn`` counts the
+    location as a whole, ``max`` is the highest value of all candidates (a maximum of 0 leaves the
+    term out). Candidates are the inspectable code locations that a failing test of the spectrum
+    executed; if there is none, all of them. The others are not in the result.
+
+    Reference:
+        docs/model.md, section "Prior".
+    """
+    candidates = _candidates(spectrum)
+    lines = _share_of_maximum(line_maximum(spectrum, "ochiai"), candidates)
+    functions = _share_of_maximum(function_scores(spectrum, "ochiai"), candidates)
+    op2 = line_maximum(spectrum, "op2")
+    ranks = midranks({where: op2[where] for where in candidates})
+    return softmax(
+        {
+            where: 6.0 * lines[where] + 4.0 * functions[where] - 0.5 * log(ranks[where])
+            for where in candidates
+        }
+    )
+
+
+def _candidates(spectrum: Spectrum) -> list[Location]:
+    code = [where for where in spectrum.executed if is_candidate(where)]
+    failing = [where for where in code if spectrum.executed[where] & spectrum.failing]
+    return failing or code
+
+
+def _share_of_maximum(
+    scores: Mapping[Location, float], candidates: Iterable[Location]
+) -> dict[Location, float]:
+    chosen = {where: scores[where] for where in candidates}
+    top = max(chosen.values(), default=0.0) or 1.0
+    return {where: score / top for where, score in chosen.items()}
+
+
+def midranks(scores: Mapping[Location, float]) -> dict[Location, float]:
+    """Rank of each score, 1 for the highest; equal scores get the mean of the ranks they fill."""
+    ranks: dict[Location, float] = {}
+    ordered = sorted(scores, key=scores.__getitem__, reverse=True)
+    for _, group in groupby(ordered, key=scores.__getitem__):
+        tied = list(group)
+        n_before = len(ranks)
+        ranks.update(dict.fromkeys(tied, n_before + (len(tied) + 1) / 2))
+    return ranks
+
+
+def softmax(logits: Mapping[Location, float]) -> dict[Location, float]:
+    """``exp(x) / sum(exp(x))``, stable for logits of any size; empty for none."""
+    if not logits:
+        return {}
+    peak = max(logits.values())
+    weights = {where: exp(x - peak) for where, x in logits.items()}
+    total = fsum(weights.values())
+    return {where: weight / total for where, weight in weights.items()}
+
+
+def prior(spectrum: Spectrum, name: str) -> dict[Location, float]:
+    """The prior ``name``: ``blend``, or the reference prior of a formula.
+
+    Raises:
+        KeyError: If ``name`` is not one of ``PRIORS``.
+    """
+    if name == BLEND:
+        return blend_prior(spectrum)
+    return reference_prior(function_scores(spectrum, name))
+
+
+def formula_of(name: str) -> str:
+    """The formula whose scores are shown beside the prior ``name``: Ochiai for the blend."""
+    return "ochiai" if name == BLEND else name
+
+
+def with_tests(
+    prior: Mapping[Location, float],
+    tests: Iterable[Location],
+    mass: float = TEST_MASS,
+    *,
+    outside_sum: bool = False,
+) -> dict[Location, float]:
+    """``prior`` with ``mass`` shared equally by ``tests``.
+
+    Args:
+        prior: Probabilities of code locations.
+        tests: Test and fixture locations; none leaves ``prior`` as it is.
+        mass: Their sum, in [0, 1]; all of it where ``prior`` is empty.
+        outside_sum: Leave the code's probabilities as they are, as the reference model does; else
+            they are scaled to ``1 - mass``, so that all sum to 1.
+    """
+    added = dict.fromkeys(where for where in tests if where not in prior)
+    if not added:
+        return dict(prior)
+    mass = mass if prior else 1.0
+    scale = 1.0 if outside_sum else 1.0 - mass
+    joined = {where: p * scale for where, p in prior.items()}
+    joined.update(dict.fromkeys(added, mass / len(added)))
+    return joined

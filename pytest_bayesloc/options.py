@@ -1,0 +1,193 @@
+"""Command line and ini file to frozen settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+FORMULAS = ("blend", "tarantula", "ochiai", "dstar2", "op2", "barinel")
+MODELS = ("single-fault", "independent")
+REPORT_KINDS = ("html", "json")
+OUTPUT_FOLDER = ".bayesloc"
+
+
+class _Option(NamedTuple):
+    """One value on the command line and its ini twin."""
+
+    name: str
+    metavar: str
+    help: str
+    default: str
+
+
+_VALUES = (
+    _Option("budget", "SECONDS", "wall seconds that inspections may take", "60"),
+    _Option("inspections", "N", "inspections at most", "40"),
+    _Option("threshold", "P", "probability at which a suspect is decided, in (0, 1)", "0.9"),
+    _Option("formula", "NAME", f"prior: {', '.join(FORMULAS)}", "blend"),
+    _Option("model", "NAME", f"belief: {', '.join(MODELS)}", "single-fault"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """A report to write: its kind, and where (None: the default place)."""
+
+    kind: str
+    path: Path | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What the user asked for.
+
+    Attributes:
+        enabled: False: the plugin does nothing at all.
+        inspect: Whether to run inspections.
+        budget_s: Wall seconds for inspections.
+        n_inspections: Inspections at most.
+        threshold: Belief that decides, in (0, 1).
+        formula: Name of the prior.
+        model: Name of the belief model.
+        source: Folders or packages under test; empty: as coverage.py is configured, or rootdir.
+        reports: What to write.
+    """
+
+    enabled: bool
+    inspect: bool
+    budget_s: float
+    n_inspections: int
+    threshold: float
+    formula: str
+    model: str
+    source: tuple[str, ...]
+    reports: tuple[Report, ...]
+
+    @classmethod
+    def from_config(cls, config: pytest.Config) -> Settings:
+        """Read and check everything.
+
+        Raises:
+            pytest.UsageError: If a value is not usable; the text names it.
+        """
+        inspect = bool(config.getoption("bayesloc") or config.getini("bayesloc"))
+        return cls(
+            enabled=is_enabled(config),
+            inspect=inspect,
+            budget_s=_number(config, "budget", float, lambda x: 0 < x < 1e9, _SECONDS),
+            n_inspections=_number(config, "inspections", int, lambda n: n >= 0, _COUNT),
+            threshold=_number(config, "threshold", float, lambda p: 0 < p < 1, _PROBABILITY),
+            formula=_choice(config, "formula", FORMULAS),
+            model=_choice(config, "model", MODELS),
+            source=source_entries(config),
+            reports=_reports(config, inspect=inspect),
+        )
+
+
+_SECONDS = "a positive number of seconds: give the time that inspections may take, for example 60"
+_COUNT = "a number of inspections: give a whole number of 0 or more, for example 40"
+_PROBABILITY = "a probability between 0 and 1: give the belief that decides, for example 0.9"
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """Declare the command line and the ini file."""
+    group = parser.getgroup("bayesloc", "fault localization (pytest-bayesloc)")
+    group.addoption(
+        "--bayesloc", action="store_true", help="inspect the suspects of a failing run; write HTML"
+    )
+    group.addoption("--no-bayesloc", action="store_true", help="the plugin does nothing at all")
+    for option in _VALUES:
+        text = f"{option.help} (default: {option.default})"
+        group.addoption(f"--bayesloc-{option.name}", metavar=option.metavar, help=text)
+        parser.addini(f"bayesloc_{option.name}", text, **_ini_type(option.name))
+    for name, metavar, text in (
+        ("source", "DIR", "folder or package under test; repeatable"),
+        ("report", "KIND[:PATH]", f"write a report, repeatable: {', '.join(REPORT_KINDS)}"),
+    ):
+        group.addoption(f"--bayesloc-{name}", action="append", metavar=metavar, help=text)
+        parser.addini(f"bayesloc_{name}", text, type="linelist", default=[])
+    parser.addini("bayesloc", "inspect the suspects of every failing run", type="bool")
+    parser.addini("no_bayesloc", "the plugin does nothing at all", type="bool")
+
+
+def _ini_type(name: str) -> dict[str, Any]:
+    """The ini type of an option: numbers where pytest knows them (8.4), else text.
+
+    pytest 9's native TOML table takes ``bayesloc_budget = 60`` only for a numeric type.
+    """
+    if pytest.version_tuple >= (8, 4) and name in {"budget", "inspections", "threshold"}:
+        return {"type": "int" if name == "inspections" else "float", "default": None}
+    return {"type": "string", "default": None}
+
+
+def is_enabled(config: pytest.Config) -> bool:
+    """Whether the plugin may do anything; may be asked before all plugins are loaded."""
+    known = getattr(config, "known_args_namespace", config.option)
+    return not (getattr(known, "no_bayesloc", False) or config.getini("no_bayesloc"))
+
+
+def source_entries(config: pytest.Config) -> tuple[str, ...]:
+    """The folders and packages under test that were named; may be asked early."""
+    known = getattr(config, "known_args_namespace", config.option)
+    return tuple(getattr(known, "bayesloc_source", None) or config.getini("bayesloc_source"))
+
+
+def _number(
+    config: pytest.Config,
+    name: str,
+    kind: Callable[[Any], Any],
+    accepts: Callable[[Any], bool],
+    expected: str,
+) -> Any:  # noqa: ANN401 - int or float, as ``kind`` makes it
+    shown, value = _text(config, name)
+    try:
+        number = kind(value)
+        good = accepts(number)
+    except (TypeError, ValueError, OverflowError):
+        good = False
+    if not good:
+        raise pytest.UsageError(f"{shown}={value} is not {expected}.")
+    return number
+
+
+def _choice(config: pytest.Config, name: str, known: tuple[str, ...]) -> str:
+    shown, value = _text(config, name)
+    if value not in known:
+        raise pytest.UsageError(f"{shown}={value} is not known: expected {', '.join(known)}.")
+    return value
+
+
+def _text(config: pytest.Config, name: str) -> tuple[str, str]:
+    """How the user would name the option, and its value: command line, ini, default."""
+    given = config.getoption(f"bayesloc_{name}")
+    if given is not None:
+        return f"--bayesloc-{name}", str(given)
+    try:
+        written = config.getini(f"bayesloc_{name}")
+    except (TypeError, ValueError) as error:
+        raise pytest.UsageError(f"bayesloc_{name} can't be read: {error}") from error
+    default = next(option.default for option in _VALUES if option.name == name)
+    return f"bayesloc_{name}", default if written in (None, "") else str(written)
+
+
+def _reports(config: pytest.Config, *, inspect: bool) -> tuple[Report, ...]:
+    entries = config.getoption("bayesloc_report") or config.getini("bayesloc_report")
+    reports = []
+    for entry in entries:
+        kind, colon, path = str(entry).partition(":")
+        if kind not in REPORT_KINDS or (colon and not path):
+            raise pytest.UsageError(
+                f"--bayesloc-report={entry} is not KIND or KIND:PATH: KIND is one of "
+                f"{', '.join(REPORT_KINDS)}, for example html:report.html."
+            )
+        folder = config.invocation_params.dir
+        reports.append(Report(kind=kind, path=folder / path if path else None))
+    if inspect and not reports:
+        reports.append(Report(kind="html"))
+    return tuple(reports)

@@ -1,0 +1,1 @@
+"""What a run found, drawn for a terminal, a browser and other programs."""

@@ -1,0 +1,57 @@
+"""Where reports go: to the path that was asked for, else to a folder that git ignores."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+FOLDER = ".bayesloc"
+STEM = "bayesloc-report"
+
+
+def write(text: str, kind: str, path: Path | None, rootdir: Path) -> Path:
+    """Write a report in one step, so that no half of it is ever seen.
+
+    Args:
+        text: The report.
+        kind: Its kind, which is its suffix.
+        path: Where it was asked for; None: ``.bayesloc/bayesloc-report.KIND`` below ``rootdir``,
+            or a temporary folder if that can't be written.
+        rootdir: The root of the project.
+
+    Returns:
+        Where it is.
+
+    Raises:
+        OSError: If ``path`` can't be written.
+    """
+    if path is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return _replace(path, text)
+    try:
+        return _replace(_own_folder(rootdir) / f"{STEM}.{kind}", text)
+    except OSError:
+        return _replace(Path(tempfile.mkdtemp(prefix="bayesloc-report-")) / f"{STEM}.{kind}", text)
+
+
+def _own_folder(rootdir: Path) -> Path:
+    folder = rootdir / FOLDER
+    folder.mkdir(exist_ok=True)
+    ignore = folder / ".gitignore"
+    if not ignore.exists():
+        ignore.write_text("# Made by pytest-bayesloc.\n*\n", encoding="utf-8")
+    return folder
+
+
+def _replace(path: Path, text: str) -> Path:
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        Path(name).chmod(0o644)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    return path

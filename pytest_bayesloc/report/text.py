@@ -1,0 +1,93 @@
+"""Numbers and foreign text, made fit for people."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+# Control characters (tab and newline apart), bidirectional overrides, lone surrogates: they
+# would steer a terminal, disguise source text, or could not be written at all.
+_UNSAFE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff"
+    "\ud800-\udfff]"
+)
+
+
+def percent(p: float) -> str:
+    """A probability; ``0 %`` and ``100 %`` only where it is exactly that."""
+    if 0.0 < p < 0.01:
+        return "<1 %"
+    if 0.99 < p < 1.0:
+        return ">99 %"
+    return f"{p * 100:.0f} %"
+
+
+def score(value: float) -> str:
+    """A suspiciousness in [0, 1], two digits; 0.00 and 1.00 only where it is exactly that."""
+    return f"{value if value in {0.0, 1.0} else min(0.99, max(0.01, value)):.2f}"
+
+
+def ratio(p_if_faulty: float, p_if_clean: float) -> str:
+    """A likelihood ratio, two digits: ``x9.4``."""
+    if p_if_clean <= 0.0:
+        return "x?"
+    value = p_if_faulty / p_if_clean
+    if value < 0.01:
+        return "x<0.01"
+    return f"x{value:.0f}" if value >= 10 else f"x{value:.2g}"
+
+
+def seconds(value: float) -> str:
+    """A duration."""
+    if 0.0 < value < 0.01:
+        return "<0.01 s"
+    if value < 10:
+        return f"{value:.2f} s"
+    if value < 120:
+        return f"{value:.0f} s"
+    minutes, rest = divmod(round(value), 60)
+    return f"{minutes} min {rest} s"
+
+
+def count(n: int, noun: str) -> str:
+    """``1 test``, ``2 tests``."""
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def visible(text: str) -> str:
+    """``text`` with what is unsafe to show spelled out: an escape character as its number."""
+    return _UNSAFE.sub(_spell, text)
+
+
+def one_line(text: str) -> str:
+    """``text`` on one line, safe to show."""
+    return visible(" ".join(text.split()))
+
+
+def columns(text: str) -> int:
+    """Terminal columns that ``text`` takes."""
+    return sum(_columns(char) for char in text)
+
+
+def fit(text: str, width: int) -> str:
+    """``text`` cut to ``width`` columns."""
+    if columns(text) <= width:
+        return text
+    kept, used = [], 0
+    for char in text:
+        used += _columns(char)
+        if used > width - 3:
+            break
+        kept.append(char)
+    return f"{''.join(kept)}..."
+
+
+def _spell(match: re.Match[str]) -> str:
+    code = ord(match.group())
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+def _columns(char: str) -> int:
+    if unicodedata.combining(char):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in {"W", "F"} else 1

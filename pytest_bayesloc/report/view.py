@@ -1,0 +1,368 @@
+"""The page: the JSON result in words, every number formatted, shared by terminal and HTML.
+
+Built from the document and the source files alone. ``Any`` stands for JSON here: the document
+may come from a file, its shape is held by ``docs/bayesloc-1.schema.json``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from pytest_bayesloc.report.chart import Chart, chart
+from pytest_bayesloc.report.source import Heat, Snippet, snippet, source_of, source_text
+from pytest_bayesloc.report.text import count, one_line, percent, ratio, score, seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+Document = Mapping[str, Any]
+ReadSource = Callable[[str], "str | None"]
+
+N_SOURCES = 5
+ORIGINS = {
+    "code": "the error stands in the code",
+    "test": "the error stands in the test itself",
+    "fixture": "the error stands in a fixture of the test",
+    "data": "the error stands in the test's data",
+    "collection": "the file could not be collected",
+}
+KINDS = {
+    "validation": "a check refused a value",
+    "runtime": "the code crashed",
+    "logic": "a result was wrong",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A location in words.
+
+    Attributes:
+        where: ``calc.py:2``, of the first line; the anchor of that line as well.
+        href: The fragment that leads to it.
+        name: Qualified name.
+        is_test: Whether it belongs to the tests.
+    """
+
+    where: str
+    href: str
+    name: str
+    is_test: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Why:
+    """One piece of evidence: its weight, ``incriminates``, ``exonerates`` or ``says nothing``."""
+
+    ratio: str
+    verdict: str
+    text: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """What a parameter or ``return`` held in passing and in failing calls."""
+
+    name: str
+    passing: str
+    failing: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One row of a ranking; ``bar`` and ``prior_bar`` are widths in [0, 100]."""
+
+    rank: str
+    place: Place
+    posterior: str
+    prior: str
+    bar: float
+    prior_bar: float
+    suspiciousness: str
+    counts: str
+    why: tuple[Why, ...]
+    values: tuple[Seen, ...]
+
+    @property
+    def reason(self) -> str:
+        """One sentence: the strongest evidence against it, else which tests executed it."""
+        return next((why.text for why in self.why if why.verdict == "incriminates"), self.counts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestRow:
+    """One test of one inspection."""
+
+    __test__ = False  # not a test class for pytest
+
+    node_id: str
+    verdict: str
+    covered: bool
+    error: str
+    output: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiffLine:
+    """A line of a unified diff; ``kind`` is ``add``, ``del``, ``hunk``, ``file`` or ``same``."""
+
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One inspection."""
+
+    number: int
+    place: Place
+    kind: str
+    outcome: str
+    decision: str
+    why: Why
+    p_if_faulty: str
+    p_if_clean: str
+    before: str
+    after: str
+    signals: tuple[tuple[str, bool], ...]
+    tests: tuple[TestRow, ...]
+    diff: tuple[DiffLine, ...]
+    log: str
+    seconds: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaultView:
+    """One group of failing tests."""
+
+    number: int
+    n_tests: str
+    tests: tuple[str, ...]
+    flaky: tuple[str, ...]
+    error_type: str
+    headline: str
+    message: str
+    origin: str
+    kind: str
+    raised_at: str
+    stop_reason: str
+    rows: tuple[Row, ...]
+    steps: tuple[Step, ...]
+    chart: Chart | None
+    snippet: Snippet | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceView:
+    """The source of one suspect; None for ``lines`` where it could not be read."""
+
+    row: Row
+    lines: tuple[Heat, ...] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edge:
+    """One call of the call graph."""
+
+    caller: Place
+    callee: Place
+    calls: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """Everything that a person is shown."""
+
+    n_passed: str
+    n_failed: str
+    session: tuple[tuple[str, str], ...]
+    stages: tuple[tuple[str, str], ...]
+    rows: tuple[Row, ...]
+    faults: tuple[FaultView, ...]
+    sources: tuple[SourceView, ...]
+    edges: tuple[Edge, ...]
+    partial: tuple[str, ...]
+
+
+def page(document: Document, read_source: ReadSource) -> Page:
+    """The page of ``document``.
+
+    Args:
+        document: A ``bayesloc/1`` result.
+        read_source: Text of a file of the project by its path in the document, None if it can't
+            be read.
+    """
+    session = document["session"]
+    return Page(
+        n_passed=str(session["n_passed"]),
+        n_failed=str(session["n_failed"]),
+        session=_session(session),
+        stages=tuple((name, seconds(value)) for name, value in session["seconds"].items()),
+        rows=tuple(map(_row, document["ranking"])),
+        faults=tuple(_faults(document, read_source)),
+        sources=tuple(_sources(document["faults"], read_source)),
+        edges=tuple(
+            Edge(caller=place(edge["caller"]), callee=place(edge["callee"]), calls=edge["calls"])
+            for edge in document["call_graph"]["edges"]
+        ),
+        partial=tuple(map(one_line, document["partial"])),
+    )
+
+
+def place(location: Document) -> Place:
+    """The location of a row, a target or the end of a call."""
+    where = f"{location['file']}:{location['start_line']}"
+    return Place(
+        where=one_line(where),
+        href=f"#{quote(one_line(where), safe='/:')}",
+        name=one_line(location["qualname"]),
+        is_test=location["is_test"],
+    )
+
+
+def _session(session: Document) -> tuple[tuple[str, str], ...]:
+    return (
+        ("Python", session["python_version"]),
+        ("pytest", session["pytest_version"]),
+        ("collector", session["collector"]),
+        ("formula", session["formula"]),
+        ("belief model", session["model"]),
+        ("stops at a belief of", percent(session["threshold"])),
+    )
+
+
+def _row(row: Document) -> Row:
+    return Row(
+        rank=f"{row['rank']}=" if row["tied"] > 1 else str(row["rank"]),
+        place=place(row),
+        posterior=percent(row["posterior"]),
+        prior=percent(row["prior"]),
+        bar=round(row["posterior"] * 100, 1),
+        prior_bar=round(row["prior"] * 100, 1),
+        suspiciousness=score(row["suspiciousness"]) if row["counts"] else "-",
+        counts=_counts(row["counts"]),
+        why=tuple(map(_why, row["evidence"])),
+        values=tuple(
+            Seen(
+                name=one_line(name), passing=one_line(v["passing"]), failing=one_line(v["failing"])
+            )
+            for name, v in row["values"].items()
+        ),
+    )
+
+
+def _counts(counts: Document | None) -> str:
+    if counts is None:
+        return "not part of the spectrum"
+    failing = count(counts["ef"] + counts["nf"], "failing test")
+    passing = count(counts["ep"] + counts["np"], "passing test")
+    return f"executed by {counts['ef']} of {failing} and {counts['ep']} of {passing}"
+
+
+def _why(evidence: Document) -> Why:
+    faulty, clean = evidence["p_if_faulty"], evidence["p_if_clean"]
+    verdict = "incriminates" if faulty > clean else "exonerates"
+    return Why(
+        ratio=ratio(faulty, clean),
+        verdict=verdict if faulty != clean else "says nothing",
+        text=one_line(evidence["why"]) or _words(evidence["outcome"]),
+        source=one_line(evidence.get("source", "")),
+    )
+
+
+def _words(constant: str) -> str:
+    return constant.replace("_LLM_", "_LLM ").replace("_", " ").lower().replace("llm", "LLM")
+
+
+def _faults(document: Document, read_source: ReadSource) -> Iterator[FaultView]:
+    threshold = document["session"]["threshold"]
+    for number, fault in enumerate(document["faults"], 1):
+        steps = [step for step in document["inspections"] if step["fault"] == number]
+        yield _fault(number, fault, steps, chart(fault["history"], threshold), read_source)
+
+
+def _fault(
+    number: int,
+    fault: Document,
+    steps: Sequence[Document],
+    moves: Chart | None,
+    read_source: ReadSource,
+) -> FaultView:
+    error, tests = fault["error"], fault["failing_tests"]
+    rows = fault["ranking"]
+    return FaultView(
+        number=number,
+        n_tests=count(len(tests), "test"),
+        tests=tuple(map(one_line, tests)),
+        flaky=tuple(map(one_line, fault["flaky"])),
+        error_type=one_line(error["type"]),
+        headline=_headline(error),
+        message=error["message"],
+        origin=ORIGINS[error["origin"]],
+        kind=KINDS[error["kind"]],
+        raised_at=one_line(f"{error['file']}:{error['line']}") if error["file"] else "",
+        stop_reason=one_line(fault["stop_reason"]),
+        rows=tuple(map(_row, rows)),
+        steps=tuple(map(_step, steps)),
+        chart=moves,
+        snippet=snippet(rows[0], error, source_text(rows[0], read_source)) if rows else None,
+    )
+
+
+def _headline(error: Document) -> str:
+    """Type and the first line of the message."""
+    first = next((line for line in error["message"].splitlines() if line.strip()), "")
+    return ": ".join(part for part in (one_line(error["type"]), one_line(first)) if part)
+
+
+def _step(step: Document) -> Step:
+    chances = step["likelihoods"]
+    return Step(
+        number=step["step"],
+        place=place(step["target"]),
+        kind=one_line(step["kind"]),
+        outcome=_words(step["outcome"]),
+        decision=_words(step["decision"]),
+        why=_why({**chances, "why": step["why"], "outcome": step["outcome"]}),
+        p_if_faulty=f"{chances['p_if_faulty']:.2f}",
+        p_if_clean=f"{chances['p_if_clean']:.2f}",
+        before=percent(step["belief_before"]),
+        after=percent(step["belief_after"]),
+        signals=tuple((_words(name), seen) for name, seen in step["signals"].items()),
+        tests=tuple(map(_test, step["tests"])),
+        diff=tuple(_diff(step["patch"])),
+        log=step["log"],
+        seconds=seconds(step["seconds"]),
+    )
+
+
+def _test(test: Document) -> TestRow:
+    return TestRow(
+        node_id=one_line(test["node_id"]),
+        verdict=test["verdict"],
+        covered=test["covered"],
+        error=one_line(test["error"]),
+        output=test["output"],
+    )
+
+
+def _diff(patch: str) -> Iterator[DiffLine]:
+    kinds = {"+++": "file", "---": "file", "@@": "hunk", "+": "add", "-": "del"}
+    for text in patch.split("\n")[: -1 if patch.endswith("\n") else None]:
+        kind = next((kind for start, kind in kinds.items() if text.startswith(start)), "same")
+        yield DiffLine(kind=kind, text=text)
+
+
+def _sources(faults: Sequence[Document], read_source: ReadSource) -> Iterator[SourceView]:
+    """The best of each fault, then the second of each, and so on; each place and line once."""
+    depths = range(N_SOURCES)
+    best = [f["ranking"][i] for i in depths for f in faults if i < len(f["ranking"])]
+    rows = {(row["file"], row["start_line"], row["qualname"]): row for row in reversed(best)}
+    ordered = sorted(rows.values(), key=best.index)[: max(N_SOURCES, len(faults))]
+    anchored: set[str] = set()
+    for row in ordered:
+        yield SourceView(row=_row(row), lines=source_of(row, read_source, anchored))

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import pytest
+
+from pytest_bayesloc.domain.evidence import Outcome
+from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.localization.likelihoods import (
+    MEASURED,
+    REFERENCE,
+    TABLES,
+    Likelihood,
+    likelihood,
+    weigh,
+)
+
+HERE = Location(file="a.py", start_line=1, end_line=2, qualname="a")
+
+
+@pytest.mark.parametrize(
+    ("outcome", "p_if_faulty", "p_if_clean"),
+    [
+        ("TARGET_ASSERTION_FAILED", 0.95, 0.05),
+        ("TARGET_ASSERTION_FAILED_BUT_LLM_DISAGREES", 0.60, 0.40),
+        ("COVERED_AND_PASSED", 0.10, 0.90),
+        ("COLLATERAL_FAILURE_LLM_SUSPICIOUS", 0.70, 0.30),
+        ("COLLATERAL_FAILURE_LLM_INNOCENT", 0.40, 0.60),
+        ("COLLATERAL_FAILURE", 0.60, 0.40),
+        ("NO_COVERAGE", 0.50, 0.50),
+        ("INCONCLUSIVE", 0.50, 0.50),
+        ("RAISE_FRAME", 0.50, 0.50),
+        ("NOT_IN_TRACEBACK", 0.50, 0.50),
+    ],
+)
+def test_reference_table(outcome: str, p_if_faulty: float, p_if_clean: float) -> None:
+    expected = Likelihood(p_if_faulty=p_if_faulty, p_if_clean=p_if_clean)
+
+    assert likelihood("independent", Outcome(outcome)) == expected
+
+
+@pytest.mark.parametrize(
+    ("outcome", "ratio"),
+    [
+        ("TARGET_ASSERTION_FAILED", 4.0**0.6),
+        ("TARGET_ASSERTION_FAILED_BUT_LLM_DISAGREES", 1.0),
+        ("COVERED_AND_PASSED", 1.0),
+        ("COLLATERAL_FAILURE_LLM_SUSPICIOUS", 7 / 3),
+        ("COLLATERAL_FAILURE_LLM_INNOCENT", 2 / 3),
+        ("COLLATERAL_FAILURE", 0.9**0.6),
+        ("NO_COVERAGE", 1.0),
+        ("INCONCLUSIVE", 1.0),
+        ("RAISE_FRAME", 9.4**0.6),
+        ("NOT_IN_TRACEBACK", 0.83**0.6),
+    ],
+)
+def test_measured_ratios_are_tempered_and_choices_are_not(outcome: str, ratio: float) -> None:
+    assert likelihood("single-fault", Outcome(outcome)).ratio == pytest.approx(ratio)
+
+
+@pytest.mark.parametrize("model", TABLES)
+@pytest.mark.parametrize(
+    ("outcome", "ratio"),
+    [("GUARD_NAMES_OWNER", 60.0), ("GUARD_REFUSED", 0.5), ("ORIGIN_IN_TEST", 20.0)],
+)
+def test_what_speaks_of_tests_is_the_same_in_both_models(
+    model: str, outcome: str, ratio: float
+) -> None:
+    assert likelihood(model, Outcome(outcome)).ratio == pytest.approx(ratio)
+
+
+@pytest.mark.parametrize("table", [REFERENCE, MEASURED])
+def test_table_has_every_outcome_and_each_row_sums_to_1(
+    table: dict[Outcome, Likelihood],
+) -> None:
+    assert set(table) == set(Outcome)
+    for row in table.values():
+        assert row.p_if_faulty + row.p_if_clean == pytest.approx(1.0)
+
+
+def test_unknown_model_is_a_key_error() -> None:
+    with pytest.raises(KeyError, match="double-fault"):
+        likelihood("double-fault", Outcome.INCONCLUSIVE)
+
+
+def test_weighed_outcome_carries_the_likelihoods_of_its_model() -> None:
+    item = weigh("independent", Outcome.COVERED_AND_PASSED, HERE, source="assertions", why="held")
+
+    assert (item.location, item.source, item.why) == (HERE, "assertions", "held")
+    assert (item.outcome, item.p_if_faulty, item.p_if_clean) == ("COVERED_AND_PASSED", 0.1, 0.9)

@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import pytest
+
+from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.localization.belief import IndependentBelief, SingleFaultBelief
+from pytest_bayesloc.localization.selection import Limits, select, stop_reason
+
+
+def location(name: str, line: int = 1, *, is_test: bool = False) -> Location:
+    return Location(
+        file="shop/cart.py", start_line=line, end_line=line + 1, qualname=name, is_test=is_test
+    )
+
+
+ADD, TOTAL, TAX = location("add", 4), location("total", 12), location("tax", 20)
+TEST, LAMBDA = location("test_add", is_test=True), location("<lambda>", 2)
+
+LIMITS = Limits(threshold=0.9, budget_s=60.0, n_inspections=20)
+
+
+def test_likeliest_location_is_selected() -> None:
+    assert select(SingleFaultBelief({ADD: 0.2, TOTAL: 0.5, TAX: 0.3}), ()) == TOTAL
+
+
+def test_tie_is_broken_by_location() -> None:
+    assert select(SingleFaultBelief({TAX: 0.5, ADD: 0.5}), ()) == ADD
+
+
+def test_difference_by_rounding_is_a_tie() -> None:
+    assert select(IndependentBelief({TAX: 0.3, ADD: 0.3 - 1e-14}), ()) == ADD
+
+
+def test_what_is_done_is_passed_over() -> None:
+    assert select(SingleFaultBelief({ADD: 0.7, TOTAL: 0.3}), {ADD}) == TOTAL
+
+
+def test_tests_and_compiler_made_code_are_never_selected() -> None:
+    assert select(SingleFaultBelief({TEST: 0.5, LAMBDA: 0.4, TAX: 0.1}), ()) == TAX
+
+
+def test_nothing_is_selected_where_all_is_done() -> None:
+    assert select(SingleFaultBelief({TEST: 0.5, TAX: 0.5}), {TAX}) is None
+
+
+def reason(
+    probabilities: dict[Location, float],
+    limits: Limits = LIMITS,
+    *,
+    spent_s: float = 0.0,
+    n_made: int = 0,
+    done: frozenset[Location] = frozenset(),
+) -> str | None:
+    belief = IndependentBelief(probabilities)
+    return stop_reason(belief, limits, spent_s=spent_s, n_made=n_made, done=done)
+
+
+def test_loop_goes_on_below_every_limit() -> None:
+    assert reason({TOTAL: 0.89}, spent_s=59.9, n_made=19) is None
+
+
+def test_threshold_names_the_location_that_reached_it() -> None:
+    assert reason({TOTAL: 0.9, ADD: 0.1}) == "threshold 0.9 reached by shop/cart.py:12 total"
+
+
+def test_test_that_is_the_likeliest_fault_ends_the_loop_too() -> None:
+    assert reason({TEST: 0.95, ADD: 0.1}) == "threshold 0.9 reached by shop/cart.py:1 test_add"
+
+
+def test_spent_budget_ends_the_loop() -> None:
+    assert reason({TOTAL: 0.5}, spent_s=60.0) == "budget of 60 s spent"
+
+
+@pytest.mark.parametrize(
+    ("n", "sentence"),
+    [(20, "20 inspections made"), (1, "1 inspection made"), (0, "0 inspections made")],
+)
+def test_number_of_inspections_ends_the_loop(n: int, sentence: str) -> None:
+    limits = Limits(threshold=0.9, budget_s=60, n_inspections=n)
+
+    assert reason({TOTAL: 0.5}, limits, n_made=n) == sentence
+
+
+def test_any_number_of_inspections_fits_no_limit() -> None:
+    assert reason({TOTAL: 0.5}, Limits(threshold=0.9, budget_s=60), n_made=10**6) is None
+
+
+def test_nothing_left_ends_the_loop() -> None:
+    assert reason({TOTAL: 0.5}, done=frozenset({TOTAL})) == "nothing left to inspect"
+    assert reason({}) == "nothing left to inspect"
+
+
+def test_threshold_is_the_first_reason() -> None:
+    assert reason({TOTAL: 0.95}, spent_s=99, n_made=20, done=frozenset({TOTAL})) == (
+        "threshold 0.9 reached by shop/cart.py:12 total"
+    )

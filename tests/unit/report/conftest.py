@@ -1,0 +1,259 @@
+"""A realistic result: one fault in the code, one in a test's data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from pytest_bayesloc.domain.evidence import Decision, Evidence, Outcome
+from pytest_bayesloc.domain.failure import ErrorKind, Failure, Frame, Origin
+from pytest_bayesloc.domain.inspection import Inspection, InspectionPatch, Signals, TestRun, Verdict
+from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.result import Fault, Ranked, RankedLine, Result
+from pytest_bayesloc.domain.spectrum import Counts
+from pytest_bayesloc.report.json import to_json
+
+ReadSource = Callable[[str], "str | None"]
+
+CALC = """\
+def add(a, b):
+    return a - b
+
+
+def total(prices, rate):
+    net = 0
+    for price in prices:
+        net = add(net, price)
+    return net * (1 + rate)
+
+
+def parse(text):
+    if not text:
+        raise ValueError("no text given")
+    return int(text)
+"""
+TESTS = """\
+from calc import add, parse, total
+
+
+def test_add():
+    assert add(2, 3) == 5
+
+
+def test_total():
+    assert total([1, 2], 0.5) == 4.5
+
+
+def test_parse():
+    assert parse("") == 0
+"""
+ADD = Location(file="calc.py", start_line=1, end_line=2, qualname="add")
+TOTAL = Location(file="calc.py", start_line=5, end_line=9, qualname="total")
+PARSE = Location(file="calc.py", start_line=12, end_line=15, qualname="parse")
+TEST_ADD = Location(
+    file="test_calc.py", start_line=4, end_line=5, qualname="test_add", is_test=True
+)
+TEST_PARSE = Location(
+    file="test_calc.py", start_line=12, end_line=13, qualname="test_parse", is_test=True
+)
+
+
+def evidence(location: Location, outcome: Outcome, p1: float, p0: float, why: str) -> Evidence:
+    return Evidence(
+        location=location,
+        source="assertions" if "ASSERTION" in outcome else "traceback",
+        outcome=outcome,
+        p_if_faulty=p1,
+        p_if_clean=p0,
+        why=why,
+    )
+
+
+ASSERTED = evidence(
+    ADD,
+    Outcome.TARGET_ASSERTION_FAILED,
+    0.95,
+    0.05,
+    "returned -1 for a=2, b=3: in passing tests the result is never below a",
+)
+NOT_RAISED = evidence(TOTAL, Outcome.NOT_IN_TRACEBACK, 0.45, 0.54, "not in the traceback")
+OWNS_DATA = evidence(
+    TEST_PARSE, Outcome.GUARD_NAMES_OWNER, 0.94, 0.1, "handed '' to parse, whose check refused it"
+)
+GUARD = evidence(PARSE, Outcome.GUARD_REFUSED, 0.1, 0.5, "its check did what it is there for")
+
+
+def inspection() -> Inspection:
+    patch = InspectionPatch(
+        target=ADD,
+        kind="assertions",
+        original=CALC,
+        patched=CALC.replace("return a - b", "result = a - b\n    assert result >= a"),
+    )
+    return Inspection(
+        step=1,
+        target=ADD,
+        kind="assertions",
+        diff=patch.diff,
+        tests={
+            "test_calc.py::test_add": TestRun(
+                verdict=Verdict.FAIL,
+                error="AssertionError: assert -1 >= 2",
+                covered=True,
+                violations=(0,),
+                output="E   assert -1 >= 2",
+            ),
+            "test_calc.py::test_zero": TestRun(verdict=Verdict.PASS, covered=True),
+        },
+        signals=Signals(is_covered=True, has_target_assertion=True, is_failure=True),
+        decision=Decision.NEUTRAL,
+        evidence=ASSERTED,
+        belief_before=0.475,
+        belief_after=0.9944,
+        seconds=0.031,
+        cpu_s=0.012,
+        log="--- INSPECTION_START: calc.add ---",
+    )
+
+
+def frame(line: int, name: str, file: str = "calc.py") -> Frame:
+    return Frame(
+        file=file, line=line, name=name, first_line=1, in_app=True, is_test=file != "calc.py"
+    )
+
+
+def code_fault() -> Fault:
+    message = "assert -1 == 5\n +  where -1 = add(2, 3)"
+    counts = Counts(ef=2, ep=1, nf=0, np=6)
+    return Fault(
+        failures=tuple(
+            Failure(
+                node_id=f"test_calc.py::{name}",
+                phase="call",
+                exc_type="AssertionError",
+                message=message,
+                frames=(frame(5, name, "test_calc.py"),),
+            )
+            for name in ("test_add", "test_total")
+        ),
+        origin=Origin.CODE,
+        kind=ErrorKind.LOGIC,
+        ranking=(
+            Ranked(
+                rank=1,
+                tied=1,
+                location=ADD,
+                counts=counts,
+                suspiciousness=0.875,
+                prior=0.475,
+                posterior=0.9944,
+                lines=(RankedLine(line=2, ef=2, ep=1, suspiciousness=0.875),),
+                evidence=(ASSERTED,),
+                values={"return": ("0 to 9", "-1"), "b": ("0", "3")},
+            ),
+            *(
+                Ranked(
+                    rank=2,
+                    tied=2,
+                    location=location,
+                    counts=Counts(ef=1, ep=1, nf=1, np=6),
+                    suspiciousness=0.5,
+                    prior=0.2375,
+                    posterior=0.0028,
+                    lines=tuple(
+                        RankedLine(line=n, ef=1, ep=1, suspiciousness=heat)
+                        for n, heat in ((location.start_line + 1, 0.25), (location.end_line, 0.5))
+                    ),
+                    evidence=(NOT_RAISED,) if location is TOTAL else (),
+                )
+                for location in (TOTAL, PARSE)
+            ),
+            Ranked(
+                rank=4,
+                tied=1,
+                location=TEST_ADD,
+                counts=None,
+                suspiciousness=0.0,
+                prior=0.05,
+                posterior=0.0,
+            ),
+        ),
+        stop_reason="calc.py:1 add reached a belief of 0.9",
+        history=(
+            ((ADD, 0.475), (TOTAL, 0.2375), (PARSE, 0.2375), (TEST_ADD, 0.05)),
+            ((ADD, 0.9944), (TOTAL, 0.0028), (PARSE, 0.0028)),
+        ),
+        inspections=(inspection(),),
+    )
+
+
+def data_fault() -> Fault:
+    return Fault(
+        failures=(
+            Failure(
+                node_id="test_calc.py::test_parse",
+                phase="call",
+                exc_type="ValueError",
+                message="no text given",
+                frames=(frame(13, "test_parse", "test_calc.py"), frame(14, "parse")),
+            ),
+        ),
+        origin=Origin.DATA,
+        kind=ErrorKind.VALIDATION,
+        ranking=(
+            Ranked(
+                rank=1,
+                tied=1,
+                location=TEST_PARSE,
+                counts=None,
+                suspiciousness=0.0,
+                prior=0.05,
+                posterior=0.62,
+                evidence=(OWNS_DATA,),
+            ),
+            Ranked(
+                rank=2,
+                tied=1,
+                location=PARSE,
+                counts=Counts(ef=1, ep=0, nf=0, np=7),
+                suspiciousness=1.0,
+                prior=0.95,
+                posterior=0.38,
+                lines=(
+                    RankedLine(line=13, ef=1, ep=0, suspiciousness=1.0),
+                    RankedLine(line=14, ef=1, ep=0, suspiciousness=1.0),
+                ),
+                evidence=(GUARD,),
+            ),
+        ),
+        stop_reason="nothing is left to try",
+        flaky=("test_calc.py::test_sometimes",),
+    )
+
+
+@pytest.fixture
+def result() -> Result:
+    faults = (code_fault(), data_fault())
+    return Result(
+        n_passed=7,
+        n_failed=3,
+        collector="monitoring",
+        formula="ochiai",
+        model="single-fault",
+        threshold=0.9,
+        seconds={"collect": 0.004, "inspect": 1.25},
+        ranking=faults[0].ranking,
+        faults=faults,
+        edges=((TOTAL, ADD, 2), (TEST_ADD, ADD, 1)),
+    )
+
+
+@pytest.fixture
+def document(result: Result) -> dict[str, object]:
+    return to_json(result, pytest_version="8.4.1", python_version="3.13.5")
+
+
+@pytest.fixture
+def read_source() -> ReadSource:
+    return {"calc.py": CALC, "test_calc.py": TESTS}.get

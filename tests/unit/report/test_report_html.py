@@ -1,0 +1,207 @@
+"""The HTML report is one safe file."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Callable
+from html import unescape
+from html.parser import HTMLParser
+from typing import Any
+from urllib.parse import unquote
+
+import pytest
+
+from pytest_bayesloc.report.html import render
+
+ReadSource = Callable[[str], "str | None"]
+EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\"'&\x00\udcff\u202e"
+VOID = {"meta", "br", "img", "link", "input", "hr"}
+
+
+class Outline(HTMLParser):
+    """Elements and text of a page; fails on elements that are not closed in order."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.code: dict[str, str] = {"style": "", "script": ""}
+        self._open: list[str] = []
+        self.feed(page)
+        self.close()
+        assert self._open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self._open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self._open and self._open[-1] in self.code:
+            self.code[self._open[-1]] += data
+
+    def attributes(self, name: str) -> list[str]:
+        return [attrs[name] or "" for _, attrs in self.elements if name in attrs]
+
+
+@pytest.fixture
+def report(document: dict[str, Any], read_source: ReadSource) -> str:
+    return render(document, read_source)
+
+
+def words(fragment: str) -> str:
+    """What a reader sees of ``fragment``."""
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", fragment)).split())
+
+
+def between(text: str, start: str, end: str) -> str:
+    return text.split(start, 1)[1].split(end, 1)[0]
+
+
+def poisoned(document: dict[str, Any]) -> dict[str, Any]:
+    """``document`` with hostile text in place of every free text."""
+    fixed = {"schema", "origin", "kind", "verdict", "outcome", "decision"}
+
+    def spoil(value: object) -> object:
+        if isinstance(value, dict):
+            return {key: v if key in fixed else spoil(v) for key, v in value.items()}
+        if isinstance(value, list):
+            return [spoil(item) for item in value]
+        return EVIL if isinstance(value, str) else value
+
+    return {key: spoil(value) for key, value in document.items()}
+
+
+def test_the_answer_comes_first(report: str) -> None:
+    header = words(between(report, "<header>", "</header>"))
+
+    assert "add >99 % calc.py:1 2 return a - b its most suspicious line returned -1" in header
+    assert "test_parse test 62 % test_calc.py:12" in header
+
+
+def test_the_prior_stands_beside_the_posterior(report: str) -> None:
+    table = words(between(report, "<h3>Ranking</h3>", "</table>"))
+
+    assert "1 >99 % calc.py:1 add 48 % 0.88 2= <1 % calc.py:5 total 24 % 0.50" in table
+
+
+def test_evidence_carries_its_ratio_and_the_values_seen(report: str) -> None:
+    evidence = words(between(report, "<h3>Evidence</h3>", "<h3>"))
+
+    assert "x19 returned -1 for a=2, b=3" in evidence
+    assert "return 0 to 9 -1" in evidence
+
+
+def test_an_inspection_shows_all_that_led_to_its_weight(report: str) -> None:
+    inspection = words(between(report, 'id="fault-1-step-1"', "<h2>"))
+
+    for part in (
+        "48 % → >99 %",
+        "outcome if faulty 0.95 if not faulty 0.05",
+        "has target assertion yes",
+        "- return a - b + result = a - b + assert result >= a",
+        "fail test_calc.py::test_add AssertionError: assert -1 >= 2",
+        "pass test_calc.py::test_zero",
+        "--- INSPECTION_START: calc.add ---",
+    ):
+        assert part in inspection
+
+
+def test_the_belief_is_drawn_over_the_steps(report: str) -> None:
+    figure = between(report, "<figure", "</figure>")
+
+    assert figure.count("<polyline") == 4
+    assert "1 calc.py:1 add 48 % → >99 %" in words(figure)
+
+
+def test_source_lines_show_their_heat_in_numbers(report: str) -> None:
+    assert words(between(report, 'id="calc.py:2">', "</tr>")) == "2 2 1 0.88 █ return a - b"
+
+
+def test_calls_are_listed(report: str) -> None:
+    assert "calc.py:5 total calc.py:1 add 2" in words(between(report, 'id="calls"', "</section>"))
+
+
+def test_every_link_leads_to_a_place_in_the_page(
+    document: dict[str, Any], read_source: ReadSource
+) -> None:
+    for row in document["faults"][0]["ranking"][:2]:
+        row["file"] = "a #b/%41/é.py"
+
+    outline = Outline(render(document, lambda _: "x\n" * 20))
+
+    ids = outline.attributes("id")
+    links = outline.attributes("href")
+    assert len(ids) == len(set(ids))
+    assert links
+    assert {unquote(link.removeprefix("#")) for link in links} <= set(ids)
+
+
+def test_the_page_asks_nothing_of_the_network(report: str) -> None:
+    outline = Outline(report)
+
+    assert not re.search(r"https?:|url\(|@import", report)
+    assert outline.attributes("src") == []
+    assert all(link.startswith("#") for link in outline.attributes("href"))
+
+
+def test_the_policy_allows_the_one_style_and_the_one_script_only(report: str) -> None:
+    outline = Outline(report)
+
+    policy = next(content for content in outline.attributes("content") if "default-src" in content)
+    directives = dict(part.strip().split(" ", 1) for part in policy.split(";"))
+    for tag, code in outline.code.items():
+        digest = base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()
+        assert directives[f"{tag}-src"] == f"'sha256-{digest}'"
+        assert [name for name, _ in outline.elements].count(tag) == 1
+    assert directives["default-src"] == "'none'"
+
+
+def test_no_element_carries_its_own_style_or_handler(report: str) -> None:
+    names = {name for _, attrs in Outline(report).elements for name in attrs}
+
+    assert not [name for name in names if name == "style" or name.startswith("on")]
+
+
+def test_hostile_text_stays_text(document: dict[str, Any], report: str) -> None:
+    page = render(poisoned(document), lambda _: f"{EVIL}\n" * 20)
+
+    outline, clean = Outline(page), Outline(report)
+    assert {tag for tag, _ in outline.elements} <= {tag for tag, _ in clean.elements}
+    assert outline.code == clean.code
+    assert outline.attributes("onerror") == []
+    assert "&lt;img src=x onerror=alert(1)&gt;" in page
+
+
+def test_text_that_utf8_cannot_hold_or_eyes_cannot_see_is_spelled_out(
+    document: dict[str, Any],
+) -> None:
+    page = render(poisoned(document), lambda _: f"{EVIL}\n" * 20)
+
+    assert page.encode("utf-8")
+    assert r"\x00\udcff\u202e" in page
+    assert not {"\x00", "\u202e"} & set(page)
+
+
+def test_a_report_without_faults_or_sources_is_a_page(document: dict[str, Any]) -> None:
+    document.update(faults=[], inspections=[], ranking=[], partial=["Worker gw1 died."])
+
+    page = render(document, lambda _: None)
+
+    Outline(page)
+    assert "Nothing to localize" in words(page)
+    assert "Worker gw1 died." in words(page)
+
+
+def test_a_file_that_cannot_be_read_is_said_so(document: dict[str, Any]) -> None:
+    page = render(document, lambda _: None)
+
+    assert "The file could not be read." in words(page)
+    assert Outline(page).attributes("href") == []

@@ -1,0 +1,187 @@
+"""The JSON result holds to its schema, whatever the run was like."""
+
+from __future__ import annotations
+
+import copy
+import json
+from dataclasses import replace
+from math import inf, nan
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from pytest_bayesloc.domain.evidence import Outcome
+from pytest_bayesloc.domain.result import Ranked, RankedLine, Result
+from pytest_bayesloc.report.json import MAX_LINES, MAX_ROWS, MAX_TEXT, dumps, to_json
+
+SCHEMA = json.loads(
+    (Path(__file__).parents[3] / "docs" / "bayesloc-1.schema.json").read_text(encoding="utf-8")
+)
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+
+
+def as_json(result: Result) -> dict[str, Any]:
+    """What a reader of the written file gets."""
+    document = to_json(result, pytest_version="8.4.1", python_version="3.13.5")
+    read: dict[str, Any] = json.loads(dumps(document))
+    return read
+
+
+def with_first_row(result: Result, row: Ranked) -> Result:
+    return replace(result, ranking=(row, *result.ranking[1:]))
+
+
+def test_a_document_matches_the_schema(result: Result) -> None:
+    VALIDATOR.check_schema(SCHEMA)
+
+    VALIDATOR.validate(as_json(result))
+
+
+def test_an_empty_result_matches_the_schema(result: Result) -> None:
+    VALIDATOR.validate(as_json(replace(result, ranking=(), faults=(), edges=(), seconds={})))
+
+
+def test_a_document_holds_json_values_only(document: dict[str, object]) -> None:
+    assert json.loads(dumps(document)) == document
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("schema",), "bayesloc/2"),
+        (("surprise",), 1),
+        (("ranking", 0, "posterior"), 1.01),
+        (("ranking", 0, "suspiciousness"), -0.1),
+        (("ranking", 0, "rank"), 0),
+        (("ranking", 0, "surprise"), 1),
+        (("ranking", 0, "counts", "ef"), 0.5),
+        (("ranking", 0, "lines", 0, "line"), 0),
+        (("ranking", 0, "evidence", 0, "p_if_clean"), 0),
+        (("faults", 0, "error", "origin"), "moon"),
+        (("faults", 0, "failing_tests"), []),
+        (("inspections", 0, "tests", 0, "verdict"), "maybe"),
+        (("session", "seconds", "collect"), -1),
+        (("call_graph", "edges", 0, "caller"), "calc.py"),
+        (("memory", "surprise"), []),
+        (("partial", 0), 3),
+    ],
+)
+def test_the_schema_rejects_a_wrong_value(
+    result: Result, path: tuple[str | int, ...], value: object
+) -> None:
+    broken = as_json(replace(result, partial=("note",)))
+    *parents, last = path
+    target: Any = broken
+    for key in parents:
+        target = target[key]
+    target[last] = value
+
+    assert not VALIDATOR.is_valid(broken)
+
+
+def test_the_schema_requires_every_key(result: Result) -> None:
+    document = as_json(result)
+    for owner in ("session", "memory", "llm"):
+        for key in document[owner]:
+            broken = copy.deepcopy(document)
+            del broken[owner][key]
+            assert not VALIDATOR.is_valid(broken), (owner, key)
+    for key in document:
+        assert not VALIDATOR.is_valid({k: v for k, v in document.items() if k != key}), key
+
+
+def test_the_schema_knows_every_outcome() -> None:
+    assert set(SCHEMA["$defs"]["outcome"]["enum"]) == {outcome.value for outcome in Outcome}
+
+
+def test_a_row_keeps_its_numbers(result: Result) -> None:
+    row = as_json(result)["ranking"][0]
+
+    assert (row["file"], row["qualname"], row["start_line"]) == ("calc.py", "add", 1)
+    assert (row["prior"], row["posterior"], row["suspiciousness"]) == (0.475, 0.9944, 0.875)
+    assert row["counts"] == {"ef": 2, "ep": 1, "nf": 0, "np": 6}
+    assert row["values"]["return"] == {"passing": "0 to 9", "failing": "-1"}
+
+
+def test_an_error_stands_at_the_innermost_place_in_the_project(result: Result) -> None:
+    error = as_json(result)["faults"][1]["error"]
+
+    assert (error["file"], error["line"]) == ("calc.py", 14)
+
+
+def test_a_syntax_error_stands_where_the_parser_stopped(result: Result) -> None:
+    fault = result.faults[0]
+    failure = replace(fault.failures[0], syntax_error=("calc.py", 3))
+
+    error = as_json(replace(result, faults=(replace(fault, failures=(failure,)),)))["faults"][0]
+
+    assert (error["error"]["file"], error["error"]["line"]) == ("calc.py", 3)
+
+
+def test_an_inspection_names_its_fault_and_shows_its_patch(result: Result) -> None:
+    document = as_json(replace(result, faults=result.faults[::-1]))
+
+    (inspection,) = document["inspections"]
+    assert inspection["fault"] == 2
+    assert "+    assert result >= a" in inspection["patch"].splitlines()
+
+
+def test_numbers_that_are_not_finite_become_zero_and_are_owned_up_to(result: Result) -> None:
+    row = replace(result.ranking[0], prior=nan, posterior=inf)
+
+    document = as_json(replace(with_first_row(result, row), seconds={"collect": inf}))
+
+    VALIDATOR.validate(document)
+    assert document["ranking"][0]["posterior"] == 0
+    assert document["session"]["seconds"] == {"collect": 0}
+    assert any("not a finite number" in note for note in document["partial"])
+
+
+def test_a_lone_surrogate_survives(result: Result) -> None:
+    fault = result.faults[0]
+    failure = replace(fault.failures[0], message="bad byte \udcff")
+
+    text = dumps(
+        to_json(
+            replace(result, faults=(replace(fault, failures=(failure,)),)),
+            pytest_version="8",
+            python_version="3",
+        )
+    )
+
+    assert text.isascii()
+    assert json.loads(text)["faults"][0]["error"]["message"] == "bad byte \udcff"
+
+
+def test_a_long_message_is_cut_and_says_so(result: Result) -> None:
+    fault = result.faults[0]
+    failure = replace(fault.failures[0], message="x" * (MAX_TEXT + 7))
+
+    document = as_json(replace(result, faults=(replace(fault, failures=(failure,)),)))
+
+    message = document["faults"][0]["error"]["message"]
+    assert message == f"{'x' * MAX_TEXT} ... [7 characters left out]"
+
+
+def test_a_long_ranking_is_cut_and_says_so(result: Result) -> None:
+    document = as_json(replace(result, ranking=result.ranking[:1] * (MAX_ROWS + 1)))
+
+    assert len(document["ranking"]) == MAX_ROWS
+    assert document["partial"] == [
+        f"Of {MAX_ROWS + 1} rows in a ranking, {MAX_ROWS} are given.",
+    ]
+
+
+def test_of_many_lines_the_most_suspicious_are_kept_in_order(result: Result) -> None:
+    lines = tuple(
+        RankedLine(line=n, ef=1, ep=0, suspiciousness=0.0 if n <= 5 else 0.5)
+        for n in range(1, MAX_LINES + 6)
+    )
+
+    document = as_json(with_first_row(result, replace(result.ranking[0], lines=lines)))
+
+    given = [line["line"] for line in document["ranking"][0]["lines"]]
+    assert given == list(range(6, MAX_LINES + 6))
+    assert f"Of {MAX_LINES + 5} lines of a location, {MAX_LINES} are given." in document["partial"]

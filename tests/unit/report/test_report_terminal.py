@@ -1,0 +1,146 @@
+"""The terminal gets the answer in a few lines."""
+
+from __future__ import annotations
+
+import copy
+from fnmatch import fnmatchcase
+from typing import Any
+
+import pytest
+
+from pytest_bayesloc.report.terminal import Line, brief, full
+from pytest_bayesloc.report.text import columns
+
+
+def texts(lines: list[Line]) -> list[str]:
+    return [line.text for line in lines]
+
+
+def matching(lines: list[Line], pattern: str) -> list[str]:
+    return [line.text for line in lines if fnmatchcase(line.text, pattern)]
+
+
+def test_the_first_row_names_the_suspect(document: dict[str, Any]) -> None:
+    assert matching(full(document), "* 1 *>99 %*0.88*calc.py:1 add")
+    assert matching(brief(document), "* 1 *>99 %*0.88*calc.py:1 add")
+
+
+def test_rows_that_tie_share_a_rank_with_an_equals_sign(document: dict[str, Any]) -> None:
+    rows = matching(full(document), "* 2= *")
+
+    assert [row.split()[-1] for row in rows] == ["total", "parse"]
+
+
+def test_a_test_among_the_suspects_is_marked(document: dict[str, Any]) -> None:
+    (row,) = matching(full(document), "* 1 *test_parse*")
+
+    assert row.endswith("test_calc.py:12 test_parse [test]")
+
+
+def test_a_fault_says_what_failed_and_where_the_error_stands(document: dict[str, Any]) -> None:
+    lines = texts(full(document))
+
+    assert lines[:2] == [
+        "fault 1: 2 tests failed with AssertionError: assert -1 == 5",
+        "  a result was wrong at test_calc.py:5; the error stands in the code",
+    ]
+    assert "  a check refused a value at calc.py:14; the error stands in the test's data" in lines
+
+
+def test_a_suspect_says_why(document: dict[str, Any]) -> None:
+    lines = texts(full(document))
+
+    start = lines.index("why calc.py:1 add")
+    assert lines[start + 1].split(maxsplit=1) == [
+        "x19",
+        "returned -1 for a=2, b=3: in passing tests the result is never below a",
+    ]
+
+
+def test_the_end_tells_the_time_and_where_the_reports_lie(document: dict[str, Any]) -> None:
+    assert texts(full(document, reports={"html": "out/report.html"}))[-2:] == [
+        "time: collect <0.01 s, inspect 1.25 s",
+        "report: html out/report.html",
+    ]
+
+
+def test_what_is_missing_is_said(document: dict[str, Any]) -> None:
+    document["partial"] = ["Worker gw1 died."]
+
+    assert "partial: Worker gw1 died." in texts(full(document))
+
+
+def test_flaky_tests_are_named(document: dict[str, Any]) -> None:
+    assert matching(full(document), "*passed when re-run as they were: test_calc.py::test_so*")
+
+
+def test_a_ranking_shows_ten_rows_and_counts_the_rest(document: dict[str, Any]) -> None:
+    fault = document["faults"][0]
+    fault["ranking"] = [{**fault["ranking"][0], "rank": n, "evidence": []} for n in range(1, 1001)]
+
+    lines = full(document)
+
+    assert matching(lines, "* 10 *add")
+    assert not matching(lines, "* 11 *add")
+    assert "      990 more in the report" in texts(lines)
+
+
+def test_many_faults_are_summed_up_in_one_line(document: dict[str, Any]) -> None:
+    document["faults"] = [copy.deepcopy(document["faults"][0]) for _ in range(100)]
+
+    lines = full(document, width=60)
+
+    assert len(matching(lines, "fault *")) == 3
+    assert matching(lines, "and 97 more, in the report: AssertionError*...")
+    assert len(lines) < 60
+
+
+def test_brief_is_five_lines_and_leads_on(document: dict[str, Any]) -> None:
+    lines = texts(brief(document))
+
+    assert len(lines) == 5
+    assert "bayesloc" in lines[0]
+    assert lines[-1].endswith("pytest --bayesloc")
+
+
+def test_brief_is_silent_without_a_suspect(document: dict[str, Any]) -> None:
+    document["ranking"] = []
+
+    assert brief(document) == []
+
+
+def test_a_run_without_faults_says_so(document: dict[str, Any]) -> None:
+    document["faults"] = []
+
+    assert texts(full(document))[0] == "bayesloc: nothing to localize."
+
+
+@pytest.mark.parametrize("width", [30, 60, 80])
+def test_no_line_is_wider_than_the_terminal(document: dict[str, Any], width: int) -> None:
+    document["faults"][0]["error"]["message"] = "語" * 300
+
+    lines = full(document, width=width, reports={"html": "x" * 200})
+
+    assert max(columns(line.text) for line in lines) <= width
+
+
+def test_leading_folders_give_way_before_the_name_does(document: dict[str, Any]) -> None:
+    row = document["faults"][0]["ranking"][0]
+    row["file"] = "a/rather/deeply/nested/package/of/modules/calc.py"
+
+    lines = full(document, width=46)
+
+    assert matching(lines, "* 1 *.../modules/calc.py:1 add")
+    assert "why .../package/of/modules/calc.py:1 add" in texts(lines)
+
+
+def test_a_message_cannot_steer_the_terminal(document: dict[str, Any]) -> None:
+    document["faults"][0]["error"]["message"] = "\x1b[2J\x07gone"
+
+    assert texts(full(document))[0].endswith(r"AssertionError: \x1b[2J\x07gone")
+
+
+def test_the_answer_stands_out(document: dict[str, Any]) -> None:
+    title = full(document)[0]
+
+    assert title.markup == {"bold": True, "red": True}

@@ -1,0 +1,174 @@
+"""The page model: what a person is shown, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from pytest_bayesloc.report.chart import BOTTOM, LABEL_GAP, TOP, chart
+from pytest_bayesloc.report.source import MAX_SHOWN
+from pytest_bayesloc.report.view import page
+
+ReadSource = Callable[[str], "str | None"]
+
+
+def step(**beliefs: float) -> list[dict[str, Any]]:
+    return [
+        {"file": "calc.py", "start_line": 1, "qualname": name, "posterior": p}
+        for name, p in beliefs.items()
+    ]
+
+
+def test_the_reason_is_the_strongest_evidence_against(
+    document: dict[str, Any], read_source: ReadSource
+) -> None:
+    first, second, *_ = page(document, read_source).faults[0].rows
+
+    assert first.reason.startswith("returned -1 for a=2, b=3")
+    assert second.reason == "executed by 1 of 2 failing tests and 1 of 7 passing tests"
+
+
+def test_a_ratio_of_one_says_nothing(document: dict[str, Any], read_source: ReadSource) -> None:
+    evidence = document["faults"][0]["ranking"][0]["evidence"][0]
+    evidence["p_if_faulty"] = evidence["p_if_clean"]
+
+    (why,) = page(document, read_source).faults[0].rows[0].why
+
+    assert why.verdict == "says nothing"
+
+
+def test_evidence_without_words_is_named_after_its_outcome(
+    document: dict[str, Any], read_source: ReadSource
+) -> None:
+    evidence = document["faults"][0]["ranking"][0]["evidence"][0]
+    evidence.update(why="", outcome="TARGET_ASSERTION_FAILED_BUT_LLM_DISAGREES")
+
+    (why,) = page(document, read_source).faults[0].rows[0].why
+
+    assert why.text == "target assertion failed but LLM disagrees"
+
+
+def test_the_line_to_look_at_is_the_failing_one(
+    document: dict[str, Any], read_source: ReadSource
+) -> None:
+    fault = document["faults"][1]
+    fault["ranking"].reverse()
+
+    snippet = page(document, read_source).faults[1].snippet
+
+    assert snippet is not None
+    assert (snippet.number, snippet.label) == (14, "the failing line")
+    assert snippet.text == 'raise ValueError("no text given")'
+
+
+def test_the_line_to_look_at_is_else_the_most_suspicious_one(
+    document: dict[str, Any], read_source: ReadSource
+) -> None:
+    snippet = page(document, read_source).faults[0].snippet
+
+    assert snippet is not None
+    assert (snippet.number, snippet.text) == (2, "return a - b")
+
+
+def test_a_suspect_of_two_faults_has_one_listing_with_its_highest_place(
+    document: dict[str, Any], read_source: ReadSource
+) -> None:
+    sources = page(document, read_source).sources
+
+    listed = [(source.row.place.name, source.row.posterior) for source in sources]
+    assert listed == [
+        ("add", ">99 %"),
+        ("test_parse", "62 %"),
+        ("total", "<1 %"),
+        ("parse", "38 %"),
+        ("test_add", "0 %"),
+    ]
+
+
+def test_source_lines_carry_counts_and_heat(
+    document: dict[str, Any], read_source: ReadSource
+) -> None:
+    lines = page(document, read_source).sources[0].lines
+
+    assert lines is not None
+    cold, hot = lines
+    assert (cold.anchor, cold.level, cold.suspiciousness) == ("calc.py:1", 0, "")
+    assert (hot.number, hot.ef, hot.ep, hot.suspiciousness) == (2, "2", "1", "0.88")
+    assert (hot.level, hot.glyph) == (4, "█")
+
+
+def test_a_line_that_is_listed_twice_is_anchored_once(
+    document: dict[str, Any], read_source: ReadSource
+) -> None:
+    module = document["faults"][0]["ranking"][1]
+    module.update(qualname="<module>", start_line=1, end_line=15)
+
+    sources = page(document, read_source).sources
+
+    anchors = [line.anchor for source in sources for line in source.lines or () if line.anchor]
+    assert "calc.py:2" in anchors
+    assert len(anchors) == len(set(anchors))
+
+
+def test_a_file_that_cannot_be_read_has_no_listing(document: dict[str, Any]) -> None:
+    view = page(document, lambda _: None)
+
+    assert {source.lines for source in view.sources} == {None}
+    assert view.faults[0].snippet is None
+
+
+@pytest.mark.parametrize("hot", [1, 250, 500])
+def test_of_a_long_location_the_part_around_the_hottest_line_is_listed(
+    document: dict[str, Any], hot: int
+) -> None:
+    row = document["faults"][0]["ranking"][0]
+    row["end_line"] = 500
+    row["lines"][0]["line"] = hot
+
+    lines = page(document, lambda _: "x\n" * 500).sources[0].lines
+
+    assert lines is not None
+    assert len(lines) == MAX_SHOWN
+    assert hot in {line.number for line in lines}
+
+
+def test_a_belief_that_never_moved_has_no_chart() -> None:
+    assert chart([step(add=0.5)], 0.9) is None
+
+
+def test_a_chart_draws_probability_upward() -> None:
+    drawn = chart([step(add=0.0, total=1.0), step(add=1.0, total=0.0)], 0.9)
+
+    assert drawn is not None
+    first, second = drawn.series
+    assert [y for _, y in first.dots] == [BOTTOM, TOP]
+    assert [y for _, y in second.dots] == [TOP, BOTTOM]
+    assert (first.first, first.last) == ("0 %", "100 %")
+
+
+def test_labels_of_a_chart_do_not_touch() -> None:
+    drawn = chart([step(a=0.2, b=0.2, c=0.2), step(a=0.01, b=0.01, c=0.0)], 0.9)
+
+    assert drawn is not None
+    heights = sorted(series.label_y for series in drawn.series)
+    assert heights[1] - heights[0] >= LABEL_GAP
+    assert heights[2] - heights[1] >= LABEL_GAP
+
+
+def test_a_suspect_that_dropped_out_ends_where_it_was_last_seen() -> None:
+    drawn = chart([step(add=0.5, total=0.3), step(add=0.6, total=0.1), step(add=0.9)], 0.9)
+
+    assert drawn is not None
+    add, total = drawn.series
+    assert (len(add.dots), len(total.dots)) == (3, 2)
+    assert total.label_x < add.label_x
+
+
+def test_a_long_search_has_ten_ticks_or_so() -> None:
+    drawn = chart([step(add=0.5)] * 101, 0.9)
+
+    assert drawn is not None
+    assert [label for _, label in drawn.x_ticks][:3] == ["prior", "10", "20"]
+    assert len(drawn.x_ticks) == 11
