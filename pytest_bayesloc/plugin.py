@@ -1,1 +1,68 @@
 """pytest's hooks: no decisions here."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_bayesloc import options
+
+if TYPE_CHECKING:
+    from pytest_bayesloc.collection.recorder import Recorder
+
+PATH_AT_START = tuple(sys.path)
+RECORDER: pytest.StashKey[Recorder] = pytest.StashKey()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Declare the command line and the ini file."""
+    options.add_options(parser)
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    """Declare the hooks by which others take part."""
+    from pytest_bayesloc import hookspecs
+
+    pluginmanager.add_hookspecs(hookspecs)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
+    """Record from before the first conftest: what it imports is executed only once."""
+    if options.is_enabled(early_config):
+        _recorder(early_config).start(early=True)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the session only when it has work."""
+    settings = options.Settings.from_config(config)
+    if not settings.enabled or config.option.collectonly:
+        return
+    from pytest_bayesloc.session import LocalizationSession
+
+    recorder = _recorder(config)
+    session = LocalizationSession(config, settings, recorder, PATH_AT_START)
+    config.pluginmanager.register(recorder, "bayesloc-recorder")
+    config.pluginmanager.register(session, "bayesloc-session")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Give back what recording took, however the run ended."""
+    recorder = config.stash.get(RECORDER, None)
+    if recorder is not None:
+        recorder.stop()
+
+
+def _recorder(config: pytest.Config) -> Recorder:
+    """The recorder of this run, made at the first call."""
+    recorder = config.stash.get(RECORDER, None)
+    if recorder is None:
+        from pytest_bayesloc.collection.start import recorder_for
+
+        recorder = recorder_for(config, options.source_entries(config), warnings.warn)
+        config.stash[RECORDER] = recorder
+    return recorder

@@ -215,7 +215,9 @@ class Recorder:
         elif outcome == "failed":
             recorded.verdicts[node_id] = False
             raw = getattr(report, FAILURE_ATTRIBUTE, None)
-            if raw is not None:
-                recorded.failures.setdefault(node_id, raw)
+            if raw is None:  # made up by another plugin, for example of a worker that crashed
+                text = str(report.longrepr)
+                raw = failures.without_exception(node_id, str(report.when), text)
+            recorded.failures.setdefault(node_id, raw)
         elif outcome == "passed" and report.when == "call":
             recorded.verdicts.setdefault(node_id, True)

@@ -55,6 +55,17 @@ class Sources:
         except OSError:
             return None
 
+    def module(self, name: str) -> Location | None:
+        """The module body of the module ``name``, if its file is in the project."""
+        stem = name.replace(".", "/")
+        for folder in (*self.files.directories, f"{self.files.rootdir}/src"):
+            for file in (f"{stem}.py", f"{stem}/__init__.py"):
+                path = Path(folder, file)
+                if path.is_file() and self.files.kind(str(path)) is not FileKind.FOREIGN:
+                    source = self.map(self.files.relative(str(path)))
+                    return None if source is None else source.module.location
+        return None
+
     def locate(self, code: RawCode) -> Location | None:
         """The location of a code object given as (file, first line, name)."""
         file, first_line, name = code
@@ -68,8 +79,8 @@ def build_spectrum(recorded: Recorded, sources: Sources) -> Spectrum:
     Where no test ran because files could not be collected, the test files that could be stand
     for passing tests: what their import executed did not fail.
     """
-    tests = [node_id for node_id in recorded.windows_of if node_id in recorded.verdicts]
-    windows_of = {node_id: recorded.windows_of[node_id] for node_id in tests}
+    tests = list(recorded.verdicts)
+    windows_of = {node_id: recorded.windows_of.get(node_id, []) for node_id in tests}
     verdicts = dict(recorded.verdicts)
     if not any(verdicts.get(node_id) for node_id in tests):
         for node_id, window in recorded.imported.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.result import Fault
@@ -24,6 +25,7 @@ from pytest_bayesloc.localization.formulas import function_scores
 from pytest_bayesloc.localization.grouping import groups
 from pytest_bayesloc.localization.prior import formula_of, prior, with_tests
 from pytest_bayesloc.localization.ranking import rank
+from pytest_bayesloc.localization.selection import TIE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -157,9 +159,7 @@ def _key(failure: Failure, guard: Guard | None, reader: Reader) -> Hashable | No
     return None
 
 
-def _with_tracebacks(
-    spectrum: Spectrum, failures: Sequence[Failure], reader: Reader
-) -> Spectrum:
+def _with_tracebacks(spectrum: Spectrum, failures: Sequence[Failure], reader: Reader) -> Spectrum:
     """``spectrum`` with the lines that tracebacks and syntax errors prove to be involved."""
     index = {node_id: i for i, node_id in enumerate(spectrum.tests)}
     lines = {where: dict(rows) for where, rows in spectrum.lines.items()}
@@ -176,9 +176,7 @@ def _with_tracebacks(
     return replace_lines(spectrum, lines)
 
 
-def replace_lines(
-    spectrum: Spectrum, lines: Mapping[Location, Mapping[int, int]]
-) -> Spectrum:
+def replace_lines(spectrum: Spectrum, lines: Mapping[Location, Mapping[int, int]]) -> Spectrum:
     """``spectrum`` over other lines."""
     return Spectrum(
         tests=spectrum.tests, failing=spectrum.failing, passing=spectrum.passing, lines=lines
@@ -203,7 +201,6 @@ def _group(
     named = guard_evidence(guard, model=model) if guard is not None else []
     spared = frozenset({guard.function} if guard is not None else ())
     traced = traceback_evidence(failures, code, reader.locate, model=model, spared=spared)
-    syntax = _syntax_evidence(failures, traced)
     known = [e for e in (*named, *traced, *own) if e.location in belief and e.log_ratio != 0.0]
     return Group(
         failures=tuple(failures),
@@ -225,11 +222,15 @@ def combined(faults: Sequence[Fault]) -> tuple[Ranked, ...]:
             if row.location not in best or row.posterior > best[row.location].posterior:
                 best[row.location] = row
     rows = sorted(best.values(), key=lambda r: (-r.posterior, -r.suspiciousness, r.location))
-    ranked: list[Ranked] = []
+    ties: list[list[Ranked]] = []
     for row in rows:
-        n_higher = sum(1 for other in ranked if other.posterior - row.posterior > 1e-12)
-        ranked.append(replace(row, rank=n_higher + 1))
-    counts: dict[int, int] = {}
-    for row in ranked:
-        counts[row.rank] = counts.get(row.rank, 0) + 1
-    return tuple(replace(row, tied=counts[row.rank]) for row in ranked)
+        if ties and ties[-1][0].posterior - row.posterior <= TIE:
+            ties[-1].append(row)
+        else:
+            ties.append([row])
+    starts = accumulate((len(tied) for tied in ties), initial=1)
+    return tuple(
+        replace(row, rank=start, tied=len(tied))
+        for start, tied in zip(starts, ties, strict=False)
+        for row in tied
+    )

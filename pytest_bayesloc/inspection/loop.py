@@ -223,11 +223,18 @@ def _passes(node_id: str, *reruns: Rerun) -> bool:
 def _outcome(
     signals: Signals | None, decision: Decision, patch: InspectionPatch, model: str
 ) -> Outcome:
-    """The outcome; where no assertion was in place, none that did not fire says anything."""
+    """The outcome, such that the measured model is only told what was measured.
+
+    There, a callee that broke an invariant excuses nobody, and where no assertion was in place,
+    that none fired says nothing.
+    """
     outcome = classify(signals, decision)
-    if model != "independent" and not patch.checks and outcome is Outcome.COLLATERAL_FAILURE:
-        return Outcome.INCONCLUSIVE
-    return outcome
+    if model == "independent" or outcome not in _COLLATERAL:
+        return outcome
+    return Outcome.COLLATERAL_FAILURE if patch.checks else Outcome.INCONCLUSIVE
+
+
+_COLLATERAL = frozenset({Outcome.COLLATERAL_FAILURE, Outcome.COLLATERAL_FAILURE_LLM_INNOCENT})
 
 
 def _log(patch: InspectionPatch, rerun: Rerun) -> str:

@@ -6,14 +6,15 @@ import re
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.evidence import Outcome
-from pytest_bayesloc.domain.failure import ErrorKind, Origin
+from pytest_bayesloc.domain.failure import ErrorKind, Frame, Origin
+from pytest_bayesloc.domain.location import MODULE
 from pytest_bayesloc.localization.likelihoods import weigh
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from pytest_bayesloc.domain.evidence import Evidence
-    from pytest_bayesloc.domain.failure import Failure, Frame
+    from pytest_bayesloc.domain.failure import Failure
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.inspection.guards import Guard
 
@@ -25,7 +26,15 @@ ASSERTIONS = frozenset({"AssertionError", "Failed", "XPASS", "ExceptionGroup"})
 
 
 def raising(failure: Failure, locate: Locate) -> list[tuple[Location, Frame]]:
-    """Where the exception, and each one that it was raised from, left the code under test."""
+    """Where the exception, and each one that it was raised from, left the code under test.
+
+    A file that does not parse has no frame: it stands for itself.
+    """
+    if failure.syntax_error is not None:
+        file, line = failure.syntax_error
+        frame = Frame(file=file, line=line, name=MODULE, first_line=1, in_app=True)
+        where = locate(frame)
+        return [] if where is None or where.is_test else [(where, frame)]
     found = []
     for frames in (failure.frames, *failure.cause_frames):
         inner = next((frame for frame in reversed(frames) if frame.in_app), None)

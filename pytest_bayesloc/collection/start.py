@@ -1,0 +1,97 @@
+"""Which files are under test, and which collectors are tried in which order."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.collection.coverage_py import CoverageCollector
+from pytest_bayesloc.collection.monitoring import MonitoringCollector
+from pytest_bayesloc.collection.recorder import Recorder
+from pytest_bayesloc.collection.source_filter import SourceFilter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import pytest
+
+COVERAGE_FILES = (".coveragerc", "setup.cfg", "tox.ini", "pyproject.toml")
+
+
+def recorder_for(
+    config: pytest.Config, entries: Sequence[str], warn: Callable[[str], None]
+) -> Recorder:
+    """The recorder of a run.
+
+    Args:
+        config: pytest's.
+        entries: Folders and packages under test, as the user named them; empty: what coverage.py
+            is configured to measure, else everything below rootdir.
+        warn: Told once if recording had to be given up.
+    """
+    rootdir = config.rootpath
+    omit: list[str] = []
+    if not entries:
+        entries, omit = _coverage_configuration(rootdir)
+    folders = [folder for entry in entries for folder in _folders(entry, rootdir)]
+    patterns = config.getini("python_files")
+    files = SourceFilter(rootdir, folders, patterns, omit)
+    recorder: Recorder
+
+    def context_name(window: int) -> str:
+        return f"{recorder.label(window)}|run" if recorder.label(window) else ""
+
+    outer_context = getattr(config.option, "cov_context", None) == "test"
+    by_coverage = CoverageCollector(
+        files.is_code, files.directories, context_name if outer_context else None
+    )
+    recorder = Recorder(files, [MonitoringCollector(files.is_code), by_coverage], warn)
+    return recorder
+
+
+def _coverage_configuration(rootdir: Path) -> tuple[list[str], list[str]]:
+    """``source`` (folders and packages) and ``omit`` of coverage.py's own configuration."""
+    texts = (_text(rootdir / name) for name in COVERAGE_FILES)
+    if not any("coverage:" in t or "tool.coverage" in t or "[run]" in t for t in texts):
+        return [], []
+    from coverage import Coverage
+    from coverage.exceptions import CoverageException
+
+    here = Path.cwd()
+    try:
+        os.chdir(rootdir)  # coverage.py looks for its configuration in the working folder
+        cov = Coverage(data_file=None)
+    except (CoverageException, OSError):
+        return [], []
+    finally:
+        os.chdir(here)
+    named = [*_texts(cov.get_option("run:source")), *_texts(cov.get_option("run:source_pkgs"))]
+    return named, _texts(cov.get_option("run:omit"))
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def _texts(option: object) -> list[str]:
+    return [str(item) for item in option] if isinstance(option, (list, tuple)) else []
+
+
+def _folders(entry: str, rootdir: Path) -> list[Path]:
+    """The folder that ``entry`` names, or those of the package that it names."""
+    path = rootdir / entry
+    if path.is_dir():
+        return [path]
+    try:
+        spec = importlib.util.find_spec(entry) if entry.isidentifier() else None
+    except (ImportError, ValueError):
+        spec = None
+    if spec is None:
+        return [path]
+    folders = spec.submodule_search_locations
+    return [Path(folder) for folder in folders] if folders else [rootdir]

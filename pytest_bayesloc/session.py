@@ -1,0 +1,286 @@
+"""The composition root: collect, localize, inspect, report."""
+
+from __future__ import annotations
+
+import platform
+import time
+import warnings
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_bayesloc.collection.spectra import Sources, build_failures, build_spectrum
+from pytest_bayesloc.domain.errors import BayeslocError
+from pytest_bayesloc.domain.result import Result
+from pytest_bayesloc.report.json import dumps, to_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator, Sequence
+    from pathlib import Path
+
+    from pytest_bayesloc.collection.recorder import Recorder
+    from pytest_bayesloc.domain.inspection import InspectionPatch
+    from pytest_bayesloc.domain.location import Location
+    from pytest_bayesloc.inspection.cases import Group
+    from pytest_bayesloc.inspection.invariants import Invariant
+    from pytest_bayesloc.inspection.loop import Case
+    from pytest_bayesloc.options import Report, Settings
+
+# Bound now: tests patch it (freezegun).
+_monotonic = time.monotonic
+
+
+class BayeslocWarning(pytest.PytestWarning):
+    """Something of ours went wrong; the tests and pytest's exit status are as they would be."""
+
+
+class LocalizationSession:
+    """One run: from what the recorder saw to the terminal and the reports.
+
+    Args:
+        config: pytest's.
+        settings: What the user asked for.
+        recorder: Records the run, registered as a plugin of its own.
+        path: ``sys.path`` as it was before pytest changed it.
+    """
+
+    def __init__(
+        self, config: pytest.Config, settings: Settings, recorder: Recorder, path: Sequence[str]
+    ) -> None:
+        self._config = config
+        self._settings = settings
+        self._recorder = recorder
+        self._path = list(path)
+        self._sources = Sources(recorder.files)
+        self._seconds: dict[str, float] = {}
+        self._document: dict[str, object] | None = None
+        self._written: dict[str, Path] = {}
+        self._notes: list[str] = []
+        self._stopped_by_hand = False
+
+    # -- pytest's side
+
+    @pytest.hookimpl(wrapper=True, trylast=True)
+    def pytest_runtestloop(self) -> Generator[None, object, object]:
+        """Stop recording right after the last test, before outer plugins stop measuring."""
+        try:
+            return (yield)
+        finally:
+            self._recorder.stop()
+
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        """Tell Ctrl-C from an end that pytest chose, which is an interrupt to it as well."""
+        self._stopped_by_hand = excinfo.type is KeyboardInterrupt
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self) -> None:
+        """Localize; whatever goes wrong costs one line, never the run."""
+        self._recorder.stop()
+        try:
+            if not all(self._recorder.recorded.verdicts.values()):
+                self._localize()
+        except KeyboardInterrupt:
+            self._notes.append("Localization was interrupted.")
+        except BayeslocError as error:
+            self._notes.append(str(error))
+        except Exception as error:  # noqa: BLE001 - a fault of ours must not take the summary down
+            self._warn(error)
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Print the answer below the failures."""
+        if self._document is None and not self._notes:
+            return
+        try:
+            self._print(terminalreporter)
+        except Exception as error:  # noqa: BLE001 - see above
+            self._warn(error)
+
+    def _warn(self, error: Exception) -> None:
+        text = (
+            f"pytest-bayesloc failed ({type(error).__name__}: {error}): the tests and the exit "
+            "status are not affected. Please report it, or run with --no-bayesloc. (own-fault)"
+        )
+        self._notes.append(text)
+        with warnings.catch_warnings():
+            warnings.simplefilter("default")
+            self._config.issue_config_time_warning(BayeslocWarning(text), stacklevel=2)
+
+    def _print(self, reporter: pytest.TerminalReporter) -> None:
+        from pytest_bayesloc.report.terminal import brief, full
+
+        width = reporter._tw.fullwidth  # noqa: SLF001 - no public way leads to the width
+        lines = []
+        if self._document is not None:
+            written = {kind: str(path) for kind, path in self._written.items()}
+            show_all = self._settings.inspect
+            lines = (
+                full(self._document, width=width, reports=written)
+                if show_all
+                else brief(self._document, width=width)
+            )
+        if lines or self._notes:
+            reporter.section("bayesloc", bold=True)
+        for line in lines:
+            reporter.write_line(line.text, **line.markup)
+        for note in self._notes:
+            reporter.write_line(f"bayesloc: {note}", yellow=True)
+
+    # -- the stages
+
+    @contextmanager
+    def _stage(self, name: str) -> Iterator[None]:
+        started = _monotonic()
+        try:
+            yield
+        finally:
+            self._seconds[name] = self._seconds.get(name, 0.0) + _monotonic() - started
+
+    def _localize(self) -> None:
+        from pytest_bayesloc.inspection.cases import Reader, open_groups
+
+        recorded = self._recorder.recorded
+        with self._stage("localize"):
+            spectrum = build_spectrum(recorded, self._sources)
+            failures = build_failures(recorded, self._sources)
+            groups = open_groups(
+                spectrum,
+                failures,
+                Reader(read=self._sources.map, module=self._sources.module),
+                formula=self._settings.formula,
+                model=self._settings.model,
+            )
+            cases = [group.case() for group in groups]
+        if not any(executed & spectrum.failing for executed in spectrum.executed.values()):
+            where = ", ".join(map(self._recorder.files.relative, self._recorder.files.directories))
+            self._notes.append(
+                f"No failing test executed any file under {where!r}: only the tests themselves are "
+                "suspects. Check bayesloc_source. (empty-spectrum)"
+            )
+        if self._settings.inspect and not self._stopped_by_hand:
+            with self._stage("inspect"):
+                self._inspect(cases)
+        with self._stage("report"):
+            self._document = self._result(groups, cases)
+            self._write()
+
+    def _inspect(self, cases: Sequence[Case]) -> None:
+        """Run the loop on each group in turn; they share the budget and the warm server."""
+        from pytest_bayesloc.execution.command import command_for
+        from pytest_bayesloc.execution.local import LocalRunner
+        from pytest_bayesloc.inspection.loop import Loop
+        from pytest_bayesloc.localization.selection import Limits
+
+        order = {node_id: i for i, node_id in enumerate(self._recorder.recorded.verdicts)}
+        wanted = {node_id for case in cases for node_id in case.tests()}
+        tests = sorted(wanted, key=lambda node_id: order.get(node_id, len(order)))
+        files = {where.file for case in cases for where in case.belief.probabilities}
+        texts = {file: text for file in files if (text := self._sources.read(file)) is not None}
+        limits = Limits(
+            threshold=self._settings.threshold,
+            budget_s=self._settings.budget_s,
+            n_inspections=self._settings.n_inspections,
+        )
+        runner = LocalRunner(command_for(self._config, self._path), tests, texts)
+        progress = _Progress(self._config)
+        try:
+            loop = Loop(runner, self._propose, limits, _monotonic, progress.show)
+            for case in cases:
+                loop.run(case)
+        except BayeslocError as error:
+            self._notes.append(str(error))
+        except KeyboardInterrupt:
+            self._notes.append("Inspections were interrupted: the ranking is what was known then.")
+        finally:
+            runner.close()
+            progress.clear()
+
+    def _propose(
+        self, target: Location, invariants: Sequence[Invariant]
+    ) -> Sequence[InspectionPatch]:
+        from pytest_bayesloc.inspection.proposals import assertions
+
+        source = self._sources.map(target.file)
+        unit = source.unit(target) if source is not None else None
+        if source is None or unit is None:
+            return ()
+        patches = []
+        # A heartbeat alone is evidence in the reference model only.
+        if invariants or self._settings.model == "independent":
+            patches.append(assertions.propose(source, unit, invariants))
+        for more in self._config.hook.pytest_bayesloc_propose_patches(
+            config=self._config, location=target, source=source.text
+        ):
+            patches.extend(more)
+        return patches
+
+    def _result(self, groups: Sequence[Group], cases: Sequence[Case]) -> dict[str, object]:
+        from pytest_bayesloc.inspection.cases import combined
+
+        recorded = self._recorder.recorded
+        faults = tuple(group.fault(case) for group, case in zip(groups, cases, strict=True))
+        edges = {edge: n for case in cases for edge, n in case.recording.edges.items()}
+        result = Result(
+            n_passed=sum(recorded.verdicts.values()),
+            n_failed=sum(not passed for passed in recorded.verdicts.values()),
+            collector=recorded.collector,
+            formula=self._settings.formula,
+            model=self._settings.model,
+            threshold=self._settings.threshold,
+            seconds=self._seconds,
+            ranking=combined(faults),
+            faults=faults,
+            edges=tuple((a, b, n) for (a, b), n in sorted(edges.items())),
+            partial=(*recorded.partial, *self._notes),
+        )
+        return to_json(
+            result, pytest_version=pytest.__version__, python_version=platform.python_version()
+        )
+
+    # -- reports
+
+    def _write(self) -> None:
+        for report in self._settings.reports:
+            path = self._write_one(report)
+            if path is not None:
+                self._written[report.kind] = path
+
+    def _write_one(self, report: Report) -> Path | None:
+        from pytest_bayesloc.report.files import write
+
+        try:
+            return write(self._render(report), report.kind, report.path, self._config.rootpath)
+        except OSError as error:
+            self._notes.append(
+                f"The {report.kind} report can't be written to {report.path}: {error}. "
+                "Give a path that can, as --bayesloc-report=KIND:PATH. (report-not-written)"
+            )
+            return None
+
+    def _render(self, report: Report) -> str:
+        assert self._document is not None  # noqa: S101 - written after it was made
+        if report.kind == "json":
+            return dumps(self._document)
+        from pytest_bayesloc.report.html import render
+
+        read: Callable[[str], str | None] = self._sources.read
+        return render(self._document, read)
+
+
+class _Progress:
+    """One line that is rewritten while inspections run, on a terminal only."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        reporter = config.pluginmanager.getplugin("terminalreporter")
+        shown = reporter is not None and reporter.isatty and config.get_verbosity() >= 0
+        self._reporter = reporter if shown else None
+
+    def show(self, number: int, target: Location | None, belief: float) -> None:
+        if self._reporter is not None:
+            text = f"bayesloc: inspection {number}, {target}, P = {belief:.0%}"
+            width = self._reporter._tw.fullwidth  # noqa: SLF001 - as above
+            self._reporter.rewrite(text[: width - 1], erase=True)
+
+    def clear(self) -> None:
+        if self._reporter is not None:
+            self._reporter.rewrite("", erase=True)
