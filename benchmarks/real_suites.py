@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NoReturn
 CHECKOUT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(CHECKOUT))
 
-from benchmarks.suites.extremes import kill_test, overhead  # noqa: E402 - found by the line above
+from benchmarks.suites.extremes import Kill, kill_test, overhead  # noqa: E402 - found by the line above
 from benchmarks.suites.measuring import RANKINGS, Row, Rows, install_plugin, measure  # noqa: E402
 from benchmarks.suites.planting import PlantedFault, plant  # noqa: E402
 from benchmarks.suites.scores import TOP, score  # noqa: E402
@@ -39,9 +39,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         raise SystemExit(f"--work={given.work} is inside the checkout: give a folder outside it.")
     signal.signal(signal.SIGTERM, _interrupt)
     rows: list[Row] = []
+    kills: list[Kill] = []
     try:
         for subject in _subjects(given):
-            rows += _one_subject(subject, given)
+            _one_subject(subject, given, rows, kills)
     except KeyboardInterrupt:
         print("\nInterrupted. The same command goes on from here.")
         return 130
@@ -49,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if rows:
             _print_summary(rows)
             _write(rows, given.json)
-    return int(any(row.troubles for row in rows))
+    return int(any(row.troubles for row in rows) or not all(kill.is_clean for kill in kills))
 
 
 def _arguments() -> argparse.ArgumentParser:
@@ -79,7 +80,10 @@ def _subjects(given: argparse.Namespace) -> list[Subject]:
     return [subject_of(release, tuple(given.older)) for release in given.releases or KNOWN]
 
 
-def _one_subject(subject: Subject, given: argparse.Namespace) -> list[Row]:
+def _one_subject(
+    subject: Subject, given: argparse.Namespace, rows: list[Row], kills: list[Kill]
+) -> None:
+    """Do all that was asked for with one subject; what was found is added to the lists."""
     work = given.work.resolve()
     work.mkdir(parents=True, exist_ok=True)
     # No resolve(): the interpreter of an environment is a link, and means it only by that name.
@@ -93,33 +97,26 @@ def _one_subject(subject: Subject, given: argparse.Namespace) -> list[Row]:
     faults = plant(workspace, n_faults=given.faults, seed=given.seed, work=work)
     print(f"  {len(faults)} faults planted", flush=True)
     if given.plant_only:
-        return []
+        return
     fingerprint = install_plugin(workspace, given.plugin.resolve())
-    _print_extremes(workspace, faults, given)
-    return _measured(workspace, faults, " ".join([fingerprint, *given.option]), given)
-
-
-def _print_extremes(
-    workspace: Workspace, faults: Sequence[PlantedFault], given: argparse.Namespace
-) -> None:
     if given.overhead:
         print(f"  {overhead(workspace, given.overhead)}", flush=True)
-    killed = []
     if given.kill_test and faults:
-        killed = kill_test(workspace, faults[0], given.option, given.limit)
-    for line in killed:
-        print(f"  {line}", flush=True)
+        for kill in kill_test(workspace, faults[0], given.option, given.limit):
+            kills.append(kill)
+            print(f"  {kill.text}", flush=True)
+    known = Rows(workspace.root / "rows.json", " ".join([fingerprint, *given.option]))
+    _measure_all(workspace, faults, known, given, rows)
 
 
-def _measured(
+def _measure_all(
     workspace: Workspace,
     faults: Sequence[PlantedFault],
-    setting: str,
+    known: Rows,
     given: argparse.Namespace,
-) -> list[Row]:
-    known = Rows(workspace.root / "rows.json", setting)
+    rows: list[Row],
+) -> None:
     print(HEAD)
-    rows = []
     try:
         for fault in faults:
             row = None if given.fresh else known.find(fault)
@@ -130,7 +127,6 @@ def _measured(
             _print_row(row)
     finally:
         workspace.restore()
-    return rows
 
 
 def _print_row(row: Row) -> None:

@@ -42,12 +42,21 @@ def pytest_configure(config: pytest.Config) -> None:
     settings = options.Settings.from_config(config)
     if not settings.enabled or config.option.collectonly:
         return
+    from pytest_bayesloc.collection import xdist
+
+    register = config.pluginmanager.register
+    recorder = _recorder(config)
+    register(recorder, "bayesloc-recorder")
+    if xdist.is_worker(config):
+        register(xdist.Worker(recorder), "bayesloc-worker")
+        return
+    if xdist.is_controller(config):
+        recorder.give_up()
+        register(xdist.Controller(recorder), "bayesloc-controller")
     from pytest_bayesloc.session import LocalizationSession
 
-    recorder = _recorder(config)
     session = LocalizationSession(config, settings, recorder, PATH_AT_START)
-    config.pluginmanager.register(recorder, "bayesloc-recorder")
-    config.pluginmanager.register(session, "bayesloc-session")
+    register(session, "bayesloc-session")
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

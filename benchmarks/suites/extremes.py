@@ -6,6 +6,7 @@ import contextlib
 import subprocess
 import time
 import uuid
+from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -17,14 +18,28 @@ if TYPE_CHECKING:
     from benchmarks.suites.planting import PlantedFault
     from benchmarks.suites.workspace import Workspace
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kill:
+    """One killed run.
+
+    Attributes:
+        text: What was seen, in words.
+        is_clean: Whether the tree and the list of processes are as before.
+    """
+
+    text: str
+    is_clean: bool
+
+
 PARTS = (0.1, 0.3, 0.5, 0.7, 0.9)
 GRACE_S = 3.0
 
 
 def kill_test(
     workspace: Workspace, fault: PlantedFault, options: Sequence[str], limit_s: float
-) -> list[str]:
-    """Kill runs in the middle of the inspections; one line a kill on what it left.
+) -> list[Kill]:
+    """Kill runs in the middle of the inspections; what each left.
 
     A whole run comes first: what it takes longer than the suite alone is where the kills fall.
     """
@@ -40,20 +55,21 @@ def kill_test(
             workspace.plant(fault.file, fault.text)
             after_s = alone_s + part * max(whole_s - alone_s, 0.0)
             what = f"kill -9 after {after_s:.1f} s of {whole_s:.1f} s"
-            said.append(f"{what}: {_killed(workspace, argv, after_s)}")
+            text, is_clean = _killed(workspace, argv, after_s)
+            said.append(Kill(text=f"{what}: {text}", is_clean=is_clean))
     finally:
         workspace.restore()
     return said
 
 
-def _killed(workspace: Workspace, argv: Sequence[str], after_s: float) -> str:
+def _killed(workspace: Workspace, argv: Sequence[str], after_s: float) -> tuple[str, bool]:
     mark = uuid.uuid4().hex
     with (workspace.root / "killed.log").open("wb") as sink:
         child = spawn(argv, cwd=workspace.tree, sink=sink.fileno(), mark=mark)
     try:
         with contextlib.suppress(subprocess.TimeoutExpired):
             child.wait(after_s)
-            return "the run had ended by itself"
+            return "the run had ended by itself", True
         n_before = len(marked(mark))
         child.kill()  # it alone, as the system would: what it started must see to itself
         child.wait()
@@ -65,7 +81,7 @@ def _killed(workspace: Workspace, argv: Sequence[str], after_s: float) -> str:
         child.wait()
     tree = "tree clean" if not changes else f"TREE CHANGED: {'; '.join(changes.splitlines())}"
     left = "no orphan" if not survivors else f"{survivors} ORPHANS after {GRACE_S:.0f} s"
-    return f"{n_before} processes then; {tree}; {left}"
+    return f"{n_before} processes then; {tree}; {left}", not changes and not survivors
 
 
 def overhead(workspace: Workspace, n: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,7 @@ class Recorded:
         imported: Node ids of the test files that could be collected, with their window.
         collector: Name of the collector, empty if nothing was collected.
         partial: What is missing, and why.
+        n_windows: Numbers of windows below this are taken.
     """
 
     windows_of: dict[str, list[int]] = field(default_factory=dict)
@@ -41,6 +43,7 @@ class Recorded:
     imported: dict[str, int] = field(default_factory=dict)
     collector: str = ""
     partial: list[str] = field(default_factory=list)
+    n_windows: int = 0
 
 
 class Recorder:
@@ -63,7 +66,7 @@ class Recorder:
         self._candidates = list(collectors)
         self._collector: Collector | None = None
         self._warn = warn
-        self._n_windows = START_UP + 1
+        self.recorded.n_windows = START_UP + 1
         self._current: int | None = None
         self._labels: dict[int, str] = {}
 
@@ -81,6 +84,11 @@ class Recorder:
                 self._collector = candidate
                 self.recorded.collector = candidate.name
                 self._switch(START_UP)
+
+    def give_up(self) -> None:
+        """Record verdicts only: other processes run the tests."""
+        self.stop()
+        self._candidates.clear()
 
     def stop(self) -> None:
         """Stop the collector and keep what it saw."""
@@ -108,7 +116,8 @@ class Recorder:
             self._safely(lambda: collector.switch(window))
 
     def _open(self) -> int:
-        window, self._n_windows = self._n_windows, self._n_windows + 1
+        window = self.recorded.n_windows
+        self.recorded.n_windows = window + 1
         self._switch(window)
         return window
 
@@ -197,7 +206,8 @@ class Recorder:
                 call.excinfo.value, self.files, node_id=item.nodeid, phase=report.when
             )
         raw["test_code"] = failures.test_code(item, self.files)
-        setattr(report, FAILURE_ATTRIBUTE, raw)
+        # As text: a lone surrogate would break the report's way from a worker.
+        setattr(report, FAILURE_ATTRIBUTE, json.dumps(raw))
 
     # -- verdicts
 
@@ -214,7 +224,8 @@ class Recorder:
             recorded.failures.pop(node_id, None)
         elif outcome == "failed":
             recorded.verdicts[node_id] = False
-            raw = getattr(report, FAILURE_ATTRIBUTE, None)
+            attached = getattr(report, FAILURE_ATTRIBUTE, None)
+            raw = None if attached is None else json.loads(attached)
             if raw is None:  # made up by another plugin, for example of a worker that crashed
                 text = str(report.longrepr)
                 raw = failures.without_exception(node_id, str(report.when), text)

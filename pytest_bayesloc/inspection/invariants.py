@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 RESULT = "_bayesloc_result"
 MIN_SUPPORT = 3
 RANGE_SUPPORT = 15
+RANGE_DISTINCT = 4
 MEMBER_SUPPORT = 8
 RELATION_SUPPORT = 4
 MAX_TYPES = 3
@@ -145,18 +147,32 @@ def _sign(seen: Sequence[Value], code: str, words: str) -> Iterator[_Template]:
 
 
 def _range(seen: Sequence[Value], code: str, words: str) -> Iterator[_Template]:
+    """Bounds: an extreme that was reached again and again, else the range with some slack."""
     numbers = [value.number for value in seen if value.number is not None]
-    if len(numbers) < RANGE_SUPPORT:
-        return
-    low, high = min(numbers), max(numbers)
-    slack = (high - low) / 2
-    low, high = low - slack, high + slack
+    low, high = _bounds(numbers)
 
     def holds(value: Value) -> bool:
         return value.number is None or low <= value.number <= high
 
-    condition = _of_type(code, NUMBERS, f"{low!r} <= {code} <= {high!r}")
-    yield condition, f"{low:g} <= {words} <= {high:g}", holds, len(numbers)
+    texts = [f"{low!r} <= " if low > -inf else "", f" <= {high!r}" if high < inf else ""]
+    if any(texts):
+        condition = _of_type(code, NUMBERS, code.join(texts))
+        words_too = [f"{low:g} <= " if low > -inf else "", f" <= {high:g}" if high < inf else ""]
+        yield condition, words.join(words_too), holds, len(numbers)
+
+
+def _bounds(numbers: Sequence[float]) -> tuple[float, float]:
+    """Lowest and highest number to expect; infinite where there is no telling."""
+    distinct = set(numbers)
+    if len(distinct) < RANGE_DISTINCT:
+        return -inf, inf
+    low, high = min(distinct), max(distinct)
+    slack = (high - low) / 2 if len(numbers) >= RANGE_SUPPORT else inf
+    reached = Counter(numbers)
+    return (
+        low if reached[low] >= MIN_SUPPORT else low - slack,
+        high if reached[high] >= MIN_SUPPORT else high + slack,
+    )
 
 
 def _length(seen: Sequence[Value], code: str, words: str) -> Iterator[_Template]:

@@ -11,7 +11,7 @@ from pytest_bayesloc.domain.inspection import Inspection, Signals, Verdict
 from pytest_bayesloc.domain.recording import Recording
 from pytest_bayesloc.inspection.invariants import mine, seen_values
 from pytest_bayesloc.inspection.reflection import describe, innocents, reflect
-from pytest_bayesloc.localization.likelihoods import weigh
+from pytest_bayesloc.localization.likelihoods import likelihood, weigh
 from pytest_bayesloc.localization.outcomes import classify, fired_checks, signals_of
 from pytest_bayesloc.localization.selection import Limits, select, stop_reason
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from pytest_bayesloc.domain.evidence import Decision
-    from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun
+    from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun, TestRun
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.ports import Clock, Runner
     from pytest_bayesloc.inspection.invariants import Invariant
@@ -29,9 +29,11 @@ if TYPE_CHECKING:
     Propose = Callable[[Location, Sequence[Invariant]], Sequence[InspectionPatch]]
     Progress = Callable[[int, Location | None, float], None]
 
-MAX_FAILING = 5
+MAX_FAILING = 3
 MAX_PASSING = 6
+N_ALWAYS = 5  # targets that a person looks at first are inspected in any case
 N_TARGETS = 25
+N_MINED, MAX_MINED = 10, 120  # passing tests that invariants are mined from: a target, in all
 N_RECORDED = 300
 N_HISTORY = 8
 NO_SIGNALS = Signals(is_covered=False, has_target_assertion=False, is_failure=False)
@@ -72,7 +74,7 @@ class Case:
 
     def tests(self) -> tuple[str, ...]:
         """Every test that the loop may run again."""
-        passing = self.near.union(self.targets()[:N_TARGETS], each=MAX_PASSING, at_most=80)
+        passing = self.near.union(self.targets()[:N_TARGETS], each=N_MINED, at_most=MAX_MINED)
         return (*self.failing, *passing)
 
 
@@ -140,7 +142,7 @@ class Loop:
 
     def _inspect_all(self, case: Case) -> str:
         targets = case.targets()
-        near = case.near.union(targets[:N_TARGETS], each=MAX_PASSING, at_most=80)
+        near = case.near.union(targets[:N_TARGETS], each=N_MINED, at_most=MAX_MINED)
         case.recording = self._record(case.failing, near, targets)
         invariants = mine(case.recording, near)
         case.values = seen_values(case.recording, case.failing, near)
@@ -151,6 +153,8 @@ class Loop:
             target = select(case.belief, done)
             if reason is not None or target is None:
                 return reason or "nothing left to inspect"
+            if len(done) >= N_ALWAYS and not _may_lead(case, target):
+                return "no location that is left could take the lead"
             done.add(target)
             for patch in self._proposals(target, invariants.get(target, ())):
                 self._inspect(case, patch, innocent)
@@ -183,9 +187,8 @@ class Loop:
         failing = case.near.failing(patch.target, MAX_FAILING)
         failing = tuple(n for n in failing if n in case.failing) or case.failing[:MAX_FAILING]
         passing = case.near.nearest(patch.target, MAX_PASSING)
-        rerun = self._runner.rerun(patch, (*failing, *passing), limit_s=self._limit_s())
-        runs_failing = {node_id: rerun.tests[node_id] for node_id in failing}
-        runs_passing = {node_id: rerun.tests[node_id] for node_id in passing}
+        rerun = self._runner.rerun(patch, failing, limit_s=self._limit_s())
+        runs_failing, runs_passing = rerun.tests, self._control(patch, rerun, passing)
         placed = rerun.n_swapped or any(run.covered for run in rerun.tests.values())
         signals = signals_of(runs_failing, runs_passing, n_swapped=int(placed))
         fired = fired_checks(runs_failing, runs_passing)
@@ -201,7 +204,7 @@ class Loop:
                 target=patch.target,
                 kind=patch.kind,
                 diff=patch.diff,
-                tests=rerun.tests,
+                tests={**runs_failing, **runs_passing},
                 signals=signals or NO_SIGNALS,
                 decision=decision,
                 evidence=evidence,
@@ -213,6 +216,22 @@ class Loop:
                 log=_log(patch, rerun),
             )
         )
+
+    def _control(
+        self, patch: InspectionPatch, rerun: Rerun, passing: Sequence[str]
+    ) -> Mapping[str, TestRun]:
+        """Passing tests under a patch that made a difference: what they break too is void."""
+        changed = any(run.violations or run.verdict is Verdict.PASS for run in rerun.tests.values())
+        if not changed or not passing:
+            return {}
+        return self._runner.rerun(patch, passing, limit_s=self._limit_s()).tests
+
+
+def _may_lead(case: Case, target: Location) -> bool:
+    """Whether the strongest evidence against ``target`` would make it the likeliest of all."""
+    ratio = likelihood(case.model, Outcome.TARGET_ASSERTION_FAILED).ratio
+    _, leading = case.belief.top(1)[0]
+    return case.belief.p(target) * ratio >= leading
 
 
 def _passes(node_id: str, *reruns: Rerun) -> bool:

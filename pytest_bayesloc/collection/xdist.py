@@ -1,0 +1,119 @@
+"""What pytest-xdist's workers saw, brought together in the controller.
+
+It travels as JSON text: a path object or a lone surrogate in ``workeroutput`` would lose all that
+a worker has to say, without a word.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_bayesloc.collection.collector import Hit
+
+if TYPE_CHECKING:
+    from pytest_bayesloc.collection.recorder import Recorded, Recorder
+
+KEY = "bayesloc"
+
+
+def is_worker(config: pytest.Config) -> bool:
+    """Whether this process is a worker."""
+    return hasattr(config, "workerinput")
+
+
+def is_controller(config: pytest.Config) -> bool:
+    """Whether this process hands its tests to workers."""
+    distributes = getattr(config.option, "dist", "no") != "no"
+    return distributes and bool(getattr(config.option, "tx", None)) and not is_worker(config)
+
+
+def encode(recorded: Recorded) -> str:
+    """What a worker sends at its end; verdicts went with the reports."""
+    return json.dumps(
+        {
+            "windows_of": recorded.windows_of,
+            "imported": recorded.imported,
+            "failures": {n: raw for n, raw in recorded.failures.items() if _is_collection(raw)},
+            "hits": [[*hit[:4], hex(hit.windows)] for hit in recorded.hits],
+            "collector": recorded.collector,
+            "partial": recorded.partial,
+        }
+    )
+
+
+def merge(recorded: Recorded, text: str) -> None:
+    """Add what one worker sent; its windows get numbers of their own."""
+    data: dict[str, Any] = json.loads(text)
+    offset = recorded.n_windows
+    highest = offset
+    for node_id, windows in data["windows_of"].items():
+        recorded.windows_of[node_id] = [window + offset for window in windows]
+        highest = max(highest, *recorded.windows_of[node_id])
+    for filename, first_line, name, line, windows in data["hits"]:
+        shifted = int(windows, 16) << offset
+        highest = max(highest, shifted.bit_length())
+        recorded.hits.append(Hit(filename, first_line, name, line, shifted))
+    for node_id, raw in data["failures"].items():
+        recorded.failures.setdefault(node_id, raw)
+        recorded.verdicts[node_id] = False
+    for node_id, window in data["imported"].items():
+        recorded.imported.setdefault(node_id, window + offset)
+    recorded.n_windows = highest + 1
+    recorded.collector = data["collector"] or recorded.collector
+    recorded.partial.extend(note for note in data["partial"] if note not in recorded.partial)
+
+
+def _is_collection(raw: dict[str, Any]) -> bool:
+    return bool(raw["phase"] == "collect")
+
+
+class Worker:
+    """The plugin of a worker: hands over at the end of its session."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+
+    @pytest.hookimpl(wrapper=True, trylast=True)
+    def pytest_runtestloop(self) -> Any:  # noqa: ANN401 - a generator hook
+        """Stop recording before outer plugins stop measuring."""
+        try:
+            return (yield)
+        finally:
+            self._recorder.stop()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Send what was seen."""
+        self._recorder.stop()
+        output = getattr(session.config, "workeroutput", None)
+        if output is not None:
+            output[KEY] = encode(self._recorder.recorded)
+
+
+class Controller:
+    """The plugin of the controller: takes what the workers send."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any, error: object) -> None:  # noqa: ANN401 - xdist's
+        """A worker ended: merge its part, or say that it is missing."""
+        text = (getattr(node, "workeroutput", None) or {}).get(KEY)
+        recorded = self._recorder.recorded
+        if text is not None:
+            merge(recorded, text)
+            return
+        name = getattr(getattr(node, "gateway", None), "id", "?")
+        reason = f": {error}" if error else ""
+        recorded.partial.append(f"Worker {name} sent no coverage{reason}")
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self) -> None:
+        """Bring the verdicts into an order that does not depend on who was faster."""
+        recorded = self._recorder.recorded
+        recorded.verdicts = dict(sorted(recorded.verdicts.items()))
+        recorded.failures = dict(sorted(recorded.failures.items()))
