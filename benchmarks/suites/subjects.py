@@ -91,7 +91,7 @@ KNOWN = {
             name="python-dateutil",
             version="4.0.0",
             import_name="dateutil",
-            requirements=("freezegun", "hypothesis"),
+            requirements=("attrs", "freezegun", "hypothesis"),
             args=("tests",),
             older=("2.9.0", "2.8.0", "2.7.0"),
         ),

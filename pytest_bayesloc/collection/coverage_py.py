@@ -17,12 +17,16 @@ if TYPE_CHECKING:
     from coverage import Coverage
 
 
+NEVER = ("site-packages", ".*")
+
+
 class CoverageCollector:
     """One coverage.py instance in memory.
 
     Args:
         traced: Whether a file is under test.
         directories: Where files under test lie.
+        omit: Names of folders below them that need not be traced, such as those of tests.
         context_name: The name that an outer, context-measuring coverage gives a window, or None
             to push back without contexts.
     """
@@ -34,15 +38,17 @@ class CoverageCollector:
         self,
         traced: Callable[[str], bool],
         directories: Sequence[str],
+        omit: Sequence[str] = (),
         context_name: Callable[[int], str] | None = None,
     ) -> None:
         self._traced = traced
         self._directories = directories
+        self._omit = omit
         self._context_name = context_name
         self._cov: Coverage | None = None
         self._outer: Coverage | None = None
         self._window: int | None = None
-        self._hits: list[Hit] = []
+        self._data: Any = None
 
     def start(self) -> bool:
         """Start measuring on top of an outer coverage, if there is one."""
@@ -57,7 +63,9 @@ class CoverageCollector:
     def _configure(self, cov: Coverage, outer: Coverage | None) -> None:
         if outer is None:
             cov.set_option("run:include", [f"{path}/*" for path in self._directories])
-            cov.set_option("run:omit", ["*/site-packages/*", "*/.*/*"])
+            folders = (*NEVER, *self._omit)
+            omit = [f"{path}/**/{name}/*" for path in self._directories for name in folders]
+            cov.set_option("run:omit", omit)
             return
         # What the outer one would measure must be seen, for it sees nothing meanwhile.
         cov.set_option("run:branch", bool(outer.get_option("run:branch")))
@@ -85,12 +93,9 @@ class CoverageCollector:
         cov, self._cov = self._cov, None
         cov.stop()
         cov.set_option("run:source", [])
-        data = cov.get_data()
-        for filename in data.measured_files():
-            if self._traced(filename):
-                self._hits.extend(_file_hits(data, filename))
+        self._data = cov.get_data()
         if self._outer is not None:
-            self._push_back(data, self._outer)
+            self._push_back(self._data, self._outer)
 
     def _push_back(self, data: Any, outer: Coverage) -> None:  # noqa: ANN401 - CoverageData
         wanted = [name for name in data.measured_files() if _would_measure(outer, name)]
@@ -108,7 +113,11 @@ class CoverageCollector:
 
     def hits(self) -> Iterator[Hit]:
         """Every executed line."""
-        yield from self._hits
+        if self._data is None:
+            return
+        for filename in sorted(self._data.measured_files()):
+            if self._traced(filename):
+                yield from _file_hits(self._data, filename)
 
 
 def _file_hits(data: Any, filename: str) -> Iterator[Hit]:  # noqa: ANN401 - CoverageData

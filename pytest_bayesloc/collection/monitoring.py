@@ -134,6 +134,8 @@ class MonitoringCollector:
             for number in row:
                 windows[number] |= bit
         for (code, line), bitset in zip(self._lines, windows, strict=True):
+            if line < 1:  # the start of a module, above its first line
+                continue
             yield Hit(code.co_filename, code.co_firstlineno, _name(code), line, bitset)
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_bayesloc.collection import failures
+from pytest_bayesloc.collection.explanations import Explanations
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
+    from collections.abc import Callable, Generator, Iterator, Sequence
 
     from pytest_bayesloc.collection.collector import Collector, Hit
     from pytest_bayesloc.collection.failures import RawFailure
@@ -65,10 +67,12 @@ class Recorder:
         self.recorded = Recorded()
         self._candidates = list(collectors)
         self._collector: Collector | None = None
+        self._stopped: Collector | None = None
         self._warn = warn
         self.recorded.n_windows = START_UP + 1
         self._current: int | None = None
         self._labels: dict[int, str] = {}
+        self._explanations = Explanations(self._paused)
 
     def label(self, window: int) -> str:
         """The node id that ``window`` belongs to; empty for a window of imports."""
@@ -91,11 +95,18 @@ class Recorder:
         self._candidates.clear()
 
     def stop(self) -> None:
-        """Stop the collector and keep what it saw."""
+        """Stop the collector, which keeps what it saw."""
+        self._explanations.unmute()
         collector, self._collector = self._collector, None
         if collector is not None:
             self._safely(collector.stop)
-            self.recorded.hits = self._safely(lambda: list(collector.hits())) or []
+            self._stopped = collector
+
+    def take_hits(self) -> None:
+        """Read what the stopped collector saw: a green run has no use for it."""
+        collector, self._stopped = self._stopped, None
+        if collector is not None:
+            self.recorded.hits += self._safely(lambda: list(collector.hits())) or []
 
     def _safely(self, action: Callable[[], Any]) -> Any:  # noqa: ANN401 - whatever it returns
         """Run our own code such that a fault of ours costs one warning and the recording."""
@@ -114,6 +125,15 @@ class Recorder:
         collector = self._collector
         if collector is not None:
             self._safely(lambda: collector.switch(window))
+
+    @contextmanager
+    def _paused(self) -> Iterator[None]:
+        window = self._current
+        self._switch(None)
+        try:
+            yield
+        finally:
+            self._switch(window)
 
     def _open(self) -> int:
         window = self.recorded.n_windows
@@ -169,6 +189,7 @@ class Recorder:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> Generator[None, object, object]:
         """Open the item's window; a rerun gets one of its own, for the last counts."""
+        self._explanations.mute()
         window = self._open()
         self._labels[window] = item.nodeid
         windows = [window, START_UP]
@@ -189,7 +210,7 @@ class Recorder:
         self, item: pytest.Item, call: pytest.CallInfo[Any]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Stop recording before a report is made: a ``__repr__`` run for it is no coverage."""
-        if call.excinfo is not None or call.when == "teardown":
+        if call.excinfo is not None:
             self._switch(None)
         report = yield
         if report.failed:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pytest_bayesloc.collection.coverage_py import CoverageCollector
 from pytest_bayesloc.collection.monitoring import MonitoringCollector
 from pytest_bayesloc.collection.recorder import Recorder
-from pytest_bayesloc.collection.source_filter import SourceFilter
+from pytest_bayesloc.collection.source_filter import TEST_DIRECTORIES, SourceFilter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -45,10 +45,20 @@ def recorder_for(
 
     outer_context = getattr(config.option, "cov_context", None) == "test"
     by_coverage = CoverageCollector(
-        files.is_code, files.directories, context_name if outer_context else None
+        files.is_code,
+        files.directories,
+        sorted(TEST_DIRECTORIES),
+        context_name if outer_context else None,
     )
+    by_coverage.early = not _pytest_cov_starts_later(config)
     recorder = Recorder(files, [MonitoringCollector(files.is_code), by_coverage], warn)
     return recorder
+
+
+def _pytest_cov_starts_later(config: pytest.Config) -> bool:
+    """Whether an outer measuring is still to come, which ours must be started on top of."""
+    known = getattr(config, "known_args_namespace", config.option)
+    return bool(getattr(known, "cov_source", None)) and not getattr(known, "no_cov", False)
 
 
 def _coverage_configuration(rootdir: Path) -> tuple[list[str], list[str]]:

@@ -90,6 +90,7 @@ class Worker:
         self._recorder.stop()
         output = getattr(session.config, "workeroutput", None)
         if output is not None:
+            self._recorder.take_hits()
             output[KEY] = encode(self._recorder.recorded)
 
 

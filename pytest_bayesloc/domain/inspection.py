@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from pytest_bayesloc.domain.source import lines_of
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -63,8 +65,8 @@ class InspectionPatch:
     def diff(self) -> str:
         """The patch as a unified diff."""
         lines = difflib.unified_diff(
-            self.original.splitlines(keepends=True),
-            self.patched.splitlines(keepends=True),
+            lines_of(self.original),
+            lines_of(self.patched),
             fromfile=f"a/{self.target.file}",
             tofile=f"b/{self.target.file}",
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import io
 from bisect import bisect_right
 from dataclasses import dataclass, field
 
@@ -10,6 +11,11 @@ from pytest_bayesloc.domain.location import MODULE, Location
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 ScopeNode = FunctionNode | ast.ClassDef
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of ``text`` with their ends, counted as Python does: a form feed ends none."""
+    return io.StringIO(text, newline="").readlines()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

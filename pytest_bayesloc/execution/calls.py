@@ -30,6 +30,10 @@ _NORMAL_EXITS = frozenset(
     for name in ("RETURN_VALUE", "RETURN_CONST", "YIELD_VALUE", "RETURN_GENERATOR")
     if name in dis.opmap
 )
+# Where a suspended frame stands: before YIELD_FROM on Python 3.10, on RESUME on 3.13.
+_AFTER = bytes([dis.opmap["YIELD_FROM"]]) if "YIELD_FROM" in dis.opmap else None
+_RESUME = dis.opmap.get("RESUME", -1)
+_qualname = type.__dict__["__qualname__"].__get__  # asks no metaclass of the project's
 
 # [type_name, number, length, is_sorted, text, identity]
 RawValue = list[Any]
@@ -50,7 +54,7 @@ def note(value: object) -> RawValue:
             text = repr(value)
         elif kind in (list, tuple):
             ordered = _is_sorted(value)  # type: ignore[arg-type]
-    return [kind.__qualname__, number, length, ordered, text, id(value)]
+    return [_qualname(kind), number, length, ordered, text, id(value)]
 
 
 def _is_sorted(values: Sequence[Any]) -> bool | None:
@@ -170,19 +174,27 @@ class CallTracer:
 
     def _leave(self, frame: FrameType, arg: Any) -> None:  # noqa: ANN401
         stack = self._stack()
-        while stack:
-            opened, call = stack.pop()
-            if opened is frame:
-                break
-        else:
+        depth = next((i for i in reversed(range(len(stack))) if stack[i][0] is frame), -1)
+        if depth < 0:  # entered before the recording
             return
+        call = stack[depth][1]
+        del stack[depth:]
         self._clock += 1
         call.left = self._clock
         code = frame.f_code
-        if arg is None and code.co_code[frame.f_lasti] not in _NORMAL_EXITS:
+        if arg is None and not _exits_normally(code, frame.f_lasti):
             call.raised = True
         elif not code.co_flags & CO_SUSPENDS:
             call.result = note(arg)
+
+
+def _exits_normally(code: CodeType, at: int) -> bool:
+    """Whether the instruction at ``at`` hands a value to the caller."""
+    instructions = code.co_code
+    if instructions[at] in _NORMAL_EXITS:
+        return True
+    suspended = instructions[at] == _RESUME or instructions[at + 2 : at + 3] == _AFTER
+    return bool(code.co_flags & CO_SUSPENDS) and suspended
 
 
 def _arguments(frame: FrameType) -> dict[str, RawValue]:

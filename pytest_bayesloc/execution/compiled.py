@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ast
 import difflib
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
+from pytest_bayesloc.domain.source import lines_of
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from types import CodeType
 
 # First line (of a decorator, if any) and plain name: what a code object can be found by.
@@ -20,12 +23,24 @@ def line_map(original: str, patched: str) -> list[int]:
     An inserted line stands for the line that it was inserted before, a changed one for the one
     that it replaced. Never descends.
     """
-    before, after = original.splitlines(), patched.splitlines()
-    matcher = difflib.SequenceMatcher(a=before, b=after, autojunk=False)
-    mapped, last = [0], max(1, len(before))
-    for _tag, i1, i2, j1, j2 in matcher.get_opcodes():
-        mapped.extend(min(max(i1 + 1, min(i1 + 1 + (j - j1), i2)), last) for j in range(j1, j2))
+    before, after = lines_of(original), lines_of(patched)
+    last, shortest = max(1, len(before)), min(len(before), len(after))
+    # A patch changes one function: what is equal around it needs no comparison, which is quadratic.
+    head = _n_equal(zip(before, after, strict=False))
+    tail = min(_n_equal(zip(reversed(before), reversed(after), strict=False)), shortest - head)
+    middle = before[head : len(before) - tail], after[head : len(after) - tail]
+    mapped = list(range(head + 1))
+    for _tag, i1, i2, j1, j2 in difflib.SequenceMatcher(
+        None, *middle, autojunk=False
+    ).get_opcodes():
+        first, end = head + i1 + 1, head + i2
+        mapped.extend(min(max(first, min(first + n, end)), last) for n in range(j2 - j1))
+    mapped.extend(range(len(before) - tail + 1, len(before) + 1))
     return mapped
+
+
+def _n_equal(pairs: Iterable[tuple[str, str]]) -> int:
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def compile_patched(original: str, patched: str, filename: str) -> CodeType:

@@ -41,8 +41,11 @@ def full(
         reports: Kind of each written report to its path.
     """
     view = page(document, _no_source)
-    lines = [*_faults(view, width), *_ending(view, reports or {})]
-    return [Line(fit(line.text, width), line.markup) for line in lines]
+    lines = [*_faults(view, width), *_ending(view)]
+    fitted = (Line(fit(line.text, width), line.markup) for line in lines)
+    # A path that is cut leads nowhere: a terminal wraps it.
+    places = (Line(f"report: {k} {path}", {"bold": True}) for k, path in (reports or {}).items())
+    return [*fitted, *places]
 
 
 def brief(document: Document, *, width: int = 80) -> list[Line]:
@@ -118,12 +121,10 @@ def _why(row: Row, width: int) -> Iterator[Line]:
         yield Line(f"  {row.counts}")
 
 
-def _ending(view: Page, reports: Mapping[str, str]) -> Iterator[Line]:
+def _ending(view: Page) -> Iterator[Line]:
     for note in view.partial[:N_PARTIAL]:
         yield Line(f"partial: {note}", {"yellow": True})
     if len(view.partial) > N_PARTIAL:
         yield Line(f"partial: {len(view.partial) - N_PARTIAL} more notes", {"yellow": True})
     if view.stages:
         yield Line("time: " + ", ".join(f"{name} {spent}" for name, spent in view.stages))
-    for kind, path in reports.items():
-        yield Line(f"report: {kind} {path}", {"bold": True})

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import PatchError
 from pytest_bayesloc.domain.inspection import Check, InspectionPatch
+from pytest_bayesloc.domain.source import lines_of
 from pytest_bayesloc.inspection.invariants import RESULT
 
 if TYPE_CHECKING:
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
 KIND = "assertions"
 MAX_CHECKS = 16
 STEP = "    "
+ENTRY = "_bayesloc_in_"
+# What conditions call.
+BUILTINS = frozenset({"all", "len", "repr", "type", "zip"})
+SEE_LOCALS = frozenset({"dir", "eval", "exec", "locals", "vars"})
 
 
 def propose(source: SourceMap, unit: Unit, invariants: Sequence[Invariant]) -> InspectionPatch:
@@ -26,7 +31,8 @@ def propose(source: SourceMap, unit: Unit, invariants: Sequence[Invariant]) -> I
     Raises:
         PatchError: If the patched text does not compile.
     """
-    chosen = sorted(invariants, key=lambda i: (not i.at_exit, -i.support))[:MAX_CHECKS]
+    usable = [i for i in invariants if not _sees_locals(unit.node) or not _saved(i)]
+    chosen = sorted(usable, key=lambda i: (not i.at_exit, -i.support))[:MAX_CHECKS]
     checks = tuple(
         Check(number=n, at_exit=i.at_exit, text=i.words, support=i.support)
         for n, i in enumerate(chosen)
@@ -52,7 +58,9 @@ class _Writer:
     """Edits text by lines, from the last to the first, so that positions stay true."""
 
     def __init__(self, text: str) -> None:
-        self._lines = text.splitlines(keepends=True)
+        self._text = text
+        self._lines = lines_of(text)
+        self._broken: dict[int, str] = {}
         if self._lines and not self._lines[-1].endswith(("\n", "\r")):
             self._lines[-1] += "\n"
 
@@ -61,12 +69,13 @@ class _Writer:
             self._insert_module_heartbeat(unit)
             return "".join(self._lines)
         pairs = list(zip(invariants, checks, strict=True))
-        at_entry = [_assertion(i, c) for i, c in pairs if not i.at_exit]
-        at_exit = [_assertion(i, c) for i, c in pairs if i.at_exit]
+        hidden = _hidden_builtins(self._text)
+        at_entry = [_assertion(i, c, hidden) for i, c in pairs if not i.at_exit]
+        at_exit = [_assertion(i, c, hidden) for i, c in pairs if i.at_exit]
         if at_exit and not _suspends(unit.node):
             self._check_exits(unit.node, at_exit)
-        saved = sorted({name for i, _ in pairs for name in _entry_names(i.condition)})
-        keep = [f"_bayesloc_in_{name} = {name}" for name in saved]
+        saved = sorted({name for invariant, _ in pairs for name in _saved(invariant)})
+        keep = [f"{ENTRY}{name} = {name}" for name in saved]
         self._enter(unit.node, [_heartbeat(unit), *keep, *at_entry])
         return "".join(self._lines)
 
@@ -83,8 +92,15 @@ class _Writer:
         first = node.body[1] if has_docstring and len(node.body) > 1 else node.body[0]
         line = _first_line(first) - 1
         if has_docstring and len(node.body) == 1:  # nothing but a docstring: add behind it
-            line = (first.end_lineno or first.lineno) - 1
-            indent = self._indent(first.lineno - 1)
+            end = first.end_lineno or first.lineno
+            indent = self._indent(line)
+            if not self._starts_line(first):
+                head, rest = _cut(self._lines[line], first.col_offset)
+                indent += STEP
+                self._lines[line] = f"{head.rstrip()}\n{indent}{rest}"
+            self._lines[end:end] = [f"{indent}{text}\n" for text in added]
+        elif line in self._broken and not self._starts_line(first):
+            indent = self._broken[line]
             self._lines[line + 1 : line + 1] = [f"{indent}{text}\n" for text in added]
         elif self._starts_line(first):
             indent = self._indent(line)
@@ -106,6 +122,9 @@ class _Writer:
             self._check_return(statement, checks)
 
     def _check_return(self, statement: ast.Return, checks: Sequence[str]) -> None:
+        last = (statement.end_lineno or statement.lineno) - 1
+        if _cut(self._lines[last], statement.end_col_offset or 0)[1].lstrip().startswith(";"):
+            return  # what stands behind it would come alive
         value = "None" if statement.value is None else f"({self._text_of(statement.value)})"
         followers = [*checks, f"return {RESULT}"]
         if self._starts_line(statement):
@@ -121,7 +140,7 @@ class _Writer:
         at = first.lineno - 1
         head = self._before(first)
         rest = self._lines[at][len(head) :]
-        indent = self._indent(at) + STEP
+        indent = self._broken[at] = self._indent(at) + STEP
         extra = [f"{indent}{text}\n" for text in added]
         own = [f"{indent}{rest}"]
         self._lines[at : at + 1] = [f"{head.rstrip()}\n", *(own + extra if behind else extra + own)]
@@ -145,7 +164,9 @@ class _Writer:
         return _cut(self._lines[node.lineno - 1], node.col_offset)[0]
 
     def _starts_line(self, node: ast.stmt) -> bool:
-        return not self._before(node).strip()
+        """Whether nothing stands before it, not even on a line that goes on with a backslash."""
+        above = self._lines[node.lineno - 2] if node.lineno > 1 else ""
+        return not self._before(node).strip() and not above.rstrip("\r\n").endswith("\\")
 
     def _indent(self, index: int) -> str:
         line = self._lines[index]
@@ -162,15 +183,46 @@ def _heartbeat(unit: Unit) -> str:
     return f"__bayesloc__.heartbeat({unit.location.fqn!r})"
 
 
-def _assertion(invariant: Invariant, check: Check) -> str:
+def _assertion(invariant: Invariant, check: Check, hidden: frozenset[str]) -> str:
     note = f"{check.text}: held in all {check.support} passing calls"
-    return f"assert {invariant.condition}, __bayesloc__.violated({check.number}, {note!r})"
+    condition = _unhidden(invariant.condition, hidden)
+    return f"assert {condition}, __bayesloc__.violated({check.number}, {note!r})"
 
 
-def _entry_names(condition: str) -> Iterator[str]:
-    for node in ast.walk(ast.parse(condition, mode="eval")):
-        if isinstance(node, ast.Name) and node.id.startswith("_bayesloc_in_"):
-            yield node.id.removeprefix("_bayesloc_in_")
+def _saved(invariant: Invariant) -> set[str]:
+    """The parameters whose value at entry ``invariant`` needs."""
+    tree = ast.parse(invariant.condition, mode="eval")
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    return {n.removeprefix(ENTRY) for n in names if n.startswith(ENTRY)}
+
+
+def _sees_locals(function: ast.AST) -> bool:
+    """Whether it may look at its local variables as a whole, so that it must get no new ones."""
+    return any(isinstance(n, ast.Name) and n.id in SEE_LOCALS for n in ast.walk(function))
+
+
+def _hidden_builtins(text: str) -> frozenset[str]:
+    """Names of ``BUILTINS`` that mean something else somewhere in a file."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            found.add(node.id)
+        elif isinstance(node, ast.arg):
+            found.add(node.arg)
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            found.add(node.name)
+        elif isinstance(node, ast.alias):
+            found |= BUILTINS if node.name == "*" else {node.asname or node.name}
+    return BUILTINS & found
+
+
+def _unhidden(condition: str, hidden: frozenset[str]) -> str:
+    """``condition`` with the built-ins that a file hides taken from where they can't be."""
+    names = (n for n in ast.walk(ast.parse(condition, mode="eval")) if isinstance(n, ast.Name))
+    data = condition.encode()
+    for column in sorted((n.col_offset for n in names if n.id in hidden), reverse=True):
+        data = data[:column] + b"__bayesloc__.builtins." + data[column:]
+    return data.decode()
 
 
 def _first_line(statement: ast.stmt) -> int:

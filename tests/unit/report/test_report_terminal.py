@@ -119,9 +119,15 @@ def test_a_run_without_faults_says_so(document: dict[str, Any]) -> None:
 def test_no_line_is_wider_than_the_terminal(document: dict[str, Any], width: int) -> None:
     document["faults"][0]["error"]["message"] = "語" * 300
 
-    lines = full(document, width=width, reports={"html": "x" * 200})
+    lines = full(document, width=width)
 
     assert max(columns(line.text) for line in lines) <= width
+
+
+def test_the_path_of_a_report_is_never_cut(document: dict[str, Any]) -> None:
+    lines = full(document, width=30, reports={"html": "x" * 200})
+
+    assert texts(lines)[-1] == f"report: html {'x' * 200}"
 
 
 def test_leading_folders_give_way_before_the_name_does(document: dict[str, Any]) -> None:

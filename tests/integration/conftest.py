@@ -1,0 +1,245 @@
+"""Small projects on disk, and runs of pytest in them: each in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from textwrap import dedent
+from typing import TYPE_CHECKING, Any
+
+import jsonschema
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+SCHEMA = Path(__file__).resolve().parents[2] / "docs" / "bayesloc-1.schema.json"
+INI_FILES = ("pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
+# Half a second a run; tests about life beside these plugins load them.
+LEAN = tuple(
+    f"-pno:{name}" for name in ("hypothesispytest", "xdist", "xdist.looponfail", "pytest_cov")
+)
+LIMIT_S = 120.0
+
+
+@dataclass(frozen=True)
+class Run:
+    """One finished run of pytest."""
+
+    ret: int
+    stdout: str
+    stderr: str
+    document: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def output(self) -> str:
+        return self.stdout + self.stderr
+
+    @property
+    def section(self) -> list[str]:
+        """The lines of our section in the terminal."""
+        lines = self.stdout.splitlines()
+        start = next((i for i, line in enumerate(lines) if re.match(r"=+ bayesloc =+", line)), -1)
+        if start < 0:
+            return []
+        rest = lines[start + 1 :]
+        end = next((i for i, line in enumerate(rest) if line.startswith("====")), len(rest))
+        return rest[:end]
+
+    @property
+    def outcomes(self) -> dict[str, int]:
+        """The counts of pytest's last line."""
+        counts = re.findall(r"(\d+) (passed|failed|skipped|xfailed|errors?)", self.stdout)
+        return {what.rstrip("s") if what == "errors" else what: int(n) for n, what in counts}
+
+    @property
+    def faults(self) -> list[dict[str, Any]]:
+        faults: list[dict[str, Any]] = self.document["faults"]
+        return faults
+
+    @property
+    def inspections(self) -> list[dict[str, Any]]:
+        inspections: list[dict[str, Any]] = self.document["inspections"]
+        return inspections
+
+    @property
+    def failing(self) -> set[str]:
+        """Node ids of the tests that are taken as failed."""
+        return {node_id for fault in self.faults for node_id in fault["failing_tests"]}
+
+    def names(self, fault: int | None = None) -> list[str]:
+        """Files and names of the suspects, best first."""
+        ranking = self.document["ranking"] if fault is None else self.faults[fault]["ranking"]
+        return [f"{row['file']} {row['qualname']}" for row in ranking]
+
+    def row(self, qualname: str) -> dict[str, Any]:
+        """The row of the suspect of that name."""
+        rows: list[dict[str, Any]] = self.document["ranking"]
+        return next(row for row in rows if row["qualname"] == qualname)
+
+
+class Project:
+    """A project on disk."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def write(self, files: Mapping[str, str]) -> Project:
+        """Add files, given by path with indented text."""
+        for name, text in files.items():
+            path = self.root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(dedent(text).lstrip("\n"), encoding="utf-8")
+        return self
+
+    def command(self, *args: str, python: Sequence[str] = ("-m", "pytest")) -> list[str]:
+        """The command line of a lean run."""
+        return [sys.executable, *python, *LEAN, *args]
+
+    def run(
+        self,
+        *args: str,
+        python: Sequence[str] = ("-m", "pytest"),
+        lean: bool = True,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+    ) -> Run:
+        """What came of ``python -m pytest ARGS`` in the project."""
+        done = subprocess.run(
+            [sys.executable, *python, *(LEAN if lean else ()), *args],
+            cwd=cwd or self.root,
+            env={**clean_environment(), **(env or {})},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT_S,
+            check=False,
+        )
+        return Run(done.returncode, done.stdout, done.stderr)
+
+    def localize(
+        self,
+        *args: str,
+        lean: bool = True,
+        env: Mapping[str, str] | None = None,
+        python: Sequence[str] = ("-m", "pytest"),
+    ) -> Run:
+        """The same with its JSON result, which is held against the schema."""
+        path = self.root.parent / f"{self.root.name}.json"
+        path.unlink(missing_ok=True)
+        report = f"--bayesloc-report=json:{path}"
+        run = self.run("-q", "--tb=no", report, *args, lean=lean, env=env, python=python)
+        assert path.exists(), run.output
+        return Run(run.ret, run.stdout, run.stderr, read_result(path))
+
+
+def clean_environment() -> dict[str, str]:
+    """The environment without what was meant for the run of these tests."""
+    ours = ("PYTEST_", "COV_", "COVERAGE_", "PYTHONWARNINGS")
+    return {key: value for key, value in os.environ.items() if not key.startswith(ours)}
+
+
+def read_result(path: Path) -> dict[str, Any]:
+    """A JSON result that conforms to the schema."""
+    document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    jsonschema.validate(document, json.loads(SCHEMA.read_text(encoding="utf-8")))
+    return document
+
+
+@pytest.fixture(scope="session")
+def make_project(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Mapping[str, str]], Project]:
+    """Makes a project of the given files."""
+
+    def make(files: Mapping[str, str]) -> Project:
+        project = Project(tmp_path_factory.mktemp("case") / "project")
+        project.root.mkdir()
+        if not any(name in files for name in INI_FILES):
+            project.write({"pytest.ini": "[pytest]\n"})
+        return project.write(files)
+
+    return make
+
+
+# ``add`` is wrong; ``total`` calls it, ``mul`` and ``half`` are innocent.
+BUGGY = {
+    "calc.py": """
+        def add(a, b):
+            return a - b
+
+
+        def mul(a, b):
+            return a * b
+
+
+        def half(a):
+            return a / 2
+
+
+        def total(prices):
+            net = 0
+            for price in prices:
+                net = add(net, price)
+            return net
+        """,
+    "test_calc.py": """
+        from calc import add, half, mul, total
+
+
+        def test_add():
+            assert add(1, 2) == 3
+
+
+        def test_add_zero():
+            for n in (1, 2, 3, 4):
+                assert add(n, 0) == n
+
+
+        def test_mul():
+            assert mul(2, 3) == 6
+
+
+        def test_half():
+            assert half(mul(4, 2)) == 4
+
+
+        def test_total():
+            assert total([1, 2]) == 3
+
+
+        def test_total_of_nothing():
+            assert total([]) == 0
+        """,
+}
+
+
+@pytest.fixture
+def buggy_project(make_project: Callable[[Mapping[str, str]], Project]) -> Project:
+    """Two tests fail since ``calc.add`` subtracts; four pass."""
+    return make_project(BUGGY)
+
+
+@pytest.fixture(scope="session")
+def shared_buggy_project(make_project: Callable[[Mapping[str, str]], Project]) -> Project:
+    """The same for tests that add nothing to it."""
+    return make_project(BUGGY)
+
+
+@pytest.fixture
+def green_project(make_project: Callable[[Mapping[str, str]], Project]) -> Project:
+    """One test, which passes."""
+    files = {
+        "calc.py": "def one():\n    return 1\n",
+        "test_calc.py": """
+            from calc import one
+
+
+            def test_one():
+                assert one() == 1
+            """,
+    }
+    return make_project(files)

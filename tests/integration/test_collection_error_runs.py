@@ -1,0 +1,192 @@
+"""A file that can't be imported is a failure like any other: it gets a ranked answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from tests.integration.conftest import Project, Run
+
+    MakeProject = Callable[[Mapping[str, str]], Project]
+
+GOOD = {
+    "good.py": """
+        def good():
+            return 1
+        """,
+    "test_good.py": """
+        from good import good
+
+
+        def test_good():
+            assert good() == 1
+        """,
+}
+CIRCULAR = {
+    "one.py": """
+        from two import second
+
+
+        def first():
+            return second()
+        """,
+    "two.py": """
+        from one import first
+
+
+        def second():
+            return first
+        """,
+    "test_one.py": """
+        from one import first
+
+
+        def test_first():
+            assert first()
+        """,
+}
+MISSPELT = {
+    "shapes.py": """
+        from good import goood
+
+
+        def area():
+            return goood()
+        """,
+    "test_shapes.py": """
+        from shapes import area
+
+
+        def test_area():
+            assert area() == 1
+        """,
+}
+NAME_ERROR = {
+    "shapes.py": """
+        SIDES = 4
+        CORNERS = SIDESS
+
+
+        def area():
+            return SIDES
+        """,
+    "test_shapes.py": MISSPELT["test_shapes.py"],
+}
+INDENTATION = {
+    "shapes.py": """
+        def area():
+            side = 2
+              return side * side
+        """,
+    "test_shapes.py": MISSPELT["test_shapes.py"],
+}
+INDENTATION_IN_TEST = {
+    "shapes.py": """
+        def area():
+            return 1
+        """,
+    "test_shapes.py": """
+        from shapes import area
+
+
+        def test_area():
+            side = area()
+              assert side == 1
+        """,
+}
+MISSPELT_IN_TEST = {
+    "shapes.py": INDENTATION_IN_TEST["shapes.py"],
+    "test_shapes.py": """
+        from shapes import aera
+
+
+        def test_area():
+            assert aera() == 1
+        """,
+}
+CASES = {
+    "circular import": (CIRCULAR, {"one.py", "two.py"}),
+    "misspelt name in an import": (MISSPELT, {"shapes.py"}),
+    "undefined name": (NAME_ERROR, {"shapes.py"}),
+    "bad indentation": (INDENTATION, {"shapes.py"}),
+    "bad indentation in a test": (INDENTATION_IN_TEST, {"test_shapes.py"}),
+    "misspelt name in an import of a test": (MISSPELT_IN_TEST, {"test_shapes.py", "shapes.py"}),
+}
+
+
+@pytest.fixture(scope="module", params=["plain", "inspected"])
+def mode(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module", params=list(CASES))
+def case(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def run(make_project: MakeProject, case: str, mode: str) -> Run:
+    files, _ = CASES[case]
+    return make_project({**GOOD, **files}).localize(*["--bayesloc"] * (mode == "inspected"))
+
+
+def test_file_at_fault_is_first(run: Run, case: str) -> None:
+    _, expected = CASES[case]
+
+    assert run.document["ranking"][0]["file"] in expected
+
+
+def test_collection_is_the_origin_of_the_error(run: Run) -> None:
+    assert [fault["error"]["origin"] for fault in run.faults] == ["collection"]
+
+
+def test_collection_error_keeps_the_exit_code(run: Run) -> None:
+    assert run.ret == 2
+
+
+def test_collection_error_is_no_fault_of_ours(run: Run) -> None:
+    assert "own-fault" not in run.output
+    assert "Traceback" not in run.output
+
+
+def test_collection_error_that_stays_is_not_flaky(run: Run) -> None:
+    assert not run.faults[0]["flaky"]
+
+
+def test_conftest_that_fails_ends_as_it_does_without_us(make_project: MakeProject) -> None:
+    project = make_project({**GOOD, "conftest.py": "import missing_module_xyz\n"})
+
+    with_us, without = project.run("-q", "--bayesloc"), project.run("-q", "--no-bayesloc")
+
+    assert (with_us.ret, with_us.stdout, with_us.stderr) == (4, without.stdout, without.stderr)
+
+
+def test_tests_still_run_beside_a_file_that_does_not_import(make_project: MakeProject) -> None:
+    project = make_project({**GOOD, **NAME_ERROR})
+    project.write({"test_good.py": GOOD["test_good.py"].replace("== 1", "== 2")})
+
+    run = project.localize("--bayesloc", "--continue-on-collection-errors")
+
+    assert run.failing == {"test_shapes.py", "test_good.py::test_good"}
+    assert {fault["ranking"][0]["file"] for fault in run.faults} == {"shapes.py", "good.py"}
+
+
+def test_two_test_files_that_fail_by_one_module_are_one_fault(make_project: MakeProject) -> None:
+    project = make_project({**GOOD, **NAME_ERROR})
+    project.write({"test_more.py": NAME_ERROR["test_shapes.py"]})
+
+    run = project.localize()
+
+    assert len(run.faults) == 1
+    assert run.failing == {"test_shapes.py", "test_more.py"}
+
+
+def test_line_of_a_syntax_error_is_told(make_project: MakeProject) -> None:
+    run = make_project({**GOOD, **INDENTATION}).localize()
+
+    error = run.faults[0]["error"]
+    assert (error["type"], error["file"], error["line"]) == ("IndentationError", "shapes.py", 3)

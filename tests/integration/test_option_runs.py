@@ -1,0 +1,179 @@
+"""Options: each has an ini twin, and a bad value costs one line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from tests.integration.conftest import Project, Run
+
+    MakeProject = Callable[[Mapping[str, str]], Project]
+
+BAD = {
+    "--bayesloc-budget=0": "a positive number of seconds",
+    "--bayesloc-budget=soon": "a positive number of seconds",
+    "--bayesloc-budget=nan": "a positive number of seconds",
+    "--bayesloc-inspections=-1": "a number of inspections",
+    "--bayesloc-inspections=1.5": "a number of inspections",
+    "--bayesloc-threshold=90": "a probability between 0 and 1",
+    "--bayesloc-formula=magic": "tarantula",
+    "--bayesloc-model=two-faults": "single-fault, independent",
+    "--bayesloc-report=pdf": "KIND is one of html, json",
+    "--bayesloc-report=json:": "KIND is one of html, json",
+}
+BAD_INI = {
+    "bayesloc_budget = soon": "bayesloc_budget",
+    "bayesloc_inspections = many": "bayesloc_inspections",
+    "bayesloc_threshold = 2": "bayesloc_threshold=2",
+    "bayesloc_formula = magic": "bayesloc_formula=magic",
+    "bayesloc_model = two-faults": "bayesloc_model=two-faults",
+    "bayesloc_report = pdf": "pdf",
+}
+TWINS = """
+bayesloc = true
+bayesloc_budget = 30
+bayesloc_inspections = 2
+bayesloc_threshold = 0.998
+bayesloc_formula = ochiai
+bayesloc_model = independent
+"""
+TABLE = """
+bayesloc = true
+bayesloc_budget = "30"
+bayesloc_inspections = "2"
+bayesloc_threshold = "0.998"
+bayesloc_formula = "ochiai"
+bayesloc_model = "independent"
+bayesloc_source = ["."]
+"""
+NATIVE = """
+bayesloc = true
+bayesloc_budget = 30
+bayesloc_inspections = 2
+bayesloc_threshold = 0.998
+bayesloc_formula = "ochiai"
+bayesloc_model = "independent"
+bayesloc_source = ["."]
+"""
+
+
+def _one_usage_line(run: Run) -> str:
+    (line,) = (line for line in run.stderr.splitlines() if line.startswith("ERROR: "))
+    assert run.ret == 4
+    assert "Traceback" not in run.output
+    return line
+
+
+@pytest.mark.parametrize(("option", "expected"), BAD.items())
+def test_bad_value_costs_one_usage_line(
+    shared_buggy_project: Project, option: str, expected: str
+) -> None:
+    line = _one_usage_line(shared_buggy_project.run(option))
+
+    assert option in line
+    assert expected in line
+
+
+@pytest.mark.parametrize(("entry", "expected"), BAD_INI.items())
+def test_bad_ini_value_costs_one_usage_line(
+    buggy_project: Project, entry: str, expected: str
+) -> None:
+    buggy_project.write({"pytest.ini": f"[pytest]\n{entry}\n"})
+
+    assert expected in _one_usage_line(buggy_project.run())
+
+
+def _assert_twins_hold(run: Run) -> None:
+    session = run.document["session"]
+    assert (session["formula"], session["model"]) == ("ochiai", "independent")
+    assert session["threshold"] == 0.998
+    assert len(run.inspections) == 2
+
+
+def test_ini_twins_work_in_pytest_ini(buggy_project: Project) -> None:
+    buggy_project.write({"pytest.ini": f"[pytest]{TWINS}"})
+
+    _assert_twins_hold(buggy_project.localize())
+
+
+def test_ini_twins_work_in_pyproject(buggy_project: Project) -> None:
+    (buggy_project.root / "pytest.ini").unlink()
+    buggy_project.write({"pyproject.toml": f"[tool.pytest.ini_options]{TABLE}"})
+
+    _assert_twins_hold(buggy_project.localize())
+
+
+@pytest.mark.skipif(pytest.version_tuple < (9, 0), reason="the native table came with pytest 9")
+def test_ini_twins_are_typed_in_the_native_table(buggy_project: Project) -> None:
+    (buggy_project.root / "pytest.ini").unlink()
+    buggy_project.write({"pyproject.toml": f"[tool.pytest]{NATIVE}"})
+
+    _assert_twins_hold(buggy_project.localize())
+
+
+def test_command_line_beats_ini(buggy_project: Project) -> None:
+    buggy_project.write({"pytest.ini": f"[pytest]{TWINS}"})
+
+    run = buggy_project.localize(
+        "--bayesloc-formula=op2", "--bayesloc-inspections=1", "--bayesloc-threshold=0.997"
+    )
+
+    session = run.document["session"]
+    assert (session["formula"], session["model"]) == ("op2", "independent")
+    assert session["threshold"] == 0.997
+    assert len(run.inspections) == 1
+
+
+def test_ini_can_switch_the_plugin_off(buggy_project: Project) -> None:
+    buggy_project.write({"pytest.ini": "[pytest]\nno_bayesloc = true\n"})
+
+    assert "bayesloc" not in buggy_project.run("-q", "--bayesloc").output
+
+
+def test_report_in_the_ini_file_is_written(buggy_project: Project) -> None:
+    buggy_project.write({"pytest.ini": "[pytest]\nbayesloc_report =\n    json\n    html\n"})
+
+    buggy_project.run("-q")
+
+    folder = buggy_project.root / ".bayesloc"
+    assert {path.name for path in folder.glob("bayesloc-report.*")} == {
+        "bayesloc-report.json",
+        "bayesloc-report.html",
+    }
+
+
+def test_bayesloc_does_not_swallow_a_folder(make_project: MakeProject) -> None:
+    project = make_project(
+        {
+            "tests/test_in.py": "def test_in():\n    assert 0\n",
+            "test_out.py": "def test_out():\n    assert 0\n",
+        }
+    )
+
+    run = project.localize("--bayesloc", "tests")
+
+    assert run.failing == {"tests/test_in.py::test_in"}
+
+
+@pytest.mark.parametrize(
+    "formula", ["blend", "tarantula", "ochiai", "dstar2", "op2", "barinel"]
+)
+def test_every_formula_names_the_faulty_function(
+    shared_buggy_project: Project, formula: str
+) -> None:
+    run = shared_buggy_project.localize(f"--bayesloc-formula={formula}")
+
+    assert run.names()[0] == "calc.py add"
+
+
+def test_options_stand_in_the_help(shared_buggy_project: Project) -> None:
+    run = shared_buggy_project.run("--help")
+
+    assert run.ret == 0
+    for name in ("budget", "inspections", "threshold", "formula", "model", "source", "report"):
+        assert f"--bayesloc-{name}=" in run.stdout
+        assert f"bayesloc_{name} (" in run.stdout

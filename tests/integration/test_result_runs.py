@@ -1,0 +1,252 @@
+"""What is written: JSON that conforms, lines that are true, places that git does not see."""
+
+from __future__ import annotations
+
+import ast
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+from conftest import BUGGY, read_result
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from tests.integration.conftest import Project, Run
+
+    MakeProject = Callable[[Mapping[str, str]], Project]
+
+# Decorators, classes, nesting, blank lines, comments and text before the code.
+LINES = {
+    "lines.py": '''
+        # -*- coding: utf-8 -*-
+        """Text
+        over lines."""
+
+        import functools
+
+
+        def twice(function):
+            @functools.wraps(function)
+            def wrapper(*args):
+                # a comment
+                return function(*args) * 2
+
+            return wrapper
+
+
+        class Box:
+            """A box."""
+
+            size = 2
+
+            @property
+            def area(self):
+                side = self.size
+
+                return (
+                    side
+                    * side
+                )
+
+            @staticmethod
+            @twice
+            def wrong(
+                a,
+                b=1,
+            ):
+                """Text."""
+                value = a - b
+                return value
+
+
+        def outer():
+            def inner(): return [i for i in range(3) if i]
+
+            return (lambda: inner())()
+        ''',
+    "test_lines.py": """
+        from lines import Box, outer
+
+
+        def test_wrong():
+            assert Box.wrong(1, 2) == 6
+
+
+        def test_all():
+            assert Box().area + len(outer()) == 7
+        """,
+}
+
+
+@pytest.fixture(scope="module")
+def lines_project(make_project: MakeProject) -> Project:
+    return make_project(LINES)
+
+
+@pytest.fixture(scope="module")
+def lines(lines_project: Project) -> Run:
+    return lines_project.localize("--bayesloc", "--bayesloc-threshold=0.999")
+
+
+def test_start_and_end_lines_are_those_of_the_file(lines: Run, lines_project: Project) -> None:
+    text = (lines_project.root / "lines.py").read_text(encoding="utf-8")
+    spans = {
+        node.name: (node.lineno, node.end_lineno)
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef))
+    }
+    rows = [row for row in lines.document["ranking"] if row["file"] == "lines.py"]
+
+    found = {
+        row["qualname"].rpartition(".")[2]: (row["start_line"], row["end_line"])
+        for row in rows
+        if row["qualname"] != "<module>"
+    }
+
+    assert found == spans
+
+
+def test_qualified_names_are_those_of_python(lines: Run) -> None:
+    names = {row["qualname"] for row in lines.document["ranking"] if row["file"] == "lines.py"}
+
+    assert names == {
+        "<module>",
+        "twice",
+        "twice.<locals>.wrapper",
+        "Box",
+        "Box.area",
+        "Box.wrong",
+        "outer",
+        "outer.<locals>.inner",
+    }
+
+
+def test_lines_of_a_function_are_executed_lines_of_its_body(lines: Run) -> None:
+    assert [(x["line"], x["ef"], x["ep"]) for x in lines.row("Box.wrong")["lines"]] == [
+        (36, 1, 0),
+        (37, 1, 0),
+    ]
+
+
+def test_lines_lie_within_their_location(lines: Run) -> None:
+    for row in lines.document["ranking"]:
+        assert all(row["start_line"] <= x["line"] <= row["end_line"] for x in row["lines"])
+
+
+def test_place_of_the_error_is_true(lines: Run) -> None:
+    error = lines.faults[1 - _fault_of(lines, "test_all")]["error"]
+
+    assert (error["file"], error["line"]) == ("test_lines.py", 5)
+
+
+def _fault_of(run: Run, name: str) -> int:
+    numbers = (i for i, f in enumerate(run.faults) if name in str(f["failing_tests"]))
+    return next(numbers, 1)
+
+
+def test_numbers_are_probabilities(lines: Run) -> None:
+    for row in lines.document["ranking"]:
+        assert all(0 <= row[name] <= 1 for name in ("prior", "posterior", "suspiciousness"))
+
+
+def test_ranks_ascend_from_one(lines: Run) -> None:
+    ranks = [row["rank"] for row in lines.document["ranking"]]
+
+    assert ranks[0] == 1
+    assert ranks == sorted(ranks)
+
+
+def test_session_tells_versions_and_times(lines: Run) -> None:
+    session = lines.document["session"]
+
+    assert session["pytest_version"] == pytest.__version__
+    assert {"localize", "inspect"} <= set(session["seconds"])
+
+
+# -- places
+
+
+def _git(project: Project, *args: str) -> str:
+    done = subprocess.run(
+        ["git", "-c", "user.name=a", "-c", "user.email=a@example.org", *args],
+        cwd=project.root,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git: apt-get install git")
+def test_git_sees_nothing_of_a_run(buggy_project: Project) -> None:
+    buggy_project.write({".gitignore": "__pycache__/\n.pytest_cache/\n"})
+    _git(buggy_project, "init", "-q")
+    _git(buggy_project, "add", "-A")
+    _git(buggy_project, "commit", "-q", "-m", "all")
+
+    buggy_project.run("-q", "--bayesloc", "--bayesloc-report=json", "--bayesloc-report=html")
+
+    assert (buggy_project.root / ".bayesloc" / "bayesloc-report.json").exists()
+    assert _git(buggy_project, "status", "--porcelain") == ""
+
+
+def test_report_goes_to_the_path_that_was_asked_for(buggy_project: Project) -> None:
+    buggy_project.run("-q", "--bayesloc-report=json:out/deep/result.json")
+
+    assert read_result(buggy_project.root / "out" / "deep" / "result.json")["ranking"]
+    assert not (buggy_project.root / ".bayesloc").exists()
+
+
+def test_path_of_a_report_is_relative_to_where_pytest_was_started(buggy_project: Project) -> None:
+    folder = buggy_project.root / "sub"
+    folder.mkdir()
+
+    buggy_project.run("-q", "..", "--bayesloc-report=html:report.html", cwd=folder)
+
+    assert (folder / "report.html").exists()
+
+
+def test_report_that_cannot_be_written_costs_one_line(buggy_project: Project) -> None:
+    run = buggy_project.run("-q", "--bayesloc-report=json:calc.py/result.json")
+
+    notes = [line for line in run.stdout.splitlines() if "(report-not-written)" in line]
+    assert len(notes) == 1
+    assert "Traceback" not in run.output
+    assert run.ret == 1
+    assert any("calc.py:1 add" in line for line in run.section)
+
+
+def test_report_onto_a_folder_costs_one_line(buggy_project: Project) -> None:
+    (buggy_project.root / "out").mkdir()
+
+    run = buggy_project.run("-q", "--bayesloc-report=html:out")
+
+    assert run.stdout.count("(report-not-written)") == 1
+    assert "Traceback" not in run.output
+    assert not any((buggy_project.root / "out").iterdir())
+
+
+def test_message_with_a_lone_surrogate_is_written(make_project: MakeProject) -> None:
+    files = {
+        "lib.py": "def raising():\n    raise ValueError('\\ud800 \\0 \\x1b[31m')\n",
+        "test_lib.py": "from lib import raising\n\n\ndef test_lib():\n    raising()\n",
+    }
+
+    run = make_project(files).localize("--bayesloc", "--bayesloc-report=html")
+
+    assert run.names()[0] == "lib.py raising"
+    assert "own-fault" not in run.output
+
+
+def test_file_in_another_encoding_is_read_as_it_declares(make_project: MakeProject) -> None:
+    project = make_project({"test_lib.py": BUGGY["test_calc.py"], "calc.py": ""})
+    text = "# -*- coding: latin-1 -*-\n# äöü\n" + "def add(a, b):\n    return a - b\n"
+    more = "def half(a):\n    return a / 2\ndef mul(a, b):\n    return a * b\ntotal = sum\n"
+    (project.root / "calc.py").write_bytes((text + more).encode("latin-1"))
+
+    run = project.localize("--bayesloc", "--bayesloc-report=html")
+
+    assert run.names()[0] == "calc.py add"
+    assert run.row("add")["start_line"] == 3

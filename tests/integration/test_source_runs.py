@@ -1,0 +1,157 @@
+"""What is under test: as it was named, as coverage.py is configured, or all below rootdir."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from tests.integration.conftest import Project, Run
+
+    MakeProject = Callable[[Mapping[str, str]], Project]
+
+FUNCTION = "def {0}(x):\n    return x + 1\n"
+FILES = {
+    "pkg/__init__.py": "",
+    "pkg/core.py": FUNCTION.format("core"),
+    "pkg/generated.py": FUNCTION.format("generated"),
+    "other/__init__.py": "",
+    "other/side.py": FUNCTION.format("side"),
+    "tests/test_all.py": """
+        from other.side import side
+        from pkg.core import core
+        from pkg.generated import generated
+
+
+        def test_all():
+            assert core(side(generated(1))) == 1
+        """,
+    "pytest.ini": "[pytest]\npythonpath = .\n",
+}
+
+
+def _code(run: Run) -> set[str]:
+    return {row["file"] for row in run.document["ranking"] if not row["is_test"]}
+
+
+def test_everything_below_rootdir_is_under_test(make_project: MakeProject) -> None:
+    run = make_project(FILES).localize()
+
+    assert {"pkg/core.py", "pkg/generated.py", "other/side.py"} <= _code(run)
+    assert not any(file.startswith("tests/") for file in _code(run))
+
+
+@pytest.mark.parametrize("name", ["pkg", "./pkg", "pkg/"])
+def test_source_may_be_a_folder(make_project: MakeProject, name: str) -> None:
+    run = make_project(FILES).localize(f"--bayesloc-source={name}")
+
+    assert _code(run) == {"pkg/core.py", "pkg/generated.py"}
+
+
+def test_source_may_be_given_twice(make_project: MakeProject) -> None:
+    run = make_project(FILES).localize("--bayesloc-source=pkg", "--bayesloc-source=other")
+
+    assert {"pkg/core.py", "other/side.py"} <= _code(run)
+
+
+def test_source_may_be_the_name_of_a_package(make_project: MakeProject) -> None:
+    files = {f"src/{name}" if name[0] in "po" else name: text for name, text in FILES.items()}
+    files["pytest.ini"] = "[pytest]\npythonpath = src\nbayesloc_source = pkg\n"
+    del files["src/pytest.ini"]
+
+    run = make_project(files).localize()
+
+    assert _code(run) == {"src/pkg/core.py", "src/pkg/generated.py"}
+
+
+def test_source_may_be_the_name_of_an_installed_package(
+    make_project: MakeProject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    project = make_project(FILES)
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    shutil.move(project.root / "pkg", elsewhere / "pkg")
+
+    run = project.localize("--bayesloc-source=pkg", env={"PYTHONPATH": str(elsewhere)})
+
+    assert {file.rpartition("/")[2] for file in _code(run)} == {"core.py", "generated.py"}
+
+
+def test_src_layout_needs_no_option(make_project: MakeProject) -> None:
+    files = {f"src/{name}": text for name, text in FILES.items() if name.startswith(("pkg", "oth"))}
+    files["tests/test_all.py"] = FILES["tests/test_all.py"]
+    files["pytest.ini"] = "[pytest]\npythonpath = src\n"
+
+    run = make_project(files).localize("--bayesloc")
+
+    assert {"src/pkg/core.py", "src/other/side.py"} <= _code(run)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (".coveragerc", "[run]\nsource = pkg\nomit = */generated.py\n"),
+        ("setup.cfg", "[coverage:run]\nsource = pkg\nomit = */generated.py\n"),
+        ("tox.ini", "[coverage:run]\nsource =\n    pkg\nomit =\n    pkg/generated.py\n"),
+        ("pyproject.toml", '[tool.coverage.run]\nsource = ["pkg"]\nomit = ["*/generated.py"]\n'),
+    ],
+)
+def test_configuration_of_coverage_is_respected(
+    make_project: MakeProject, name: str, text: str
+) -> None:
+    run = make_project({**FILES, name: text}).localize()
+
+    assert _code(run) == {"pkg/core.py"}
+
+
+def test_source_option_beats_the_configuration_of_coverage(make_project: MakeProject) -> None:
+    files = {**FILES, ".coveragerc": "[run]\nsource = pkg\n"}
+
+    run = make_project(files).localize("--bayesloc-source=other")
+
+    assert _code(run) == {"other/side.py"}
+
+
+def test_environments_and_hidden_folders_are_not_under_test(make_project: MakeProject) -> None:
+    folders = {
+        "env": {"env/pyvenv.cfg": "home = /usr\n"},
+        ".hidden": {},
+        "lib/site-packages": {},
+    }
+    files = {**FILES}
+    for number, (folder, more) in enumerate(folders.items()):
+        files |= {f"{folder}/foreign{number}.py": FUNCTION.format(f"foreign{number}"), **more}
+    files["pytest.ini"] = f"[pytest]\npythonpath = . {' '.join(folders)}\n"
+    files["tests/test_all.py"] = """
+        from foreign0 import foreign0
+        from foreign1 import foreign1
+        from foreign2 import foreign2
+        from pkg.core import core
+
+
+        def test_all():
+            assert core(foreign0(foreign1(foreign2(1)))) == 1
+        """
+
+    run = make_project(files).localize()
+
+    assert _code(run) == {"pkg/core.py"}
+
+
+def test_run_from_a_subfolder_gives_paths_from_rootdir(make_project: MakeProject) -> None:
+    project = make_project(FILES)
+
+    run = project.run("-q", "--tb=no", "test_all.py", cwd=project.root / "tests")
+
+    assert any("pkg/core.py:1 core" in line for line in run.section)
+
+
+def test_source_that_no_test_executes_costs_one_line(make_project: MakeProject) -> None:
+    run = make_project({**FILES, "empty/__init__.py": ""}).localize("--bayesloc-source=empty")
+
+    assert "(empty-spectrum)" in run.stdout
+    assert "Check bayesloc_source" in run.stdout
+    assert run.names() == ["tests/test_all.py test_all"]
