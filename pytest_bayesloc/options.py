@@ -145,7 +145,7 @@ def _number(
     accepts: Callable[[Any], bool],
     expected: str,
 ) -> Any:  # noqa: ANN401 - int or float, as ``kind`` makes it
-    shown, value = _text(config, name)
+    shown, value = _text(config, name, expected)
     try:
         number = kind(value)
         good = accepts(number)
@@ -157,21 +157,22 @@ def _number(
 
 
 def _choice(config: pytest.Config, name: str, known: tuple[str, ...]) -> str:
-    shown, value = _text(config, name)
+    shown, value = _text(config, name, f"one of {', '.join(known)}")
     if value not in known:
         raise pytest.UsageError(f"{shown}={value} is not known: expected {', '.join(known)}.")
     return value
 
 
-def _text(config: pytest.Config, name: str) -> tuple[str, str]:
+def _text(config: pytest.Config, name: str, expected: str) -> tuple[str, str]:
     """How the user would name the option, and its value: command line, ini, default."""
     given = config.getoption(f"bayesloc_{name}")
     if given is not None:
         return f"--bayesloc-{name}", str(given)
     try:
         written = config.getini(f"bayesloc_{name}")
-    except (TypeError, ValueError) as error:
-        raise pytest.UsageError(f"bayesloc_{name} can't be read: {error}") from error
+    except (TypeError, ValueError, pytest.UsageError) as error:
+        text = f"bayesloc_{name} in the ini file is not {expected} ({error})."
+        raise pytest.UsageError(text) from error
     default = next(option.default for option in _VALUES if option.name == name)
     return f"bayesloc_{name}", default if written in (None, "") else str(written)
 

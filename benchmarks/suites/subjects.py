@@ -106,6 +106,7 @@ KNOWN = {
             name="pyparsing",
             version="3.3.3",
             import_name="pyparsing",
+            requirements=("jinja2", "railroad-diagrams"),
             args=("tests",),
             older=("3.2.0", "3.1.0", "3.0.0"),
         ),

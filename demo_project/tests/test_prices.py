@@ -72,8 +72,9 @@ def test_combined_rate_applies_each_discount_to_the_rest():
     assert combined_rate(50, 5) == pytest.approx(0.19)
 
 
-def test_combined_rate_stays_within_the_limit():
-    assert combined_rate(500, 5) == pytest.approx(0.30)
+@pytest.mark.parametrize(("quantity", "years"), [(500, 4), (500, 5), (2000, 9)])
+def test_combined_rate_stays_within_the_limit(quantity, years):
+    assert combined_rate(quantity, years) == pytest.approx(0.30)
 
 
 def test_combined_rate_takes_the_coupon_off_the_rest():

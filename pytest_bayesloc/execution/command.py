@@ -174,7 +174,7 @@ NEUTRAL: dict[str, Any] = {
     "setuponly": False,
     "setupplan": False,
     "stepwise": False,
-    "tbstyle": "native",  # the cheapest that still says where
+    "tbstyle": "line",  # the cheapest that still says where
     "trace": False,
     "usepdb": False,
     "xmlpath": None,

@@ -73,7 +73,8 @@ class Values:
     Args:
         unit: The function, or a module body.
         read: Finds the locations of a file.
-        own_only: Whether an imported name is somebody else's value, as it is in a test.
+        own_only: Whether a name that the file does not assign is somebody else's value, as it is in
+            a test.
     """
 
     def __init__(self, unit: Unit, read: ReadMap, *, own_only: bool = False) -> None:
@@ -83,7 +84,9 @@ class Values:
         self._is_constructor = unit.location.qualname.rpartition(".")[2] in CONSTRUCTORS
         self._fields = unit.location.qualname.endswith("__post_init__")
         source = read(unit.location.file)
-        self._foreign = _foreign(source.module.node, own_only=own_only) if source else set()
+        module = source.module.node if source is not None else ast.Module(body=[], type_ignores=[])
+        self._foreign = _foreign(module)
+        self._known = set(assignments(module)) if own_only else None
 
     def roots(self, value: ast.expr, methods: frozenset[str], hops: int = 0) -> set[str] | None:
         """The parameters that ``value`` is made of by built-ins alone; None if by more."""
@@ -109,7 +112,8 @@ class Values:
 
     def _of_name(self, name: str, methods: frozenset[str], hops: int) -> set[str] | None:
         if name not in self.arguments and name not in self._made:
-            return None if name in self._foreign else set()  # else a constant or a type
+            is_known = self._known is None or name in self._known
+            return set() if is_known and name not in self._foreign else None  # constant or type
         return self._of_made(name, methods, hops, {name} & self.arguments)
 
     def _of_attribute(self, name: str, methods: frozenset[str], hops: int) -> set[str] | None:
@@ -172,7 +176,7 @@ def _bound(target: ast.expr) -> set[str]:
     return (names_in(target) - RECEIVERS) | {f"self.{n.attr}" for n in attributes}
 
 
-def _foreign(module: ast.AST, *, own_only: bool) -> set[str]:
+def _foreign(module: ast.AST) -> set[str]:
     """Names of a module that are no constants and no types, as far as one can see."""
     found: set[str] = set()
     for node in ast.walk(module):
@@ -180,7 +184,7 @@ def _foreign(module: ast.AST, *, own_only: bool) -> set[str]:
             found.add(node.name)
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
             imported = {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
-            found |= {name for name in imported if own_only or name[:1].islower()}
+            found |= {name for name in imported if name[:1].islower()}
         elif isinstance(node, ast.Global):
             found |= set(node.names)
         else:

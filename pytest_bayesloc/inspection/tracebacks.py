@@ -93,7 +93,7 @@ def guard_evidence(guard: Guard, *, model: str) -> list[Evidence]:
             outcome,
             guard.owner,
             source="guard",
-            why=f"made {guard.value}, which the guard `{guard.condition}` in "
+            why=f"gave {guard.value}, which the guard `{guard.condition}` in "
             f"{guard.function.qualname} refused ({guard.owner.file}:{guard.line})",
         ),
         weigh(

@@ -127,6 +127,11 @@ def test_value_from_parametrisation_is_the_tests() -> None:
     assert owner_of(PAY, "def test(amount):\n    pay(amount)\n", {"amount": -1}) == OF_TEST
 
 
+@pytest.mark.parametrize("amount", ["AMOUNT", "-AMOUNT * -1"])
+def test_constant_of_the_test_file_is_the_tests(amount: str) -> None:
+    assert owner_of(PAY, f"AMOUNT = -4\ndef test():\n    pay({amount})\n") == OF_TEST
+
+
 @pytest.mark.parametrize(
     "test",
     [
@@ -238,7 +243,10 @@ def test_value_is_followed_through_helpers_of_the_test_file() -> None:
 
 
 def test_function_that_makes_the_value_is_the_owner_even_if_a_test_calls_it() -> None:
-    code = PAY + "def refund(n):\n    back = n - wrong(n)\n    pay(back)\ndef wrong(n):\n    return 9\n"
+    code = (
+        PAY
+        + "def refund(n):\n    back = n - wrong(n)\n    pay(back)\ndef wrong(n):\n    return 9\n"
+    )
 
     assert owner_of(code, "def test():\n    refund(4)\n") == f"{CODE} refund"
 
@@ -397,7 +405,9 @@ def test_methods_and_constructors_are_followed(call: str) -> None:
 
 
 def test_value_is_followed_through_the_constructor_of_a_subclass() -> None:
-    code = ACCOUNT + "class Child(Account):\n    def __init__(self, n):\n        super().__init__(n)\n"
+    code = (
+        ACCOUNT + "class Child(Account):\n    def __init__(self, n):\n        super().__init__(n)\n"
+    )
 
     assert owner_of(code, "def test():\n    Child(-3)\n") == OF_TEST
 

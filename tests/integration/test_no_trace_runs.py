@@ -1,0 +1,244 @@
+"""Nothing of the user's is changed, however the run ends, and no process is left."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from conftest import BUGGY, clean_environment
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from tests.integration.conftest import Project
+
+    MakeProject = Callable[[Mapping[str, str]], Project]
+
+ALLOWED = {".bayesloc", ".pytest_cache", "__pycache__"}
+MODULE_LEVEL = {
+    **BUGGY,
+    "table.py": "RATES = {'a': 1, 'b': 3}\n\n\ndef rate(name):\n    return RATES[name]\n",
+    "test_table.py": """
+        from table import rate
+
+
+        def test_rate():
+            assert rate("b") == 2
+        """,
+}
+# Each inspected test takes a while, so that the run can be ended in the middle.
+SLOW = {
+    "calc.py": BUGGY["calc.py"],
+    "test_calc.py": BUGGY["test_calc.py"],
+    "conftest.py": """
+        import os
+        import pathlib
+        import time
+
+        import pytest
+
+
+        @pytest.fixture(autouse=True)
+        def slow():
+            if os.environ.get("PYTEST_CURRENT_TEST") and pathlib.Path("slow").exists():
+                with open("beats", "a") as stream:
+                    stream.write(".")
+                time.sleep(0.3)
+
+
+        def pytest_sessionfinish(session):
+            pathlib.Path("slow").touch()
+        """,
+    ".gitignore": "",
+}
+
+
+def state(root: Path) -> dict[str, tuple[str, int, int]]:
+    """Digest, time of change and mode of every file."""
+    return {
+        path.relative_to(root).as_posix(): (
+            hashlib.sha256(path.read_bytes()).hexdigest(),
+            path.stat().st_mtime_ns,
+            path.stat().st_mode,
+        )
+        for path in root.rglob("*")
+        if path.is_file() and ALLOWED.isdisjoint(path.relative_to(root).parts)
+    }
+
+
+def test_inspections_change_no_file_and_add_none(make_project: MakeProject) -> None:
+    project = make_project(MODULE_LEVEL)
+    before = state(project.root)
+
+    run = project.localize("--bayesloc", "--bayesloc-threshold=0.999")
+
+    assert run.inspections
+    assert state(project.root) == before
+
+
+def test_inspections_add_no_byte_code_but_that_of_the_run_itself(
+    make_project: MakeProject,
+) -> None:
+    project = make_project(MODULE_LEVEL)
+
+    project.run("-q", "--no-bayesloc")
+    before = {p: p.read_bytes() for p in project.root.rglob("*.pyc")}
+    project.run("-q", "--bayesloc", "--bayesloc-threshold=0.999")
+
+    assert before
+    assert {p: p.read_bytes() for p in project.root.rglob("*.pyc")} == before
+
+
+def test_temporary_files_are_removed(
+    buggy_project: Project, tmp_path: Path
+) -> None:
+    buggy_project.run("-q", "--bayesloc", "--bayesloc-threshold=0.999", env={"TMPDIR": str(tmp_path)})
+
+    assert [p.name for p in tmp_path.iterdir() if not p.name.startswith("pytest-of-")] == []
+
+
+def test_run_on_a_read_only_tree_is_complete(
+    make_project: MakeProject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    project = make_project(BUGGY)
+    scratch = tmp_path_factory.mktemp("scratch")
+    prefix = _unprivileged(project.root, scratch)
+    result = scratch / "result.json"
+    for path in (*project.root.rglob("*"), project.root):
+        path.chmod(path.stat().st_mode & ~0o222)
+    try:
+        done = subprocess.run(
+            [
+                *prefix,
+                *project.command("-q", "--bayesloc", "--bayesloc-threshold=0.999"),
+                f"--bayesloc-report=json:{result}",
+                "--bayesloc-report=html",
+            ],
+            cwd=project.root,
+            env={**clean_environment(), "TMPDIR": str(scratch), "HOME": str(scratch)},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+    finally:
+        project.root.chmod(0o755)
+
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert '"step": 1' in result.read_text(encoding="utf-8")
+    assert "own-fault" not in done.stdout
+    assert f"report: html {scratch}" in done.stdout
+    assert sorted(p.name for p in project.root.rglob("*")) == [
+        "calc.py",
+        "pytest.ini",
+        "test_calc.py",
+    ]
+
+
+def _unprivileged(root: Path, scratch: Path) -> list[str]:
+    """What to put before a command so that write permissions hold for it."""
+    if os.geteuid() != 0:
+        return []
+    setpriv = shutil.which("setpriv")
+    if setpriv is None:
+        pytest.skip("root may write anywhere: needs setpriv (apt-get install util-linux)")
+    # ``nobody`` must be able to reach the project and to run this Python.
+    for folder in (root, scratch, *scratch.parents):
+        if folder.owner() == "root" and not folder.stat().st_mode & 0o001:
+            folder.chmod(folder.stat().st_mode | 0o011)
+    scratch.chmod(0o777)
+    prefix = [setpriv, "--reuid=65534", "--regid=65534", "--clear-groups"]
+    probe = [*prefix, sys.executable, "-c", "import pytest, pytest_bayesloc.plugin"]
+    if subprocess.run(probe, cwd=root, capture_output=True, check=False).returncode != 0:
+        pytest.skip("the Python in use can't be run by an unprivileged user")
+    return prefix
+
+
+# -- ended from outside
+
+
+def _started(project: Project) -> subprocess.Popen[str]:
+    """A run that is in the middle of its inspections."""
+    run = subprocess.Popen(
+        project.command("-q", "--bayesloc", "--bayesloc-threshold=0.999"),
+        cwd=project.root,
+        env=clean_environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    beats, deadline = project.root / "beats", time.monotonic() + 60
+    while not beats.exists() or beats.stat().st_size < 3:
+        assert time.monotonic() < deadline
+        assert run.poll() is None, run.communicate()[0]
+        time.sleep(0.02)
+    return run
+
+
+def _processes(project: Project) -> list[str]:
+    """Command lines of the processes that work in the project."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if (folder / "cwd").resolve() == project.root and int(folder.name) != os.getpid():
+                found.append((folder / "cmdline").read_text(encoding="utf-8").replace("\0", " "))
+        except OSError:
+            continue
+    return [command for command in found if command]
+
+
+@pytest.mark.skipif(not Path("/proc/self/cwd").exists(), reason="needs /proc, which Linux has")
+@pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGTERM])
+def test_killed_run_leaves_neither_changes_nor_processes(
+    make_project: MakeProject, sign: signal.Signals
+) -> None:
+    project = make_project(SLOW)
+    before = state(project.root)
+    run = _started(project)
+    assert len(_processes(project)) > 1
+
+    run.send_signal(sign)
+    run.communicate()
+
+    deadline = time.monotonic() + 10
+    while _processes(project) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert _processes(project) == []
+    after = state(project.root)
+    assert {name: after[name] for name in before} == before
+    assert set(after) - set(before) == {"beats", "slow"}
+
+
+def test_interrupted_run_prints_the_section_and_no_traceback(make_project: MakeProject) -> None:
+    project = make_project(SLOW)
+    run = _started(project)
+
+    run.send_signal(signal.SIGINT)
+    output = run.communicate(timeout=60)[0]
+
+    assert "calc.py:1 add" in output
+    assert "Inspections were interrupted" in output
+    assert "Traceback" not in output
+    assert run.returncode == 1
+
+
+def test_run_that_was_interrupted_while_testing_is_not_inspected(
+    make_project: MakeProject,
+) -> None:
+    project = make_project(BUGGY)
+    project.write({"test_stop.py": "def test_stop():\n    raise KeyboardInterrupt\n"})
+
+    run = project.localize("--bayesloc", "--bayesloc-threshold=0.999")
+
+    assert run.ret == 2
+    assert run.inspections == []
+    assert run.names()[0] == "calc.py add"
