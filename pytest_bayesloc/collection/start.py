@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,7 +42,7 @@ def recorder_for(
     def context_name(window: int) -> str:
         return f"{recorder.label(window)}|run" if recorder.label(window) else ""
 
-    outer_context = getattr(config.option, "cov_context", None) == "test"
+    outer_context = getattr(_options(config), "cov_context", None) == "test"
     by_coverage = CoverageCollector(
         files.is_code,
         files.directories,
@@ -57,26 +56,30 @@ def recorder_for(
 
 def _pytest_cov_starts_later(config: pytest.Config) -> bool:
     """Whether an outer measuring is still to come, which ours must be started on top of."""
-    known = getattr(config, "known_args_namespace", config.option)
+    known = _options(config)
     return bool(getattr(known, "cov_source", None)) and not getattr(known, "no_cov", False)
+
+
+def _options(config: pytest.Config) -> object:
+    """The options as far as they are known: before conftest files are loaded, not all are."""
+    return getattr(config, "known_args_namespace", config.option)
 
 
 def _coverage_configuration(rootdir: Path) -> tuple[list[str], list[str]]:
     """``source`` (folders and packages) and ``omit`` of coverage.py's own configuration."""
-    texts = (_text(rootdir / name) for name in COVERAGE_FILES)
-    if not any("coverage:" in t or "tool.coverage" in t or "[run]" in t for t in texts):
+    marks = ("coverage:", "tool.coverage", "[run]")
+    path = next(
+        (p for name in COVERAGE_FILES if any(m in _text(p := rootdir / name) for m in marks)), None
+    )
+    if path is None:
         return [], []
     from coverage import Coverage
     from coverage.exceptions import CoverageException
 
-    here = Path.cwd()
     try:
-        os.chdir(rootdir)  # coverage.py looks for its configuration in the working folder
-        cov = Coverage(data_file=None)
-    except (CoverageException, OSError):
+        cov = Coverage(data_file=None, config_file=str(path))
+    except CoverageException:
         return [], []
-    finally:
-        os.chdir(here)
     named = [*_texts(cov.get_option("run:source")), *_texts(cov.get_option("run:source_pkgs"))]
     return named, _texts(cov.get_option("run:omit"))
 

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import ast
 import io
+import warnings
 from bisect import bisect_right
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.location import MODULE, Location
+
+if TYPE_CHECKING:
+    from types import CodeType
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 ScopeNode = FunctionNode | ast.ClassDef
@@ -16,6 +21,30 @@ ScopeNode = FunctionNode | ast.ClassDef
 def lines_of(text: str) -> list[str]:
     """The lines of ``text`` with their ends, counted as Python does: a form feed ends none."""
     return io.StringIO(text, newline="").readlines()
+
+
+def parse(text: str, filename: str = "<unknown>") -> ast.Module:
+    """The syntax tree of ``text``; what the compiler warns of was said when the program ran.
+
+    Raises:
+        SyntaxError: If it does not parse.
+        ValueError: If it holds null bytes.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(text, filename)
+
+
+def compiled(tree: ast.Module, filename: str) -> CodeType:
+    """The code of ``tree``, without warnings as well.
+
+    Raises:
+        SyntaxError: If it does not compile.
+        ValueError: Likewise.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return compile(tree, filename, "exec", dont_inherit=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,11 +87,11 @@ class SourceMap:
         self.file = file
         self.is_test = is_test
         try:
-            tree = ast.parse(text)
+            tree = parse(text)
         except (SyntaxError, ValueError, RecursionError):
             tree = ast.Module(body=[], type_ignores=[])
         self.module = Unit(
-            location=self._location(MODULE, 1, max(1, text.count("\n") + 1)),
+            location=self._location(MODULE, 1, max(1, len(lines_of(text)))),
             first_line=1,
             body_line=1,
             node=tree,

@@ -7,7 +7,7 @@ import difflib
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
-from pytest_bayesloc.domain.source import lines_of
+from pytest_bayesloc.domain.source import compiled, lines_of, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -50,9 +50,9 @@ def compile_patched(original: str, patched: str, filename: str) -> CodeType:
         SyntaxError: If the patched text does not compile.
         ValueError: Likewise.
     """
-    tree = ast.parse(patched, filename)
+    tree = parse(patched, filename)
     _renumber(tree, line_map(original, patched))
-    return compile(tree, filename, "exec", dont_inherit=True)
+    return compiled(tree, filename)
 
 
 def _renumber(tree: ast.AST, lines: Sequence[int]) -> None:

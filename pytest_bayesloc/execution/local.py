@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 START_UP_S = 120.0
 GRACE_S = 10.0
+END_S = 2.0
 
 
 class LocalRunner:
@@ -147,7 +148,12 @@ class LocalRunner:
     def _start(self, once: Message | None) -> _Process:
         tests = self._tests if once is None else once["tests"]
         options = {**self._command.options, "basetemp": str(Path(self._scratch, "basetemp"))}
-        spec = {"tests": list(tests), "options": options, "once": once}
+        spec = {
+            "tests": list(tests),
+            "options": options,
+            "once": once,
+            "scratch": self._scratch,
+        }
         return _Process(self._command, self._command.files_of(tests), spec, self._scratch)
 
 
@@ -290,6 +296,9 @@ class _Process:
             return
         self._ended = True
         os.close(self._requests)
+        # It ends its child and itself when it notices; a killed server would leave the child.
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._popen.wait(timeout=END_S)
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._popen.pid, signal.SIGKILL)
         self._popen.wait()

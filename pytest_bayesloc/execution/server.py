@@ -13,6 +13,7 @@ import json
 import os
 import random
 import select
+import shutil
 import signal
 import sys
 import threading
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 # Bound now: tests patch these (freezegun, pyfakefs).
 _read, _write, _close, _monotonic = os.read, os.write, os.close, time.monotonic
+_remove = shutil.rmtree
 
 POLL_S = 0.05
 CHUNK = 1 << 16
@@ -49,7 +51,7 @@ class Server:
     Args:
         config: pytest's.
         spec: ``read`` and ``write`` file descriptors, ``tests`` in order, ``options`` to set,
-            ``once`` with the only request, or None.
+            ``once`` with the only request, or None, ``scratch`` the folder of temporary files.
     """
 
     def __init__(self, config: pytest.Config, spec: Message) -> None:
@@ -57,6 +59,7 @@ class Server:
         self._replies: int = spec["write"]
         self._tests: list[str] = spec["tests"]
         self._once: Message | None = spec["once"]
+        self._scratch: str = spec["scratch"]
         self._buffer = LineBuffer()
         self._collection_errors: dict[str, str] = {}
         for name, value in spec["options"].items():
@@ -123,6 +126,7 @@ class Server:
     def _end_with_main_run(self) -> None:
         while _read(self._requests, CHUNK):
             pass
+        self._clean_up()
         _kill_group(os.getpid())
         os._exit(1)
 
@@ -136,6 +140,11 @@ class Server:
         self._send({"ready": sorted(items), "n_threads": n_threads})
         while (request := self._next_request()) is not None:
             self._answer(request, items, functions)
+        self._clean_up()
+
+    def _clean_up(self) -> None:
+        """The main run hung up, and may have been killed: leave no temporary files."""
+        _remove(self._scratch, ignore_errors=True)
 
     def _next_request(self) -> Message | None:
         while True:
@@ -186,6 +195,7 @@ class Server:
             readable, _, _ = select.select([self._requests, alive], [], [], POLL_S)
             if self._requests in readable:  # nothing is sent while a request is under way
                 _kill_group(pid)
+                self._clean_up()
                 os._exit(1)
             done, status = os.waitpid(pid, 0 if alive in readable else os.WNOHANG)
             if done:

@@ -35,6 +35,7 @@ N_ALWAYS = 5  # targets that a person looks at first are inspected in any case
 N_TARGETS = 25
 N_MINED, MAX_MINED = 10, 120  # passing tests that invariants are mined from: a target, in all
 N_RECORDED = 300
+RECORD_SHARE = 0.15  # of the budget, for each of two recordings: noting values slows tests down
 N_HISTORY = 8
 NO_SIGNALS = Signals(is_covered=False, has_target_assertion=False, is_failure=False)
 
@@ -163,8 +164,9 @@ class Loop:
         self, failing: Sequence[str], passing: Sequence[str], targets: Sequence[Location]
     ) -> Recording:
         """The calls of failing and passing tests, apart: a time-out of one spares the other."""
+        limit_s = self._limits.budget_s * RECORD_SHARE
         parts = [
-            self._runner.record(tests, targets, limit_s=self._limit_s())
+            self._runner.record(tests, targets, limit_s=min(self._limit_s(), limit_s))
             for tests in (tuple(failing)[:MAX_FAILING], tuple(passing))
             if tests
         ]

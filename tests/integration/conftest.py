@@ -140,7 +140,7 @@ class Project:
 
 def clean_environment() -> dict[str, str]:
     """The environment without what was meant for the run of these tests."""
-    ours = ("PYTEST_", "COV_", "COVERAGE_", "PYTHONWARNINGS")
+    ours = ("PYTEST_", "COV_", "COVERAGE_", "PYTHONWARN", "PYTHONDONT")
     return {key: value for key, value in os.environ.items() if not key.startswith(ours)}
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import PatchError
 from pytest_bayesloc.domain.inspection import Check, InspectionPatch
-from pytest_bayesloc.domain.source import lines_of
+from pytest_bayesloc.domain.source import compiled, lines_of, parse
 from pytest_bayesloc.inspection.invariants import RESULT
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def propose(source: SourceMap, unit: Unit, invariants: Sequence[Invariant]) -> I
     )
     patched = _Writer(source.text).write(unit, chosen, checks)
     try:
-        compile(patched, unit.location.file, "exec", dont_inherit=True)
+        compiled(parse(patched), unit.location.file)
     except (SyntaxError, ValueError) as error:
         raise PatchError(
             f"Inspection patch for {unit.location} does not compile ({error}): skipped.",
@@ -204,7 +204,7 @@ def _sees_locals(function: ast.AST) -> bool:
 def _hidden_builtins(text: str) -> frozenset[str]:
     """Names of ``BUILTINS`` that mean something else somewhere in a file."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(parse(text)):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             found.add(node.id)
         elif isinstance(node, ast.arg):

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import asyncio
+import re
+from itertools import count
 from types import ModuleType
 from typing import Any
 
@@ -9,21 +11,29 @@ import pytest
 from pytest_bayesloc.execution.compiled import compile_patched
 from pytest_bayesloc.execution.swap import FunctionIndex
 
-FILE = "/nowhere/cart_to_swap.py"
+Key = tuple[int, str]
+NUMBERS = count()
 
 
 def module_of(text: str) -> ModuleType:
-    module = ModuleType("cart_to_swap")
-    exec(compile(text, FILE, "exec", dont_inherit=True), module.__dict__)
+    module = ModuleType(f"cart{next(NUMBERS)}")
+    module.__file__ = f"/nowhere/{module.__name__}.py"
+    exec(compile(text, module.__file__, "exec", dont_inherit=True), module.__dict__)
     return module
 
 
-def swap(text: str, patched: str, *keys: tuple[int, str]) -> tuple[ModuleType, int]:
+def put(index: FunctionIndex, module: ModuleType, text: str, patched: str, *keys: Key) -> int:
+    file = module.__file__ or ""
+    return index.swap(file, compile_patched(text, patched, file), keys)
+
+
+def swap(text: str, patched: str, *keys: Key) -> tuple[ModuleType, int]:
     """A module of ``text`` whose functions ``keys`` got the code of ``patched``."""
     module = module_of(text)
-    n_swapped = FunctionIndex().swap(FILE, compile_patched(text, patched, FILE), keys)
-    return module, n_swapped
+    return module, put(FunctionIndex(), module, text, patched, *keys)
 
+
+PATCH = re.compile("(return|yield) 1")
 
 # 1 becomes 2 in the function at the key.
 REACHED: dict[str, tuple[str, tuple[int, str], str]] = {
@@ -75,8 +85,7 @@ REACHED: dict[str, tuple[str, tuple[int, str], str]] = {
 
 @pytest.mark.parametrize(("text", "key", "call"), REACHED.values(), ids=REACHED.keys())
 def test_function_runs_the_patched_code(text: str, key: tuple[int, str], call: str) -> None:
-    head, tail = text[: text.index(" 1")], text[text.index(" 1") :]
-    module, n_swapped = swap(text, head + tail.replace(" 1", " 2", 1), key)
+    module, n_swapped = swap(text, PATCH.sub(r"\1 2", text, count=1), key)
 
     assert n_swapped == 1
     assert eval(call, {"run": asyncio.run}, vars(module)) == 2
@@ -91,7 +100,7 @@ def test_functions_with_other_keys_keep_their_code() -> None:
 
 
 def test_every_closure_of_a_function_is_reached_and_so_are_later_ones() -> None:
-    text = "def make(n):\n    def f():\n        return n + 1\n    return f\na = make(10)\nb = make(20)\n"
+    text = "def make(n):\n  def f():\n    return n + 1\n  return f\na, b = make(10), make(20)\n"
 
     module, n_swapped = swap(text, text.replace("n + 1", "n + 2"), (1, "make"), (2, "f"))
 
@@ -100,8 +109,7 @@ def test_every_closure_of_a_function_is_reached_and_so_are_later_ones() -> None:
 
 
 def test_functions_of_other_files_are_left_alone() -> None:
-    other = ModuleType("other")
-    exec(compile("def f(): return 1\n", "/nowhere/other.py", "exec"), other.__dict__)
+    other = module_of("def f(): return 1\n")
 
     _, n_swapped = swap("x = 1\n", "def f(): return 2\n", (1, "f"))
 
@@ -137,6 +145,6 @@ def test_function_made_after_the_scan_is_not_reached() -> None:
     index = FunctionIndex()
     module = module_of(text)
 
-    n_swapped = index.swap(FILE, compile_patched(text, "def f(): return 2\n", FILE), [(1, "f")])
+    n_swapped = put(index, module, text, "def f(): return 2\n", (1, "f"))
 
     assert (n_swapped, module.f()) == (0, 1)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import builtins
+from contextlib import suppress
 from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
@@ -59,10 +60,8 @@ def run(patch: InspectionPatch) -> dict[str, Any]:
 
 def violations(probe: Probe, function: Callable[[], object]) -> list[int]:
     probe.reset()
-    try:
+    with suppress(AssertionError):
         function()
-    except AssertionError as error:
-        assert "passing calls" in str(error)
     return probe.violations
 
 
@@ -89,7 +88,7 @@ SHAPES = {
     "with": "def f(x):\n    with open('/dev/null') as s: return x\n",
     "loop": "def f(x):\n    for y in [x]:\n        if y: return y\n",
     "nested": "def f(x):\n    def g(y):\n        return [y]\n    return g(x)[0]\n",
-    "nested first, decorated": "def f(x):\n    @staticmethod\n    def g(): return x\n    return g()\n",
+    "nested first": "def f(x):\n    @staticmethod\n    def g(): return x\n    return g()\n",
     "lambda": "def f(x):\n    g = lambda: x\n    return g()\n",
     "decorated": "def d(f): return f\n@d\n@d\ndef f(x):\n    return x\n",
     "star": "def f(x):\n    return [*[x], 1][0]\n",
@@ -304,3 +303,7 @@ def test_heartbeat_is_heard_before_anything_else_happens(probe: Probe) -> None:
     with pytest.raises(KeyError):
         run(patch_of(text, RESULT_IS_INT))["f"](1)
     assert probe.covered
+
+
+def test_file_that_the_compiler_warns_of_is_patched_without_a_warning() -> None:
+    assert "heartbeat" in patch_of("def f(x):\n    assert (x, 1)\n    return '\\d'\n").patched

@@ -1,0 +1,532 @@
+"""Life beside other plugins and pytest's own switches."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from conftest import BUGGY
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from tests.integration.conftest import Project
+
+    MakeProject = Callable[[Mapping[str, str]], Project]
+
+# Branches that are taken in one direction only, code at import, a fixture, and a file never run.
+MEASURED = {
+    **BUGGY,
+    "more.py": """
+        LIMIT = 3
+        if LIMIT > 5:
+            LIMIT = 5
+
+
+        def clip(n):
+            if n > LIMIT:
+                n = LIMIT
+            for _ in range(n):
+                if n < 0:
+                    break
+            return n
+
+
+        def unused():
+            return 1
+        """,
+    "never.py": "def never():\n    return 1\n",
+    "conftest.py": """
+        import pytest
+
+        from more import clip
+
+
+        @pytest.fixture
+        def clipped():
+            yield clip(7)
+            clip(2)
+        """,
+    "test_more.py": """
+        def test_clipped(clipped):
+            assert clipped == 4
+        """,
+}
+INSPECTED = ("--bayesloc", "--bayesloc-threshold=0.999")
+
+
+def _coverage(project: Project) -> dict[str, Any]:
+    document = json.loads((project.root / "coverage.json").read_text(encoding="utf-8"))
+    files: dict[str, Any] = document["files"]
+    for file in files.values():  # of each file: lines, arcs, contexts and percentages
+        for part in ("functions", "classes"):
+            file.pop(part, None)
+    return {"totals": document["totals"], "files": files}
+
+
+@pytest.mark.parametrize("branch", [(), ("--cov-branch",)], ids=["lines", "branches"])
+@pytest.mark.parametrize("ours", [(), INSPECTED], ids=["plain", "inspected"])
+def test_pytest_cov_measures_the_same_with_and_without_us(
+    make_project: MakeProject, branch: tuple[str, ...], ours: tuple[str, ...]
+) -> None:
+    project = make_project(MEASURED)
+    options = ("-q", "-p", "pytest_cov", "--cov=.", "--cov-report=json", *branch)
+
+    without = project.run(*options, "--no-bayesloc", lean=False)
+    expected = _coverage(project)
+    run = project.localize(*options, *ours, lean=False)
+
+    assert without.ret == run.ret == 1
+    assert 50 < expected["totals"]["percent_covered"] < 100
+    assert _coverage(project) == expected
+    assert "calc.py add" in run.names()[:3]
+
+
+def test_contexts_of_pytest_cov_are_the_same_with_and_without_us(
+    make_project: MakeProject,
+) -> None:
+    project = make_project(
+        {**MEASURED, ".coveragerc": "[json]\nshow_contexts = true\n[run]\nomit = test_*\n"}
+    )
+    options = ("-q", "-p", "pytest_cov", "--cov=.", "--cov-report=json", "--cov-context=test")
+
+    project.run(*options, "--no-bayesloc", lean=False)
+    expected = _coverage(project)
+    project.localize(*options, lean=False)
+    found = _coverage(project)
+
+    assert found["totals"] == expected["totals"]
+    assert _tests_of(found) == _tests_of(expected)
+
+
+def _tests_of(measured: Mapping[str, Any]) -> dict[tuple[str, str], set[str]]:
+    """Per line, the tests that executed it in their call phase."""
+    return {
+        (name, line): {c.partition("|")[0] for c in contexts if c}
+        for name, file in measured["files"].items()
+        for line, contexts in file["contexts"].items()
+    }
+
+
+@pytest.mark.parametrize("branch", [(), ("--branch",)], ids=["lines", "branches"])
+def test_coverage_run_measures_the_same_with_and_without_us(
+    make_project: MakeProject, branch: tuple[str, ...]
+) -> None:
+    project = make_project(MEASURED)
+    python = ("-m", "coverage", "run", "--source=.", *branch, "-m", "pytest")
+
+    project.run("-q", "--no-bayesloc", python=python)
+    project.run("json", "-q", python=("-m", "coverage"), lean=False)
+    expected = _coverage(project)
+    run = project.localize(*INSPECTED, python=python)
+    project.run("json", "-q", python=("-m", "coverage"), lean=False)
+
+    assert 50 < expected["totals"]["percent_covered"] < 100
+    assert _coverage(project) == expected
+    assert "calc.py add" in run.names()[:3]
+
+
+def test_no_cover_of_pytest_cov_is_no_trouble(make_project: MakeProject) -> None:
+    tests = """
+        import pytest
+
+        from calc import add
+
+
+        @pytest.mark.no_cover
+        def test_marked():
+            assert add(1, 0) == 1
+
+
+        def test_fixture(no_cover):
+            assert add(1, 1) == 2
+
+
+        def test_plain():
+            assert add(2, 2) == 4
+        """
+    project = make_project({**BUGGY, "test_calc.py": tests})
+
+    run = project.localize("--cov=.", "--cov-report=", lean=False)
+
+    assert "calc.py add" in run.names()
+    assert "own-fault" not in run.output
+    assert "(recording)" not in run.output
+
+
+# -- pytest-xdist
+
+
+@pytest.fixture(scope="module")
+def distributed_project(make_project: MakeProject) -> Project:
+    project = make_project(BUGGY)
+    project.write({"test_more.py": BUGGY["test_calc.py"]})
+    return project
+
+
+def test_distributed_run_gives_a_ranking(distributed_project: Project) -> None:
+    run = distributed_project.localize("-n2", lean=False)
+
+    assert run.ret == 1
+    assert run.names()[0] == "calc.py add"
+    assert run.document["session"]["n_passed"] == 8
+
+
+def test_distributed_run_is_inspected(distributed_project: Project) -> None:
+    run = distributed_project.localize("-n2", *INSPECTED, lean=False)
+
+    assert run.inspections
+    assert run.names()[0] == "calc.py add"
+    assert "own-fault" not in run.output
+
+
+def test_counts_of_a_distributed_run_are_those_of_a_plain_one(
+    distributed_project: Project,
+) -> None:
+    one, two = (distributed_project.localize(f"-n{n}", lean=False) for n in (0, 2))
+
+    assert two.row("add")["counts"] == one.row("add")["counts"]
+    assert two.row("total")["counts"] == one.row("total")["counts"]
+
+
+def test_distributed_green_run_prints_nothing(green_project: Project) -> None:
+    run = green_project.run("-q", "-n2", "--bayesloc", lean=False)
+
+    assert run.ret == 0
+    assert "bayesloc" not in run.output
+
+
+def test_worker_that_dies_costs_a_note_and_no_more(make_project: MakeProject) -> None:
+    project = make_project(BUGGY)
+    project.write({"test_dying.py": "import os\n\n\ndef test_dying():\n    os._exit(3)\n"})
+
+    run = project.localize("-n2", lean=False)
+
+    assert run.ret == 1
+    assert "test_dying.py::test_dying" in run.failing
+    assert "own-fault" not in run.output
+    assert run.document["partial"]
+
+
+# -- other company
+
+
+def test_hypothesis_tests_are_localized(make_project: MakeProject) -> None:
+    tests = """
+        from hypothesis import given, strategies as st
+
+        from calc import add, mul
+
+
+        @given(st.integers(), st.integers())
+        def test_add(a, b):
+            assert add(a, b) == a + b
+
+
+        @given(st.integers())
+        def test_mul(a):
+            assert mul(a, 1) == a
+
+
+        @given(st.integers())
+        def test_add_zero(a):
+            assert add(a, 0) == a
+        """
+    project = make_project({**BUGGY, "test_calc.py": tests})
+
+    run = project.localize(*INSPECTED, lean=False)
+
+    assert run.names()[0] == "calc.py add"
+    assert not run.faults[0]["flaky"]
+
+
+def test_inspections_add_no_examples_to_the_database_of_hypothesis(
+    make_project: MakeProject,
+) -> None:
+    tests = """
+        from hypothesis import given, strategies as st
+
+        from calc import add
+
+
+        @given(st.integers(1, 9))
+        def test_add(a):
+            assert add(a, a) == 2 * a
+        """
+    project = make_project({**BUGGY, "test_calc.py": tests})
+    project.run("-q", "--no-bayesloc", lean=False)
+    before = sorted((project.root / ".hypothesis" / "examples").rglob("*"))
+
+    project.run("-q", *INSPECTED, lean=False)
+
+    assert before
+    assert len(sorted((project.root / ".hypothesis" / "examples").rglob("*"))) == len(before)
+
+
+def test_code_executed_in_threads_is_recorded(make_project: MakeProject) -> None:
+    tests = """
+        from concurrent.futures import ThreadPoolExecutor
+
+        from calc import add, mul
+
+        POOL = ThreadPoolExecutor(4)
+
+
+        def test_add():
+            assert list(POOL.map(add, [1, 2, 3], [1, 2, 3])) == [2, 4, 6]
+
+
+        def test_mul():
+            assert list(POOL.map(mul, [1, 2, 3], [1, 2, 3])) == [1, 4, 9]
+        """
+    project = make_project({**BUGGY, "test_calc.py": tests})
+
+    run = project.localize("--bayesloc")
+
+    assert run.names()[0] == "calc.py add"
+    assert run.row("add")["counts"]["ef"] == 1
+
+
+def test_capture_may_be_off(buggy_project: Project) -> None:
+    tests = BUGGY["test_calc.py"].replace("def test_add():", "def test_add():\n            print('noise')")
+    buggy_project.write({"test_calc.py": tests})
+
+    run = buggy_project.localize("-s", *INSPECTED)
+
+    assert run.inspections
+    assert run.stdout.count("noise") == 1
+
+
+def test_run_without_terminal_plugin_writes_its_report(buggy_project: Project) -> None:
+    run = buggy_project.run(
+        "-p", "no:terminal", "--bayesloc", "--bayesloc-report=json", "--bayesloc-threshold=0.999"
+    )
+
+    assert run.ret == 1
+    assert (buggy_project.root / ".bayesloc" / "bayesloc-report.json").exists()
+    assert run.output == ""
+
+
+def test_run_without_cache_is_complete(buggy_project: Project) -> None:
+    run = buggy_project.localize("-p", "no:cacheprovider", *INSPECTED)
+
+    assert run.inspections
+    assert run.names()[0] == "calc.py add"
+
+
+def test_first_failure_may_end_the_run(shared_buggy_project: Project) -> None:
+    run = shared_buggy_project.localize("-x", "--bayesloc")
+
+    assert run.failing == {"test_calc.py::test_add"}
+    assert run.names()[0] == "calc.py add"
+    assert run.ret == 1
+
+
+def test_only_last_failures_may_be_run(buggy_project: Project) -> None:
+    buggy_project.run("-q", "--no-bayesloc")
+
+    run = buggy_project.localize("--lf", *INSPECTED)
+
+    assert run.document["session"]["n_passed"] == 0
+    assert not any(fault["flaky"] for fault in run.faults)
+    assert "calc.py add" in run.names()[:2]
+
+
+def test_inspections_leave_the_last_failures_alone(buggy_project: Project) -> None:
+    buggy_project.run("-q", *INSPECTED)
+
+    cache = buggy_project.root / ".pytest_cache" / "v" / "cache" / "lastfailed"
+    assert set(json.loads(cache.read_text(encoding="utf-8"))) == {
+        "test_calc.py::test_add",
+        "test_calc.py::test_total",
+    }
+
+
+def test_tests_may_be_chosen_by_name(shared_buggy_project: Project) -> None:
+    run = shared_buggy_project.localize("-k", "add or half", *INSPECTED)
+
+    assert run.failing == {"test_calc.py::test_add"}
+    assert not run.faults[0]["flaky"]
+    assert run.names()[0] == "calc.py add"
+
+
+def test_one_test_may_be_named(shared_buggy_project: Project) -> None:
+    run = shared_buggy_project.localize("test_calc.py::test_add", *INSPECTED)
+
+    assert run.failing == {"test_calc.py::test_add"}
+    assert not run.faults[0]["flaky"]
+
+
+def test_importlib_mode_is_inspected(buggy_project: Project) -> None:
+    buggy_project.write({"pytest.ini": "[pytest]\npythonpath = .\naddopts = --import-mode=importlib\n"})
+
+    run = buggy_project.localize(*INSPECTED)
+
+    assert run.inspections
+    assert not run.faults[0]["flaky"]
+
+
+# -- what the ini file asks for is asked of the main run only
+
+
+@pytest.fixture(scope="module")
+def loaded_project(make_project: MakeProject) -> Project:
+    ini = """
+        [pytest]
+        addopts = --cov=. --cov-report=xml -n2 --junitxml=junit.xml --strict-markers -x
+            --log-file=run.log --durations=3
+        """
+    conftest = """
+        import os
+
+
+        def pytest_configure(config):
+            with open("starts", "a") as stream:
+                stream.write(f"{config.option.numprocesses} {config.option.xmlpath}\\n")
+        """
+    project = make_project({**BUGGY, "pytest.ini": ini, "conftest.py": conftest})
+    run = project.localize(*INSPECTED, "-n0", "--maxfail=9", lean=False)
+    assert run.inspections
+    return project
+
+
+def test_junit_file_is_that_of_the_main_run(loaded_project: Project) -> None:
+    text = (loaded_project.root / "junit.xml").read_text(encoding="utf-8")
+
+    assert re.search(r'failures="2"', text)
+    assert re.search(r'tests="6"', text)
+
+
+def test_coverage_file_is_that_of_the_main_run(loaded_project: Project) -> None:
+    text = (loaded_project.root / "coverage.xml").read_text(encoding="utf-8")
+
+    assert 'filename="calc.py"' in text
+    assert 'line-rate="0"' not in text
+
+
+def test_no_file_but_those_that_were_asked_for_appears(loaded_project: Project) -> None:
+    names = {path.name for path in loaded_project.root.iterdir()}
+
+    assert names - {"__pycache__", ".pytest_cache", ".hypothesis"} == {
+        *BUGGY,
+        "conftest.py",
+        "pytest.ini",
+        "junit.xml",
+        "coverage.xml",
+        ".coverage",
+        "run.log",
+        "starts",
+    }
+
+
+def test_distribution_in_the_ini_file_is_not_repeated(make_project: MakeProject) -> None:
+    project = make_project({**BUGGY, "pytest.ini": "[pytest]\naddopts = -n2 --cov=. --cov-report=\n"})
+
+    run = project.localize(*INSPECTED, lean=False)
+
+    assert run.inspections
+    assert run.names()[0] == "calc.py add"
+
+
+# -- tools that take what we would use
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="sys.monitoring came with Python 3.12")
+def test_coverage_collects_where_no_slot_is_free(make_project: MakeProject) -> None:
+    conftest = """
+        import sys
+
+        for slot in (3, 4):
+            if sys.monitoring.get_tool(slot) is None:
+                sys.monitoring.use_tool_id(slot, "other")
+        """
+    project = make_project({**BUGGY, "taker.py": conftest})
+
+    run = project.localize("-p", "taker", env={"PYTHONPATH": str(project.root)})
+
+    assert run.document["session"]["collector"] == "coverage.py"
+    assert run.names()[0] == "calc.py add"
+
+
+def test_trace_function_of_a_test_is_no_trouble(make_project: MakeProject) -> None:
+    tests = """
+        import sys
+
+        from calc import add
+
+
+        def test_traced():
+            old = sys.gettrace()
+            sys.settrace(lambda *args: None)
+            try:
+                assert add(1, 0) == 1
+            finally:
+                sys.settrace(old)
+
+
+        def test_add():
+            assert add(1, 1) == 2
+        """
+    project = make_project({**BUGGY, "test_calc.py": tests})
+
+    run = project.localize(*INSPECTED)
+
+    assert run.names()[0] == "calc.py add"
+    assert "own-fault" not in run.output
+
+
+def test_frozen_time_and_changed_folder_are_no_trouble(make_project: MakeProject) -> None:
+    tests = """
+        import os
+        import time
+
+        import pytest
+
+        from calc import add
+
+
+        @pytest.fixture(autouse=True)
+        def strange(monkeypatch, tmp_path):
+            monkeypatch.setattr(time, "monotonic", lambda: 1e9)
+            monkeypatch.setattr(time, "perf_counter", lambda: 1e9)
+            monkeypatch.chdir(tmp_path)
+
+
+        def test_add():
+            assert add(1, 1) == 2
+
+
+        def test_zero():
+            assert add(1, 0) == 1
+        """
+    project = make_project({**BUGGY, "test_calc.py": tests})
+
+    run = project.localize(*INSPECTED)
+
+    assert run.names()[0] == "calc.py add"
+    assert all(seconds < 100 for seconds in run.document["session"]["seconds"].values())
+
+
+def test_folder_left_by_a_test_is_not_where_the_report_goes(
+    make_project: MakeProject, tmp_path: Path
+) -> None:
+    tests = f"""
+        import os
+
+        from calc import add
+
+
+        def test_add():
+            os.chdir({str(tmp_path)!r})
+            assert add(1, 1) == 2
+        """
+    project = make_project({**BUGGY, "test_calc.py": tests})
+
+    project.run("-q", "--bayesloc", "--bayesloc-report=json:out.json")
+
+    assert (project.root / "out.json").exists()
+    assert list(tmp_path.iterdir()) == []

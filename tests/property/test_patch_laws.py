@@ -1,0 +1,277 @@
+from __future__ import annotations
+
+import ast
+import builtins
+import functools
+import operator
+from typing import TYPE_CHECKING, Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_bayesloc.domain.source import SourceMap, lines_of, parse
+from pytest_bayesloc.execution.compiled import codes_in, compile_patched, key_of, line_map
+from pytest_bayesloc.execution.probe import NAME, Probe
+from pytest_bayesloc.inspection.invariants import RESULT, Invariant
+from pytest_bayesloc.inspection.proposals.assertions import propose
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from types import CodeType
+
+# A block is a list of lines, indented by one STEP a level.
+Block = list[str]
+
+SIMPLE: list[Block] = [
+    ["x += 1"],
+    ["a = x; b = 'é'"],
+    ["a = 'ü'; x = [a, x]  # ß"],
+    ["# a comment", "pass"],
+    ["x = (", "    x,  # c", ")"],
+    ["a = '''", "  no code \x0c here: return 5", "'''"],
+    ["a = x \\", "    if x else 0"],
+    ["g = lambda: x"],
+    ["a = [y for y in [x] if y]"],
+    ["a = f'{x!r}'"],
+    ["def g(y): return y"],
+    ["def g(y):", "    '''Doc.'''", "    return [y]"],
+    ["@tag", "@tag", "def g(y):", "    def h(): return x", "    return h"],
+    ["async def g(y):", "    return y"],
+    ["class K:", "    z = 1", "    def m(self): return 'm'"],
+    ["'not a docstring'"],
+    ["assert x != 1, 'one'"],
+    ["del x; x = 3"],
+    ["import os; x = os.sep"],
+    ["[1][x] if x == 2 else 0"],
+]
+RETURNS: list[Block] = [
+    ["return"],
+    ["return x"],
+    ["return x;"],
+    ["return x  # c"],
+    ["return x; x = 5"],
+    ["x = 'é'; return x"],
+    ["return 'é', x"],
+    ["return (", "    x, # c", "    'ü')"],
+    ["return x \\", "    , 1"],
+    ["return (y := x)"],
+    ["return [", "  x]  # d"],
+    ["return '''", "a'''"],
+    ["return x if x else (lambda: x)()"],
+    ["raise KeyError(x)"],
+]
+ONE_LINE = [block[0] for block in (*SIMPLE, *RETURNS) if len(block) == 1]
+
+
+def indented(block: Block, step: str) -> Block:
+    """Text inside quotes keeps its place, since it is part of a value."""
+    inside, lines = False, []
+    for line in block:
+        lines.append(line if inside else step + line)
+        inside ^= line.count("'''") % 2 == 1
+    return lines
+
+
+@st.composite
+def compound(draw: st.DrawFn, inner: st.SearchStrategy[Block], step: str) -> Block:
+    def suite(head: str) -> Block:
+        if draw(st.booleans()):
+            return [f"{head} {draw(st.sampled_from(ONE_LINE))}"]
+        return [head, *indented(draw(inner), step)]
+
+    kind = draw(st.sampled_from(["if", "over lines", "for", "with", "try", "finally", "match"]))
+    if kind == "if":
+        chain = [*suite("if x == 1:"), *suite("elif x:")] if draw(st.booleans()) else suite("if x:")
+        return [*chain, *suite("else:")] if draw(st.booleans()) else chain
+    if kind == "over lines":
+        return ["if (x and", *indented(suite("x):"), step + "  ")]
+    if kind == "for":
+        return [*suite("for y in [x, 1]:"), *suite("else:")]
+    if kind == "with":
+        return suite("with opened() as y:")
+    if kind == "try":
+        return [*suite("try:"), *suite("except KeyError:"), *suite("else:")]
+    if kind == "finally":
+        return [*suite("try:"), "finally:", step + "x = 7"]
+    cases = [*suite("case 0:"), *suite("case _:")]
+    return ["match x:", *indented(cases, step)]
+
+
+def blocks(step: str) -> st.SearchStrategy[Block]:
+    def lists(inner: st.SearchStrategy[Block]) -> st.SearchStrategy[Block]:
+        return st.lists(inner, min_size=1, max_size=3).map(
+            lambda parts: functools.reduce(operator.iadd, parts, [])
+        )
+
+    simple = st.sampled_from([*SIMPLE, *RETURNS])
+    return lists(
+        st.recursive(simple, lambda inner: compound(lists(inner), step), max_leaves=6),
+    )
+
+
+DOCS = st.sampled_from([[], ["'''Doc.'''"], ['"""Doc', "more \u2028.", '"""'], ["'é'; a = 1"]])
+HEADERS = st.sampled_from(
+    [
+        "def f(x):",
+        "async def f(x):",
+        "@tag\ndef f(x):",
+        "def f(\n  x,\n  *, y=1,\n  z=(1,\n  2)\n):",
+        "def f(x): #é",
+        "def f(x, type=1, len=2):",
+    ]
+)
+
+
+@st.composite
+def modules(draw: st.DrawFn) -> str:
+    """A module with a function ``f`` of one argument, at the top or as a method."""
+    step = draw(st.sampled_from(["  ", "    ", "\t"]))
+    body = draw(blocks(step))
+    header = draw(HEADERS)
+    one_line = draw(st.integers(0, 4)) == 0 and "#" not in header
+    if one_line:
+        function = [*header.split("\n")]
+        function[-1] += draw(st.sampled_from([" ", ""])) + draw(st.sampled_from(ONE_LINE))
+    else:
+        function = [*header.split("\n"), *indented([*draw(DOCS), *body], step)]
+    if draw(st.booleans()):
+        function = ["class Holder:", *indented(function, step), f"{step}f = staticmethod(f)"]
+        function += ["f = Holder.f"]
+    around = ["A = 'x\x0cy'", "\x0c", "def before(x):", f"{step}return x, 'é'"]
+    text = "\n".join([*around, *function, "def after(x): return x + 1"])
+    return text + draw(st.sampled_from(["", "\n", "\n\n"]))
+
+
+ALWAYS = "type({}).__qualname__ != 'no such type' or all([len(repr({}))])"
+INVARIANTS = (
+    Invariant(
+        at_exit=True, condition=ALWAYS.format(RESULT, RESULT), words="r", support=3, holds=bool
+    ),
+    Invariant(
+        at_exit=True, condition=f"_bayesloc_in_x is {NAME}.given", words="x", support=3, holds=bool
+    ),
+    Invariant(at_exit=False, condition=ALWAYS.format("x", "x"), words="x", support=3, holds=bool),
+)
+
+
+def patched_text(text: str) -> tuple[SourceMap, str]:
+    source = SourceMap(text, "m.py")
+    unit = next(u for u in source.units if u.location.qualname in ("f", "Holder.f"))
+    return source, propose(source, unit, INVARIANTS).patched
+
+
+def is_writable(text: str) -> bool:
+    """Whether ``f`` is none of the shapes that are refused: a second statement beside a docstring."""
+    return "'é'; a = 1" not in text
+
+
+class Opened:
+    def __enter__(self) -> int:
+        return 4
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+
+def functions_of(code: CodeType) -> Callable[[Any], Any]:
+    space: dict[str, Any] = {"tag": lambda f: f, "opened": Opened, "__name__": "m"}
+    exec(code, space)
+    function: Callable[[Any], Any] = space["f"]
+    return function
+
+
+def behaviour(function: Callable[[Any], Any], argument: object) -> str:
+    """What a call comes to, with the line that an exception came from."""
+    try:
+        result = function(argument)
+        if hasattr(result, "send"):
+            try:
+                result.send(None)
+            except StopIteration as stop:
+                result = stop.value
+    except Exception as error:
+        traceback: Any = error.__traceback__
+        while traceback.tb_next is not None:
+            traceback = traceback.tb_next
+        return f"{type(error).__name__} {error} {traceback.tb_lineno}"
+    return repr(result)
+
+
+ARGUMENTS: Sequence[object] = (0, 1, 2, "s", None)
+
+
+@given(text=modules().filter(is_writable))
+def test_patched_function_behaves_as_before(text: str) -> None:
+    _, patched = patched_text(text)
+    before = functions_of(compile_patched(text, text, "m.py"))
+    after = functions_of(compile_patched(text, patched, "m.py"))
+
+    for argument in ARGUMENTS:
+        probe: Any = Probe(lambda: None)
+        probe.given = argument
+        setattr(builtins, NAME, probe)
+        try:
+            assert behaviour(after, argument) == behaviour(before, argument)
+        finally:
+            delattr(builtins, NAME)
+        assert probe.covered
+        assert probe.violations == []
+
+
+@given(text=modules().filter(is_writable))
+def test_line_map_of_a_patch_never_descends_and_stays_in_the_file(text: str) -> None:
+    _, patched = patched_text(text)
+
+    lines = line_map(text, patched)
+
+    assert len(lines) == len(lines_of(patched)) + 1
+    assert lines == sorted(lines)
+    assert set(lines[1:]) <= set(range(1, len(lines_of(text)) + 1))
+    assert line_map(text, text) == list(range(len(lines_of(text)) + 1))
+
+
+@given(text=modules().filter(is_writable))
+def test_unpatched_functions_stay_the_same_and_the_patched_one_is_found_again(text: str) -> None:
+    source, patched = patched_text(text)
+    old = {key_of(c): c for c in codes_in(compile_patched(text, text, "m.py"))}
+    new = {key_of(c): c for c in codes_in(compile_patched(text, patched, "m.py"))}
+    target = next(u for u in source.units if u.location.qualname in ("f", "Holder.f"))
+
+    assert old.keys() == new.keys()
+    for key in old:
+        if key[1] in ("before", "after"):
+            assert (new[key].co_code, new[key].co_consts) == (old[key].co_code, old[key].co_consts)
+            assert list(new[key].co_lines()) == list(old[key].co_lines())
+    code = new[target.first_line, "f"]
+    lines = {line for _, _, line in code.co_lines() if line is not None}
+    assert min(lines) >= target.first_line
+    assert max(lines) <= target.location.end_line
+    assert code.co_freevars == old[target.first_line, "f"].co_freevars
+
+
+@given(text=modules())
+def test_line_belongs_to_the_innermost_scope_whose_body_holds_it(text: str) -> None:
+    source = SourceMap(text, "m.py")
+    scopes = [
+        node for node in ast.walk(parse(text)) if isinstance(node, (*FUNCTIONS, ast.ClassDef))
+    ]
+
+    for line in range(1, len(lines_of(text)) + 1):
+        holding = [n for n in scopes if n.body[0].lineno <= line <= (n.end_lineno or 0)]
+        innermost = max(holding, key=lambda n: (n.body[0].lineno, n.lineno), default=None)
+        owner = source.owner(line)
+        name = "<module>" if innermost is None else innermost.name
+        assert owner.location.qualname.rpartition(".")[2] == name
+        assert innermost is None or owner.location.start_line == innermost.lineno
+
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+@given(before=st.text("ab\n\x0c", max_size=12), after=st.text("abc\n\x0c", max_size=12))
+def test_line_map_of_any_two_texts_never_descends(before: str, after: str) -> None:
+    lines = line_map(before, after)
+
+    assert len(lines) == len(lines_of(after)) + 1
+    assert lines == sorted(lines)
+    assert set(lines[1:]) <= set(range(1, max(1, len(lines_of(before))) + 1))

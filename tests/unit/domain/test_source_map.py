@@ -1,0 +1,192 @@
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_bayesloc.domain.location import MODULE
+from pytest_bayesloc.domain.source import SourceMap, lines_of, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import CodeType
+
+TEXT = """\
+import functools
+
+LIMIT = 3
+
+@functools.cache
+@functools.wraps(len)
+def decorated(x, y=LIMIT):
+    '''Doc.'''
+    return [a for a in x] or (lambda: y)
+
+class Cart:
+    rate = 2
+
+    @property
+    def total(self):
+        def inner(n):
+            return n
+        return inner(3)
+
+    @total.setter
+    def total(self, value):
+        class Local:
+            def method(self): return value
+        self.value = Local()
+
+async def waits(
+    x,
+    y,
+):
+    return x
+def short(): return 1
+LAST = 4
+"""
+
+
+@pytest.fixture
+def source() -> SourceMap:
+    return SourceMap(TEXT, "src/shop/cart.py")
+
+
+def spans(source: SourceMap) -> dict[str, list[tuple[int, int]]]:
+    found: dict[str, list[tuple[int, int]]] = {}
+    for unit in source.units:
+        where = unit.location
+        found.setdefault(where.qualname, []).append((where.start_line, where.end_line))
+    return found
+
+
+def test_functions_and_classes_span_from_their_header_to_their_last_line(
+    source: SourceMap,
+) -> None:
+    assert spans(source) == {
+        "<module>": [(1, 32)],
+        "decorated": [(7, 9)],
+        "Cart": [(11, 24)],
+        "Cart.total": [(15, 18), (21, 24)],
+        "Cart.total.<locals>.inner": [(16, 17)],
+        "Cart.total.<locals>.Local": [(22, 23)],
+        "Cart.total.<locals>.Local.method": [(23, 23)],
+        "waits": [(26, 30)],
+        "short": [(31, 31)],
+    }
+
+
+@pytest.mark.parametrize(
+    ("line", "owner"),
+    [
+        (1, MODULE),
+        (5, MODULE),  # a decorator runs in the scope around
+        (7, MODULE),  # and so do the defaults
+        (8, "decorated"),
+        (9, "decorated"),
+        (10, "<module>"),
+        (11, MODULE),
+        (12, "Cart"),
+        (14, "Cart"),
+        (15, "Cart"),
+        (16, "Cart.total"),
+        (17, "Cart.total.<locals>.inner"),
+        (18, "Cart.total"),
+        (22, "Cart.total"),
+        (23, "Cart.total.<locals>.Local.method"),
+        (24, "Cart.total"),
+        (27, MODULE),
+        (30, "waits"),
+        (31, "short"),
+        (32, MODULE),
+        (99, MODULE),
+    ],
+)
+def test_line_belongs_to_the_innermost_body_that_holds_it(
+    source: SourceMap, line: int, owner: str
+) -> None:
+    assert source.owner(line).location.qualname == owner
+
+
+def codes(code: CodeType, prefix: str = "") -> Iterator[tuple[CodeType, str]]:
+    """Code objects with the name of the unit around the compiler's own ones."""
+    yield code, prefix
+    for constant in code.co_consts:
+        if hasattr(constant, "co_consts"):
+            name = constant.co_name
+            inner = prefix if name.startswith("<") else name
+            yield from codes(constant, inner)
+
+
+@pytest.mark.parametrize("qualified", [False, True])
+def test_every_code_object_is_found_by_its_first_line_and_name(
+    source: SourceMap, qualified: bool
+) -> None:
+    if qualified and sys.version_info < (3, 11):
+        pytest.skip("code objects have no qualified name before Python 3.11")
+    for code, plain in codes(compile(TEXT, "cart.py", "exec"), MODULE):
+        name: Any = getattr(code, "co_qualname", "") if qualified else code.co_name
+        unit = source.unit_of_code(code.co_firstlineno, name)
+        assert unit.location.qualname.rpartition(".")[2] == plain
+        assert unit.first_line <= code.co_firstlineno <= unit.location.end_line
+
+
+def test_code_of_a_decorated_function_starts_at_its_first_decorator(source: SourceMap) -> None:
+    unit = source.unit_of_code(5, "decorated")
+
+    assert (unit.location.start_line, unit.first_line, unit.body_line) == (7, 5, 8)
+    assert unit.is_function
+
+
+def test_class_is_no_function(source: SourceMap) -> None:
+    assert not source.unit_of_code(11, "Cart").is_function
+    assert not source.module.is_function
+
+
+def test_scopes_around_a_unit_come_outermost_first(source: SourceMap) -> None:
+    method = source.owner(23)
+
+    assert [u.location.qualname for u in source.enclosing(method)] == [
+        "Cart",
+        "Cart.total",
+        "Cart.total.<locals>.Local",
+        "Cart.total.<locals>.Local.method",
+    ]
+    assert source.enclosing(method)[1].location.start_line == 21  # not the getter of that name
+
+
+def test_unit_of_a_location_is_found_until_the_text_changes(source: SourceMap) -> None:
+    where = source.owner(9).location
+    moved = SourceMap("\n" + TEXT, "src/shop/cart.py")
+
+    assert source.unit(where) is source.owner(9)
+    assert moved.unit(where) is None
+
+
+@pytest.mark.parametrize("text", ["def f(:\n", "x = '\0'\n", "(" * 5000])
+def test_file_that_does_not_parse_is_one_location(text: str) -> None:
+    source = SourceMap(text + "\n", "m.py", is_test=True)
+
+    assert [unit.location.qualname for unit in source.units] == [MODULE]
+    assert source.owner(1) is source.module
+    assert source.module.location.is_test
+
+
+def test_empty_file_has_one_line() -> None:
+    assert spans(SourceMap("", "m.py")) == {MODULE: [(1, 1)]}
+
+
+def test_file_that_the_compiler_warns_of_is_read_without_a_warning() -> None:
+    assert list(spans(SourceMap("def f():\n    return '\\d'\n", "m.py"))) == [MODULE, "f"]
+
+
+@pytest.mark.parametrize(
+    "text", ["a\nb", "a\r\nb\r\n", "a\rb\r", "'\x0c'\n'\u2028\x1c\x85'\n", "", "\n"]
+)
+def test_lines_are_counted_as_python_does(text: str) -> None:
+    lines = lines_of(text)
+
+    assert "".join(lines) == text
+    end = "" if not text or text.endswith(("\n", "\r")) else "\n"
+    assert parse(f"{text}{end}last").body[-1].lineno == len(lines) + 1
