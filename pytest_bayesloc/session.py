@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import time
 import warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import pytest
@@ -104,7 +104,8 @@ class LocalizationSession:
         self._notes.append(text)
         with warnings.catch_warnings():
             warnings.simplefilter("default")
-            self._config.issue_config_time_warning(BayeslocWarning(text), stacklevel=2)
+            with suppress(BayeslocWarning):  # where warnings are errors, the note has to do
+                self._config.issue_config_time_warning(BayeslocWarning(text), stacklevel=2)
 
     def _print(self, reporter: pytest.TerminalReporter) -> None:
         from pytest_bayesloc.report.terminal import brief, full
@@ -115,7 +116,7 @@ class LocalizationSession:
             written = {kind: str(path) for kind, path in self._written.items()}
             show_all = self._settings.inspect
             lines = (
-                full(self._document, width=width, reports=written)
+                full(self._without_notes(), width=width, reports=written)
                 if show_all
                 else brief(self._document, width=width)
             )
@@ -125,6 +126,13 @@ class LocalizationSession:
             reporter.write_line(line.text, **line.markup)
         for note in self._notes:
             reporter.write_line(f"bayesloc: {note}", yellow=True)
+
+    def _without_notes(self) -> dict[str, object]:
+        """The result without what is printed below it, in full."""
+        assert self._document is not None  # noqa: S101 - asked for when there is one
+        partial = self._document["partial"]
+        rest = [text for text in partial if text not in self._notes]  # type: ignore[attr-defined]
+        return {**self._document, "partial": rest}
 
     # -- the stages
 
@@ -192,6 +200,8 @@ class LocalizationSession:
             self._notes.append(str(error))
         except KeyboardInterrupt:
             self._notes.append("Inspections were interrupted: the ranking is what was known then.")
+        except Exception as error:  # noqa: BLE001 - the ranking stands without inspections
+            self._warn(error)
         finally:
             runner.close()
             progress.clear()
@@ -209,11 +219,23 @@ class LocalizationSession:
         # A heartbeat alone is evidence in the reference model only.
         if invariants or self._settings.model == "independent":
             patches.append(assertions.propose(source, unit, invariants))
-        for more in self._config.hook.pytest_bayesloc_propose_patches(
-            config=self._config, location=target, source=source.text
-        ):
-            patches.extend(more)
-        return patches
+        return [*patches, *self._proposed_by_others(target, source.text)]
+
+    def _proposed_by_others(self, target: Location, text: str) -> Sequence[InspectionPatch]:
+        """Patches of other plugins; one that breaks costs a note, once."""
+        try:
+            proposed = self._config.hook.pytest_bayesloc_propose_patches(
+                config=self._config, location=target, source=text
+            )
+            return [patch for patches in proposed for patch in patches]
+        except Exception as error:  # noqa: BLE001 - it is not ours, and may raise anything
+            note = (
+                f"A plugin's pytest_bayesloc_propose_patches failed ({type(error).__name__}: "
+                f"{error}): patches of other plugins are left out. (broken-proposals)"
+            )
+            if note not in self._notes:
+                self._notes.append(note)
+            return ()
 
     def _result(self, groups: Sequence[Group], cases: Sequence[Case]) -> dict[str, object]:
         from pytest_bayesloc.inspection.cases import combined

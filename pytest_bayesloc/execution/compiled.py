@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import difflib
-from itertools import takewhile
+from itertools import accumulate, takewhile
 from typing import TYPE_CHECKING, Any
 
 from pytest_bayesloc.domain.source import compiled, lines_of, parse
@@ -20,10 +20,10 @@ CodeKey = tuple[int, str]
 def line_map(original: str, patched: str) -> list[int]:
     """Per line of ``patched`` (index 0 unused), the line of ``original`` that it stands for.
 
-    An inserted line stands for the line that it was inserted before, a changed one for the one
-    that it replaced. Never descends.
+    An inserted line stands for the line that it was inserted before, at the end of a suite for the
+    line above; a changed one for the one that it replaced. Never descends.
     """
-    before, after = lines_of(original), lines_of(patched)
+    before, after = _texts(original), _texts(patched)
     last, shortest = max(1, len(before)), min(len(before), len(after))
     # A patch changes one function: what is equal around it needs no comparison, which is quadratic.
     head = _n_equal(zip(before, after, strict=False))
@@ -34,9 +34,22 @@ def line_map(original: str, patched: str) -> list[int]:
         None, *middle, autojunk=False
     ).get_opcodes():
         first, end = head + i1 + 1, head + i2
-        mapped.extend(min(max(first, min(first + n, end)), last) for n in range(j2 - j1))
+        if i1 == i2:
+            below = before[end] if end < len(before) else ""
+            added = [end + (_depth(text) <= _depth(below)) for text in middle[1][j1:j2]]
+            mapped.extend(min(max(1, n), last) for n in accumulate(added, max))
+        else:
+            mapped.extend(min(first + n, end) for n in range(j2 - j1))
     mapped.extend(range(len(before) - tail + 1, len(before) + 1))
     return mapped
+
+
+def _texts(text: str) -> list[str]:
+    return [line.rstrip("\r\n") for line in lines_of(text)]
+
+
+def _depth(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def _n_equal(pairs: Iterable[tuple[str, str]]) -> int:

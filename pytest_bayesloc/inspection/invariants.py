@@ -131,8 +131,15 @@ def _of_type(code: str, types: Iterable[str], condition: str) -> str:
     return f"type({code}).__qualname__ not in {tuple(sorted(types))!r} or {condition}"
 
 
+def _numbers(seen: Sequence[Value]) -> list[float]:
+    """The numbers among ``seen``; none if some have no bounds (``nan``, ``inf``, huge ones)."""
+    if any(value.type_name in NUMBERS and value.number is None for value in seen):
+        return []
+    return [value.number for value in seen if value.number is not None]
+
+
 def _sign(seen: Sequence[Value], code: str, words: str) -> Iterator[_Template]:
-    numbers = [value.number for value in seen if value.number is not None]
+    numbers = _numbers(seen)
     if len(numbers) < MIN_SUPPORT:
         return
     low, high = min(numbers), max(numbers)
@@ -148,7 +155,7 @@ def _sign(seen: Sequence[Value], code: str, words: str) -> Iterator[_Template]:
 
 def _range(seen: Sequence[Value], code: str, words: str) -> Iterator[_Template]:
     """Bounds: an extreme that was reached again and again, else the range with some slack."""
-    numbers = [value.number for value in seen if value.number is not None]
+    numbers = _numbers(seen)
     low, high = _bounds(numbers)
 
     def holds(value: Value) -> bool:
@@ -201,9 +208,16 @@ def _length(seen: Sequence[Value], code: str, words: str) -> Iterator[_Template]
 def _sorted(seen: Sequence[Value], code: str, words: str) -> Iterator[_Template]:
     flags = [value.is_sorted for value in seen if value.is_sorted is not None]
     if len(flags) >= MIN_SUPPORT and all(flags):
-        ordered = f"all(not (a > b) for a, b in zip({code}, {code}[1:]))"
-        condition = _of_type(code, ("list", "tuple"), ordered)
+        condition = _of_type(code, ("list", "tuple"), _ORDERED.format(code))
         yield condition, f"{words} is sorted", lambda v: v.is_sorted is not False, len(flags)
+
+
+# Of numbers or of strings, and no more than a recording looks into: nothing else is compared.
+_ORDERED = (
+    "len({0}) > 100 or not all(type(a).__qualname__ in ('float', 'int') for a in {0}) "
+    "and not all(type(a).__qualname__ == 'str' for a in {0}) "
+    "or all(not (a > b) for a, b in zip({0}, {0}[1:]))"
+)
 
 
 def _members(seen: Sequence[Value], code: str, words: str) -> Iterator[_Template]:
@@ -218,7 +232,9 @@ def _members(seen: Sequence[Value], code: str, words: str) -> Iterator[_Template
     def holds(value: Value) -> bool:
         return value.text in members
 
-    yield f"repr({code}) in {tuple(members)!r}", f"{words} in ({listed})", holds, len(texts)
+    types = tuple(sorted({value.type_name for value in seen}))
+    condition = f"type({code}).__qualname__ in {types!r} and repr({code}) in {tuple(members)!r}"
+    yield condition, f"{words} in ({listed})", holds, len(texts)
 
 
 def _relations(calls: Sequence[Call], name: str) -> Iterator[Invariant]:

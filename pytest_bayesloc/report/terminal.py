@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pytest_bayesloc.report.text import columns, fit
+from pytest_bayesloc.report.text import columns, fit, wrap
 from pytest_bayesloc.report.view import page
 
 if TYPE_CHECKING:
@@ -17,6 +17,8 @@ N_FAULTS = 3
 N_ROWS = 10
 N_EXPLAINED = 3
 N_WHY = 4
+N_WHY_LINES = 3
+WHY_INDENT = len("  x1.00   ")
 N_PARTIAL = 3
 N_BRIEF = 3
 HEADER = f"rank  {'P':>5}  susp.  where"
@@ -81,7 +83,7 @@ def _fault(fault: FaultView, width: int) -> Iterator[Line]:
     title = f"fault {fault.number}: {fault.n_tests} failed with {fault.headline}"
     yield Line(title, {"bold": True, "red": True})
     at = f" at {fault.raised_at}" if fault.raised_at else ""
-    yield Line(f"  {fault.kind}{at}; {fault.origin}")
+    yield Line(f"  {fault.origin}: {fault.kind}{at}")
     if fault.flaky:
         yield Line(f"  passed when re-run as they were: {', '.join(fault.flaky)}", {"yellow": True})
     if fault.rows:
@@ -116,7 +118,10 @@ def _where(row: Row, room: int) -> str:
 def _why(row: Row, width: int) -> Iterator[Line]:
     yield Line(f"why {_where(row, width - len('why '))}", {"bold": True})
     for why in row.why[:N_WHY]:
-        yield Line(f"  {why.ratio:>6}  {why.text}")
+        first, *rest = wrap(why.text, width - WHY_INDENT, N_WHY_LINES)
+        yield Line(f"  {why.ratio:>6}  {first}")
+        for text in rest:
+            yield Line(f"{' ' * WHY_INDENT}{text}")
     if not row.why:
         yield Line(f"  {row.counts}")
 

@@ -82,6 +82,22 @@ def fit(text: str, width: int) -> str:
     return f"{''.join(kept)}..."
 
 
+def wrap(text: str, width: int, n_lines: int) -> list[str]:
+    """``text`` broken at blanks into at most ``n_lines`` lines of ``width`` columns."""
+    lines: list[str] = [""]
+    words = text.split(" ")
+    for i, word in enumerate(words):
+        joined = f"{lines[-1]} {word}" if lines[-1] else word
+        if columns(joined) <= width or not lines[-1]:
+            lines[-1] = joined
+        elif len(lines) < n_lines:
+            lines.append(word)
+        else:
+            lines[-1] = " ".join([lines[-1], *words[i:]])
+            break
+    return [fit(line, width) for line in lines]
+
+
 def _spell(match: re.Match[str]) -> str:
     code = ord(match.group())
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

@@ -16,7 +16,7 @@ import jsonschema
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
 SCHEMA = Path(__file__).resolve().parents[2] / "docs" / "bayesloc-1.schema.json"
 INI_FILES = ("pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
@@ -97,6 +97,10 @@ class Project:
             path.write_text(dedent(text).lstrip("\n"), encoding="utf-8")
         return self
 
+    def read(self, name: str) -> str:
+        """The text of a file."""
+        return (self.root / name).read_text(encoding="utf-8")
+
     def command(self, *args: str, python: Sequence[str] = ("-m", "pytest")) -> list[str]:
         """The command line of a lean run."""
         return [sys.executable, *python, *LEAN, *args]
@@ -113,7 +117,7 @@ class Project:
         done = subprocess.run(
             [sys.executable, *python, *(LEAN if lean else ()), *args],
             cwd=cwd or self.root,
-            env={**clean_environment(), **(env or {})},
+            env={**self.environment(), **(env or {})},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -135,34 +139,20 @@ class Project:
         report = f"--bayesloc-report=json:{path}"
         run = self.run("-q", "--tb=no", report, *args, lean=lean, env=env, python=python)
         assert path.exists(), run.output
-        return Run(run.ret, run.stdout, run.stderr, read_result(path))
+        return Run(run.ret, run.stdout, run.stderr, self.result(path))
 
+    @staticmethod
+    def environment() -> dict[str, str]:
+        """The environment without what was meant for the run of these tests."""
+        ours = ("PYTEST_", "COV_", "COVERAGE_", "PYTHONWARN", "PYTHONDONT")
+        return {key: value for key, value in os.environ.items() if not key.startswith(ours)}
 
-def clean_environment() -> dict[str, str]:
-    """The environment without what was meant for the run of these tests."""
-    ours = ("PYTEST_", "COV_", "COVERAGE_", "PYTHONWARN", "PYTHONDONT")
-    return {key: value for key, value in os.environ.items() if not key.startswith(ours)}
-
-
-def read_result(path: Path) -> dict[str, Any]:
-    """A JSON result that conforms to the schema."""
-    document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    jsonschema.validate(document, json.loads(SCHEMA.read_text(encoding="utf-8")))
-    return document
-
-
-@pytest.fixture(scope="session")
-def make_project(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Mapping[str, str]], Project]:
-    """Makes a project of the given files."""
-
-    def make(files: Mapping[str, str]) -> Project:
-        project = Project(tmp_path_factory.mktemp("case") / "project")
-        project.root.mkdir()
-        if not any(name in files for name in INI_FILES):
-            project.write({"pytest.ini": "[pytest]\n"})
-        return project.write(files)
-
-    return make
+    @staticmethod
+    def result(path: Path) -> dict[str, Any]:
+        """A JSON result, which conforms to the schema."""
+        document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        jsonschema.validate(document, json.loads(SCHEMA.read_text(encoding="utf-8")))
+        return document
 
 
 # ``add`` is wrong; ``total`` calls it, ``mul`` and ``half`` are innocent.
@@ -217,20 +207,45 @@ BUGGY = {
 }
 
 
-@pytest.fixture
-def buggy_project(make_project: Callable[[Mapping[str, str]], Project]) -> Project:
-    """Two tests fail since ``calc.add`` subtracts; four pass."""
-    return make_project(BUGGY)
+class Projects:
+    """Makes projects, each in a folder of its own."""
+
+    def __init__(self, folders: pytest.TempPathFactory) -> None:
+        self._folders = folders
+
+    def make(self, files: Mapping[str, str]) -> Project:
+        """A project of the given files."""
+        project = Project(self._folders.mktemp("case") / "project")
+        project.root.mkdir()
+        if not any(name in files for name in INI_FILES):
+            project.write({"pytest.ini": "[pytest]\n"})
+        return project.write(files)
+
+    def buggy(self, files: Mapping[str, str] | None = None) -> Project:
+        """The project with the fault in ``calc.add``, with more or other files."""
+        return self.make({**BUGGY, **(files or {})})
 
 
 @pytest.fixture(scope="session")
-def shared_buggy_project(make_project: Callable[[Mapping[str, str]], Project]) -> Project:
-    """The same for tests that add nothing to it."""
-    return make_project(BUGGY)
+def projects(tmp_path_factory: pytest.TempPathFactory) -> Projects:
+    """Makes projects."""
+    return Projects(tmp_path_factory)
 
 
 @pytest.fixture
-def green_project(make_project: Callable[[Mapping[str, str]], Project]) -> Project:
+def buggy_project(projects: Projects) -> Project:
+    """Two tests fail since ``calc.add`` subtracts; four pass."""
+    return projects.buggy()
+
+
+@pytest.fixture(scope="session")
+def shared_buggy_project(projects: Projects) -> Project:
+    """The same for tests that add nothing to it."""
+    return projects.buggy()
+
+
+@pytest.fixture
+def green_project(projects: Projects) -> Project:
     """One test, which passes."""
     files = {
         "calc.py": "def one():\n    return 1\n",
@@ -242,4 +257,4 @@ def green_project(make_project: Callable[[Mapping[str, str]], Project]) -> Proje
                 assert one() == 1
             """,
     }
-    return make_project(files)
+    return projects.make(files)

@@ -7,11 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from tests.integration.conftest import Projects, Run
 
-    from tests.integration.conftest import Project, Run
-
-    MakeProject = Callable[[Mapping[str, str]], Project]
 
 GOOD = {
     "good.py": """
@@ -129,9 +126,9 @@ def case(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="module")
-def run(make_project: MakeProject, case: str, mode: str) -> Run:
+def run(projects: Projects, case: str, mode: str) -> Run:
     files, _ = CASES[case]
-    return make_project({**GOOD, **files}).localize(*["--bayesloc"] * (mode == "inspected"))
+    return projects.make({**GOOD, **files}).localize(*["--bayesloc"] * (mode == "inspected"))
 
 
 def test_file_at_fault_is_first(run: Run, case: str) -> None:
@@ -157,16 +154,16 @@ def test_collection_error_that_stays_is_not_flaky(run: Run) -> None:
     assert not run.faults[0]["flaky"]
 
 
-def test_conftest_that_fails_ends_as_it_does_without_us(make_project: MakeProject) -> None:
-    project = make_project({**GOOD, "conftest.py": "import missing_module_xyz\n"})
+def test_conftest_that_fails_ends_as_it_does_without_us(projects: Projects) -> None:
+    project = projects.make({**GOOD, "conftest.py": "import missing_module_xyz\n"})
 
     with_us, without = project.run("-q", "--bayesloc"), project.run("-q", "--no-bayesloc")
 
     assert (with_us.ret, with_us.stdout, with_us.stderr) == (4, without.stdout, without.stderr)
 
 
-def test_tests_still_run_beside_a_file_that_does_not_import(make_project: MakeProject) -> None:
-    project = make_project({**GOOD, **NAME_ERROR})
+def test_tests_still_run_beside_a_file_that_does_not_import(projects: Projects) -> None:
+    project = projects.make({**GOOD, **NAME_ERROR})
     project.write({"test_good.py": GOOD["test_good.py"].replace("== 1", "== 2")})
 
     run = project.localize("--bayesloc", "--continue-on-collection-errors")
@@ -175,8 +172,8 @@ def test_tests_still_run_beside_a_file_that_does_not_import(make_project: MakePr
     assert {fault["ranking"][0]["file"] for fault in run.faults} == {"shapes.py", "good.py"}
 
 
-def test_two_test_files_that_fail_by_one_module_are_one_fault(make_project: MakeProject) -> None:
-    project = make_project({**GOOD, **NAME_ERROR})
+def test_two_test_files_that_fail_by_one_module_are_one_fault(projects: Projects) -> None:
+    project = projects.make({**GOOD, **NAME_ERROR})
     project.write({"test_more.py": NAME_ERROR["test_shapes.py"]})
 
     run = project.localize()
@@ -185,8 +182,8 @@ def test_two_test_files_that_fail_by_one_module_are_one_fault(make_project: Make
     assert run.failing == {"test_shapes.py", "test_more.py"}
 
 
-def test_line_of_a_syntax_error_is_told(make_project: MakeProject) -> None:
-    run = make_project({**GOOD, **INDENTATION}).localize()
+def test_line_of_a_syntax_error_is_told(projects: Projects) -> None:
+    run = projects.make({**GOOD, **INDENTATION}).localize()
 
     error = run.faults[0]["error"]
     assert (error["type"], error["file"], error["line"]) == ("IndentationError", "shapes.py", 3)

@@ -8,19 +8,16 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from conftest import BUGGY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
-    from tests.integration.conftest import Project
+    from tests.integration.conftest import Project, Projects
 
-    MakeProject = Callable[[Mapping[str, str]], Project]
 
 # Branches that are taken in one direction only, code at import, a fixture, and a file never run.
 MEASURED = {
-    **BUGGY,
     "more.py": """
         LIMIT = 3
         if LIMIT > 5:
@@ -71,9 +68,9 @@ def _coverage(project: Project) -> dict[str, Any]:
 @pytest.mark.parametrize("branch", [(), ("--cov-branch",)], ids=["lines", "branches"])
 @pytest.mark.parametrize("ours", [(), INSPECTED], ids=["plain", "inspected"])
 def test_pytest_cov_measures_the_same_with_and_without_us(
-    make_project: MakeProject, branch: tuple[str, ...], ours: tuple[str, ...]
+    projects: Projects, branch: tuple[str, ...], ours: tuple[str, ...]
 ) -> None:
-    project = make_project(MEASURED)
+    project = projects.buggy(MEASURED)
     options = ("-q", "-p", "pytest_cov", "--cov=.", "--cov-report=json", *branch)
 
     without = project.run(*options, "--no-bayesloc", lean=False)
@@ -87,9 +84,9 @@ def test_pytest_cov_measures_the_same_with_and_without_us(
 
 
 def test_contexts_of_pytest_cov_are_the_same_with_and_without_us(
-    make_project: MakeProject,
+    projects: Projects,
 ) -> None:
-    project = make_project(
+    project = projects.buggy(
         {**MEASURED, ".coveragerc": "[json]\nshow_contexts = true\n[run]\nomit = test_*\n"}
     )
     options = ("-q", "-p", "pytest_cov", "--cov=.", "--cov-report=json", "--cov-context=test")
@@ -114,9 +111,9 @@ def _tests_of(measured: Mapping[str, Any]) -> dict[tuple[str, str], set[str]]:
 
 @pytest.mark.parametrize("branch", [(), ("--branch",)], ids=["lines", "branches"])
 def test_coverage_run_measures_the_same_with_and_without_us(
-    make_project: MakeProject, branch: tuple[str, ...]
+    projects: Projects, branch: tuple[str, ...]
 ) -> None:
-    project = make_project(MEASURED)
+    project = projects.buggy(MEASURED)
     python = ("-m", "coverage", "run", "--source=.", *branch, "-m", "pytest")
 
     project.run("-q", "--no-bayesloc", python=python)
@@ -130,7 +127,7 @@ def test_coverage_run_measures_the_same_with_and_without_us(
     assert "calc.py add" in run.names()[:3]
 
 
-def test_no_cover_of_pytest_cov_is_no_trouble(make_project: MakeProject) -> None:
+def test_no_cover_of_pytest_cov_is_no_trouble(projects: Projects) -> None:
     tests = """
         import pytest
 
@@ -149,7 +146,7 @@ def test_no_cover_of_pytest_cov_is_no_trouble(make_project: MakeProject) -> None
         def test_plain():
             assert add(2, 2) == 4
         """
-    project = make_project({**BUGGY, "test_calc.py": tests})
+    project = projects.buggy({"test_calc.py": tests})
 
     run = project.localize("--cov=.", "--cov-report=", lean=False)
 
@@ -162,9 +159,9 @@ def test_no_cover_of_pytest_cov_is_no_trouble(make_project: MakeProject) -> None
 
 
 @pytest.fixture(scope="module")
-def distributed_project(make_project: MakeProject) -> Project:
-    project = make_project(BUGGY)
-    project.write({"test_more.py": BUGGY["test_calc.py"]})
+def distributed_project(projects: Projects) -> Project:
+    project = projects.buggy()
+    project.write({"test_more.py": project.read("test_calc.py")})
     return project
 
 
@@ -200,8 +197,8 @@ def test_distributed_green_run_prints_nothing(green_project: Project) -> None:
     assert "bayesloc" not in run.output
 
 
-def test_worker_that_dies_costs_a_note_and_no_more(make_project: MakeProject) -> None:
-    project = make_project(BUGGY)
+def test_worker_that_dies_costs_a_note_and_no_more(projects: Projects) -> None:
+    project = projects.buggy()
     project.write({"test_dying.py": "import os\n\n\ndef test_dying():\n    os._exit(3)\n"})
 
     run = project.localize("-n2", lean=False)
@@ -215,7 +212,7 @@ def test_worker_that_dies_costs_a_note_and_no_more(make_project: MakeProject) ->
 # -- other company
 
 
-def test_hypothesis_tests_are_localized(make_project: MakeProject) -> None:
+def test_hypothesis_tests_are_localized(projects: Projects) -> None:
     tests = """
         from hypothesis import given, strategies as st
 
@@ -236,7 +233,7 @@ def test_hypothesis_tests_are_localized(make_project: MakeProject) -> None:
         def test_add_zero(a):
             assert add(a, 0) == a
         """
-    project = make_project({**BUGGY, "test_calc.py": tests})
+    project = projects.buggy({"test_calc.py": tests})
 
     run = project.localize(*INSPECTED, lean=False)
 
@@ -245,7 +242,7 @@ def test_hypothesis_tests_are_localized(make_project: MakeProject) -> None:
 
 
 def test_inspections_add_no_examples_to_the_database_of_hypothesis(
-    make_project: MakeProject,
+    projects: Projects,
 ) -> None:
     tests = """
         from hypothesis import given, strategies as st
@@ -257,7 +254,7 @@ def test_inspections_add_no_examples_to_the_database_of_hypothesis(
         def test_add(a):
             assert add(a, a) == 2 * a
         """
-    project = make_project({**BUGGY, "test_calc.py": tests})
+    project = projects.buggy({"test_calc.py": tests})
     project.run("-q", "--no-bayesloc", lean=False)
     before = sorted((project.root / ".hypothesis" / "examples").rglob("*"))
 
@@ -267,7 +264,7 @@ def test_inspections_add_no_examples_to_the_database_of_hypothesis(
     assert len(sorted((project.root / ".hypothesis" / "examples").rglob("*"))) == len(before)
 
 
-def test_code_executed_in_threads_is_recorded(make_project: MakeProject) -> None:
+def test_code_executed_in_threads_is_recorded(projects: Projects) -> None:
     tests = """
         from concurrent.futures import ThreadPoolExecutor
 
@@ -283,7 +280,7 @@ def test_code_executed_in_threads_is_recorded(make_project: MakeProject) -> None
         def test_mul():
             assert list(POOL.map(mul, [1, 2, 3], [1, 2, 3])) == [1, 4, 9]
         """
-    project = make_project({**BUGGY, "test_calc.py": tests})
+    project = projects.buggy({"test_calc.py": tests})
 
     run = project.localize("--bayesloc")
 
@@ -292,7 +289,9 @@ def test_code_executed_in_threads_is_recorded(make_project: MakeProject) -> None
 
 
 def test_capture_may_be_off(buggy_project: Project) -> None:
-    tests = BUGGY["test_calc.py"].replace("def test_add():", "def test_add():\n            print('noise')")
+    tests = buggy_project.read("test_calc.py").replace(
+        "test_add():", "test_add():\n    print('noise')"
+    )
     buggy_project.write({"test_calc.py": tests})
 
     run = buggy_project.localize("-s", *INSPECTED)
@@ -362,7 +361,9 @@ def test_one_test_may_be_named(shared_buggy_project: Project) -> None:
 
 
 def test_importlib_mode_is_inspected(buggy_project: Project) -> None:
-    buggy_project.write({"pytest.ini": "[pytest]\npythonpath = .\naddopts = --import-mode=importlib\n"})
+    buggy_project.write(
+        {"pytest.ini": "[pytest]\npythonpath = .\naddopts = --import-mode=importlib\n"}
+    )
 
     run = buggy_project.localize(*INSPECTED)
 
@@ -374,7 +375,7 @@ def test_importlib_mode_is_inspected(buggy_project: Project) -> None:
 
 
 @pytest.fixture(scope="module")
-def loaded_project(make_project: MakeProject) -> Project:
+def loaded_project(projects: Projects) -> Project:
     ini = """
         [pytest]
         addopts = --cov=. --cov-report=xml -n2 --junitxml=junit.xml --strict-markers -x
@@ -388,7 +389,7 @@ def loaded_project(make_project: MakeProject) -> Project:
             with open("starts", "a") as stream:
                 stream.write(f"{config.option.numprocesses} {config.option.xmlpath}\\n")
         """
-    project = make_project({**BUGGY, "pytest.ini": ini, "conftest.py": conftest})
+    project = projects.buggy({"pytest.ini": ini, "conftest.py": conftest})
     run = project.localize(*INSPECTED, "-n0", "--maxfail=9", lean=False)
     assert run.inspections
     return project
@@ -412,7 +413,8 @@ def test_no_file_but_those_that_were_asked_for_appears(loaded_project: Project) 
     names = {path.name for path in loaded_project.root.iterdir()}
 
     assert names - {"__pycache__", ".pytest_cache", ".hypothesis"} == {
-        *BUGGY,
+        "calc.py",
+        "test_calc.py",
         "conftest.py",
         "pytest.ini",
         "junit.xml",
@@ -423,8 +425,8 @@ def test_no_file_but_those_that_were_asked_for_appears(loaded_project: Project) 
     }
 
 
-def test_distribution_in_the_ini_file_is_not_repeated(make_project: MakeProject) -> None:
-    project = make_project({**BUGGY, "pytest.ini": "[pytest]\naddopts = -n2 --cov=. --cov-report=\n"})
+def test_distribution_in_the_ini_file_is_not_repeated(projects: Projects) -> None:
+    project = projects.buggy({"pytest.ini": "[pytest]\naddopts = -n2 --cov=. --cov-report=\n"})
 
     run = project.localize(*INSPECTED, lean=False)
 
@@ -436,7 +438,7 @@ def test_distribution_in_the_ini_file_is_not_repeated(make_project: MakeProject)
 
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="sys.monitoring came with Python 3.12")
-def test_coverage_collects_where_no_slot_is_free(make_project: MakeProject) -> None:
+def test_coverage_collects_where_no_slot_is_free(projects: Projects) -> None:
     conftest = """
         import sys
 
@@ -444,7 +446,7 @@ def test_coverage_collects_where_no_slot_is_free(make_project: MakeProject) -> N
             if sys.monitoring.get_tool(slot) is None:
                 sys.monitoring.use_tool_id(slot, "other")
         """
-    project = make_project({**BUGGY, "taker.py": conftest})
+    project = projects.buggy({"taker.py": conftest})
 
     run = project.localize("-p", "taker", env={"PYTHONPATH": str(project.root)})
 
@@ -452,7 +454,7 @@ def test_coverage_collects_where_no_slot_is_free(make_project: MakeProject) -> N
     assert run.names()[0] == "calc.py add"
 
 
-def test_trace_function_of_a_test_is_no_trouble(make_project: MakeProject) -> None:
+def test_trace_function_of_a_test_is_no_trouble(projects: Projects) -> None:
     tests = """
         import sys
 
@@ -471,7 +473,7 @@ def test_trace_function_of_a_test_is_no_trouble(make_project: MakeProject) -> No
         def test_add():
             assert add(1, 1) == 2
         """
-    project = make_project({**BUGGY, "test_calc.py": tests})
+    project = projects.buggy({"test_calc.py": tests})
 
     run = project.localize(*INSPECTED)
 
@@ -479,7 +481,7 @@ def test_trace_function_of_a_test_is_no_trouble(make_project: MakeProject) -> No
     assert "own-fault" not in run.output
 
 
-def test_frozen_time_and_changed_folder_are_no_trouble(make_project: MakeProject) -> None:
+def test_frozen_time_and_changed_folder_are_no_trouble(projects: Projects) -> None:
     tests = """
         import os
         import time
@@ -503,7 +505,7 @@ def test_frozen_time_and_changed_folder_are_no_trouble(make_project: MakeProject
         def test_zero():
             assert add(1, 0) == 1
         """
-    project = make_project({**BUGGY, "test_calc.py": tests})
+    project = projects.buggy({"test_calc.py": tests})
 
     run = project.localize(*INSPECTED)
 
@@ -512,7 +514,7 @@ def test_frozen_time_and_changed_folder_are_no_trouble(make_project: MakeProject
 
 
 def test_folder_left_by_a_test_is_not_where_the_report_goes(
-    make_project: MakeProject, tmp_path: Path
+    projects: Projects, tmp_path: Path
 ) -> None:
     tests = f"""
         import os
@@ -524,7 +526,7 @@ def test_folder_left_by_a_test_is_not_where_the_report_goes(
             os.chdir({str(tmp_path)!r})
             assert add(1, 1) == 2
         """
-    project = make_project({**BUGGY, "test_calc.py": tests})
+    project = projects.buggy({"test_calc.py": tests})
 
     project.run("-q", "--bayesloc", "--bayesloc-report=json:out.json")
 

@@ -12,18 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from conftest import BUGGY, clean_environment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from tests.integration.conftest import Project, Projects
 
-    from tests.integration.conftest import Project
-
-    MakeProject = Callable[[Mapping[str, str]], Project]
 
 ALLOWED = {".bayesloc", ".pytest_cache", "__pycache__"}
 MODULE_LEVEL = {
-    **BUGGY,
     "table.py": "RATES = {'a': 1, 'b': 3}\n\n\ndef rate(name):\n    return RATES[name]\n",
     "test_table.py": """
         from table import rate
@@ -35,8 +30,6 @@ MODULE_LEVEL = {
 }
 # Each inspected test takes a while, so that the run can be ended in the middle.
 SLOW = {
-    "calc.py": BUGGY["calc.py"],
-    "test_calc.py": BUGGY["test_calc.py"],
     "conftest.py": """
         import os
         import pathlib
@@ -73,8 +66,8 @@ def state(root: Path) -> dict[str, tuple[str, int, int]]:
     }
 
 
-def test_inspections_change_no_file_and_add_none(make_project: MakeProject) -> None:
-    project = make_project(MODULE_LEVEL)
+def test_inspections_change_no_file_and_add_none(projects: Projects) -> None:
+    project = projects.buggy(MODULE_LEVEL)
     before = state(project.root)
 
     run = project.localize("--bayesloc", "--bayesloc-threshold=0.999")
@@ -84,9 +77,9 @@ def test_inspections_change_no_file_and_add_none(make_project: MakeProject) -> N
 
 
 def test_inspections_add_no_byte_code_but_that_of_the_run_itself(
-    make_project: MakeProject,
+    projects: Projects,
 ) -> None:
-    project = make_project(MODULE_LEVEL)
+    project = projects.buggy(MODULE_LEVEL)
 
     project.run("-q", "--no-bayesloc")
     before = {p: p.read_bytes() for p in project.root.rglob("*.pyc")}
@@ -96,18 +89,18 @@ def test_inspections_add_no_byte_code_but_that_of_the_run_itself(
     assert {p: p.read_bytes() for p in project.root.rglob("*.pyc")} == before
 
 
-def test_temporary_files_are_removed(
-    buggy_project: Project, tmp_path: Path
-) -> None:
-    buggy_project.run("-q", "--bayesloc", "--bayesloc-threshold=0.999", env={"TMPDIR": str(tmp_path)})
+def test_temporary_files_are_removed(buggy_project: Project, tmp_path: Path) -> None:
+    buggy_project.run(
+        "-q", "--bayesloc", "--bayesloc-threshold=0.999", env={"TMPDIR": str(tmp_path)}
+    )
 
     assert [p.name for p in tmp_path.iterdir() if not p.name.startswith("pytest-of-")] == []
 
 
 def test_run_on_a_read_only_tree_is_complete(
-    make_project: MakeProject, tmp_path_factory: pytest.TempPathFactory
+    projects: Projects, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    project = make_project(BUGGY)
+    project = projects.buggy()
     scratch = tmp_path_factory.mktemp("scratch")
     result = scratch / "result.json"
     before = sorted(project.root.rglob("*"))
@@ -122,7 +115,7 @@ def test_run_on_a_read_only_tree_is_complete(
                 "--bayesloc-report=html",
             ],
             cwd=project.root,
-            env={**clean_environment(), "TMPDIR": str(scratch), "HOME": str(scratch)},
+            env={**project.environment(), "TMPDIR": str(scratch), "HOME": str(scratch)},
             capture_output=True,
             text=True,
             timeout=120,
@@ -159,7 +152,7 @@ def _started(project: Project) -> subprocess.Popen[str]:
     run = subprocess.Popen(
         project.command("-q", "--bayesloc", "--bayesloc-threshold=0.999"),
         cwd=project.root,
-        env=clean_environment(),
+        env=project.environment(),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -180,7 +173,7 @@ def _processes(project: Project) -> list[str]:
         try:
             if (folder / "cwd").resolve() == project.root and int(folder.name) != os.getpid():
                 found.append((folder / "cmdline").read_text(encoding="utf-8").replace("\0", " "))
-        except OSError:
+        except OSError:  # noqa: PERF203 - any of them may end meanwhile
             continue
     return [command for command in found if command]
 
@@ -188,9 +181,9 @@ def _processes(project: Project) -> list[str]:
 @pytest.mark.skipif(not Path("/proc/self/cwd").exists(), reason="needs /proc, which Linux has")
 @pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGTERM])
 def test_killed_run_leaves_neither_changes_nor_processes(
-    make_project: MakeProject, sign: signal.Signals
+    projects: Projects, sign: signal.Signals
 ) -> None:
-    project = make_project(SLOW)
+    project = projects.buggy(SLOW)
     before = state(project.root)
     run = _started(project)
     assert len(_processes(project)) > 1
@@ -207,8 +200,8 @@ def test_killed_run_leaves_neither_changes_nor_processes(
     assert set(after) - set(before) == {"beats", "slow"}
 
 
-def test_interrupted_run_prints_the_section_and_no_traceback(make_project: MakeProject) -> None:
-    project = make_project(SLOW)
+def test_interrupted_run_prints_the_section_and_no_traceback(projects: Projects) -> None:
+    project = projects.buggy(SLOW)
     run = _started(project)
 
     run.send_signal(signal.SIGINT)
@@ -221,9 +214,9 @@ def test_interrupted_run_prints_the_section_and_no_traceback(make_project: MakeP
 
 
 def test_run_that_was_interrupted_while_testing_is_not_inspected(
-    make_project: MakeProject,
+    projects: Projects,
 ) -> None:
-    project = make_project(BUGGY)
+    project = projects.buggy()
     project.write({"test_stop.py": "def test_stop():\n    raise KeyboardInterrupt\n"})
 
     run = project.localize("--bayesloc", "--bayesloc-threshold=0.999")

@@ -7,11 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from tests.integration.conftest import Project, Projects, Run
 
-    from tests.integration.conftest import Project, Run
-
-    MakeProject = Callable[[Mapping[str, str]], Project]
 
 BAD = {
     "--bayesloc-budget=0": "a positive number of seconds",
@@ -149,8 +146,8 @@ def test_report_in_the_ini_file_is_written(buggy_project: Project) -> None:
     }
 
 
-def test_bayesloc_does_not_swallow_a_folder(make_project: MakeProject) -> None:
-    project = make_project(
+def test_bayesloc_does_not_swallow_a_folder(projects: Projects) -> None:
+    project = projects.make(
         {
             "tests/test_in.py": "def test_in():\n    assert 0\n",
             "test_out.py": "def test_out():\n    assert 0\n",
@@ -162,9 +159,7 @@ def test_bayesloc_does_not_swallow_a_folder(make_project: MakeProject) -> None:
     assert run.failing == {"tests/test_in.py::test_in"}
 
 
-@pytest.mark.parametrize(
-    "formula", ["blend", "tarantula", "ochiai", "dstar2", "op2", "barinel"]
-)
+@pytest.mark.parametrize("formula", ["blend", "tarantula", "ochiai", "dstar2", "op2", "barinel"])
 def test_every_formula_names_the_faulty_function(
     shared_buggy_project: Project, formula: str
 ) -> None:

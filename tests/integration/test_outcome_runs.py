@@ -7,11 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from tests.integration.conftest import Projects, Run
 
-    from tests.integration.conftest import Project, Run
-
-    MakeProject = Callable[[Mapping[str, str]], Project]
 
 ZOO = {
     "code.py": """
@@ -158,8 +155,8 @@ ZOO["code_.py"] = ZOO.pop("code.py")  # the standard library has a module ``code
 
 
 @pytest.fixture(scope="module")
-def zoo(make_project: MakeProject) -> Run:
-    return make_project(ZOO).localize()
+def zoo(projects: Projects) -> Run:
+    return projects.make(ZOO).localize()
 
 
 def test_failure_in_setup_fails_the_test(zoo: Run) -> None:
@@ -290,8 +287,8 @@ RERUNS = {
 
 
 @pytest.fixture(scope="module")
-def reruns(make_project: MakeProject) -> Run:
-    return make_project(RERUNS).localize()
+def reruns(projects: Projects) -> Run:
+    return projects.make(RERUNS).localize()
 
 
 def test_test_that_passes_when_rerun_has_passed(reruns: Run) -> None:
@@ -308,8 +305,8 @@ def test_test_that_fails_in_every_rerun_has_failed_once(reruns: Run) -> None:
 
 
 @pytest.mark.skipif(pytest.version_tuple < (9, 0), reason="subtests came with pytest 9")
-def test_failing_subtest_fails_the_test(make_project: MakeProject) -> None:
-    project = make_project(
+def test_failing_subtest_fails_the_test(projects: Projects) -> None:
+    project = projects.make(
         {
             "lib.py": """
                 def square(n):
@@ -349,9 +346,9 @@ def test_failing_subtest_fails_the_test(make_project: MakeProject) -> None:
 
 
 def test_code_executed_at_import_is_credited_to_the_tests_of_the_module(
-    make_project: MakeProject,
+    projects: Projects,
 ) -> None:
-    project = make_project(
+    project = projects.make(
         {
             "registry.py": """
                 HANDLERS = {}
@@ -397,8 +394,8 @@ def test_code_executed_at_import_is_credited_to_the_tests_of_the_module(
     assert "registry.py register.<locals>.add" in run.names()[:5]
 
 
-def test_code_executed_by_conftest_is_credited_to_all_tests(make_project: MakeProject) -> None:
-    project = make_project(
+def test_code_executed_by_conftest_is_credited_to_all_tests(projects: Projects) -> None:
+    project = projects.make(
         {
             "setup_code.py": """
                 def prepare(values):
@@ -413,7 +410,6 @@ def test_code_executed_by_conftest_is_credited_to_all_tests(make_project: MakePr
                 import pytest
 
                 from conftest import VALUES
-
 
                 def test_order():
                     assert VALUES == [1, 2, 3]
@@ -430,8 +426,8 @@ def test_code_executed_by_conftest_is_credited_to_all_tests(make_project: MakePr
     assert run.row("prepare")["counts"]["ef"] == 1
 
 
-def test_async_test_without_a_plugin_gives_no_fault_of_ours(make_project: MakeProject) -> None:
-    project = make_project(
+def test_async_test_without_a_plugin_gives_no_fault_of_ours(projects: Projects) -> None:
+    project = projects.make(
         {
             "lib.py": "def wrong():\n    return 1\n",
             "test_lib.py": """
@@ -455,8 +451,8 @@ def test_async_test_without_a_plugin_gives_no_fault_of_ours(make_project: MakePr
     assert "lib.py wrong" in run.names()[:2]
 
 
-def test_generators_and_coroutines_are_ranked(make_project: MakeProject) -> None:
-    project = make_project(
+def test_generators_and_coroutines_are_ranked(projects: Projects) -> None:
+    project = projects.make(
         {
             "lib.py": """
                 import asyncio

@@ -9,11 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from tests.integration.conftest import Project, Run
-
-    MakeProject = Callable[[Mapping[str, str]], Project]
+    from tests.integration.conftest import Project, Projects, Run
 
 
 @pytest.fixture(scope="module")
@@ -22,10 +18,9 @@ def plain(shared_buggy_project: Project) -> Run:
 
 
 @pytest.fixture(scope="module")
-def inspected_project(make_project: MakeProject) -> Project:
-    from conftest import BUGGY
+def inspected_project(projects: Projects) -> Project:
 
-    return make_project(BUGGY)
+    return projects.buggy()
 
 
 @pytest.fixture(scope="module")
@@ -78,8 +73,8 @@ def test_green_run_writes_no_report(green_project: Project) -> None:
     assert not (green_project.root / ".bayesloc").exists()
 
 
-def test_run_without_tests_prints_nothing(make_project: MakeProject) -> None:
-    run = make_project({"test_empty.py": ""}).run("-q", "--bayesloc")
+def test_run_without_tests_prints_nothing(projects: Projects) -> None:
+    run = projects.make({"test_empty.py": ""}).run("-q", "--bayesloc")
 
     assert run.ret == 5
     assert "bayesloc" not in run.output
@@ -178,7 +173,9 @@ def test_results_of_two_runs_are_equal_but_for_times(
 
 
 def _timeless(run: Run) -> str:
-    return re.sub(r'"(seconds|cpu_s|localize|inspect|report)": [\d.e-]+', "", json.dumps(run.document))
+    return re.sub(
+        r'"(seconds|cpu_s|localize|inspect|report)": [\d.e-]+', "", json.dumps(run.document)
+    )
 
 
 # -- switched off
@@ -202,8 +199,8 @@ def test_collect_only_prints_nothing_of_ours(shared_buggy_project: Project) -> N
 # -- several faults
 
 
-def test_two_faults_are_ranked_apart(make_project: MakeProject) -> None:
-    project = make_project(
+def test_two_faults_are_ranked_apart(projects: Projects) -> None:
+    project = projects.make(
         {
             "shop.py": """
                 def tax(net):
@@ -298,8 +295,8 @@ SPLINE = {
 
 
 @pytest.fixture(scope="module")
-def wrong_data(make_project: MakeProject) -> Run:
-    return make_project(SPLINE).localize("--bayesloc")
+def wrong_data(projects: Projects) -> Run:
+    return projects.make(SPLINE).localize("--bayesloc")
 
 
 def test_test_that_owns_refused_data_is_first(wrong_data: Run) -> None:
@@ -321,7 +318,7 @@ def test_terminal_says_that_the_data_is_wrong(wrong_data: Run) -> None:
     assert "the error stands in the test" in section
 
 
-def test_fixture_that_owns_refused_data_is_first(make_project: MakeProject) -> None:
+def test_fixture_that_owns_refused_data_is_first(projects: Projects) -> None:
     tests = """
         import pytest
 
@@ -340,14 +337,14 @@ def test_fixture_that_owns_refused_data_is_first(make_project: MakeProject) -> N
         def test_cubic(knots):
             assert Spline(3, knots).n_points() == 4
         """
-    run = make_project({**SPLINE, "test_spline.py": tests}).localize()
+    run = projects.make({**SPLINE, "test_spline.py": tests}).localize()
 
     assert run.names()[0] == "test_spline.py knots"
     assert run.faults[0]["error"]["origin"] == "fixture"
 
 
-def test_guard_is_first_when_it_refuses_good_data(make_project: MakeProject) -> None:
-    project = make_project(SPLINE)
+def test_guard_is_first_when_it_refuses_good_data(projects: Projects) -> None:
+    project = projects.make(SPLINE)
     project.write(
         {
             "spline.py": SPLINE["spline.py"].replace("2 * degree + 2", "3 * degree + 2"),
@@ -367,9 +364,9 @@ def test_guard_is_first_when_it_refuses_good_data(make_project: MakeProject) -> 
 
 
 @pytest.fixture(scope="module")
-def reference(make_project: MakeProject) -> Run:
+def reference(projects: Projects) -> Run:
     """F = 2 (t0, t1) and P = 4 (t2 to t5); the module body is executed by all tests."""
-    project = make_project(
+    project = projects.make(
         {
             "sums.py": """
                 def add(a, b):

@@ -8,14 +8,10 @@ import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
-from conftest import BUGGY, read_result
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from tests.integration.conftest import Project, Projects, Run
 
-    from tests.integration.conftest import Project, Run
-
-    MakeProject = Callable[[Mapping[str, str]], Project]
 
 # Decorators, classes, nesting, blank lines, comments and text before the code.
 LINES = {
@@ -81,8 +77,8 @@ LINES = {
 
 
 @pytest.fixture(scope="module")
-def lines_project(make_project: MakeProject) -> Project:
-    return make_project(LINES)
+def lines_project(projects: Projects) -> Project:
+    return projects.make(LINES)
 
 
 @pytest.fixture(scope="module")
@@ -191,7 +187,7 @@ def test_git_sees_nothing_of_a_run(buggy_project: Project) -> None:
 def test_report_goes_to_the_path_that_was_asked_for(buggy_project: Project) -> None:
     buggy_project.run("-q", "--bayesloc-report=json:out/deep/result.json")
 
-    assert read_result(buggy_project.root / "out" / "deep" / "result.json")["ranking"]
+    assert buggy_project.result(buggy_project.root / "out" / "deep" / "result.json")["ranking"]
     assert not (buggy_project.root / ".bayesloc").exists()
 
 
@@ -224,20 +220,20 @@ def test_report_onto_a_folder_costs_one_line(buggy_project: Project) -> None:
     assert not any((buggy_project.root / "out").iterdir())
 
 
-def test_message_with_a_lone_surrogate_is_written(make_project: MakeProject) -> None:
+def test_message_with_a_lone_surrogate_is_written(projects: Projects) -> None:
     files = {
         "lib.py": "def raising():\n    raise ValueError('\\ud800 \\0 \\x1b[31m')\n",
         "test_lib.py": "from lib import raising\n\n\ndef test_lib():\n    raising()\n",
     }
 
-    run = make_project(files).localize("--bayesloc", "--bayesloc-report=html")
+    run = projects.make(files).localize("--bayesloc", "--bayesloc-report=html")
 
     assert run.names()[0] == "lib.py raising"
     assert "own-fault" not in run.output
 
 
-def test_file_in_another_encoding_is_read_as_it_declares(make_project: MakeProject) -> None:
-    project = make_project({"test_lib.py": BUGGY["test_calc.py"], "calc.py": ""})
+def test_file_in_another_encoding_is_read_as_it_declares(projects: Projects) -> None:
+    project = projects.buggy()
     text = "# -*- coding: latin-1 -*-\n# äöü\n" + "def add(a, b):\n    return a - b\n"
     more = "def half(a):\n    return a / 2\ndef mul(a, b):\n    return a * b\ntotal = sum\n"
     (project.root / "calc.py").write_bytes((text + more).encode("latin-1"))

@@ -8,11 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from tests.integration.conftest import Projects, Run
 
-    from tests.integration.conftest import Project, Run
-
-    MakeProject = Callable[[Mapping[str, str]], Project]
 
 FUNCTION = "def {0}(x):\n    return x + 1\n"
 FILES = {
@@ -38,40 +35,40 @@ def _code(run: Run) -> set[str]:
     return {row["file"] for row in run.document["ranking"] if not row["is_test"]}
 
 
-def test_everything_below_rootdir_is_under_test(make_project: MakeProject) -> None:
-    run = make_project(FILES).localize()
+def test_everything_below_rootdir_is_under_test(projects: Projects) -> None:
+    run = projects.make(FILES).localize()
 
     assert {"pkg/core.py", "pkg/generated.py", "other/side.py"} <= _code(run)
     assert not any(file.startswith("tests/") for file in _code(run))
 
 
 @pytest.mark.parametrize("name", ["pkg", "./pkg", "pkg/"])
-def test_source_may_be_a_folder(make_project: MakeProject, name: str) -> None:
-    run = make_project(FILES).localize(f"--bayesloc-source={name}")
+def test_source_may_be_a_folder(projects: Projects, name: str) -> None:
+    run = projects.make(FILES).localize(f"--bayesloc-source={name}")
 
     assert _code(run) == {"pkg/core.py", "pkg/generated.py"}
 
 
-def test_source_may_be_given_twice(make_project: MakeProject) -> None:
-    run = make_project(FILES).localize("--bayesloc-source=pkg", "--bayesloc-source=other")
+def test_source_may_be_given_twice(projects: Projects) -> None:
+    run = projects.make(FILES).localize("--bayesloc-source=pkg", "--bayesloc-source=other")
 
     assert {"pkg/core.py", "other/side.py"} <= _code(run)
 
 
-def test_source_may_be_the_name_of_a_package(make_project: MakeProject) -> None:
+def test_source_may_be_the_name_of_a_package(projects: Projects) -> None:
     files = {f"src/{name}" if name[0] in "po" else name: text for name, text in FILES.items()}
     files["pytest.ini"] = "[pytest]\npythonpath = src\nbayesloc_source = pkg\n"
     del files["src/pytest.ini"]
 
-    run = make_project(files).localize()
+    run = projects.make(files).localize()
 
     assert _code(run) == {"src/pkg/core.py", "src/pkg/generated.py"}
 
 
 def test_source_may_be_the_name_of_an_installed_package(
-    make_project: MakeProject, tmp_path_factory: pytest.TempPathFactory
+    projects: Projects, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    project = make_project(FILES)
+    project = projects.make(FILES)
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     shutil.move(project.root / "pkg", elsewhere / "pkg")
 
@@ -80,12 +77,12 @@ def test_source_may_be_the_name_of_an_installed_package(
     assert {file.rpartition("/")[2] for file in _code(run)} == {"core.py", "generated.py"}
 
 
-def test_src_layout_needs_no_option(make_project: MakeProject) -> None:
+def test_src_layout_needs_no_option(projects: Projects) -> None:
     files = {f"src/{name}": text for name, text in FILES.items() if name.startswith(("pkg", "oth"))}
     files["tests/test_all.py"] = FILES["tests/test_all.py"]
     files["pytest.ini"] = "[pytest]\npythonpath = src\n"
 
-    run = make_project(files).localize("--bayesloc")
+    run = projects.make(files).localize("--bayesloc")
 
     assert {"src/pkg/core.py", "src/other/side.py"} <= _code(run)
 
@@ -99,23 +96,21 @@ def test_src_layout_needs_no_option(make_project: MakeProject) -> None:
         ("pyproject.toml", '[tool.coverage.run]\nsource = ["pkg"]\nomit = ["*/generated.py"]\n'),
     ],
 )
-def test_configuration_of_coverage_is_respected(
-    make_project: MakeProject, name: str, text: str
-) -> None:
-    run = make_project({**FILES, name: text}).localize()
+def test_configuration_of_coverage_is_respected(projects: Projects, name: str, text: str) -> None:
+    run = projects.make({**FILES, name: text}).localize()
 
     assert _code(run) == {"pkg/core.py"}
 
 
-def test_source_option_beats_the_configuration_of_coverage(make_project: MakeProject) -> None:
+def test_source_option_beats_the_configuration_of_coverage(projects: Projects) -> None:
     files = {**FILES, ".coveragerc": "[run]\nsource = pkg\n"}
 
-    run = make_project(files).localize("--bayesloc-source=other")
+    run = projects.make(files).localize("--bayesloc-source=other")
 
     assert _code(run) == {"other/side.py"}
 
 
-def test_environments_and_hidden_folders_are_not_under_test(make_project: MakeProject) -> None:
+def test_environments_and_hidden_folders_are_not_under_test(projects: Projects) -> None:
     folders = {
         "env": {"env/pyvenv.cfg": "home = /usr\n"},
         ".hidden": {},
@@ -136,21 +131,21 @@ def test_environments_and_hidden_folders_are_not_under_test(make_project: MakePr
             assert core(foreign0(foreign1(foreign2(1)))) == 1
         """
 
-    run = make_project(files).localize()
+    run = projects.make(files).localize()
 
     assert _code(run) == {"pkg/core.py"}
 
 
-def test_run_from_a_subfolder_gives_paths_from_rootdir(make_project: MakeProject) -> None:
-    project = make_project(FILES)
+def test_run_from_a_subfolder_gives_paths_from_rootdir(projects: Projects) -> None:
+    project = projects.make(FILES)
 
     run = project.run("-q", "--tb=no", "test_all.py", cwd=project.root / "tests")
 
     assert any("pkg/core.py:1 core" in line for line in run.section)
 
 
-def test_source_that_no_test_executes_costs_one_line(make_project: MakeProject) -> None:
-    run = make_project({**FILES, "empty/__init__.py": ""}).localize("--bayesloc-source=empty")
+def test_source_that_no_test_executes_costs_one_line(projects: Projects) -> None:
+    run = projects.make({**FILES, "empty/__init__.py": ""}).localize("--bayesloc-source=empty")
 
     assert "(empty-spectrum)" in run.stdout
     assert "Check bayesloc_source" in run.stdout

@@ -40,6 +40,14 @@ def test_inserted_lines_stand_for_the_line_that_they_were_inserted_before() -> N
     assert line_map("a\nb\nc\n", "a\nX\nY\nb\nc\n") == [0, 1, 2, 2, 2, 3]
 
 
+@pytest.mark.parametrize("below", ["", "b\n", "\n\nb\n"])
+def test_lines_inserted_at_the_end_of_a_suite_stand_for_the_line_above(below: str) -> None:
+    original = f"if x:\n    a\n{below}"
+    expected = [0, 1, 2, 2, 2, *range(3, 3 + below.count("\n"))]
+
+    assert line_map(original, f"if x:\n    a\n    X\n    Y\n{below}") == expected
+
+
 def test_lines_added_at_the_end_stand_for_the_last_one() -> None:
     assert line_map("a\nb\n", "a\nb\nX\nY\n") == [0, 1, 2, 2, 2]
 
@@ -55,6 +63,10 @@ def test_line_behind_removed_ones_keeps_its_number() -> None:
 def test_equal_lines_around_a_change_are_not_counted_twice() -> None:
     assert line_map("a\na\n", "a\na\na\n") == [0, 1, 2, 2]
     assert line_map("a\na\na\n", "a\na\n") == [0, 1, 2]
+
+
+def test_end_of_the_last_line_makes_no_difference() -> None:
+    assert line_map("a\nb\nc", "a\nX\nY\nc\n") == [0, 1, 2, 2, 3]
 
 
 def test_empty_original_has_one_line() -> None:

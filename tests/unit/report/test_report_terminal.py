@@ -42,9 +42,9 @@ def test_a_fault_says_what_failed_and_where_the_error_stands(document: dict[str,
 
     assert lines[:2] == [
         "fault 1: 2 tests failed with AssertionError: assert -1 == 5",
-        "  a result was wrong at test_calc.py:5; the error stands in the code",
+        "  the error stands in the code: a result was wrong at test_calc.py:5",
     ]
-    assert "  a check refused a value at calc.py:14; the error stands in the test's data" in lines
+    assert "  the error stands in the test's data: a check refused a value at calc.py:14" in lines
 
 
 def test_a_suspect_says_why(document: dict[str, Any]) -> None:
@@ -55,6 +55,21 @@ def test_a_suspect_says_why(document: dict[str, Any]) -> None:
         "x19",
         "returned -1 for a=2, b=3: in passing tests the result is never below a",
     ]
+
+
+def test_a_long_reason_goes_on_in_the_next_lines_up_to_three(document: dict[str, Any]) -> None:
+    document["faults"][0]["ranking"][0]["evidence"][0]["why"] = "word " * 60
+
+    lines = texts(full(document, width=60))
+
+    start = next(n for n, line in enumerate(lines) if "word" in line)
+    assert [line.startswith("          word word") for line in lines[start : start + 4]] == [
+        False,
+        True,
+        True,
+        False,
+    ]
+    assert lines[start + 2].endswith("...")
 
 
 def test_the_end_tells_the_time_and_where_the_reports_lie(document: dict[str, Any]) -> None:

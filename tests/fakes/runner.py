@@ -1,0 +1,74 @@
+"""A place for re-runs that answers what a test told it to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.domain.errors import ExecutionError
+from pytest_bayesloc.domain.inspection import Rerun, TestRun, Verdict
+from pytest_bayesloc.domain.recording import Recording
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pytest_bayesloc.domain.inspection import InspectionPatch
+    from pytest_bayesloc.domain.location import Location
+    from pytest_bayesloc.domain.ports import Runner
+
+    Answer = Callable[[InspectionPatch | None, str], TestRun]
+
+FAILED = TestRun(verdict=Verdict.FAIL, covered=True)
+PASSED = TestRun(verdict=Verdict.PASS, covered=True)
+
+
+@dataclass
+class FakeRunner:
+    """Notes what it is asked for.
+
+    Attributes:
+        answer: How a test goes under a patch (None: as it is).
+        recording: What every recording gives.
+        dies_at: Number of the re-run (from 1) at which the place is lost; 0: never.
+        n_swapped: Functions replaced by a patch.
+        asked: Per re-run, the target's name (empty: unpatched) and the tests.
+        recorded: Per recording, the tests.
+        limits: The seconds that each re-run was given.
+        closed: How often it was closed.
+    """
+
+    answer: Answer = lambda _patch, _test: FAILED
+    recording: Recording = field(default_factory=Recording)
+    dies_at: int = 0
+    n_swapped: int = 1
+    asked: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
+    recorded: list[tuple[str, ...]] = field(default_factory=list)
+    limits: list[float] = field(default_factory=list)
+    closed: int = 0
+
+    def rerun(
+        self, patch: InspectionPatch | None, tests: Sequence[str], *, limit_s: float
+    ) -> Rerun:
+        self.asked.append(("" if patch is None else patch.target.qualname, tuple(tests)))
+        self.limits.append(limit_s)
+        if len(self.asked) == self.dies_at:
+            raise ExecutionError("The server is gone.", slug="no-server")
+        return Rerun(
+            tests={node_id: self.answer(patch, node_id) for node_id in tests},
+            n_swapped=0 if patch is None else self.n_swapped,
+            seconds=0.5,
+        )
+
+    def record(
+        self, tests: Sequence[str], targets: Sequence[Location], *, limit_s: float
+    ) -> Recording:
+        self.recorded.append(tuple(tests))
+        return self.recording
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+def as_port(runner: FakeRunner) -> Runner:
+    """``runner`` as what it stands for: the type checker holds it to the port."""
+    return runner

@@ -1,0 +1,202 @@
+"""Re-runs that hang, crash, do not compile, or come out otherwise."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.integration.conftest import Project, Projects, Run
+
+
+INSPECTED = ("--bayesloc", "--bayesloc-threshold=0.999")
+# Proposes patches for two functions, and none for others.
+PROPOSER = """
+from pytest_bayesloc.domain.inspection import InspectionPatch
+
+CHANGES = {
+    "crash": "import os; os._exit(3)",
+    "syntax": "return ((",
+    "harmless": "a + 0",
+}
+
+
+def pytest_bayesloc_propose_patches(config, location, source):
+    if location.qualname not in ("add", "half"):
+        return []
+    lines = source.splitlines(keepends=True)
+    header = location.start_line
+    return [
+        InspectionPatch(
+            target=location,
+            kind=kind,
+            original=source,
+            patched="".join([*lines[:header], f"    {change}\\n", *lines[header:]]),
+        )
+        for kind, change in CHANGES.items()
+    ]
+"""
+
+
+@pytest.fixture(scope="module")
+def proposed(projects: Projects) -> Run:
+    tests = "from calc import half\n\n\ndef test_half():\n    assert half(3) == 1\n"
+    project = projects.buggy({"test_half.py": tests, "conftest.py": PROPOSER})
+    return project.localize(*INSPECTED)
+
+
+def _of_kind(run: Run, kind: str) -> list[dict[str, Any]]:
+    return [i for i in run.inspections if i["kind"] == kind and i["target"]["qualname"] == "add"]
+
+
+@pytest.mark.parametrize("kind", ["crash", "syntax", "harmless"])
+def test_every_proposed_patch_is_run(proposed: Run, kind: str) -> None:
+    assert len(_of_kind(proposed, kind)) == 1
+
+
+@pytest.mark.parametrize("kind", ["crash", "syntax"])
+def test_patch_without_a_verdict_is_inconclusive(proposed: Run, kind: str) -> None:
+    (inspection,) = _of_kind(proposed, kind)
+
+    assert inspection["outcome"] == "INCONCLUSIVE"
+    assert inspection["belief_after"] == inspection["belief_before"]
+
+
+def test_patch_that_hangs_times_out(projects: Projects) -> None:
+    proposer = PROPOSER.replace("import os; os._exit(3)", "while True: pass")
+    project = projects.buggy({"conftest.py": proposer.replace('"half"', '"no"')})
+
+    run = project.localize(*INSPECTED, "--bayesloc-budget=3")
+
+    (inspection,) = _of_kind(run, "crash")
+    assert inspection["tests"][0]["verdict"] == "timeout"
+    assert inspection["outcome"] == "INCONCLUSIVE"
+    assert run.names()[0] == "calc.py add"
+    assert run.ret == 1
+
+
+def test_patch_that_ends_the_process_crashes(proposed: Run) -> None:
+    (inspection,) = _of_kind(proposed, "crash")
+
+    assert inspection["tests"][0]["verdict"] == "crash"
+
+
+def test_patch_that_does_not_compile_says_so(proposed: Run) -> None:
+    (inspection,) = _of_kind(proposed, "syntax")
+
+    assert {test["verdict"] for test in inspection["tests"]} == {"not-run"}
+    assert "SyntaxError" in inspection["log"]
+
+
+def test_patch_that_changes_nothing_leaves_the_failures(proposed: Run) -> None:
+    (inspection,) = _of_kind(proposed, "harmless")
+
+    assert {test["verdict"] for test in inspection["tests"]} == {"fail"}
+
+
+def test_patch_of_a_module_body_is_run_behind_the_overlay(projects: Projects) -> None:
+    files = {
+        "table.py": "RATES = {'a': 1, 'b': 3}\n\n\ndef rate(name):\n    return RATES[name]\n",
+        "test_table.py": """
+            from table import rate
+
+
+            def test_a():
+                assert rate("a") == 1
+
+
+            def test_b():
+                assert rate("b") == 2
+            """,
+        "conftest.py": """
+            from pytest_bayesloc.domain.inspection import InspectionPatch
+
+
+            def pytest_bayesloc_propose_patches(config, location, source):
+                if location.qualname != "<module>":
+                    return []
+                patched = source.replace("'b': 3", "'b': 2")
+                return [
+                    InspectionPatch(
+                        target=location, kind="repair", original=source, patched=patched
+                    )
+                ]
+            """,
+    }
+    project = projects.make(files)
+
+    run = project.localize(*INSPECTED)
+
+    (inspection,) = (i for i in run.inspections if i["kind"] == "repair")
+    verdicts = {test["node_id"]: test["verdict"] for test in inspection["tests"]}
+    assert verdicts["test_table.py::test_b"] == "pass"
+    assert inspection["log"].startswith("fresh: code replaced in 1 place(s)")
+    assert "'b': 3" in (project.root / "table.py").read_text(encoding="utf-8")
+
+
+def test_test_that_fails_once_is_reported_as_flaky(projects: Projects) -> None:
+    tests = """
+        import pathlib
+
+        from calc import add, half, mul
+
+        STATE = pathlib.Path(__file__).with_name("state")
+
+
+        def test_flaky():
+            first = not STATE.exists()
+            STATE.touch()
+            assert half(4) == 2
+            assert not first
+        """
+    project = projects.buggy({"test_flaky.py": tests})
+
+    run = project.localize(*INSPECTED)
+
+    assert [node_id for fault in run.faults for node_id in fault["flaky"]] == [
+        "test_flaky.py::test_flaky"
+    ]
+    assert "passed when re-run as they were: test_flaky.py::test_flaky" in run.stdout
+
+
+def test_fault_beside_a_flaky_test_is_still_found(projects: Projects) -> None:
+    tests = """
+        import pathlib
+
+        from calc import add, half
+
+        STATE = pathlib.Path(__file__).with_name("state")
+
+
+        def test_add():
+            first = not STATE.exists()
+            STATE.touch()
+            assert add(3, 0) == 3
+            assert not first
+        """
+    project = projects.buggy({"test_flaky.py": tests})
+
+    run = project.localize(*INSPECTED)
+
+    assert "calc.py add" in run.names()[:2]
+
+
+def test_output_of_a_failing_test_stands_in_the_inspection(buggy_project: Project) -> None:
+    tests = buggy_project.read("test_calc.py").replace(
+        "test_add():", "test_add():\n    print('x=1')"
+    )
+    buggy_project.write({"test_calc.py": tests})
+
+    first = buggy_project.localize(*INSPECTED).inspections[0]
+
+    outputs = {test["node_id"]: test["output"] for test in first["tests"]}
+    assert "x=1" in outputs["test_calc.py::test_add"]
+
+
+def test_budget_of_time_ends_the_loop(projects: Projects) -> None:
+    project = projects.buggy({"conftest.py": PROPOSER})
+
+    run = project.localize(*INSPECTED, "--bayesloc-budget=0.2")
+
+    assert run.faults[0]["stop_reason"].startswith("budget of 0.2 s spent")

@@ -1,0 +1,159 @@
+"""A fault of ours, or of who takes part, costs one warning: never the run or its exit code."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.integration.conftest import Project, Projects
+
+
+BREAK = """
+import importlib
+
+
+def pytest_configure(config):
+    module = importlib.import_module({module!r})
+
+    def broken(*args, **kwargs):
+        raise RuntimeError("planted")
+
+    owner = getattr(module, {owner!r}) if {owner!r} else module
+    setattr(owner, {name!r}, broken)
+"""
+LATE = [
+    ("pytest_bayesloc.session", "", "build_spectrum"),
+    ("pytest_bayesloc.inspection.cases", "", "open_groups"),
+    ("pytest_bayesloc.session", "", "to_json"),
+    ("pytest_bayesloc.report.terminal", "", "brief"),
+]
+EARLY = [
+    ("pytest_bayesloc.collection.monitoring", "MonitoringCollector", "switch"),
+    ("pytest_bayesloc.collection.coverage_py", "CoverageCollector", "switch"),
+    ("pytest_bayesloc.collection.failures", "", "describe"),
+    ("pytest_bayesloc.collection.failures", "", "test_code"),
+]
+
+
+def _broken(project: Project, module: str, owner: str, name: str) -> Project:
+    return project.write({"conftest.py": BREAK.format(module=module, owner=owner, name=name)})
+
+
+@pytest.mark.parametrize("where", LATE, ids=lambda where: where[2])
+def test_fault_of_ours_at_the_end_costs_one_warning(
+    buggy_project: Project, where: tuple[str, str, str]
+) -> None:
+    run = _broken(buggy_project, *where).run("-q", "--tb=no")
+
+    assert run.ret == 1
+    assert run.outcomes["failed"] == 2
+    assert "pytest-bayesloc failed (RuntimeError: planted)" in run.stdout
+    assert "1 warning in " in run.stdout
+    assert "Traceback" not in run.output
+    assert "INTERNALERROR" not in run.output
+
+
+@pytest.mark.parametrize("where", EARLY, ids=lambda where: f"{where[1]}-{where[2]}")
+def test_fault_of_ours_while_recording_keeps_the_run(
+    buggy_project: Project, where: tuple[str, str, str]
+) -> None:
+    run = _broken(buggy_project, *where).run("-q", "--tb=no")
+
+    assert run.ret == 1
+    assert (run.outcomes["failed"], run.outcomes["passed"]) == (2, 4)
+    assert "Traceback" not in run.output
+    assert "INTERNALERROR" not in run.output
+
+
+def test_fault_of_ours_is_a_warning_even_where_warnings_are_errors(buggy_project: Project) -> None:
+    project = _broken(buggy_project, *LATE[0])
+
+    run = project.run("-q", "--tb=no", "-W", "error")
+
+    assert run.ret == 1
+    assert run.outcomes["failed"] == 2
+    assert "INTERNALERROR" not in run.output
+
+
+def test_fault_of_ours_leaves_a_green_run_green(green_project: Project) -> None:
+    run = _broken(green_project, *LATE[0]).run("-q", "--bayesloc")
+
+    assert run.ret == 0
+    assert "bayesloc" not in run.output
+
+
+def test_report_that_cannot_be_drawn_costs_one_warning(buggy_project: Project) -> None:
+    project = _broken(buggy_project, "pytest_bayesloc.report.html", "", "render")
+
+    run = project.run("-q", "--tb=no", "--bayesloc")
+
+    assert run.ret == 1
+    assert "INTERNALERROR" not in run.output
+    assert "(own-fault)" in run.stdout
+
+
+def test_proposals_that_break_spare_the_ranking(buggy_project: Project) -> None:
+    buggy_project.write(
+        {
+            "conftest.py": """
+                def pytest_bayesloc_propose_patches(config, location, source):
+                    raise RuntimeError("planted")
+                """
+        }
+    )
+
+    run = buggy_project.localize("--bayesloc", "--bayesloc-threshold=0.999")
+
+    assert run.ret == 1
+    assert run.names()[0] == "calc.py add"
+    assert run.stdout.count("A plugin's pytest_bayesloc_propose_patches failed") == 1
+    assert run.inspections
+    assert "Traceback" not in run.output
+
+
+def test_fault_of_ours_while_inspecting_spares_the_ranking(buggy_project: Project) -> None:
+    project = _broken(buggy_project, "pytest_bayesloc.inspection.loop", "Loop", "run")
+
+    run = project.localize("--bayesloc", "--bayesloc-threshold=0.999")
+
+    assert run.names()[0] == "calc.py add"
+    assert "(own-fault)" in run.stdout
+
+
+def test_server_that_cannot_start_spares_the_ranking(buggy_project: Project) -> None:
+    buggy_project.write(
+        {
+            "conftest.py": """
+                import os
+
+                if "PYTEST_BAYESLOC_SERVER" in os.environ:
+                    raise RuntimeError("only once")
+                """
+        }
+    )
+
+    run = buggy_project.localize("--bayesloc", "--bayesloc-threshold=0.999")
+
+    assert run.ret == 1
+    assert run.names()[0] == "calc.py add"
+    assert "did not start" in run.stdout
+    assert "Traceback" not in run.output
+
+
+def test_python_that_cannot_be_started_again_spares_the_ranking(projects: Projects) -> None:
+    conftest = """
+        import sys
+
+
+        def pytest_sessionfinish():
+            sys.executable = "/nowhere/python"
+        """
+    run = projects.buggy({"conftest.py": conftest}).localize(
+        "--bayesloc", "--bayesloc-threshold=0.999"
+    )
+
+    assert run.ret == 1
+    assert run.names()[0] == "calc.py add"
+    assert "could not be started" in run.stdout
