@@ -158,9 +158,15 @@ def _print_summary(rows: Sequence[Row]) -> None:
             last = f"{got.mean_rank:>10.2f} {got.mrr:>6.3f} {got.n_missing:>8}"
             print(f"  {ranking:<16} {shares} {last}")
     cpu_ms = [1000 * cpu_s for row in rows for cpu_s in row.inspections_cpu_s]
+    fresh = [
+        row.fresh_cpu_s / row.inspections_cpu_s[0]
+        for row in rows
+        if row.fresh_cpu_s and row.inspections_cpu_s[0]
+    ]
     print(
         f"\nmedians: {median(len(row.inspections_cpu_s) for row in rows):g} inspections a fault, "
-        f"{median(cpu_ms or [0]):.1f} CPU ms an inspection, "
+        f"{median(cpu_ms or [0]):.1f} CPU ms an inspection (a fresh pytest of the same tests takes "
+        f"{median(fresh or [0]):.0f} times that), "
         f"{median(row.seconds for row in rows):.1f} s, "
         f"{median(row.ratio for row in rows):.1f} times the plain run"
     )

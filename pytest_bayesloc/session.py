@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.collection.recorder import Recorder
     from pytest_bayesloc.domain.inspection import InspectionPatch
     from pytest_bayesloc.domain.location import Location
+    from pytest_bayesloc.domain.result import Fault
     from pytest_bayesloc.inspection.cases import Group
     from pytest_bayesloc.inspection.invariants import Invariant
     from pytest_bayesloc.inspection.loop import Case
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 # Bound now: tests patch it (freezegun).
 _monotonic = time.monotonic
+
+N_SUSPECTS = 5  # of each fault, whose calls are shown
 
 
 class BayeslocWarning(pytest.PytestWarning):
@@ -242,7 +245,6 @@ class LocalizationSession:
 
         recorded = self._recorder.recorded
         faults = tuple(group.fault(case) for group, case in zip(groups, cases, strict=True))
-        edges = {edge: n for case in cases for edge, n in case.recording.edges.items()}
         result = Result(
             n_passed=sum(recorded.verdicts.values()),
             n_failed=sum(not passed for passed in recorded.verdicts.values()),
@@ -253,7 +255,7 @@ class LocalizationSession:
             seconds=self._seconds,
             ranking=combined(faults),
             faults=faults,
-            edges=tuple((a, b, n) for (a, b), n in sorted(edges.items())),
+            edges=_calls_around(faults, cases),
             partial=(*recorded.partial, *self._notes),
         )
         return to_json(
@@ -288,6 +290,20 @@ class LocalizationSession:
 
         read: Callable[[str], str | None] = self._sources.read
         return render(self._document, read)
+
+
+def _calls_around(
+    faults: Sequence[Fault], cases: Sequence[Case]
+) -> tuple[tuple[Location, Location, int], ...]:
+    """The calls near the top suspects, of those that were recorded."""
+    edges = {edge: n for case in cases for edge, n in case.recording.edges.items()}
+    if not edges:
+        return ()
+    from pytest_bayesloc.localization.callgraph import around, call_graph
+
+    suspects = [row.location for fault in faults for row in fault.ranking[:N_SUSPECTS]]
+    graph = around(call_graph(edges), suspects)
+    return tuple(sorted(graph.edges(data="calls")))
 
 
 class _Progress:

@@ -48,6 +48,8 @@ class Row:
         plain_cpu_s: CPU seconds of the plain run.
         cpu_s: CPU seconds of the run with the plugin.
         troubles: What must not happen but did.
+        fresh_cpu_s: CPU seconds of a fresh ``python -m pytest`` of the tests that the first
+            inspection ran; 0 if none was made.
     """
 
     fault: str
@@ -64,6 +66,7 @@ class Row:
     plain_cpu_s: float
     cpu_s: float
     troubles: tuple[str, ...] = field(default=())
+    fresh_cpu_s: float = 0.0
 
     @property
     def ratio(self) -> float:
@@ -133,9 +136,10 @@ def measure(
         )
         for name, given in (("plain", ("-p", "no:bayesloc")), ("bayesloc", to_report))
     )
+    result, unreadable = _read(report)
+    fresh_cpu_s = _fresh_cpu_s(workspace, result, limit_s)
     changes = workspace.changes()
     workspace.restore()
-    result, unreadable = _read(report)
     return Row(
         fault=fault.key,
         subject=fault.subject,
@@ -154,7 +158,21 @@ def measure(
         plain_cpu_s=plain.cpu_s,
         cpu_s=ours.cpu_s,
         troubles=tuple(_troubles(plain, ours, changes, result, fault)),
+        fresh_cpu_s=fresh_cpu_s,
     )
+
+
+def _fresh_cpu_s(workspace: Workspace, result: Json, limit_s: float) -> float:
+    """What the first inspection's tests cost in a pytest of their own."""
+    steps = list(result.get("inspections", ()))
+    if not steps:
+        return 0.0
+    tests = [test["node_id"] for test in steps[0]["tests"]]
+    command = [str(workspace.python), "-m", "pytest", f"--rootdir={workspace.tree}", "-q"]
+    log = workspace.root / "fresh.log"
+    return run(
+        [*command, "-p", "no:bayesloc", *tests], cwd=workspace.tree, limit_s=limit_s, log=log
+    ).cpu_s
 
 
 def _read(report: Path) -> tuple[Json, str]:

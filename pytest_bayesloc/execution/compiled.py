@@ -30,22 +30,37 @@ def line_map(original: str, patched: str) -> list[int]:
     tail = min(_n_equal(zip(reversed(before), reversed(after), strict=False)), shortest - head)
     middle = before[head : len(before) - tail], after[head : len(after) - tail]
     mapped = list(range(head + 1))
-    for _tag, i1, i2, j1, j2 in difflib.SequenceMatcher(
-        None, *middle, autojunk=False
-    ).get_opcodes():
-        first, end = head + i1 + 1, head + i2
-        if i1 == i2:
+    matcher = difflib.SequenceMatcher(None, *middle, autojunk=False)
+    for tag, i1, i2, j1, j2 in matcher.get_opcodes():
+        first, end, new = head + i1 + 1, head + i2, middle[1][j1:j2]
+        if tag == "equal":
+            mapped.extend(range(first, end + 1))
+        elif tag == "insert":
             below = before[end] if end < len(before) else ""
-            added = [end + (_depth(text) <= _depth(below)) for text in middle[1][j1:j2]]
+            added = [end + (_depth(text) <= _depth(below)) for text in new]
             mapped.extend(min(max(1, n), last) for n in accumulate(added, max))
         else:
-            mapped.extend(min(first + n, end) for n in range(j2 - j1))
+            mapped.extend(first + n for n in _replaced(middle[0][i1:i2], new))
     mapped.extend(range(len(before) - tail + 1, len(before) + 1))
     return mapped
 
 
 def _texts(text: str) -> list[str]:
     return [line.rstrip("\r\n") for line in lines_of(text)]
+
+
+def _replaced(before: Sequence[str], after: Sequence[str]) -> list[int]:
+    """Per line of ``after``, the index of the line in ``before`` that it came from.
+
+    They are counted off, except that what follows ``if x:`` belongs to ``if x: return y``.
+    """
+    found: list[int] = []
+    at = -1
+    for n, text in enumerate(after):
+        heads = (i for i in range(at + 1, len(before)) if before[i].startswith(text))
+        at = next(heads, at) if text.endswith(":") else at
+        found.append(at if at >= 0 else min(n, len(before) - 1))
+    return [*accumulate(reversed(found), min)][::-1]
 
 
 def _depth(line: str) -> int:

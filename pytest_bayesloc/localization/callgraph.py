@@ -6,7 +6,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping, Sequence
+    from collections.abc import Container, Iterable, Mapping, Sequence
 
     import networkx as nx
 
@@ -23,6 +23,20 @@ def call_graph(edges: Mapping[tuple[Location, Location], int]) -> nx.DiGraph[Loc
         (caller, callee, {"calls": calls}) for (caller, callee), calls in sorted(edges.items())
     )
     return graph
+
+
+def around(
+    graph: nx.DiGraph[Location], centres: Iterable[Location], hops: int = 2
+) -> nx.DiGraph[Location]:
+    """The part of ``graph`` within ``hops`` calls, up or down, of any of ``centres``."""
+    import networkx as nx
+
+    both_ways = graph.to_undirected(as_view=True)
+    near: set[Location] = set()
+    for centre in centres:
+        if centre in graph:
+            near.update(nx.single_source_shortest_path_length(both_ways, centre, cutoff=hops))
+    return graph.subgraph(near)
 
 
 def golden_rule(calls: Sequence[Call], violating: Container[int]) -> frozenset[Location]:

@@ -33,8 +33,9 @@ class FakeRunner:
         n_swapped: Functions replaced by a patch.
         asked: Per re-run, the target's name (empty: unpatched) and the tests.
         recorded: Per recording, the tests.
-        limits: The seconds that each re-run was given.
+        limits: The seconds that each re-run or recording was given.
         closed: How often it was closed.
+        targets: What was recorded last.
     """
 
     answer: Answer = lambda _patch, _test: FAILED
@@ -45,6 +46,7 @@ class FakeRunner:
     recorded: list[tuple[str, ...]] = field(default_factory=list)
     limits: list[float] = field(default_factory=list)
     closed: int = 0
+    targets: tuple[Location, ...] = ()
 
     def rerun(
         self, patch: InspectionPatch | None, tests: Sequence[str], *, limit_s: float
@@ -63,6 +65,8 @@ class FakeRunner:
         self, tests: Sequence[str], targets: Sequence[Location], *, limit_s: float
     ) -> Recording:
         self.recorded.append(tuple(tests))
+        self.limits.append(limit_s)
+        self.targets = tuple(targets)
         return self.recording
 
     def close(self) -> None:

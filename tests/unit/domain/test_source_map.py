@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -119,17 +118,13 @@ def codes(code: CodeType, prefix: str = "") -> Iterator[tuple[CodeType, str]]:
             yield from codes(constant, inner)
 
 
-@pytest.mark.parametrize("qualified", [False, True])
-def test_every_code_object_is_found_by_its_first_line_and_name(
-    source: SourceMap, qualified: bool
-) -> None:
-    if qualified and sys.version_info < (3, 11):
-        pytest.skip("code objects have no qualified name before Python 3.11")
+def test_every_code_object_is_found_by_its_first_line_and_name(source: SourceMap) -> None:
     for code, plain in codes(compile(TEXT, "cart.py", "exec"), MODULE):
-        name: Any = getattr(code, "co_qualname", "") if qualified else code.co_name
-        unit = source.unit_of_code(code.co_firstlineno, name)
-        assert unit.location.qualname.rpartition(".")[2] == plain
-        assert unit.first_line <= code.co_firstlineno <= unit.location.end_line
+        names: set[str] = {code.co_name, getattr(code, "co_qualname", code.co_name)}
+        for name in names:
+            unit = source.unit_of_code(code.co_firstlineno, name)
+            assert unit.location.qualname.rpartition(".")[2] == plain
+            assert unit.first_line <= code.co_firstlineno <= unit.location.end_line
 
 
 def test_code_of_a_decorated_function_starts_at_its_first_decorator(source: SourceMap) -> None:

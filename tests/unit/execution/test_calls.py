@@ -3,14 +3,17 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable, Generator, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
-from types import CodeType
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
 from pytest_bayesloc.execution.calls import FIRST_CALLS, LAST_CALLS, CallTracer, note
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator
+    from types import CodeType
 
 HERE = os.path.realpath(__file__)
 
@@ -110,7 +113,7 @@ def falls_off(x: int) -> None:
 
 
 def returns_in_with(x: int) -> None:
-    with open(os.devnull, encoding="ascii"):
+    with nullcontext():
         return
 
 
@@ -123,7 +126,7 @@ def returns_in_finally(x: int) -> None:
 
 def swallows(x: int) -> None:
     try:
-        raise KeyError(x)
+        raises(x)
     except KeyError:
         return
 
@@ -254,28 +257,15 @@ def test_exception_that_is_thrown_into_a_generator_leaves_the_callers_open() -> 
 
 
 def test_function_that_was_entered_before_the_recording_ends_nothing() -> None:
-    tracer = CallTracer(
-        {HERE: {(f.__code__.co_firstlineno, f.__name__): n for n, f in enumerate((outer, inner))}}
-    )
-    before = sys.getprofile()
-
-    def starts() -> Iterator[int]:
+    def entered_before(n: int) -> int:
         tracer.start()
-        yield 1
-
-    generator = starts()
-
-    def inner_first(n: int) -> int:
-        next(generator)
         return inner(n)
 
-    targets = {
-        (inner_first.__code__.co_firstlineno, "inner_first"): 0,
-        (inner.__code__.co_firstlineno, "inner"): 1,
-    }
-    tracer._targets = {HERE: targets}
+    targets = enumerate((entered_before.__code__, inner.__code__))
+    tracer = CallTracer({HERE: {(c.co_firstlineno, c.co_name): n for n, c in targets}})
+    before = sys.getprofile()
     try:
-        inner_first(1)
+        entered_before(1)
         calls = tracer.stop()
     finally:
         sys.setprofile(before)
@@ -347,7 +337,7 @@ def test_next_test_starts_from_nothing() -> None:
 
 
 class Refusing(type):
-    def __getattribute__(cls, name: str) -> Any:
+    def __getattribute__(cls, name: str) -> NoReturn:
         raise AssertionError(name)
 
     def __repr__(cls) -> str:
@@ -357,7 +347,7 @@ class Refusing(type):
 class Touchy(metaclass=Refusing):
     """Whose every method fails."""
 
-    def __getattribute__(self, name: str) -> Any:
+    def __getattribute__(self, name: str) -> NoReturn:
         raise AssertionError(name)
 
     def __repr__(self) -> str:

@@ -56,6 +56,13 @@ def test_changed_lines_stand_for_what_they_replaced() -> None:
     assert line_map("a\nb\nc\nd\n", "a\nX\nY\nZ\nd\n") == [0, 1, 2, 3, 3, 4]
 
 
+def test_suites_that_were_broken_up_stand_for_their_own_line() -> None:
+    original = "if x: return 1\nelse: return 2\n"
+    patched = "if x:\n    r = 1\n    X\n    return r\nelse:\n    r = 2\n    return r\n"
+
+    assert line_map(original, patched) == [0, 1, 1, 1, 1, 2, 2, 2]
+
+
 def test_line_behind_removed_ones_keeps_its_number() -> None:
     assert line_map("a\nb\nc\nd\n", "a\nd\n") == [0, 1, 4]
 

@@ -5,7 +5,7 @@ import sys
 
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.recording import Call
-from pytest_bayesloc.localization.callgraph import call_graph, golden_rule
+from pytest_bayesloc.localization.callgraph import around, call_graph, golden_rule
 
 
 def location(name: str) -> Location:
@@ -38,6 +38,14 @@ def test_call_graph_counts_calls_from_caller_to_callee() -> None:
 
 def test_call_graph_of_no_edges_is_empty() -> None:
     assert len(call_graph({})) == 0
+
+
+def test_only_what_is_near_a_centre_is_kept() -> None:
+    graph = call_graph({(OUTER, MIDDLE): 1, (MIDDLE, INNER): 1, (INNER, OTHER): 1})
+
+    assert set(around(graph, [OUTER], hops=2)) == {OUTER, MIDDLE, INNER}
+    assert set(around(graph, [OTHER], hops=1)) == {INNER, OTHER}
+    assert set(around(graph, [location("stranger")])) == set()
 
 
 def test_callee_that_broke_its_invariant_excuses_all_callers_of_it() -> None:

@@ -1,0 +1,256 @@
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_bayesloc.domain.errors import ExecutionError, PatchError
+from pytest_bayesloc.domain.evidence import Outcome
+from pytest_bayesloc.domain.inspection import Check, InspectionPatch, Verdict
+from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.spectrum import Spectrum
+from pytest_bayesloc.inspection.loop import Case, Loop
+from pytest_bayesloc.inspection.neighbours import Neighbourhood
+from pytest_bayesloc.localization.belief import MODELS
+from pytest_bayesloc.localization.selection import Limits
+from tests.fakes.runner import FAILED, PASSED, FakeRunner, as_port
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_bayesloc.domain.inspection import TestRun
+    from pytest_bayesloc.inspection.invariants import Invariant
+
+
+def location(name: str) -> Location:
+    return Location(file="m.py", start_line=1, end_line=9, qualname=name)
+
+
+A, B, C = (location(name) for name in "abc")
+EXIT = Check(number=0, at_exit=True, text="the result > 0", support=9)
+LIMITS = Limits(threshold=0.9, budget_s=60.0)
+
+
+def case(prior: Mapping[Location, float] | None = None, *, model: str = "single-fault") -> Case:
+    """Two failing and two passing tests that execute a, b and c."""
+    spectrum = Spectrum(
+        tests=("f0", "f1", "p0", "p1"),
+        failing=0b0011,
+        passing=0b1100,
+        lines={where: {1: 0b1111} for where in (A, B, C)},
+    )
+    return Case(
+        failing=("f0", "f1"),
+        near=Neighbourhood(spectrum),
+        belief=MODELS[model](prior or {A: 0.5, B: 0.3, C: 0.2}),
+        model=model,
+    )
+
+
+def propose(target: Location, invariants: Sequence[Invariant]) -> Sequence[InspectionPatch]:
+    text = "old\n"
+    return [
+        InspectionPatch(target=target, kind="k", original=text, patched="new\n", checks=(EXIT,))
+    ]
+
+
+@dataclass
+class Clock:
+    now: float = 0.0
+    step: float = 0.0
+
+    def __call__(self) -> float:
+        self.now += self.step
+        return self.now
+
+
+def run(
+    runner: FakeRunner,
+    started: Case,
+    limits: Limits = LIMITS,
+    *,
+    clock: Clock | None = None,
+    proposals: object = propose,
+) -> Case:
+    loop = Loop(
+        as_port(runner),
+        proposals,  # type: ignore[arg-type]
+        limits,
+        clock or Clock(),
+        lambda *_: None,
+    )
+    loop.run(started)
+    return started
+
+
+def violates(*names: str, in_passing: bool = False) -> FakeRunner:
+    """Patches of these functions fail their own check, in failing tests or in all."""
+
+    def answer(patch: InspectionPatch | None, node_id: str) -> TestRun:
+        failing = node_id.startswith("f")
+        fires = patch is not None and patch.target.qualname in names
+        if fires and (failing or in_passing):
+            return replace(FAILED, violations=(0,))
+        return FAILED if failing else PASSED
+
+    return FakeRunner(answer=answer)
+
+
+def outcomes(done: Case) -> list[tuple[str, Outcome]]:
+    return [(i.target.qualname, i.evidence.outcome) for i in done.inspections]
+
+
+def test_target_whose_assertion_fails_gains_belief() -> None:
+    done = run(violates("b"), case())
+
+    assert dict(outcomes(done))["b"] is Outcome.TARGET_ASSERTION_FAILED
+    assert done.belief.p(B) > 0.3
+    assert done.belief.p(B) == pytest.approx(done.history[-1][0][1])
+
+
+def test_likeliest_location_is_inspected_first_and_each_once() -> None:
+    done = run(violates(), case())
+
+    assert [name for name, _ in outcomes(done)] == ["a", "b", "c"]
+    assert [i.step for i in done.inspections] == [1, 2, 3]
+    assert done.stop == "nothing left to inspect"
+    assert len(done.history) == 4
+
+
+def test_assertion_that_passing_tests_break_too_is_no_evidence_against_the_target() -> None:
+    done = run(violates("b", in_passing=True), case())
+
+    assert dict(outcomes(done))["b"] is not Outcome.TARGET_ASSERTION_FAILED
+    assert done.inspections[1].tests.keys() == {"f0", "f1", "p0", "p1"}
+
+
+def test_passing_tests_are_run_under_a_patch_only_if_it_made_a_difference() -> None:
+    runner = violates("b")
+    run(runner, case())
+
+    assert [ask for ask in runner.asked if ask[0]] == [
+        ("a", ("f0", "f1")),
+        ("b", ("f0", "f1")),
+        ("b", ("p0", "p1")),
+        ("c", ("f0", "f1")),
+    ]
+
+
+def test_loop_ends_at_the_threshold() -> None:
+    done = run(violates("a"), case({A: 0.85, B: 0.1, C: 0.05}))
+
+    assert len(done.inspections) == 1
+    assert done.stop.startswith("threshold 0.9 reached by m.py:1 a")
+
+
+def test_decided_case_runs_nothing_again() -> None:
+    runner = violates()
+
+    done = run(runner, case({A: 0.95, B: 0.05}))
+
+    assert runner.asked == []
+    assert done.stop.startswith("threshold")
+    assert len(done.history) == 1
+
+
+def test_number_of_inspections_is_bounded() -> None:
+    done = run(violates(), case(), replace(LIMITS, n_inspections=2))
+
+    assert (len(done.inspections), done.stop) == (2, "2 inspections made")
+
+
+def test_budget_is_of_all_work_together_and_limits_each_re_run() -> None:
+    runner = violates()
+
+    done = run(runner, case(), replace(LIMITS, budget_s=10.0), clock=Clock(step=1.0))
+
+    assert done.stop == "budget of 10 s spent"
+    assert len(done.inspections) < 3
+    assert max(runner.limits) <= 10.0
+    assert min(runner.limits) >= 0.1
+
+
+def test_tests_that_pass_when_run_again_are_flaky_and_left_out() -> None:
+    runner = FakeRunner(answer=lambda _, node_id: PASSED if node_id == "f0" else FAILED)
+
+    done = run(runner, case())
+
+    assert (done.flaky, done.failing) == (("f0",), ("f1",))
+    assert all("f0" not in tests for _, tests in runner.asked[2:])
+    assert done.inspections
+
+
+def test_test_that_passes_only_the_second_time_is_flaky_too() -> None:
+    turns = count()
+
+    def answer(patch: InspectionPatch | None, node_id: str) -> TestRun:
+        return PASSED if patch is None and next(turns) == 3 else FAILED
+
+    done = run(FakeRunner(answer=answer), case())
+
+    assert done.flaky == ("f1",)
+
+
+def test_nothing_is_inspected_if_all_tests_are_flaky() -> None:
+    done = run(FakeRunner(answer=lambda *_: PASSED), case())
+
+    assert done.inspections == []
+    assert done.stop.startswith("2 of 2 failing tests passed when run again")
+
+
+@pytest.mark.parametrize("verdict", [Verdict.TIMEOUT, Verdict.CRASH, Verdict.NOT_RUN])
+def test_re_run_that_did_not_end_is_no_evidence(verdict: Verdict) -> None:
+    def answer(patch: InspectionPatch | None, node_id: str) -> TestRun:
+        return FAILED if patch is None else replace(FAILED, verdict=verdict, violations=(0,))
+
+    done = run(FakeRunner(answer=answer), case())
+
+    assert {outcome for _, outcome in outcomes(done)} == {Outcome.INCONCLUSIVE}
+    assert done.belief.p(A) == pytest.approx(0.5)
+
+
+def test_patch_that_was_not_in_place_is_no_evidence() -> None:
+    runner = FakeRunner(answer=lambda *_: replace(FAILED, covered=False), n_swapped=0)
+
+    done = run(runner, case())
+
+    assert done.belief.p(A) == pytest.approx(0.5)
+
+
+def test_target_that_can_not_be_patched_is_passed_over() -> None:
+    def refuses(target: Location, invariants: Sequence[Invariant]) -> Sequence[InspectionPatch]:
+        if target == A:
+            raise PatchError("no", slug="bad-patch")
+        return propose(target, invariants)
+
+    done = run(violates(), case(), proposals=refuses)
+
+    assert [name for name, _ in outcomes(done)] == ["b", "c"]
+
+
+@pytest.mark.parametrize("dies_at", [1, 2, 4])
+def test_what_was_found_before_the_server_was_lost_is_kept(dies_at: int) -> None:
+    runner, started = violates(), case()
+    runner.dies_at = dies_at
+
+    with pytest.raises(ExecutionError):
+        run(runner, started)
+
+    assert len(started.inspections) == max(0, dies_at - 3)
+    assert started.history
+
+
+def test_reference_model_counts_a_failure_elsewhere() -> None:
+    done = run(violates(), case({A: 0.5, B: 0.3, C: 0.2}, model="independent"))
+
+    assert {outcome for _, outcome in outcomes(done)} == {Outcome.COLLATERAL_FAILURE}
+    assert done.belief.p(A) > 0.5
+
+
+def test_log_has_the_heartbeat_of_each_failing_test() -> None:
+    done = run(violates(), case())
+
+    assert "--- INSPECTION_START: m.a --- (f0)" in done.inspections[0].log
+    assert done.inspections[0].diff.count("\n") > 3
