@@ -32,9 +32,20 @@ class Runner(Protocol):
         """
 
     def record(
-        self, tests: Sequence[str], targets: Sequence[Location], *, limit_s: float
+        self,
+        tests: Sequence[str],
+        targets: Sequence[Location],
+        *,
+        limit_s: float,
+        sample: bool = False,
     ) -> Recording:
         """Run ``tests`` as they are and note the calls of ``targets``.
+
+        Args:
+            tests: Node ids.
+            targets: Functions; what else is among them is passed over.
+            limit_s: Wall seconds at most.
+            sample: Whether some calls of each function are enough.
 
         Raises:
             ExecutionError: If the place where re-runs happen is lost.

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 FIRST_CALLS = 120  # a function and test; then only the last ones are kept
 LAST_CALLS = 40
+SAMPLED_CALLS = 300  # a function, over all tests of a sample
 TEXT_LIMIT = 40
 SORTED_LIMIT = 100
 CO_SUSPENDS = 0x20 | 0x80 | 0x200  # generator, coroutine, asynchronous generator
@@ -86,10 +87,15 @@ class CallTracer:
 
     Args:
         targets: Per real path, per code key, the number of the function.
+        sample: Note the first calls of each function over all tests and no more, which costs
+            less where there are many; else the first and the last ones of each test.
     """
 
-    def __init__(self, targets: Mapping[str, Mapping[CodeKey, int]]) -> None:
+    def __init__(
+        self, targets: Mapping[str, Mapping[CodeKey, int]], *, sample: bool = False
+    ) -> None:
         self._targets = targets
+        self._sampled: dict[int, int] | None = {} if sample else None
         self._known: dict[int, tuple[CodeType, int]] = {}
         self._real: dict[str, str] = {}
         self._first: dict[int, list[_Open]] = {}
@@ -146,10 +152,17 @@ class CallTracer:
     def _event(self, frame: FrameType, event: str, arg: Any) -> None:  # noqa: ANN401
         if event == "call":
             number = self._number(frame.f_code)
-            if number >= 0:
+            if number >= 0 and not self._has_enough(number):
                 self._enter(frame, number)
         elif event == "return" and self._number(frame.f_code) >= 0:
             self._leave(frame, arg)
+
+    def _has_enough(self, number: int) -> bool:
+        if self._sampled is None:
+            return False
+        n_noted = self._sampled.get(number, 0)
+        self._sampled[number] = n_noted + 1
+        return n_noted >= SAMPLED_CALLS
 
     def _stack(self) -> list[tuple[FrameType, _Open]]:
         stack: list[tuple[FrameType, _Open]] | None = getattr(self._stacks, "calls", None)

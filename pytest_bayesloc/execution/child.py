@@ -59,7 +59,7 @@ class Child:
         if overlay is not None:
             self._send({"swapped": overlay.n_loaded})
         if request.get("targets") is not None:
-            self._tracer = CallTracer(_numbered(request["targets"]))
+            self._tracer = CallTracer(_numbered(request["targets"]), sample=request["sample"])
         self._run_tests(request["tests"])
         if self._tracer is not None:
             self._send({"edges": [[*edge, n] for edge, n in self._tracer.edges.items()]})

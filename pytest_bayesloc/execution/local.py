@@ -70,7 +70,12 @@ class LocalRunner:
         return _rerun(self._ask_fresh(request), tests, "fresh")
 
     def record(
-        self, tests: Sequence[str], targets: Sequence[Location], *, limit_s: float
+        self,
+        tests: Sequence[str],
+        targets: Sequence[Location],
+        *,
+        limit_s: float,
+        sample: bool = False,
     ) -> Recording:
         """Run ``tests`` as they are and note the calls of the functions among ``targets``."""
         units = [unit for unit in map(self._unit, targets) if unit is not None and unit.is_function]
@@ -78,7 +83,12 @@ class LocalRunner:
             [self._path(u.location.file), u.first_line, u.location.qualname.rpartition(".")[2]]
             for u in units
         ]
-        request: Message = {"tests": list(tests), "limit_s": limit_s, "targets": wire}
+        request: Message = {
+            "tests": list(tests),
+            "limit_s": limit_s,
+            "targets": wire,
+            "sample": sample,
+        }
         answer = (self._ask_warm(request) if self._may_fork else None) or self._ask_fresh(request)
         return _recording(answer, [unit.location for unit in units])
 

@@ -33,7 +33,7 @@ MAX_FAILING = 3
 MAX_PASSING = 6
 N_ALWAYS = 5  # targets that a person looks at first are inspected in any case
 N_TARGETS = 25
-N_MINED, MAX_MINED = 10, 120  # passing tests that invariants are mined from: a target, in all
+N_MINED, MAX_MINED = 8, 60  # passing tests that invariants are mined from: a target, in all
 N_RECORDED = 300
 RECORD_SHARE = 0.15  # of the budget, for each of two recordings: noting values slows tests down
 N_HISTORY = 8
@@ -166,8 +166,10 @@ class Loop:
         """The calls of failing and passing tests, apart: a time-out of one spares the other."""
         limit_s = self._limits.budget_s * RECORD_SHARE
         parts = [
-            self._runner.record(tests, targets, limit_s=min(self._limit_s(), limit_s))
-            for tests in (tuple(failing)[:MAX_FAILING], tuple(passing))
+            self._runner.record(
+                tests, targets, limit_s=min(self._limit_s(), limit_s), sample=sample
+            )
+            for tests, sample in ((tuple(failing)[:MAX_FAILING], False), (tuple(passing), True))
             if tests
         ]
         calls = {node_id: seen for part in parts for node_id, seen in part.calls.items()}

@@ -62,7 +62,12 @@ class FakeRunner:
         )
 
     def record(
-        self, tests: Sequence[str], targets: Sequence[Location], *, limit_s: float
+        self,
+        tests: Sequence[str],
+        targets: Sequence[Location],
+        *,
+        limit_s: float,
+        sample: bool = False,
     ) -> Recording:
         self.recorded.append(tuple(tests))
         self.limits.append(limit_s)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
-from pytest_bayesloc.execution.calls import FIRST_CALLS, LAST_CALLS, CallTracer, note
+from pytest_bayesloc.execution.calls import FIRST_CALLS, LAST_CALLS, SAMPLED_CALLS, CallTracer, note
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
@@ -430,3 +430,20 @@ def test_containers_of_the_project_s_objects_are_only_counted() -> None:
 )
 def test_built_in_values_are_looked_into(value: object, noted: list[Any]) -> None:
     assert note(value)[:5] == noted
+
+
+def test_a_sample_notes_the_first_calls_of_a_function_over_all_tests() -> None:
+    def target(number: int) -> int:
+        return number
+
+    key = (target.__code__.co_firstlineno, "target")
+    tracer = CallTracer({HERE: {key: 0}}, sample=True)
+
+    noted = []
+    for _ in range(2):
+        tracer.start()
+        for number in range(SAMPLED_CALLS - 10):
+            target(number)
+        noted.append(len(tracer.stop()))
+
+    assert noted == [SAMPLED_CALLS - 10, 10]
