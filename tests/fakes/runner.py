@@ -67,7 +67,7 @@ class FakeRunner:
         targets: Sequence[Location],
         *,
         limit_s: float,
-        sample: bool = False,
+        sample: bool = False,  # noqa: ARG002 - the port's signature
     ) -> Recording:
         self.recorded.append(tuple(tests))
         self.limits.append(limit_s)

@@ -236,7 +236,7 @@ def test_unpatched_functions_stay_the_same_and_the_patched_one_is_found_again(te
     new = {key_of(c): c for c in codes_in(compile_patched(text, patched, "m.py"))}
     target = next(u for u in source.units if u.location.qualname in ("f", "Holder.f"))
 
-    assert old.keys() == new.keys()
+    assert {k for k in old if k[1] != "<lambda>"} == {k for k in new if k[1] != "<lambda>"}
     for key, code in old.items():
         if key[1] in ("before", "after"):
             assert (new[key].co_code, new[key].co_consts) == (code.co_code, code.co_consts)

@@ -440,10 +440,10 @@ def test_a_sample_notes_the_first_calls_of_a_function_over_all_tests() -> None:
     tracer = CallTracer({HERE: {key: 0}}, sample=True)
 
     noted = []
-    for _ in range(2):
+    for _ in range(4):
         tracer.start()
-        for number in range(SAMPLED_CALLS - 10):
+        for number in range(100):
             target(number)
         noted.append(len(tracer.stop()))
 
-    assert noted == [SAMPLED_CALLS - 10, 10]
+    assert noted == [100, 100, SAMPLED_CALLS - 200, 0]
