@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -113,12 +113,22 @@ class Recorder:
         try:
             return action()
         except Exception as error:  # noqa: BLE001 - whatever it is, the user's run goes on
-            self._collector = None
+            self._keep_what_there_is()
             text = f"Coverage recording stopped ({type(error).__name__}: {error})"
             if not self.recorded.partial:
-                self._warn(f"{text}: the tests run on, the ranking will be partial. (recording)")
+                with suppress(Warning):  # where warnings are errors, the report has to say it
+                    self._warn(
+                        f"{text}: the tests run on, the ranking will be partial. (recording)"
+                    )
             self.recorded.partial.append(text)
             return None
+
+    def _keep_what_there_is(self) -> None:
+        collector, self._collector = self._collector, None
+        if collector is not None:
+            with suppress(Exception):  # it failed before, so it may again
+                collector.stop()
+            self._stopped = collector
 
     def _switch(self, window: int | None) -> None:
         self._current = window
