@@ -101,12 +101,16 @@ def _one_subject(
     fingerprint = install_plugin(workspace, given.plugin.resolve())
     if given.overhead:
         print(f"  {overhead(workspace, given.overhead)}", flush=True)
-    if given.kill_test and faults:
-        for kill in kill_test(workspace, faults[0], given.option, given.limit):
+    known = Rows(workspace.root / "rows.json", " ".join([fingerprint, *given.option]))
+    n_before = len(rows)
+    _measure_all(workspace, faults, known, given, rows)
+    measured = rows[n_before:]
+    if given.kill_test and measured:
+        longest = max(measured, key=lambda row: len(row.inspections_cpu_s))
+        fault = faults[measured.index(longest)]
+        for kill in kill_test(workspace, fault, given.option, given.limit):
             kills.append(kill)
             print(f"  {kill.text}", flush=True)
-    known = Rows(workspace.root / "rows.json", " ".join([fingerprint, *given.option]))
-    _measure_all(workspace, faults, known, given, rows)
 
 
 def _measure_all(

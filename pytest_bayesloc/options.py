@@ -174,7 +174,7 @@ def _text(config: pytest.Config, name: str, expected: str) -> tuple[str, str]:
         text = f"bayesloc_{name} in the ini file is not {expected} ({error})."
         raise pytest.UsageError(text) from error
     default = next(option.default for option in _VALUES if option.name == name)
-    return f"bayesloc_{name}", default if written in (None, "") else str(written)
+    return f"bayesloc_{name}", default if written in (None, "", []) else str(written)
 
 
 def _reports(config: pytest.Config, *, inspect: bool) -> tuple[Report, ...]:

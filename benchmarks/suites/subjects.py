@@ -102,14 +102,6 @@ KNOWN = {
             args=("h11",),
             older=("0.13.0", "0.9.0"),
         ),
-        Subject(
-            name="pyparsing",
-            version="3.3.3",
-            import_name="pyparsing",
-            requirements=("jinja2", "railroad-diagrams"),
-            args=("tests",),
-            older=("3.2.0", "3.1.0", "3.0.0"),
-        ),
     )
 }
 

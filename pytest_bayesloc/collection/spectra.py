@@ -131,7 +131,7 @@ def _lines(
 
 def _location(hit: Hit, sources: Sources) -> Location | None:
     source = sources.map(sources.files.relative(hit.filename))
-    if source is None:
+    if source is None or not source.text or source.text.isspace():  # some Pythons run line 1 of it
         return None
     if hit.first_line:
         return source.unit_of_code(hit.first_line, hit.name).location

@@ -147,16 +147,17 @@ def _bound_by_modes() -> list[str]:
 # -- ended from outside
 
 
-def _started(project: Project) -> subprocess.Popen[str]:
-    """A run that is in the middle of its inspections."""
+def _started(project: Project, temporary: Path) -> subprocess.Popen[str]:
+    """A run that is in the middle of its inspections, in a process group of its own."""
     run = subprocess.Popen(
         project.command("-q", "--bayesloc", "--bayesloc-threshold=0.999"),
         cwd=project.root,
-        env=project.environment(),
+        env={**project.environment(), "TMPDIR": str(temporary)},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        start_new_session=True,
     )
     beats, deadline = project.root / "beats", time.monotonic() + 60
     while not beats.exists() or beats.stat().st_size < 3:
@@ -181,11 +182,11 @@ def _processes(project: Project) -> list[str]:
 @pytest.mark.skipif(not Path("/proc/self/cwd").exists(), reason="needs /proc, which Linux has")
 @pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGTERM])
 def test_killed_run_leaves_neither_changes_nor_processes(
-    projects: Projects, sign: signal.Signals
+    projects: Projects, tmp_path: Path, sign: signal.Signals
 ) -> None:
     project = projects.buggy(SLOW)
     before = state(project.root)
-    run = _started(project)
+    run = _started(project, tmp_path)
     assert len(_processes(project)) > 1
 
     run.send_signal(sign)
@@ -195,16 +196,19 @@ def test_killed_run_leaves_neither_changes_nor_processes(
     while _processes(project) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert _processes(project) == []
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith("bayesloc")] == []
     after = state(project.root)
     assert {name: after[name] for name in before} == before
     assert set(after) - set(before) == {"beats", "slow"}
 
 
-def test_interrupted_run_prints_the_section_and_no_traceback(projects: Projects) -> None:
+def test_interrupted_run_prints_the_section_and_no_traceback(
+    projects: Projects, tmp_path: Path
+) -> None:
     project = projects.buggy(SLOW)
-    run = _started(project)
+    run = _started(project, tmp_path)
 
-    run.send_signal(signal.SIGINT)
+    os.killpg(run.pid, signal.SIGINT)  # as a terminal does
     output = run.communicate(timeout=60)[0]
 
     assert "calc.py:1 add" in output

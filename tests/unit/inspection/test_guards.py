@@ -385,6 +385,18 @@ def test_condition_on_the_state_of_an_object_is_no_guard() -> None:
     assert guard_of(ACCOUNT, test) is None
 
 
+def test_state_is_not_the_parameter_of_the_same_name() -> None:
+    code = """\
+        class Limiter:
+            limit = 9
+            def lower(self, limit):
+                if self.limit > 5:
+                    raise ValueError
+    """
+
+    assert guard_of(code, "def test():\n    Limiter().lower(3)\n") is None
+
+
 @pytest.mark.parametrize(
     "call",
     [
