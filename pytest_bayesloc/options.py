@@ -48,7 +48,6 @@ class Settings:
     """What the user asked for.
 
     Attributes:
-        enabled: False: the plugin does nothing at all.
         inspect: Whether to run inspections.
         budget_s: Wall seconds for inspections.
         n_inspections: Inspections at most.
@@ -59,7 +58,6 @@ class Settings:
         reports: What to write.
     """
 
-    enabled: bool
     inspect: bool
     budget_s: float
     n_inspections: int
@@ -78,7 +76,6 @@ class Settings:
         """
         inspect = bool(config.getoption("bayesloc") or config.getini("bayesloc"))
         return cls(
-            enabled=is_enabled(config),
             inspect=inspect,
             budget_s=_number(config, "budget", float, lambda x: 0 < x < 1e9, _SECONDS),
             n_inspections=_number(config, "inspections", int, lambda n: n >= 0, _COUNT),

@@ -39,8 +39,10 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Register the session only when it has work."""
+    if not options.is_enabled(config):
+        return
     settings = options.Settings.from_config(config)
-    if not settings.enabled or config.option.collectonly:
+    if config.option.collectonly:
         return
     from pytest_bayesloc.collection import xdist
 

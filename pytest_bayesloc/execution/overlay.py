@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from importlib.machinery import PathFinder, SourceFileLoader
+from importlib.machinery import SourceFileLoader
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.execution.compiled import compile_patched
@@ -48,13 +48,25 @@ class Overlay:
         target: ModuleType | None = None,
     ) -> ModuleSpec | None:
         """The spec of the changed file, or None for every other module."""
-        spec = PathFinder.find_spec(fullname, path, target)
+        spec = self._spec(fullname, path, target)
         if spec is None or not spec.origin or os.path.realpath(spec.origin) != self._filename:
             return None
         self.n_loaded += 1
         spec.loader = OverlayLoader(fullname, spec.origin, self._original, self._patched)
         spec.cached = None
         return spec
+
+    def _spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None
+    ) -> ModuleSpec | None:
+        """What the other finders say, those of editable installs among them."""
+        for finder in sys.meta_path:
+            find_spec = getattr(finder, "find_spec", None)
+            if finder is not self and find_spec is not None:
+                spec: ModuleSpec | None = find_spec(fullname, path, target)
+                if spec is not None:
+                    return spec
+        return None
 
     def install(self) -> None:
         """Answer before every other finder."""

@@ -134,6 +134,10 @@ def test_ini_can_switch_the_plugin_off(buggy_project: Project) -> None:
     assert "bayesloc" not in buggy_project.run("-q", "--bayesloc").output
 
 
+def test_switched_off_plugin_reads_no_options(buggy_project: Project) -> None:
+    assert buggy_project.run("--no-bayesloc", "--bayesloc-budget=0").ret == 1
+
+
 def test_report_in_the_ini_file_is_written(buggy_project: Project) -> None:
     buggy_project.write({"pytest.ini": "[pytest]\nbayesloc_report =\n    json\n    html\n"})
 

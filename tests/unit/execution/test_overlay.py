@@ -15,6 +15,7 @@ from pytest_bayesloc.execution.overlay import Overlay
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from importlib.machinery import ModuleSpec
 
 NAME = "bayesloc_overlaid"
 TEXT = "VALUE = 1\n\ndef fail():\n    raise KeyError\n"
@@ -118,3 +119,26 @@ def test_text_that_does_not_compile_is_the_error_of_the_import(file: Path) -> No
 
     with pytest.raises(SyntaxError):
         importlib.import_module(NAME)
+
+
+def test_a_module_that_only_another_finder_knows_is_overlaid(tmp_path: Path) -> None:
+    """As of an editable install whose finder maps names to files."""
+    path = tmp_path / "elsewhere.py"
+    path.write_text(TEXT, encoding="utf-8")
+
+    class Editable:
+        @staticmethod
+        def find_spec(fullname: str, *_: object) -> ModuleSpec | None:
+            if fullname != NAME:
+                return None
+            return importlib.util.spec_from_file_location(NAME, path)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "meta_path", [*sys.meta_path, Editable])
+        patch.delitem(sys.modules, NAME, raising=False)
+        overlay(path)
+
+        module = importlib.import_module(NAME)
+
+        patch.delitem(sys.modules, NAME)
+    assert module.VALUE == 2
