@@ -77,6 +77,22 @@ def test_source_may_be_the_name_of_an_installed_package(
     assert {file.rpartition("/")[2] for file in _code(run)} == {"core.py", "generated.py"}
 
 
+def test_source_may_be_the_name_of_a_package_in_a_package(projects: Projects) -> None:
+    files = {**FILES, "pkg/sub/__init__.py": "", "pkg/sub/deep.py": FUNCTION.format("deep")}
+    files["tests/test_all.py"] = """
+        from pkg.core import core
+        from pkg.sub.deep import deep
+
+
+        def test_all():
+            assert core(deep(1)) == 1
+        """
+
+    run = projects.make(files).localize("--bayesloc-source=pkg.sub")
+
+    assert _code(run) == {"pkg/sub/deep.py"}
+
+
 def test_src_layout_needs_no_option(projects: Projects) -> None:
     files = {f"src/{name}": text for name, text in FILES.items() if name.startswith(("pkg", "oth"))}
     files["tests/test_all.py"] = FILES["tests/test_all.py"]
