@@ -83,25 +83,31 @@ def failure_from(raw: RawFailure, locate: Callable[[RawCode], Location | None]) 
 
 def _chain(error: BaseException) -> list[BaseException]:
     chain: list[BaseException] = []
-    current: BaseException | None = error
-    while current is not None and len(chain) < CHAIN_LIMIT:
-        inner = getattr(current, "exceptions", None)
-        follower = current.__cause__
-        if follower is None and not current.__suppress_context__:
-            follower = current.__context__
-        if isinstance(inner, tuple) and inner and isinstance(inner[0], BaseException):
-            follower = inner[0]
-        if follower is None or follower in chain or follower is error:
-            break
-        chain.append(follower)
-        current = follower
+    current = _follower(error)
+    # Compared by identity: ``__eq__`` and ``__bool__`` of the project may do anything.
+    while current is not None and all(current is not known for known in (error, *chain)):
+        chain.append(current)
+        current = _follower(current) if len(chain) < CHAIN_LIMIT else None
     return chain
+
+
+def _follower(error: BaseException) -> BaseException | None:
+    """Where the story of ``error`` goes on: in the first of a group, its cause or its context."""
+    try:
+        inner = getattr(error, "exceptions", None)
+    except Exception:  # noqa: BLE001 - ``__getattr__`` of the project may do anything
+        inner = None
+    if isinstance(inner, tuple) and inner and isinstance(inner[0], BaseException):
+        return inner[0]
+    if error.__cause__ is not None or error.__suppress_context__:
+        return error.__cause__
+    return error.__context__
 
 
 def _message(error: BaseException) -> str:
     try:
         return str(error)[:MESSAGE_LIMIT]
-    except Exception:  # noqa: BLE001 - ``__str__`` of the project may do anything
+    except BaseException:  # noqa: BLE001 - ``__str__`` of the project may do anything
         return ""
 
 

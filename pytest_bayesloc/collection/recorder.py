@@ -174,7 +174,8 @@ class Recorder:
         if report.failed:
             self._safely(lambda: self._note_collection_error(collector, report, window))
         elif report.passed:
-            self.recorded.imported[collector.nodeid] = window
+            # The second collector of a file, for its doctests, imports nothing any more.
+            self.recorded.imported.setdefault(collector.nodeid, window)
         return report
 
     def _note_collection_error(

@@ -6,11 +6,15 @@ import os
 import sys
 from enum import Enum
 from fnmatch import fnmatch
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
+
+# Bound now: tests patch these (mock, pyfakefs), and count their calls.
+_exists, _isabs, _join = os.path.exists, os.path.isabs, os.path.join
+_normpath, _realpath, _relpath = os.path.normpath, os.path.realpath, os.path.relpath
 
 TEST_DIRECTORIES = frozenset({"tests", "test"})
 FOREIGN_DIRECTORIES = frozenset(
@@ -43,11 +47,12 @@ class SourceFilter:
         test_patterns: Sequence[str] = ("test_*.py", "*_test.py"),
         omit: Sequence[str] = (),
     ) -> None:
-        self.rootdir = os.path.realpath(rootdir)
-        self._explicit = [os.path.realpath(path) for path in directories]
+        self.rootdir = _realpath(rootdir)
+        self._explicit = [_realpath(path) for path in directories]
         self._patterns = tuple(test_patterns)
         self._omit = tuple(omit)
         self._kinds: dict[str, FileKind] = {}
+        self._relatives: dict[str, str] = {}
         self._environments: dict[str, bool] = {}
 
     @property
@@ -68,21 +73,27 @@ class SourceFilter:
 
     def relative(self, filename: str) -> str:
         """``filename`` relative to rootdir, POSIX style; as it is, if it can't be."""
-        if filename.startswith("<"):
+        known = self._relatives.get(filename)
+        if known is None:  # asking the disk is slow, and each frame of each failure asks
+            known = self._relatives[filename] = self._relative(filename)
+        return known
+
+    def _relative(self, filename: str) -> str:
+        if not _isabs(filename):  # a pseudo name, or code that was compiled under a name of its own
             return filename
         try:
-            return os.path.relpath(os.path.realpath(filename), self.rootdir).replace(os.sep, "/")
+            return _relpath(_real(filename), self.rootdir).replace(os.sep, "/")
         except ValueError:  # another drive
             return filename.replace(os.sep, "/")
 
     def absolute(self, file: str) -> str:
         """The absolute path of ``file``, which is relative to rootdir."""
-        return os.path.normpath(os.path.join(self.rootdir, file))  # noqa: PTH118 - keeps ``..``
+        return _normpath(_join(self.rootdir, file))
 
     def _classify(self, filename: str) -> FileKind:
-        if not filename or filename.startswith("<") or not filename.endswith(".py"):
+        if not _isabs(filename) or not filename.endswith(".py"):
             return FileKind.FOREIGN
-        path = os.path.realpath(filename)
+        path = _real(filename)
         base = next((d for d in self._explicit if _below(path, d)), None)
         in_root = _below(path, self.rootdir)
         if base is None and (not in_root or self._is_foreign(path)):
@@ -94,7 +105,7 @@ class SourceFilter:
         return FileKind.CODE
 
     def _parts(self, path: str) -> tuple[str, ...]:
-        return Path(os.path.relpath(path, self.rootdir)).parts
+        return tuple(_relpath(path, self.rootdir).replace(os.sep, "/").split("/"))
 
     def _is_test(self, path: str) -> bool:
         *folders, name = self._parts(path)
@@ -112,8 +123,11 @@ class SourceFilter:
     def _is_environment(self, folder: str) -> bool:
         known = self._environments.get(folder)
         if known is None:
-            path = os.path.join(self.rootdir, folder)  # noqa: PTH118 - hot on start-up
-            known = path == sys.prefix or os.path.exists(os.path.join(path, "pyvenv.cfg"))  # noqa: PTH110, PTH118
+            path = _join(self.rootdir, folder)
+            try:
+                known = path == sys.prefix or _exists(_join(path, "pyvenv.cfg"))
+            except Exception:  # noqa: BLE001 - see ``_real``
+                return False
             self._environments[folder] = known
         return known
 
@@ -122,6 +136,14 @@ class SourceFilter:
             fnmatch(path, p if p.startswith(("*", "/")) else f"{self.rootdir}/{p}")
             for p in self._omit
         )
+
+
+def _real(path: str) -> str:
+    """``path`` without links, as far as the running test lets anyone ask."""
+    try:
+        return _realpath(path)
+    except Exception:  # noqa: BLE001 - what a test put in place of ``os.lstat`` may do anything
+        return _normpath(path)
 
 
 def _below(path: str, folder: str) -> bool:

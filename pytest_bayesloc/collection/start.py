@@ -97,14 +97,18 @@ def _texts(option: object) -> list[str]:
 
 def _folders(entry: str, rootdir: Path) -> list[Path]:
     """The folder that ``entry`` names, or those of the package that it names."""
-    path = rootdir / entry
-    if path.is_dir():
-        return [path]
+    top, *rest = parts = entry.split(".")
+    if (rootdir / entry).is_dir() or not all(part.isidentifier() for part in parts):
+        return [rootdir / entry]
+    # What pytest's ``pythonpath`` adds may not be importable yet: the usual places come first.
+    for folder in (Path(rootdir, *parts), Path(rootdir, "src", *parts)):
+        if folder.is_dir():
+            return [folder]
     try:
-        spec = importlib.util.find_spec(entry) if entry.isidentifier() else None
+        spec = importlib.util.find_spec(top)
     except (ImportError, ValueError):
         spec = None
     if spec is None:
-        return [path]
+        return [rootdir / entry]
     folders = spec.submodule_search_locations
-    return [Path(folder) for folder in folders] if folders else [rootdir]
+    return [Path(folder, *rest) for folder in folders] if folders else [rootdir]

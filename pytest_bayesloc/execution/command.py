@@ -165,7 +165,7 @@ NEUTRAL: dict[str, Any] = {
     "ignore_glob": None,
     "keyword": "",
     "lf": False,
-    "log_file": None,
+    "log_file": os.devnull,  # None would be that of the ini file
     "markexpr": "",
     "maxfail": 0,
     "newfirst": False,

@@ -47,7 +47,6 @@ class LocalRunner:
         self._command = command
         self._tests = tuple(tests)
         self._texts = texts
-        self._scratch = tempfile.mkdtemp(prefix="bayesloc-")
         self._server: _Process | None = None
         self._may_fork = hasattr(os, "fork")
         self._map = lru_cache(maxsize=64)(SourceMap)
@@ -93,11 +92,10 @@ class LocalRunner:
         return _recording(answer, [unit.location for unit in units])
 
     def close(self) -> None:
-        """End the server and remove its temporary files."""
+        """End the server."""
         server, self._server = self._server, None
         if server is not None:
             server.end()
-        shutil.rmtree(self._scratch, ignore_errors=True)
 
     def _path(self, file: str) -> str:
         return os.path.normpath(self._command.rootdir / file)
@@ -157,14 +155,11 @@ class LocalRunner:
 
     def _start(self, once: Message | None) -> _Process:
         tests = self._tests if once is None else once["tests"]
-        options = {**self._command.options, "basetemp": str(Path(self._scratch, "basetemp"))}
-        spec = {
-            "tests": list(tests),
-            "options": options,
-            "once": once,
-            "scratch": self._scratch,
-        }
-        return _Process(self._command, self._command.files_of(tests), spec, self._scratch)
+        # A folder of its own: a server that is hung up on removes it.
+        scratch = tempfile.mkdtemp(prefix="bayesloc-")
+        options = {**self._command.options, "basetemp": str(Path(scratch, "basetemp"))}
+        spec = {"tests": list(tests), "options": options, "once": once, "scratch": scratch}
+        return _Process(self._command, self._command.files_of(tests), spec, scratch)
 
 
 class _Answer:
@@ -216,14 +211,15 @@ class _Answer:
 
 
 class _Process:
-    """A server process and the two pipes to it."""
+    """A server process, the two pipes to it, and its folder of temporary files."""
 
     def __init__(self, command: Command, files: Sequence[str], spec: Message, scratch: str) -> None:
+        self._scratch = scratch
         request_read, self._requests = os.pipe()
         self._replies, reply_write = os.pipe()
         self._stderr: IO[bytes] = tempfile.TemporaryFile(dir=scratch)  # noqa: SIM115 - kept open
         spec = {**spec, "read": request_read, "write": reply_write}
-        spec_file = Path(tempfile.mkstemp(dir=scratch, suffix=".json")[1])
+        spec_file = Path(scratch, "server.json")
         spec_file.write_text(json.dumps(spec), encoding="ascii")
         try:
             self._popen = subprocess.Popen(
@@ -314,6 +310,7 @@ class _Process:
         self._popen.wait()
         os.close(self._replies)
         self._stderr.close()
+        shutil.rmtree(self._scratch, ignore_errors=True)
 
 
 def _test_run(message: Message) -> TestRun:

@@ -39,10 +39,28 @@ POLL_S = 0.05
 CHUNK = 1 << 16
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Become a server."""
+SPEC: pytest.StashKey[Message] = pytest.StashKey()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
+    """Have the early options: conftest files are loaded by them, and ``-W`` is read from there."""
     spec = json.loads(Path(os.environ.pop(SERVER_VARIABLE)).read_text(encoding="ascii"))
+    early_config.stash[SPEC] = spec
+    _set_options(early_config.known_args_namespace, spec["options"])
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Become a server, before a conftest asks for an option."""
+    spec = config.stash[SPEC]
+    _set_options(config.option, spec["options"])
     config.pluginmanager.register(Server(config, spec), "bayesloc-server")
+
+
+def _set_options(namespace: object, options: Message) -> None:
+    for name, value in options.items():
+        setattr(namespace, name, value)
 
 
 class Server:
@@ -62,8 +80,6 @@ class Server:
         self._scratch: str = spec["scratch"]
         self._buffer = LineBuffer()
         self._collection_errors: dict[str, str] = {}
-        for name, value in spec["options"].items():
-            setattr(config.option, name, value)
         for descriptor in (self._requests, self._replies):
             os.set_inheritable(descriptor, False)
         sys.dont_write_bytecode = True
@@ -136,7 +152,7 @@ class Server:
         gc.collect()
         functions = FunctionIndex()
         gc.freeze()
-        n_threads = threading.active_count()
+        n_threads = sum(not _may_be_forked(thread) for thread in threading.enumerate())
         self._send({"ready": sorted(items), "n_threads": n_threads})
         while (request := self._next_request()) is not None:
             self._answer(request, items, functions)
@@ -205,6 +221,12 @@ class Server:
                 _kill_group(pid)
                 os.waitpid(pid, 0)
                 return -1, True
+
+
+def _may_be_forked(thread: threading.Thread) -> bool:
+    """Whether ``thread`` holds nothing that a forked child could wait for."""
+    target = getattr(thread, "_target", None)  # no public way leads to it
+    return getattr(target, "__module__", None) == "pytest_rerunfailures"  # it waits on a socket
 
 
 def _cpu_of_children() -> float:

@@ -126,9 +126,9 @@ def test_server_that_cannot_start_spares_the_ranking(buggy_project: Project) -> 
     buggy_project.write(
         {
             "conftest.py": """
-                import os
+                import sys
 
-                if "PYTEST_BAYESLOC_SERVER" in os.environ:
+                if "pytest_bayesloc.execution.server" in sys.modules:
                     raise RuntimeError("only once")
                 """
         }
