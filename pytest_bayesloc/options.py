@@ -28,7 +28,7 @@ class _Option(NamedTuple):
 
 _VALUES = (
     _Option("budget", "SECONDS", "wall seconds that inspections may take", "60"),
-    _Option("inspections", "N", "inspections at most", "40"),
+    _Option("inspections", "N", "inspections at most, for each fault", "40"),
     _Option("threshold", "P", "probability at which a suspect is decided, in (0, 1)", "0.9"),
     _Option("formula", "NAME", f"prior: {', '.join(FORMULAS)}", "blend"),
     _Option("model", "NAME", f"belief: {', '.join(MODELS)}", "single-fault"),

@@ -197,13 +197,16 @@ class LocalizationSession:
         progress = _Progress(self._config)
         try:
             loop = Loop(runner, self._propose, limits, _monotonic, progress.show)
-            for case in cases:
-                loop.run(case)
+            for n_left, case in zip(range(len(cases), 0, -1), cases, strict=True):
+                loop.run(case, share=1 / n_left)
         except BayeslocError as error:
+            _stop_all(cases, "tests could not be run again")
             self._notes.append(str(error))
         except KeyboardInterrupt:
+            _stop_all(cases, "inspections were interrupted")
             self._notes.append("Inspections were interrupted: the ranking is what was known then.")
         except Exception as error:  # noqa: BLE001 - the ranking stands without inspections
+            _stop_all(cases, "inspections failed")
             self._warn(error)
         finally:
             runner.close()
@@ -290,6 +293,15 @@ class LocalizationSession:
 
         read: Callable[[str], str | None] = self._sources.read
         return render(self._document, read)
+
+
+def _stop_all(cases: Sequence[Case], reason: str) -> None:
+    """Give every case that has not ended its reason."""
+    from pytest_bayesloc.inspection.cases import NOT_INSPECTED
+
+    for case in cases:
+        if case.stop == NOT_INSPECTED:
+            case.stop = reason
 
 
 def _calls_around(

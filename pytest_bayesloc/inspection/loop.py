@@ -13,7 +13,7 @@ from pytest_bayesloc.inspection.invariants import mine, seen_values
 from pytest_bayesloc.inspection.reflection import describe, innocents, reflect
 from pytest_bayesloc.localization.likelihoods import likelihood, weigh
 from pytest_bayesloc.localization.outcomes import classify, fired_checks, signals_of
-from pytest_bayesloc.localization.selection import Limits, select, stop_reason
+from pytest_bayesloc.localization.selection import NOTHING_LEFT, Limits, select, stop_reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     Propose = Callable[[Location, Sequence[Invariant]], Sequence[InspectionPatch]]
     Progress = Callable[[int, Location | None, float], None]
 
+MAX_CHECKED = 100  # failing tests that are checked for failing again
 MAX_FAILING = 3
 MAX_PASSING = 6
 N_ALWAYS = 5  # targets that a person looks at first are inspected in any case
@@ -99,41 +100,59 @@ class Loop:
         self._clock = clock
         self._progress = progress
         self._started = clock()
+        self._deadline = self._started + limits.budget_s
         self._wait_s = limits.budget_s
 
-    def run(self, case: Case) -> None:
+    def run(self, case: Case, *, share: float = 1.0) -> None:
         """Work on ``case``; what was found is in it when this returns or raises.
+
+        Args:
+            case: A group of failing tests.
+            share: Of what is left of the budget, in (0, 1].
 
         Raises:
             ExecutionError: If tests can't be run again.
         """
+        now = self._clock()
+        self._deadline = now + share * (self._started + self._limits.budget_s - now)
         case.history.append(case.belief.top(N_HISTORY))
-        reason = self._stop(case, ())
-        if reason is None and not self._fails_again(case):
-            reason = (
+        if not self._left_s():
+            case.stop = f"not inspected: the budget of {self._limits.budget_s:g} s was spent before"
+        elif not self._fails_again(case):
+            case.stop = (
                 f"{len(case.flaky)} of {len(case.flaky)} failing tests passed when run again: "
                 "flaky or dependent on order, not localized further"
             )
-        case.stop = reason or self._inspect_all(case)
+        else:
+            case.stop = self._stop(case, ()) or self._inspect_all(case)
+            if case.stop == NOTHING_LEFT and not case.inspections:
+                case.stop += ": passing tests call the suspects too rarely to compare with"
 
     def _left_s(self) -> float:
-        return self._limits.budget_s - (self._clock() - self._started)
+        """Seconds left for the case at hand; 0 if there are none."""
+        return max(0.0, self._deadline - self._clock())
 
     def _stop(self, case: Case, done: Sequence[Location]) -> str | None:
-        return stop_reason(
+        now = self._clock()
+        reason = stop_reason(
             case.belief,
             self._limits,
-            spent_s=self._clock() - self._started,
+            spent_s=now - self._started,
             n_made=len(case.inspections),
             done=frozenset(done),
         )
+        if reason is None and now >= self._deadline:
+            return f"its share of the budget of {self._limits.budget_s:g} s spent"
+        return reason
 
     def _fails_again(self, case: Case) -> bool:
         """Whether failing tests fail as they are, twice; the others are flaky."""
-        first = self._runner.rerun(None, case.failing, limit_s=max(1.0, self._left_s()))
+        tests = case.failing[:MAX_CHECKED]
+        first = self._runner.rerun(None, tests, limit_s=max(1.0, self._left_s()))
         self._wait_s = (first.seconds + 1.0) * 15
-        second = self._runner.rerun(None, case.failing, limit_s=self._limit_s())
-        steady = tuple(node_id for node_id in case.failing if not _passes(node_id, first, second))
+        second = self._runner.rerun(None, tests, limit_s=self._limit_s())
+        passed = {node_id for node_id in tests if _passes(node_id, first, second)}
+        steady = tuple(node_id for node_id in case.failing if node_id not in passed)
         case.flaky = tuple(node_id for node_id in case.failing if node_id not in steady)
         case.failing = steady
         return bool(steady)
@@ -153,12 +172,13 @@ class Loop:
             reason = self._stop(case, tuple(done))
             target = select(case.belief, done)
             if reason is not None or target is None:
-                return reason or "nothing left to inspect"
+                return reason or NOTHING_LEFT
             if len(done) >= N_ALWAYS and not _may_lead(case, target):
                 return "no location that is left could take the lead"
             done.add(target)
             for patch in self._proposals(target, invariants.get(target, ())):
-                self._inspect(case, patch, innocent)
+                if self._left_s():
+                    self._inspect(case, patch, innocent)
 
     def _record(
         self, failing: Sequence[str], passing: Sequence[str], targets: Sequence[Location]

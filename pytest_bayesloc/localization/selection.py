@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 #: Probabilities that differ by less are equal: what is left is rounding.
 TIE = 1e-12
 
+NOTHING_LEFT = "nothing left to inspect"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
@@ -68,4 +70,4 @@ def stop_reason(
         return f"budget of {limits.budget_s:g} s spent"
     if limits.n_inspections is not None and n_made >= limits.n_inspections:
         return f"{n_made} inspection{'' if n_made == 1 else 's'} made"
-    return "nothing left to inspect" if select(belief, done) is None else None
+    return NOTHING_LEFT if select(belief, done) is None else None

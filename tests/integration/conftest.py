@@ -147,9 +147,9 @@ class Project:
 
         pytest and Hypothesis behave otherwise where they see a CI.
         """
-        ours = ("PYTEST_", "COV_", "COVERAGE_", "PYTHONWARN", "PYTHONDONT", "CI", "BUILD")
-        ours += ("GITHUB_", "TF_BUILD", "TEAMCITY")
-        return {key: value for key, value in os.environ.items() if not key.startswith(ours)}
+        ours = ("PYTEST_", "COV_", "COVERAGE_", "PYTHONWARN", "PYTHONDONT")
+        of_ci = ("CI", "BUILD", "GITHUB_", "TF_BUILD", "TEAMCITY")
+        return {k: v for k, v in os.environ.items() if not k.startswith((*ours, *of_ci))}
 
     @staticmethod
     def result(path: Path) -> dict[str, Any]:

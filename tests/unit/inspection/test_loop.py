@@ -145,12 +145,13 @@ def test_loop_ends_at_the_threshold() -> None:
     assert done.stop.startswith("threshold 0.9 reached by m.py:1 a")
 
 
-def test_decided_case_runs_nothing_again() -> None:
+def test_decided_case_is_only_checked_for_failing_again() -> None:
     runner = violates()
 
     done = run(runner, case({A: 0.95, B: 0.05}))
 
-    assert runner.asked == []
+    assert [patched for patched, _ in runner.asked] == ["", ""]
+    assert done.inspections == []
     assert done.stop.startswith("threshold")
     assert len(done.history) == 1
 
@@ -254,3 +255,14 @@ def test_log_has_the_heartbeat_of_each_failing_test() -> None:
 
     assert "--- INSPECTION_START: m.a --- (f0)" in done.inspections[0].log
     assert done.inspections[0].diff.count("\n") > 3
+
+
+def test_a_case_gets_its_share_of_the_budget() -> None:
+    runner = violates()
+    work, limits = case(), replace(LIMITS, budget_s=30.0)
+
+    loop = Loop(as_port(runner), propose, limits, Clock(step=1.0), lambda *_: None)
+    loop.run(work, share=0.2)
+
+    assert work.stop == "its share of the budget of 30 s spent"
+    assert max(runner.limits) <= 6.0
