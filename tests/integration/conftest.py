@@ -145,10 +145,10 @@ class Project:
     def environment() -> dict[str, str]:
         """The environment without what was meant for the run of these tests.
 
-        pytest and Hypothesis behave otherwise where they see a CI.
+        pytest and Hypothesis keep other files where they see a CI or tox.
         """
         ours = ("PYTEST_", "COV_", "COVERAGE_", "PYTHONWARN", "PYTHONDONT")
-        of_ci = ("CI", "BUILD", "GITHUB_", "TF_BUILD", "TEAMCITY")
+        of_ci = ("CI", "BUILD", "GITHUB_", "TF_BUILD", "TEAMCITY", "TOX_")
         return {k: v for k, v in os.environ.items() if not k.startswith((*ours, *of_ci))}
 
     @staticmethod

@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -147,10 +148,19 @@ def _bound_by_modes() -> list[str]:
 # -- ended from outside
 
 
+# A shell starts what it runs in the background deaf to Ctrl-C, and that is inherited.
+INTERRUPTIBLE = (
+    sys.executable,
+    "-c",
+    "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); "
+    "os.execv(sys.argv[1], sys.argv[1:])",
+)
+
+
 def _started(project: Project, temporary: Path) -> subprocess.Popen[str]:
     """A run that is in the middle of its inspections, in a process group of its own."""
     run = subprocess.Popen(
-        project.command("-q", "--bayesloc", "--bayesloc-threshold=0.999"),
+        [*INTERRUPTIBLE, *project.command("-q", "--bayesloc", "--bayesloc-threshold=0.999")],
         cwd=project.root,
         env={**project.environment(), "TMPDIR": str(temporary)},
         stdin=subprocess.DEVNULL,
