@@ -72,6 +72,8 @@ class Recorder:
         self.recorded.n_windows = START_UP + 1
         self._current: int | None = None
         self._labels: dict[int, str] = {}
+        self._shared: dict[pytest.FixtureDef[Any], int] = {}
+        self._windows: list[int] = []  # of the running test
         self._explanations = Explanations(self._paused)
 
     def label(self, window: int) -> str:
@@ -207,12 +209,32 @@ class Recorder:
         module = item.getparent(pytest.Module)
         if module is not None and module.nodeid in self.recorded.imported:
             windows.append(self.recorded.imported[module.nodeid])
-        self.recorded.windows_of[item.nodeid] = windows
+        self.recorded.windows_of[item.nodeid] = self._windows = windows
         return (yield)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_fixture_setup(
+        self, fixturedef: pytest.FixtureDef[Any]
+    ) -> Generator[None, object, object]:
+        """What sets up a shared fixture, or a class, belongs to all tests that use it."""
+        if fixturedef.scope == "function":
+            return (yield)
+        around = self._current
+        window = self._open()
+        if around is not None:
+            self._labels[window] = self.label(around)
+        self._shared[fixturedef] = window
+        self._windows.append(window)
+        try:
+            return (yield)
+        finally:
+            self._switch(around)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_teardown(self, item: pytest.Item) -> Generator[None, object, object]:
         """Teardown belongs to the item, too, after a report was made in between."""
+        shared = {self._shared[used] for used in _fixtures(item) if used in self._shared}
+        self._windows.extend(sorted(shared.difference(self._windows)))
         self._switch(self.recorded.windows_of.get(item.nodeid, [self._current])[0])
         return (yield)
 
@@ -264,3 +286,11 @@ class Recorder:
             recorded.failures.setdefault(node_id, raw)
         elif outcome == "passed" and report.when == "call":
             recorded.verdicts.setdefault(node_id, True)
+
+
+def _fixtures(item: pytest.Item) -> Iterator[pytest.FixtureDef[Any]]:
+    """The fixtures that ``item`` names, and those that it asked for; no public way leads there."""
+    info, request = getattr(item, "_fixtureinfo", None), getattr(item, "_request", None)
+    for definitions in getattr(info, "name2fixturedefs", {}).values():
+        yield from definitions[-1:]
+    yield from getattr(request, "_fixture_defs", {}).values()

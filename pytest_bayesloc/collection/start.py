@@ -57,7 +57,8 @@ def recorder_for(
 def _pytest_cov_starts_later(config: pytest.Config) -> bool:
     """Whether an outer measuring is still to come, which ours must be started on top of."""
     known = _options(config)
-    return bool(getattr(known, "cov_source", None)) and not getattr(known, "no_cov", False)
+    source = getattr(known, "cov_source", [])  # None in a worker: a bare ``--cov``
+    return (source is None or bool(source)) and not getattr(known, "no_cov", False)
 
 
 def _options(config: pytest.Config) -> object:

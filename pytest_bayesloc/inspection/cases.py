@@ -195,7 +195,7 @@ def _group(
     tests = [where for failure in failures for where in failure.test_locations]
     if guard is not None and guard.owner.is_test:
         tests.append(guard.owner)
-    code = prior(spectrum, formula)
+    code = prior(spectrum, formula) if _may_be_code(spectrum, failures) else {}
     belief = with_tests(code, tests, outside_sum=model == "independent")
     own = test_evidence(failures, reader.locate, model=model)
     named = guard_evidence(guard, model=model) if guard is not None else []
@@ -212,6 +212,15 @@ def _group(
         formula=formula,
         model=model,
     )
+
+
+def _may_be_code(spectrum: Spectrum, failures: Sequence[Failure]) -> bool:
+    """Whether code can be at fault; in a file that imported none of it before it failed, none is.
+
+    A test that runs may use code unseen, in a process of its own, but an import can't.
+    """
+    executed = any(tests & spectrum.failing for tests in spectrum.executed.values())
+    return executed or any(failure.phase != "collect" for failure in failures)
 
 
 def combined(faults: Sequence[Fault]) -> tuple[Ranked, ...]:
