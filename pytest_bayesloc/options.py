@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
 FORMULAS = ("blend", "tarantula", "ochiai", "dstar2", "op2", "barinel")
@@ -33,6 +33,19 @@ _VALUES = (
     _Option("formula", "NAME", f"prior: {', '.join(FORMULAS)}", "blend"),
     _Option("model", "NAME", f"belief: {', '.join(MODELS)}", "single-fault"),
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Launch:
+    """What the process was started with, before pytest and the tests changed it.
+
+    Attributes:
+        path: ``sys.path``.
+        environment: ``os.environ``.
+    """
+
+    path: tuple[str, ...]
+    environment: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from pytest_bayesloc import options
 if TYPE_CHECKING:
     from pytest_bayesloc.collection.recorder import Recorder
 
-PATH_AT_START = tuple(sys.path)
+AT_START = options.Launch(path=tuple(sys.path), environment=dict(os.environ))
 RECORDER: pytest.StashKey[Recorder] = pytest.StashKey()
 
 
@@ -57,7 +58,7 @@ def pytest_configure(config: pytest.Config) -> None:
         register(xdist.Controller(recorder), "bayesloc-controller")
     from pytest_bayesloc.session import LocalizationSession
 
-    session = LocalizationSession(config, settings, recorder, PATH_AT_START)
+    session = LocalizationSession(config, settings, recorder, AT_START)
     register(session, "bayesloc-session")
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.inspection.cases import Group
     from pytest_bayesloc.inspection.invariants import Invariant
     from pytest_bayesloc.inspection.loop import Case
-    from pytest_bayesloc.options import Report, Settings
+    from pytest_bayesloc.options import Launch, Report, Settings
 
 # Bound now: tests patch it (freezegun).
 _monotonic = time.monotonic
@@ -45,16 +45,16 @@ class LocalizationSession:
         config: pytest's.
         settings: What the user asked for.
         recorder: Records the run, registered as a plugin of its own.
-        path: ``sys.path`` as it was before pytest changed it.
+        launch: What the process was started with.
     """
 
     def __init__(
-        self, config: pytest.Config, settings: Settings, recorder: Recorder, path: Sequence[str]
+        self, config: pytest.Config, settings: Settings, recorder: Recorder, launch: Launch
     ) -> None:
         self._config = config
         self._settings = settings
         self._recorder = recorder
-        self._path = list(path)
+        self._launch = launch
         self._sources = Sources(recorder.files)
         self._seconds: dict[str, float] = {}
         self._document: dict[str, object] | None = None
@@ -193,7 +193,8 @@ class LocalizationSession:
             budget_s=self._settings.budget_s,
             n_inspections=self._settings.n_inspections,
         )
-        runner = LocalRunner(command_for(self._config, self._path), tests, texts)
+        command = command_for(self._config, self._launch.path, self._launch.environment)
+        runner = LocalRunner(command, tests, texts)
         progress = _Progress(self._config)
         try:
             loop = Loop(runner, self._propose, limits, _monotonic, progress.show)

@@ -47,17 +47,20 @@ class Command:
         ]
 
 
-def command_for(config: pytest.Config, path: Sequence[str]) -> Command:
+def command_for(
+    config: pytest.Config, path: Sequence[str], environment: Mapping[str, str]
+) -> Command:
     """The command of a server that sees what ``config`` saw.
 
     Args:
         config: Of the main run.
         path: ``sys.path`` as it was before pytest changed it.
+        environment: ``os.environ`` as it was before the tests changed it.
     """
     import json
 
     argv = [sys.executable, *subprocess._args_from_interpreter_flags(), "-c", BOOT]  # type: ignore[attr-defined]  # noqa: SLF001 - as multiprocessing does
-    environment = {**os.environ, "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {**environment, "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
     environment.pop("PYTEST_XDIST_WORKER", None)
     return Command(
         argv=(*argv, json.dumps(list(path)), *_arguments(config)),

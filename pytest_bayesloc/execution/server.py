@@ -36,6 +36,7 @@ _read, _write, _close, _monotonic = os.read, os.write, os.close, time.monotonic
 _remove = shutil.rmtree
 
 POLL_S = 0.05
+END_POLL_S = 0.001
 CHUNK = 1 << 16
 
 
@@ -207,13 +208,16 @@ class Server:
     def _wait(self, pid: int, alive: int, limit_s: float) -> tuple[int, bool]:
         """Wait for the child; end its whole group when time is up or the main run is gone."""
         deadline = _monotonic() + limit_s
+        watched, pause = [self._requests, alive], POLL_S
         while True:
-            readable, _, _ = select.select([self._requests, alive], [], [], POLL_S)
+            readable, _, _ = select.select(watched, [], [], pause)
             if self._requests in readable:  # nothing is sent while a request is under way
                 _kill_group(pid)
                 self._clean_up()
                 os._exit(1)
-            done, status = os.waitpid(pid, 0 if alive in readable else os.WNOHANG)
+            if alive in readable:  # it ends now, or a test of it has closed all that was open
+                watched, pause = [self._requests], END_POLL_S
+            done, status = os.waitpid(pid, os.WNOHANG)
             if done:
                 _kill_group(pid)
                 return status, False

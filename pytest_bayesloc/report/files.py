@@ -47,7 +47,7 @@ def _own_folder(rootdir: Path) -> Path:
 def _replace(path: Path, text: str) -> Path:
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as stream:
             stream.write(text)
         Path(name).chmod(0o644)
         Path(name).replace(path)
