@@ -326,13 +326,21 @@ class _Progress:
         reporter = config.pluginmanager.getplugin("terminalreporter")
         shown = reporter is not None and reporter.isatty and config.get_verbosity() >= 0
         self._reporter = reporter if shown else None
+        self._started = _monotonic()
 
     def show(self, number: int, target: Location | None, belief: float) -> None:
-        if self._reporter is not None:
-            text = f"bayesloc: inspection {number}, {target}, P = {belief:.0%}"
-            width = self._reporter._tw.fullwidth  # noqa: SLF001 - as above
-            self._reporter.rewrite(text[: width - 1], erase=True)
+        """What is done now, for how long it has been going on, and what is believed so far."""
+        if self._reporter is None:
+            return
+        what = "running the failing tests again"
+        if target is not None:
+            what = f"inspection {number}, {target}, P = {belief:.0%}"
+        self._reporter.ensure_newline()  # the dots stay
+        width = self._reporter._tw.fullwidth  # noqa: SLF001 - as above
+        spent_s = _monotonic() - self._started
+        self._reporter.rewrite(f"bayesloc {spent_s:.0f} s: {what}"[: width - 1], erase=True)
 
     def clear(self) -> None:
+        """Leave an empty line."""
         if self._reporter is not None:
             self._reporter.rewrite("", erase=True)

@@ -88,7 +88,8 @@ class Loop:
         propose: Inspection patches of a location, given its invariants.
         limits: When to stop.
         clock: Monotonic seconds.
-        progress: Told before each inspection: its number, the target and the belief in it.
+        progress: Told before each inspection: its number, the target and the belief in it; with
+            no target before the failing tests are run again as they are.
     """
 
     def __init__(
@@ -147,6 +148,7 @@ class Loop:
 
     def _fails_again(self, case: Case) -> bool:
         """Whether failing tests fail as they are, twice; the others are flaky."""
+        self._progress(0, None, 0.0)
         tests = case.failing[:MAX_CHECKED]
         first = self._runner.rerun(None, tests, limit_s=max(1.0, self._left_s()))
         self._wait_s = (first.seconds + 1.0) * 15
