@@ -68,7 +68,8 @@ class Child:
         assert self._functions is not None  # noqa: S101 - for the type checker
         filename = patch["filename"]
         try:
-            code = compile_patched(patch["original"], patch["patched"], patch["code_filename"])
+            original, patched = patch["excerpt"] or (patch["original"], patch["patched"])
+            code = compile_patched(original, patched, patch["code_filename"])
             keys = [(line, name) for line, name in patch["keys"]]
             n_swapped = self._functions.swap(filename, code, keys)
         except (SyntaxError, ValueError) as error:

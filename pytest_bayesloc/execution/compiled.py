@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import re
 from itertools import accumulate, takewhile
 from typing import TYPE_CHECKING, Any
 
@@ -69,6 +70,36 @@ def _depth(line: str) -> int:
 
 def _n_equal(pairs: Iterable[tuple[str, str]]) -> int:
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def excerpt(original: str, patched: str, first: int, last: int) -> tuple[str, str] | None:
+    """Both texts with all but one statement of the module left out, each line in its place.
+
+    Compiling it takes a fraction of the time that the module takes.
+
+    Args:
+        original: The file.
+        patched: The file with the change.
+        first: First line of a statement of the module, of its decorators if it has any.
+        last: Its last line in ``original``.
+
+    Returns:
+        None if the texts differ outside of the statement, or it is not safe to cut it out.
+    """
+    before, after = _texts(original), _texts(patched)
+    head, tail = before[: first - 1], before[last:]
+    end = len(after) - len(tail)
+    if after[: first - 1] != head or after[end:] != tail or not before[first - 1][:1].strip():
+        return None
+    futures = [line for line in head if "__future__" in line]
+    if len(futures) > 1 or any(not _FUTURE.fullmatch(line) for line in futures):
+        return None
+    blank = [*futures, *[""] * (first - 1 - len(futures))]
+    cut_before, cut_after = before[first - 1 : last], after[first - 1 : end]
+    return "\n".join([*blank, *cut_before, ""]), "\n".join([*blank, *cut_after, ""])
+
+
+_FUTURE = re.compile(r"from __future__ import [\w, ]+")
 
 
 def compile_patched(original: str, patched: str, filename: str) -> CodeType:

@@ -19,6 +19,7 @@ from pytest_bayesloc.domain.errors import ExecutionError
 from pytest_bayesloc.domain.inspection import Rerun, TestRun, Verdict
 from pytest_bayesloc.domain.recording import Call, Recording, Value
 from pytest_bayesloc.domain.source import SourceMap
+from pytest_bayesloc.execution.compiled import excerpt
 from pytest_bayesloc.execution.wire import SERVER_VARIABLE, LineBuffer, Message, encode
 
 if TYPE_CHECKING:
@@ -111,11 +112,13 @@ class LocalRunner:
         unit = source.unit(patch.target)
         chain = source.enclosing(unit) if unit is not None and unit.is_function else []
         path = self._path(patch.target.file)
+        around = (chain[0].first_line, chain[0].location.end_line) if chain else (0, 0)
         return {
             "filename": path,
             "code_filename": path,
             "original": patch.original,
             "patched": patch.patched,
+            "excerpt": excerpt(patch.original, patch.patched, *around) if chain else None,
             "keys": [
                 [u.first_line, u.location.qualname.rpartition(".")[2]]
                 for u in chain

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_bayesloc.domain.source import SourceMap, lines_of, parse
-from pytest_bayesloc.execution.compiled import codes_in, compile_patched, key_of, line_map
+from pytest_bayesloc.execution.compiled import codes_in, compile_patched, excerpt, key_of, line_map
 from pytest_bayesloc.execution.probe import NAME, Probe
 from pytest_bayesloc.inspection.invariants import RESULT, Invariant
 from pytest_bayesloc.inspection.proposals.assertions import propose
@@ -246,6 +246,26 @@ def test_unpatched_functions_stay_the_same_and_the_patched_one_is_found_again(te
     assert min(lines) >= target.first_line
     assert max(lines) <= target.location.end_line
     assert code.co_freevars == old[target.first_line, "f"].co_freevars
+
+
+@given(text=modules().filter(is_writable), future=st.booleans())
+def test_an_excerpt_compiles_to_the_same_functions_as_the_module(
+    text: str, *, future: bool
+) -> None:
+    text = f"from __future__ import annotations\n{text}" if future else text
+    source, patched = patched_text(text)
+    target = next(u for u in source.units if u.location.qualname in ("f", "Holder.f"))
+    outermost = source.enclosing(target)[0]
+
+    cut = excerpt(text, patched, outermost.first_line, outermost.location.end_line)
+
+    assert cut is not None
+    whole = {key_of(c): c for c in codes_in(compile_patched(text, patched, "m.py"))}
+    of_excerpt = [c for c in codes_in(compile_patched(*cut, "m.py")) if c.co_name != "<module>"]
+    assert target.location.qualname.rpartition(".")[2] in [c.co_name for c in of_excerpt]
+    for code in of_excerpt:
+        if "<lambda>" not in code.co_name:
+            assert code == whole[key_of(code)]
 
 
 @given(text=modules())

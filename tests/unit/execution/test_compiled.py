@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pytest_bayesloc.domain.source import SourceMap
-from pytest_bayesloc.execution.compiled import codes_in, compile_patched, key_of, line_map
+from pytest_bayesloc.execution.compiled import codes_in, compile_patched, excerpt, key_of, line_map
 
 TEXT = """\
 import functools
@@ -155,3 +155,34 @@ def test_strings_over_several_lines_keep_their_numbers() -> None:
     code = compile_patched(text, patched, "m.py")
 
     assert max(line_numbers(code)["f"]) == source.units[1].location.end_line
+
+
+HEAD = "from __future__ import annotations\nLIMIT = 3\n"
+BODY = "def f(x):\n    return x\n"
+TAIL = "def g():\n    pass\n"
+CHANGED = "def f(x):\n    check(x)\n    return x\n"
+
+
+def test_excerpt_keeps_the_statement_in_its_place_and_the_future() -> None:
+    cut = excerpt(HEAD + BODY + TAIL, HEAD + CHANGED + TAIL, 3, 4)
+
+    future = "from __future__ import annotations\n\n"
+    assert cut == (future + BODY, future + CHANGED)
+
+
+@pytest.mark.parametrize(
+    ("original", "patched", "first"),
+    [
+        (HEAD + BODY + TAIL, HEAD + CHANGED + TAIL.replace("pass", "raise"), 3),
+        (HEAD + BODY + TAIL, HEAD.replace("3", "4") + CHANGED + TAIL, 3),
+        (f"if True:\n    pass\n    {BODY}", f"if True:\n    pass\n    {CHANGED}", 3),
+        (f"from __future__ import (\n    division)\n{BODY}", "", 3),
+    ],
+    ids=["changed behind", "changed before", "not at the margin", "future over two lines"],
+)
+def test_there_is_no_excerpt_where_it_would_not_be_the_same(
+    original: str, patched: str, first: int
+) -> None:
+    patched = patched or original.replace(BODY, CHANGED)
+
+    assert excerpt(original, patched, first, first + 1) is None
