@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from pytest_bayesloc.domain.evidence import Outcome
 from pytest_bayesloc.domain.result import Fault
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.inspection.guards import refusal
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.inspection.guards import Guard
 
 N_ROWS = 300
+_RAISED = frozenset({Outcome.RAISE_FRAME, Outcome.GUARD_REFUSED})
 NOT_INSPECTED = "not inspected: run pytest --bayesloc"
 
 
@@ -81,6 +83,7 @@ class Group:
             near=Neighbourhood(self.spectrum),
             belief=MODELS[self.model](self.prior).update_all(self.evidence),
             model=self.model,
+            raising=frozenset(e.location for e in self.evidence if e.outcome in _RAISED),
             stop=NOT_INSPECTED,
         )
 

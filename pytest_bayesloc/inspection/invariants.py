@@ -41,6 +41,7 @@ class Invariant:
         words: The condition for a person.
         support: How many observed calls it held in.
         holds: Whether it holds in a recorded call.
+        at_raise: Whether it says that the function's own ``raise`` statements are not reached.
     """
 
     at_exit: bool
@@ -48,16 +49,35 @@ class Invariant:
     words: str
     support: int
     holds: Callable[[Call], bool]
+    at_raise: bool = False
 
 
 def mine(recording: Recording, passing: Iterable[str]) -> dict[Location, tuple[Invariant, ...]]:
     """Per function, what held in all its calls in the tests ``passing``."""
     calls: dict[Location, list[Call]] = {}
+    raising: set[Location] = set()
     for node_id in passing:
         for call in recording.calls.get(node_id, ()):
-            if not call.raised:
+            if call.raised:
+                raising.add(call.location)
+            else:
                 calls.setdefault(call.location, []).append(call)
-    return {where: tuple(_invariants(seen)) for where, seen in calls.items()}
+    mined = {where: list(_invariants(seen)) for where, seen in calls.items()}
+    for where, seen in calls.items():
+        if where not in raising and len(seen) >= MIN_SUPPORT:
+            mined[where].append(_raises_nothing(len(seen)))
+    return {where: tuple(invariants) for where, invariants in mined.items()}
+
+
+def _raises_nothing(support: int) -> Invariant:
+    return Invariant(
+        at_exit=True,
+        at_raise=True,
+        condition="False",
+        words="it raises nothing",
+        support=support,
+        holds=lambda call: not call.raised,
+    )
 
 
 def broken(invariants: Sequence[Invariant], call: Call, *, at_exit: bool) -> tuple[Invariant, ...]:

@@ -50,6 +50,7 @@ class Case:
         near: Which tests to run again.
         belief: After the evidence that needs no re-run.
         model: Name of the belief model.
+        raising: Where the traceback says that the exception was raised.
         stop: Why the loop ended.
         history: The likeliest locations: at first, then after each step.
         inspections: Those made.
@@ -62,6 +63,7 @@ class Case:
     near: Neighbourhood
     belief: Belief
     model: str
+    raising: frozenset[Location] = frozenset()
     stop: str = ""
     history: list[tuple[tuple[Location, float], ...]] = field(default_factory=list)
     inspections: list[Inspection] = field(default_factory=list)
@@ -178,7 +180,9 @@ class Loop:
             if len(done) >= N_ALWAYS and not _may_lead(case, target):
                 return "no location that is left could take the lead"
             done.add(target)
-            for patch in self._proposals(target, invariants.get(target, ())):
+            known = target in case.raising  # the traceback says so already: each source once
+            usable = [i for i in invariants.get(target, ()) if not (known and i.at_raise)]
+            for patch in self._proposals(target, usable):
                 if self._left_s():
                     self._inspect(case, patch, innocent)
 

@@ -32,6 +32,8 @@ def propose(source: SourceMap, unit: Unit, invariants: Sequence[Invariant]) -> I
         PatchError: If the patched text does not compile.
     """
     usable = [i for i in invariants if not _sees_locals(unit.node) or not _saved(i)]
+    if not any(isinstance(exit_, ast.Raise) for exit_ in _own_exits(unit.node)):
+        usable = [i for i in usable if not i.at_raise]
     chosen = sorted(usable, key=lambda i: (not i.at_exit, -i.support))[:MAX_CHECKS]
     checks = tuple(
         Check(number=n, at_exit=i.at_exit, text=i.words, support=i.support)
@@ -71,9 +73,10 @@ class _Writer:
         pairs = list(zip(invariants, checks, strict=True))
         hidden = _hidden_builtins(self._text)
         at_entry = [_assertion(i, c, hidden) for i, c in pairs if not i.at_exit]
-        at_exit = [_assertion(i, c, hidden) for i, c in pairs if i.at_exit]
-        if at_exit and not _suspends(unit.node):
-            self._check_exits(unit.node, at_exit)
+        at_raise = [_assertion(i, c, hidden) for i, c in pairs if i.at_raise]
+        at_exit = [_assertion(i, c, hidden) for i, c in pairs if i.at_exit and not i.at_raise]
+        if not _suspends(unit.node):
+            self._check_exits(unit.node, at_exit, at_raise)
         saved = sorted({name for invariant, _ in pairs for name in _saved(invariant)})
         keep = [f"{ENTRY}{name} = {name}" for name in saved]
         self._enter(unit.node, [_heartbeat(unit), *keep, *at_entry])
@@ -109,17 +112,32 @@ class _Writer:
             self._break_suite(first, added, behind=False)
 
     def _check_exits(
-        self, node: ast.FunctionDef | ast.AsyncFunctionDef, checks: Sequence[str]
+        self,
+        node: ast.FunctionDef | ast.AsyncFunctionDef,
+        checks: Sequence[str],
+        at_raise: Sequence[str],
     ) -> None:
         last = node.body[-1]
-        if not isinstance(last, (ast.Return, ast.Raise)) and self._starts_line(last):
+        falls_off = not isinstance(last, (ast.Return, ast.Raise))
+        if checks and falls_off and self._starts_line(last):
             indent = self._indent(_first_line(last) - 1)
             end = last.end_lineno or last.lineno
             fall_off = [f"{RESULT} = None", *checks]
             self._lines[end:end] = [f"{indent}{text}\n" for text in fall_off]
-        returns = sorted(_own_returns(node), key=lambda r: r.lineno, reverse=True)
-        for statement in returns:
-            self._check_return(statement, checks)
+        exits = sorted(_own_exits(node), key=lambda e: e.lineno, reverse=True)
+        for statement in exits:
+            if isinstance(statement, ast.Raise):
+                self._check_raise(statement, at_raise)
+            elif checks:
+                self._check_return(statement, checks)
+
+    def _check_raise(self, statement: ast.Raise, checks: Sequence[str]) -> None:
+        line = statement.lineno - 1
+        if checks and self._starts_line(statement):
+            indent = self._indent(line)
+            self._lines[line:line] = [f"{indent}{text}\n" for text in checks]
+        elif checks and self._before(statement).rstrip().endswith(":"):
+            self._break_suite(statement, checks, behind=False)
 
     def _check_return(self, statement: ast.Return, checks: Sequence[str]) -> None:
         last = (statement.end_lineno or statement.lineno) - 1
@@ -247,8 +265,8 @@ def _own_nodes(node: ast.AST) -> Iterator[ast.AST]:
             yield from _own_nodes(child)
 
 
-def _own_returns(node: ast.AST) -> list[ast.Return]:
-    return [child for child in _own_nodes(node) if isinstance(child, ast.Return)]
+def _own_exits(node: ast.AST) -> list[ast.Return | ast.Raise]:
+    return [child for child in _own_nodes(node) if isinstance(child, (ast.Return, ast.Raise))]
 
 
 def _suspends(node: ast.AST) -> bool:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import builtins
 from contextlib import suppress
+from dataclasses import replace
 from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
@@ -227,6 +228,30 @@ def f(x):
 """
     assert run(patch_of(text, RESULT_IS_INT))["f"]("a") == 0
     assert probe.violations == [0]
+
+
+RAISES_NOTHING = replace(invariant("False", at_exit=True), at_raise=True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f(x):\n    if x > 2:\n        raise ValueError(x)\n    return x\n",
+        "def f(x):\n    if x > 2: raise ValueError(x)\n    return x\n",
+    ],
+    ids=["a line of its own", "behind its if"],
+)
+def test_a_raise_that_passing_calls_do_not_reach_is_asserted_to_stay_so(
+    text: str, probe: Probe
+) -> None:
+    function = run(patch_of(text, RESULT_IS_INT, RAISES_NOTHING))["f"]
+
+    assert function(1) == 1
+    assert violations(probe, lambda: function(3)) == [1]
+
+
+def test_where_nothing_is_raised_there_is_nothing_to_assert_about_it() -> None:
+    assert patch_of("def f(x):\n    return x\n", RAISES_NOTHING).checks == ()
 
 
 @pytest.mark.parametrize(

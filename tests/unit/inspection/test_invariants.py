@@ -40,8 +40,9 @@ def call(argument: object, result: object = NOTHING) -> Call:
 
 
 def mined(pairs: Sequence[tuple[object, object]]) -> tuple[Invariant, ...]:
+    """What was mined of values."""
     recording = Recording(calls={"t": tuple(call(*pair) for pair in pairs)})
-    return mine(recording, ["t"]).get(F, ())
+    return tuple(i for i in mine(recording, ["t"]).get(F, ()) if not i.at_raise)
 
 
 def words(*results: object, at_exit: bool = True) -> list[str]:
@@ -111,6 +112,19 @@ def test_calls_that_an_exception_left_teach_nothing() -> None:
     raised = Call(location=F, caller=-1, entered=0, left=1, args={"x": value(1)}, raised=True)
 
     assert mine(Recording(calls={"t": (raised,) * 5}), ["t"]) == {}
+
+
+def test_a_function_that_never_raised_is_expected_to_go_on_so() -> None:
+    passing = tuple(call(n, n) for n in range(4))
+    left = Call(location=F, caller=-1, entered=0, left=1, args={"x": value(1)}, raised=True)
+
+    (never,) = (i for i in mine(Recording(calls={"t": passing}), ["t"])[F] if i.at_raise)
+
+    assert (never.words, never.support, never.at_exit) == ("it raises nothing", 4, True)
+    assert never.holds(passing[0])
+    assert not never.holds(left)
+    once = Recording(calls={"t": (*passing, left)})
+    assert [i for i in mine(once, ["t"])[F] if i.at_raise] == []
 
 
 def test_calls_of_other_tests_teach_nothing() -> None:

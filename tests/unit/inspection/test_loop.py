@@ -10,6 +10,7 @@ from pytest_bayesloc.domain.errors import ExecutionError, PatchError
 from pytest_bayesloc.domain.evidence import Outcome
 from pytest_bayesloc.domain.inspection import Check, InspectionPatch, Verdict
 from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.recording import Call, Recording
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.inspection.loop import Case, Loop
 from pytest_bayesloc.inspection.neighbours import Neighbourhood
@@ -266,3 +267,20 @@ def test_a_case_gets_its_share_of_the_budget() -> None:
 
     assert work.stop == "its share of the budget of 30 s spent"
     assert max(runner.limits) <= 6.0
+
+
+def test_what_the_traceback_says_of_a_raise_is_not_asked_again() -> None:
+    calls = tuple(Call(location=A, caller=-1, entered=n, left=n + 1) for n in range(5))
+    runner, work, asked = violates(), case(), []
+    runner.recording = Recording(calls={"p0": calls})
+    work.raising = frozenset({A})
+
+    def note(target: Location, invariants: Sequence[Invariant]) -> Sequence[InspectionPatch]:
+        asked.append((target, [i.words for i in invariants]))
+        return ()
+
+    run(runner, work, proposals=note)
+    run(runner, case(), proposals=note)
+
+    of_a = [words for target, words in asked if target == A]
+    assert of_a == [[], ["it raises nothing"]]
