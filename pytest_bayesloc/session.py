@@ -324,7 +324,7 @@ class _Progress:
 
     def __init__(self, config: pytest.Config) -> None:
         reporter = config.pluginmanager.getplugin("terminalreporter")
-        shown = reporter is not None and reporter.isatty and config.get_verbosity() >= 0
+        shown = reporter is not None and reporter.isatty and config.getoption("verbose") >= 0
         self._reporter = reporter if shown else None
         self._started = _monotonic()
 
