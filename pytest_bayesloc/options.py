@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 FORMULAS = ("blend", "tarantula", "ochiai", "dstar2", "op2", "barinel")
 MODELS = ("single-fault", "independent")
 REPORT_KINDS = ("html", "json")
-OUTPUT_FOLDER = ".bayesloc"
 
 
 class _Option(NamedTuple):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from types import CodeType
 
 
 class Hit(NamedTuple):
@@ -50,3 +51,8 @@ class Collector(Protocol):
 
     def hits(self) -> Iterator[Hit]:
         """Every executed line, once a code object. After ``stop``."""
+
+
+def code_name(code: CodeType) -> str:
+    """The qualified name of ``code``; before Python 3.11 its plain one."""
+    return str(getattr(code, "co_qualname", code.co_name))

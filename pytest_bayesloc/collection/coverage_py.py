@@ -72,10 +72,10 @@ class CoverageCollector:
         cov.set_option("run:concurrency", outer.get_option("run:concurrency"))
         outside = outer.get_option("run:source") or []
         if outside:
-            cov.set_option("run:source", [*_texts(outside), *self._directories])
+            cov.set_option("run:source", [*texts(outside), *self._directories])
         packages = outer.get_option("run:source_pkgs")
         if packages:
-            cov.set_option("run:source_pkgs", _texts(packages))
+            cov.set_option("run:source_pkgs", texts(packages))
             if not outside:
                 cov.set_option("run:source", list(self._directories))
 
@@ -138,5 +138,6 @@ def _would_measure(outer: Coverage, filename: str) -> bool:
     return bool(judge.should_trace(filename).trace)
 
 
-def _texts(option: object) -> list[str]:
+def texts(option: object) -> list[str]:
+    """A list-valued option of coverage.py as texts; empty if it is not set."""
     return [str(item) for item in option] if isinstance(option, (list, tuple)) else []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_bayesloc.collection.collector import code_name
 from pytest_bayesloc.collection.source_filter import FileKind
 from pytest_bayesloc.domain.failure import Failure, Frame
 
@@ -120,7 +121,7 @@ def _frames(trace: TracebackType | None, files: SourceFilter) -> list[dict[str, 
             {
                 "file": files.relative(code.co_filename),
                 "line": trace.tb_lineno or code.co_firstlineno,
-                "name": _name(code),
+                "name": code_name(code),
                 "first_line": code.co_firstlineno,
                 "in_app": kind is not FileKind.FOREIGN,
                 "is_test": kind is FileKind.TEST,
@@ -151,8 +152,4 @@ def _in_app(code: CodeType, files: SourceFilter) -> bool:
 
 
 def _raw_code(code: CodeType, files: SourceFilter) -> RawCode:
-    return files.relative(code.co_filename), code.co_firstlineno, _name(code)
-
-
-def _name(code: CodeType) -> str:
-    return str(getattr(code, "co_qualname", code.co_name))
+    return files.relative(code.co_filename), code.co_firstlineno, code_name(code)

@@ -6,7 +6,7 @@ import sys
 from array import array
 from typing import TYPE_CHECKING, Any
 
-from pytest_bayesloc.collection.collector import Hit
+from pytest_bayesloc.collection.collector import Hit, code_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -136,8 +136,4 @@ class MonitoringCollector:
         for (code, line), bitset in zip(self._lines, windows, strict=True):
             if line < 1:  # the start of a module, above its first line
                 continue
-            yield Hit(code.co_filename, code.co_firstlineno, _name(code), line, bitset)
-
-
-def _name(code: CodeType) -> str:
-    return str(getattr(code, "co_qualname", code.co_name))
+            yield Hit(code.co_filename, code.co_firstlineno, code_name(code), line, bitset)

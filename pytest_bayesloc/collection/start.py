@@ -6,7 +6,7 @@ import importlib.util
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_bayesloc.collection.coverage_py import CoverageCollector
+from pytest_bayesloc.collection.coverage_py import CoverageCollector, texts
 from pytest_bayesloc.collection.monitoring import MonitoringCollector
 from pytest_bayesloc.collection.recorder import Recorder
 from pytest_bayesloc.collection.source_filter import TEST_DIRECTORIES, SourceFilter
@@ -81,8 +81,8 @@ def _coverage_configuration(rootdir: Path) -> tuple[list[str], list[str]]:
         cov = Coverage(data_file=None, config_file=str(path))
     except CoverageException:
         return [], []
-    named = [*_texts(cov.get_option("run:source")), *_texts(cov.get_option("run:source_pkgs"))]
-    return named, _texts(cov.get_option("run:omit"))
+    named = [*texts(cov.get_option("run:source")), *texts(cov.get_option("run:source_pkgs"))]
+    return named, texts(cov.get_option("run:omit"))
 
 
 def _text(path: Path) -> str:
@@ -90,10 +90,6 @@ def _text(path: Path) -> str:
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
-
-
-def _texts(option: object) -> list[str]:
-    return [str(item) for item in option] if isinstance(option, (list, tuple)) else []
 
 
 def _folders(entry: str, rootdir: Path) -> list[Path]:
