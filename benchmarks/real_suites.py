@@ -94,7 +94,7 @@ def _one_subject(
         f"{len(baseline.deselected)} left out",
         flush=True,
     )
-    faults = plant(workspace, n_faults=given.faults, seed=given.seed, work=work)
+    faults = _planted(workspace, given.faults, given.seed, work)
     print(f"  {len(faults)} faults planted", flush=True)
     if given.plant_only:
         return
@@ -111,6 +111,13 @@ def _one_subject(
         for kill in kill_test(workspace, fault, given.option, given.limit):
             kills.append(kill)
             print(f"  {kill.text}", flush=True)
+
+
+def _planted(workspace: Workspace, n_faults: int, seed: int, work: Path) -> list[PlantedFault]:
+    """Half regressions, as far as there are any, the rest mutants."""
+    regressions = plant(workspace, {"regression": (n_faults + 1) // 2}, seed=seed, work=work)
+    n_left = n_faults - len(regressions)
+    return [*regressions, *plant(workspace, {"mutant": n_left}, seed=seed, work=work)]
 
 
 def _measure_all(

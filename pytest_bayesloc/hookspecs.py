@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
     from pytest_bayesloc.domain.inspection import InspectionPatch
     from pytest_bayesloc.domain.location import Location
+    from pytest_bayesloc.inspection.case import Case
+    from pytest_bayesloc.inspection.cases import Group
 
 
 @pytest.hookspec
@@ -21,4 +23,17 @@ def pytest_bayesloc_propose_patches(  # type: ignore[empty-body]
 
     Returns:
         Patches of that file, made in memory; they are run after the built-in ones.
+    """
+
+
+@pytest.hookspec
+def pytest_bayesloc_localized(
+    config: pytest.Config, groups: Sequence[Group], cases: Sequence[Case]
+) -> None:
+    """Called once a failing run has been localized, before reports are written.
+
+    Args:
+        config: pytest's.
+        groups: The failing tests in groups, each with its spectrum, prior and first evidence.
+        cases: Of each group, what inspections made of it.
     """

@@ -13,6 +13,20 @@ if TYPE_CHECKING:
 
 FORMULAS = ("blend", "tarantula", "ochiai", "dstar2", "op2", "barinel")
 MODELS = ("single-fault", "independent")
+SELECTIONS = ("information", "greedy")
+MEMORIES = ("on", "off")
+#: Kinds of evidence that can be left out.
+EVIDENCE = (
+    "traceback",
+    "guard",
+    "origin",
+    "names",
+    "order",
+    "changed",
+    "counterfactual",
+    "assertions",
+    "mutants",
+)
 REPORT_KINDS = ("html", "json")
 
 
@@ -31,6 +45,9 @@ _VALUES = (
     _Option("threshold", "P", "probability at which a suspect is decided, in (0, 1)", "0.9"),
     _Option("formula", "NAME", f"prior: {', '.join(FORMULAS)}", "blend"),
     _Option("model", "NAME", f"belief: {', '.join(MODELS)}", "single-fault"),
+    _Option("selection", "NAME", f"next inspection by: {', '.join(SELECTIONS)}", "information"),
+    _Option("memory", "on|off", "whether to remember anything from run to run", "on"),
+    _Option("green", "REV", "git revision at which the tests are known to pass", ""),
 )
 
 
@@ -66,6 +83,10 @@ class Settings:
         threshold: Belief that decides, in (0, 1).
         formula: Name of the prior.
         model: Name of the belief model.
+        selection: How the next inspection is chosen.
+        without: Kinds of evidence that are left out.
+        remembers: Whether anything is kept from run to run.
+        green: Git revision at which the tests are known to pass; empty: what is remembered.
         source: Folders or packages under test; empty: as coverage.py is configured, or rootdir.
         reports: What to write.
     """
@@ -76,6 +97,10 @@ class Settings:
     threshold: float
     formula: str
     model: str
+    selection: str
+    without: frozenset[str]
+    remembers: bool
+    green: str
     source: tuple[str, ...]
     reports: tuple[Report, ...]
 
@@ -94,6 +119,10 @@ class Settings:
             threshold=_number(config, "threshold", float, lambda p: 0 < p < 1, _PROBABILITY),
             formula=_choice(config, "formula", FORMULAS),
             model=_choice(config, "model", MODELS),
+            selection=_choice(config, "selection", SELECTIONS),
+            without=_without(config),
+            remembers=_choice(config, "memory", MEMORIES) == "on",
+            green=_text(config, "green", "a git revision")[1],
             source=source_entries(config),
             reports=_reports(config, inspect=inspect),
         )
@@ -117,6 +146,7 @@ def add_options(parser: pytest.Parser) -> None:
         parser.addini(f"bayesloc_{option.name}", text, **_ini_type(option.name))
     for name, metavar, text in (
         ("source", "DIR", "folder or package under test; repeatable"),
+        ("without", "KIND", f"leave evidence out, repeatable: {', '.join(EVIDENCE)}"),
         ("report", "KIND[:PATH]", f"write a report, repeatable: {', '.join(REPORT_KINDS)}"),
     ):
         group.addoption(f"--bayesloc-{name}", action="append", metavar=metavar, help=text)
@@ -184,6 +214,16 @@ def _text(config: pytest.Config, name: str, expected: str) -> tuple[str, str]:
         raise pytest.UsageError(text) from error
     default = next(option.default for option in _VALUES if option.name == name)
     return f"bayesloc_{name}", default if written in (None, "", []) else str(written)
+
+
+def _without(config: pytest.Config) -> frozenset[str]:
+    given = config.getoption("bayesloc_without") or config.getini("bayesloc_without")
+    for name in given:
+        if name not in EVIDENCE:
+            raise pytest.UsageError(
+                f"--bayesloc-without={name} is not known: expected {', '.join(EVIDENCE)}."
+            )
+    return frozenset(given)
 
 
 def _reports(config: pytest.Config, *, inspect: bool) -> tuple[Report, ...]:

@@ -11,25 +11,29 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_bayesloc.collection.spectra import Sources, build_failures, build_spectrum
-from pytest_bayesloc.domain.errors import BayeslocError
+from pytest_bayesloc.domain.errors import BayeslocError, StoreError
 from pytest_bayesloc.domain.result import Result
+from pytest_bayesloc.memory.green import GreenMemory
+from pytest_bayesloc.report.files import FOLDER, own_folder
 from pytest_bayesloc.report.json import dumps, to_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from pytest_bayesloc.collection.recorder import Recorder
     from pytest_bayesloc.domain.inspection import InspectionPatch
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.result import Fault
+    from pytest_bayesloc.inspection.case import Case
     from pytest_bayesloc.inspection.cases import Group
+    from pytest_bayesloc.inspection.changes import Changes
     from pytest_bayesloc.inspection.invariants import Invariant
-    from pytest_bayesloc.inspection.loop import Case
+    from pytest_bayesloc.inspection.kind import Kind
     from pytest_bayesloc.options import Launch, Report, Settings
 
 # Bound now: tests patch it (freezegun).
-_monotonic = time.monotonic
+_monotonic, _time_ns = time.monotonic, time.time_ns
 
 N_SUSPECTS = 5  # of each fault, whose calls are shown
 
@@ -61,6 +65,8 @@ class LocalizationSession:
         self._written: dict[str, Path] = {}
         self._notes: list[str] = []
         self._stopped_by_hand = False
+        self._at_revision: dict[str, Mapping[str, str]] = {}
+        self._started_ns = _time_ns()
 
     # -- pytest's side
 
@@ -83,6 +89,7 @@ class LocalizationSession:
         try:
             if not all(self._recorder.recorded.verdicts.values()):
                 self._localize()
+            self._remember()
         except KeyboardInterrupt:
             self._notes.append("Localization was interrupted.")
         except BayeslocError as error:
@@ -148,7 +155,7 @@ class LocalizationSession:
             self._seconds[name] = self._seconds.get(name, 0.0) + _monotonic() - started
 
     def _localize(self) -> None:
-        from pytest_bayesloc.inspection.cases import Reader, open_groups
+        from pytest_bayesloc.inspection.cases import Reader, Terms, open_groups
 
         recorded = self._recorder.recorded
         with self._stage("localize"):
@@ -158,9 +165,12 @@ class LocalizationSession:
             groups = open_groups(
                 spectrum,
                 failures,
-                Reader(read=self._sources.map, module=self._sources.module),
-                formula=self._settings.formula,
-                model=self._settings.model,
+                Reader(read=self._sources.map, module=self._sources.module, changes=self._changes),
+                Terms(
+                    formula=self._settings.formula,
+                    model=self._settings.model,
+                    without=self._settings.without,
+                ),
             )
             cases = [group.case() for group in groups]
         if not any(executed & spectrum.failing for executed in spectrum.executed.values()):
@@ -172,16 +182,69 @@ class LocalizationSession:
         if self._settings.inspect and not self._stopped_by_hand:
             with self._stage("inspect"):
                 self._inspect(cases)
+        self._tell_others(groups, cases)
         with self._stage("report"):
             self._document = self._result(groups, cases)
             self._write()
+
+    def _changes(self, failing: Sequence[str]) -> Changes:
+        """What changed since these tests passed, as far as that is remembered."""
+        from pytest_bayesloc.inspection.changes import Changes, changes_since
+
+        try:
+            texts = self._green_texts(failing)
+        except StoreError as error:
+            self._note(error)
+            return Changes()
+        return changes_since(texts, self._sources.read, self._sources.map)
+
+    def _green_texts(self, failing: Sequence[str]) -> Mapping[str, str]:
+        revision = self._settings.green
+        if revision:
+            return self._texts_at(revision)
+        if not self._settings.remembers:
+            return {}
+        green = self._green_memory().last_green(failing)
+        return {} if green is None else green.texts
+
+    def _texts_at(self, revision: str) -> Mapping[str, str]:
+        """Read once, however many groups ask."""
+        from pytest_bayesloc.memory.git import texts_at
+
+        if revision not in self._at_revision:
+            self._at_revision[revision] = texts_at(self._config.rootpath, revision)
+        return self._at_revision[revision]
+
+    def _remember(self) -> None:
+        """Note what the tests that passed have passed on."""
+        verdicts = self._recorder.recorded.verdicts
+        passed = [node_id for node_id, has_passed in verdicts.items() if has_passed]
+        files = self._recorder.files_in_use() if passed and self._settings.remembers else {}
+        if not files:
+            return
+        try:
+            with suppress(OSError):  # what can't be made is said below
+                own_folder(self._config.rootpath)
+            self._green_memory().remember(passed, files, self._started_ns)
+        except StoreError as error:
+            if self._document is not None:  # a green run stays quiet: nothing was asked of it
+                self._note(error)
+
+    def _note(self, error: StoreError) -> None:
+        """Say it once, however many groups ask."""
+        if str(error) not in self._notes:
+            self._notes.append(str(error))
+
+    def _green_memory(self) -> GreenMemory:
+        return GreenMemory(self._config.rootpath / FOLDER / "green.sqlite")
 
     def _inspect(self, cases: Sequence[Case]) -> None:
         """Run the loop on each group in turn; they share the budget and the warm server."""
         from pytest_bayesloc.execution.command import command_for
         from pytest_bayesloc.execution.local import LocalRunner
+        from pytest_bayesloc.inspection.kind import outlooks
         from pytest_bayesloc.inspection.loop import Loop
-        from pytest_bayesloc.localization.selection import Limits
+        from pytest_bayesloc.localization.selection import Informative, Limits, greedy
 
         order = {node_id: i for i, node_id in enumerate(self._recorder.recorded.verdicts)}
         wanted = {node_id for case in cases for node_id in case.tests()}
@@ -197,7 +260,10 @@ class LocalizationSession:
         runner = LocalRunner(command, tests, texts)
         progress = _Progress(self._config)
         try:
-            loop = Loop(runner, self._propose, limits, _monotonic, progress.show)
+            kinds = self._kinds()
+            informative = Informative(outlooks(kinds, self._settings.model))
+            select = greedy if self._settings.selection == "greedy" else informative
+            loop = Loop(runner, kinds, limits, select, _monotonic, progress.show)
             for n_left, case in zip(range(len(cases), 0, -1), cases, strict=True):
                 loop.run(case, share=1 / n_left)
         except BayeslocError as error:
@@ -212,6 +278,28 @@ class LocalizationSession:
         finally:
             runner.close()
             progress.clear()
+
+    def _kinds(self) -> list[Kind]:
+        from pytest_bayesloc.inspection.kinds.assertions import Assertions
+        from pytest_bayesloc.inspection.kinds.counterfactual import Counterfactual
+        from pytest_bayesloc.inspection.kinds.mutants import Mutants
+
+        kinds: list[Kind] = [
+            Counterfactual(),
+            Assertions(self._propose),
+            Mutants(self._propose_mutants),
+        ]
+        return [kind for kind in kinds if kind.name not in self._settings.without]
+
+    def _propose_mutants(
+        self, target: Location, suspiciousness: Mapping[int, float]
+    ) -> Iterator[InspectionPatch]:
+        from pytest_bayesloc.inspection.proposals import mutants
+
+        source = self._sources.map(target.file)
+        unit = source.unit(target) if source is not None else None
+        if source is not None and unit is not None:
+            yield from mutants.propose(source, unit, suspiciousness)
 
     def _propose(
         self, target: Location, invariants: Sequence[Invariant]
@@ -243,6 +331,17 @@ class LocalizationSession:
             if note not in self._notes:
                 self._notes.append(note)
             return ()
+
+    def _tell_others(self, groups: Sequence[Group], cases: Sequence[Case]) -> None:
+        try:
+            self._config.hook.pytest_bayesloc_localized(
+                config=self._config, groups=groups, cases=cases
+            )
+        except Exception as error:  # noqa: BLE001 - it is not ours, and may raise anything
+            self._notes.append(
+                f"A plugin's pytest_bayesloc_localized failed ({type(error).__name__}: {error}): "
+                "what it is for is missing. (broken-listener)"
+            )
 
     def _result(self, groups: Sequence[Group], cases: Sequence[Case]) -> dict[str, object]:
         from pytest_bayesloc.inspection.cases import combined

@@ -49,13 +49,13 @@ def kill_test(
     argv = workspace.pytest("--bayesloc", report, *options)
     said = []
     try:
-        workspace.plant(fault.file, fault.text)
+        workspace.plant(fault.texts)
         whole_s = min(
             run(argv, cwd=workspace.tree, limit_s=limit_s, log=log).seconds for _ in range(2)
         )
         alone_s = workspace.known.seconds
         for part in PARTS:
-            workspace.plant(fault.file, fault.text)
+            workspace.plant(fault.texts)
             after_s = alone_s + part * max(whole_s - alone_s, 0.0)
             what = f"kill -9 after {after_s:.1f} s of {whole_s:.1f} s"
             text, is_clean = _killed(workspace, argv, after_s)

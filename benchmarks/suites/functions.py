@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import re
 import warnings
+from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -24,9 +26,10 @@ class SourceFile:
     def __init__(self, name: str, text: str) -> None:
         self.name = name
         self.text = text
-        self._data = text.encode("utf-8")
+        self.data = text.encode("utf-8")
+        self.walked: dict[ast.AST, tuple[ast.AST, ...]] = {}  # each operator asks for them
         self._starts = [0]
-        for line in self._data.splitlines(keepends=True):
+        for line in self.data.splitlines(keepends=True):
             self._starts.append(self._starts[-1] + len(line))
 
     @cached_property
@@ -35,17 +38,53 @@ class SourceFile:
         return parsed(self.text)
 
     @cached_property
+    def shape(self) -> str:
+        """Its syntax without positions: two texts of one shape mean the same."""
+        return ast.dump(self.syntax)
+
+    @cached_property
     def functions(self) -> tuple[Function, ...]:
         """Its functions in the order they stand; overloads and stubs too."""
         return tuple(_functions(self, self.syntax, ""))
+
+    @cached_property
+    def _statements(self) -> tuple[tuple[int, int, int], ...]:
+        """Start and end in bytes, and first line, of each statement; outer before inner."""
+        found = []
+        for node in ast.walk(self.syntax):
+            if isinstance(node, (ast.stmt, ast.excepthandler)):
+                line = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
+                found.append((self.offset(line, 0), self.span(node)[1], line))
+        return tuple(sorted(found, key=lambda each: (each[0], -each[1])))
+
+    @cached_property
+    def names(self) -> dict[str, list[int]]:
+        """The lines where each name is mentioned."""
+        found: dict[str, list[int]] = {}
+        for node in ast.walk(self.syntax):
+            if isinstance(node, ast.Name):
+                found.setdefault(node.id, []).append(node.lineno)
+        return found
 
     def offset(self, line: int, column: int) -> int:
         """Byte position of a place."""
         return self._starts[line - 1] + column
 
+    def touched(self, start: int, end: int) -> range:
+        """Lines from byte ``start`` to ``end``, from where their first statement begins.
+
+        What runs is recorded for the first line of a statement alone.
+        """
+        blank = re.match(rb"\s*", self.data[start:end])
+        start += blank.end() if blank and blank.end() < end - start else 0
+        around = [line for begin, stop, line in self._statements if begin <= start < stop]
+        first = around[-1] if around else bisect_right(self._starts, start)
+        last = bisect_right(self._starts, max(start, end - 1))
+        return range(first, max(first, last) + 1)
+
     def between(self, start: int, end: int) -> str:
         """The text from byte ``start`` to before ``end``."""
-        return self._data[start:end].decode("utf-8")
+        return self.data[start:end].decode("utf-8")
 
     def span(self, node: ast.AST) -> tuple[int, int]:
         """Byte positions where ``node`` starts and ends."""
@@ -60,7 +99,7 @@ class SourceFile:
 
     def replaced(self, start: int, end: int, text: str) -> str:
         """The whole text with another one from byte ``start`` to before ``end``."""
-        return (self._data[:start] + text.encode("utf-8") + self._data[end:]).decode("utf-8")
+        return (self.data[:start] + text.encode("utf-8") + self.data[end:]).decode("utf-8")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,16 +131,32 @@ class Function:
         """Whether its body is on lines of its own, below the ``def``."""
         return bool(self.body) and self.body[0].lineno > self.node.lineno
 
-    def own_nodes(self) -> Iterator[ast.AST]:
-        """What is in its body but in no function or class nested there."""
+    def own_nodes(self) -> tuple[ast.AST, ...]:
+        """What is in its body but in no function or class nested there, in its order."""
+        if self.node not in self.file.walked:
+            self.file.walked[self.node] = tuple(self._walk())
+        return self.file.walked[self.node]
+
+    def _walk(self) -> Iterator[ast.AST]:
         pending: list[ast.AST] = list(reversed(self.body))
         while pending:
             node = pending.pop()
             if isinstance(node, SCOPES):
                 continue
             yield node
-            if not isinstance(node, ast.JoinedStr):  # columns inside are wrong before 3.12
-                pending.extend(reversed(list(ast.iter_child_nodes(node))))
+            pending.extend(reversed(list(parts(node))))
+
+
+def parts(node: ast.AST) -> Iterator[ast.AST]:
+    """What ``node`` consists of, without what can't be changed or does nothing.
+
+    Columns inside f-strings are wrong before Python 3.12; annotations of variables don't run.
+    """
+    if isinstance(node, ast.JoinedStr):
+        return
+    for child in ast.iter_child_nodes(node):
+        if not (isinstance(node, ast.AnnAssign) and child is node.annotation):
+            yield child
 
 
 def parsed(text: str) -> ast.Module:
@@ -117,14 +172,19 @@ def source_files(folder: Path, root: Path) -> Iterator[SourceFile]:
         parts = path.relative_to(folder).parts
         if {"tests", "test", "testing", "_vendor"} & set(parts) or parts[-1].startswith("test_"):
             continue
-        try:
-            source = SourceFile(
-                path.relative_to(root).as_posix(), path.read_bytes().decode("utf-8")
-            )
-            source.functions  # noqa: B018 - parses
-        except (SyntaxError, UnicodeDecodeError):
-            continue
-        yield source
+        source = read(path, root)
+        if source is not None:
+            yield source
+
+
+def read(path: Path, root: Path) -> SourceFile | None:
+    """The file at ``path``, named relative to ``root``; None if it can't be parsed."""
+    try:
+        source = SourceFile(path.relative_to(root).as_posix(), path.read_bytes().decode("utf-8"))
+        source.functions  # noqa: B018 - parses
+    except (SyntaxError, UnicodeDecodeError):
+        return None
+    return source
 
 
 def _functions(file: SourceFile, parent: ast.AST, prefix: str) -> Iterator[Function]:

@@ -12,13 +12,14 @@ from posixpath import normpath
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.suites.process import run
-from benchmarks.suites.scores import Place, place
+from benchmarks.suites.scores import Standing, standing
 from benchmarks.suites.workspace import install, write_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from benchmarks.suites.change import Place
     from benchmarks.suites.planting import PlantedFault
     from benchmarks.suites.process import Finished
     from benchmarks.suites.workspace import Workspace
@@ -58,7 +59,7 @@ class Row:
     kind: str
     how: str
     n_failing: int
-    places: Mapping[str, Place | None]
+    places: Mapping[str, Standing | None]
     refusal: str
     inspections_cpu_s: tuple[float, ...]
     plain_s: float
@@ -89,7 +90,7 @@ class Rows:
         found = self._all.get(f"{self._setting} {fault.key}")
         if found is None:
             return None
-        places = {name: where and Place(**where) for name, where in found["places"].items()}
+        places = {name: where and Standing(**where) for name, where in found["places"].items()}
         lists = {name: tuple(found[name]) for name in ("inspections_cpu_s", "troubles")}
         return Row(**{**found, **lists, "places": places})
 
@@ -121,8 +122,8 @@ def measure(
     workspace: Workspace, fault: PlantedFault, *, options: Sequence[str], limit_s: float
 ) -> Row:
     """Run the suite on the faulty tree without and with the plugin."""
-    workspace.plant(fault.file, fault.text)
-    compiled = [str(workspace.python), "-m", "compileall", "-q", fault.file]
+    workspace.plant(fault.texts)
+    compiled = [str(workspace.python), "-m", "compileall", "-q", *fault.texts]
     subprocess.run(compiled, cwd=workspace.tree, check=True, capture_output=True)
     report = workspace.root / "report.json"
     report.unlink(missing_ok=True)
@@ -187,7 +188,7 @@ def _read(report: Path) -> tuple[Json, str]:
     return found, ""
 
 
-def _places(result: Json, fault: PlantedFault) -> dict[str, Place | None]:
+def _places(result: Json, fault: PlantedFault) -> dict[str, Standing | None]:
     rows: list[Json] = list(result.get("ranking", ()))
     code = [row for row in rows if not row.get("is_test")]
     groups = [list(group.get("ranking", ())) for group in result.get("faults", ())]
@@ -204,14 +205,21 @@ def _places(result: Json, fault: PlantedFault) -> dict[str, Place | None]:
     }
 
 
-def _place(rows: Sequence[Json], fault: PlantedFault, by: str) -> Place | None:
-    """The place of the planted function when ``rows`` are ordered by a field."""
-    same_file = [i for i, row in enumerate(rows) if normpath(row["file"]) == fault.file]
-    same_name = [i for i in same_file if rows[i]["qualname"] == fault.qualname]
-    if not same_name:
-        return None
-    index = min(same_name, key=lambda i: abs(rows[i]["start_line"] - fault.start_line))
-    return place([float(row.get(by) or 0.0) for row in rows], index)
+def _place(rows: Sequence[Json], fault: PlantedFault, by: str) -> Standing | None:
+    """The best place of what is at fault when ``rows`` are ordered by a field."""
+    scores = [float(row.get(by) or 0.0) for row in rows]
+    indices = (_index(rows, planted) for planted in fault.places)
+    found = [standing(scores, index) for index in indices if index is not None]
+    return min(found, key=lambda where: where.rank, default=None)
+
+
+def _index(rows: Sequence[Json], planted: Place) -> int | None:
+    """The row of ``planted``: of several with its name, as in overloads, the nearest."""
+    same_file = [i for i, row in enumerate(rows) if normpath(row["file"]) == planted.file]
+    same_name = [i for i in same_file if rows[i]["qualname"] == planted.qualname]
+    return min(
+        same_name, key=lambda i: abs(rows[i]["start_line"] - planted.start_line), default=None
+    )
 
 
 def _ochiai_of_lines(row: Json, n_failed: int) -> float:

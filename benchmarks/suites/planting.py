@@ -1,30 +1,28 @@
-"""Drawing faults, and keeping those that a suite notices without falling over."""
+"""Keeping, of the changes drawn, those that a suite notices without falling over."""
 
 from __future__ import annotations
 
-import difflib
-import hashlib
 import json
-import random
 from collections import Counter
 from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.suites.functions import source_files
-from benchmarks.suites.mutants import mutants
-from benchmarks.suites.transplants import transplants
-from benchmarks.suites.workspace import package_folder, unpacked, write_json
+from benchmarks.suites.affected import affected
+from benchmarks.suites.change import Place
+from benchmarks.suites.drawing import draw, is_executed
+from benchmarks.suites.workspace import write_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from benchmarks.suites.transplants import Candidate
+    from benchmarks.suites.change import Change
     from benchmarks.suites.workspace import Workspace
 
 MOST_FAILING = 0.20
-TRIES_PER_FAULT = 15
+TRIES_PER_FAULT = 12
+N_HARMLESS = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,13 +31,12 @@ class PlantedFault:
 
     Attributes:
         subject: The release, ``name==version``.
-        kind: ``regression`` or ``mutant``.
+        kind: One of ``drawing.KINDS``.
         how: What was done.
-        file: The changed file, relative to the tree.
-        qualname: The changed function.
-        start_line: Line of its ``def``.
+        places: What is at fault.
+        texts: The changed files, with the change.
         diff: The change as a unified diff.
-        text: The file with the change.
+        digest: Of the change.
         failing: Tests that fail because of it.
         n_passing: Tests that pass all the same.
     """
@@ -47,22 +44,20 @@ class PlantedFault:
     subject: str
     kind: str
     how: str
-    file: str
-    qualname: str
-    start_line: int
+    places: tuple[Place, ...]
+    texts: Mapping[str, str]
     diff: str
-    text: str
+    digest: str
     failing: tuple[str, ...]
     n_passing: int
 
     @property
     def key(self) -> str:
         """What it is called in files of results: the same for the same change."""
-        digest = hashlib.sha256(f"{self.file}\n{self.diff}".encode()).hexdigest()
-        return f"{self.subject}:{digest[:12]}"
+        return f"{self.subject}:{self.digest}"
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.start_line} {self.qualname}"
+        return " + ".join(map(str, self.places))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -72,12 +67,14 @@ class Planting:
     Attributes:
         path: Where it is saved.
         kept: The faults so far.
-        n_tried: Per kind, how many candidates were run.
+        harmless: Digests of regressions that no test noticed.
+        n_tried: Per kind, how many changes were looked at.
         dropped: How many were dropped, by reason.
     """
 
     path: Path
     kept: list[PlantedFault]
+    harmless: list[str]
     n_tried: dict[str, int]
     dropped: Counter[str]
 
@@ -85,110 +82,132 @@ class Planting:
     def load(cls, path: Path) -> Planting:
         """What is saved at ``path``, or nothing yet."""
         found: dict[str, Any] = json.loads(path.read_text("utf-8")) if path.is_file() else {}
-        kept = [
-            PlantedFault(**{**fault, "failing": tuple(fault["failing"])})
-            for fault in found.get("kept", ())
-        ]
-        tried = found.get("n_tried", {})
-        return cls(path=path, kept=kept, n_tried=tried, dropped=Counter(found.get("dropped", {})))
+        return cls(
+            path=path,
+            kept=[_loaded(fault) for fault in found.get("kept", ())],
+            harmless=found.get("harmless", []),
+            n_tried=found.get("n_tried", {}),
+            dropped=Counter(found.get("dropped", {})),
+        )
 
     def save(self) -> None:
         """Write it to its path."""
         kept = [asdict(fault) for fault in self.kept]
-        write_json(self.path, {"kept": kept, "n_tried": self.n_tried, "dropped": self.dropped})
+        rest = {"harmless": self.harmless, "n_tried": self.n_tried, "dropped": self.dropped}
+        write_json(self.path, {"kept": kept, **rest})
 
-    def n_kept(self, kind: str) -> int:
-        """How many faults of ``kind`` there are."""
-        return sum(fault.kind == kind for fault in self.kept)
+    def of_kind(self, kind: str) -> list[PlantedFault]:
+        """The faults of ``kind``, in the order they were drawn."""
+        return [fault for fault in self.kept if fault.kind == kind]
 
 
-def plant(workspace: Workspace, *, n_faults: int, seed: int, work: Path) -> list[PlantedFault]:
-    """The faults of one subject: half of them regressions, as far as there are any.
+def plant(
+    workspace: Workspace, goals: Mapping[str, int], *, seed: int, work: Path
+) -> list[PlantedFault]:
+    """The faults of one subject, as many of each kind as ``goals`` says, as far as there are any.
 
     Drawn in an order that the seed alone decides, so that more faults are the same and some more.
     """
-    planting = Planting.load(workspace.root / f"faults-{seed}.json")
-    drawn = {
-        "regression": _regressions(workspace, seed=seed, work=work),
-        "mutant": _mutants(workspace, seed=seed),
-    }
-    goals = {"regression": (n_faults + 1) // 2, "mutant": n_faults}
+    planting = Planting.load(planting_file(workspace, seed))
     try:
-        for kind, candidates in drawn.items():
-            _plant_kind(workspace, planting, kind=kind, candidates=candidates, n_wanted=goals[kind])
-            goals["mutant"] = n_faults - planting.n_kept("regression")
+        for kind, n_wanted in goals.items():
+            _plant_kind(workspace, planting, kind, n_wanted, seed=seed, work=work)
     finally:
         workspace.restore()
-    regressions = [fault for fault in planting.kept if fault.kind == "regression"]
-    others = [fault for fault in planting.kept if fault.kind == "mutant"]
-    kept = regressions[: goals["regression"]]
-    return kept + others[: n_faults - len(kept)]
+    return [fault for kind, n in goals.items() for fault in planting.of_kind(kind)[:n]]
+
+
+def planting_file(workspace: Workspace, seed: int) -> Path:
+    """Where the drawing for one subject is saved."""
+    return workspace.root / f"planted-{seed}.json"
 
 
 def _plant_kind(
-    workspace: Workspace,
-    planting: Planting,
-    *,
-    kind: str,
-    candidates: Iterator[Candidate],
-    n_wanted: int,
+    workspace: Workspace, planting: Planting, kind: str, n_wanted: int, *, seed: int, work: Path
 ) -> None:
     done = planting.n_tried.get(kind, 0)
-    most = TRIES_PER_FAULT * n_wanted
-    for candidate in islice(candidates, done, None):
-        if planting.n_kept(kind) >= n_wanted or planting.n_tried.get(kind, 0) >= most:
+    n_runs = 0
+    for change in islice(draw(workspace, kind, seed=seed, work=work), done, None):
+        if len(planting.of_kind(kind)) >= n_wanted or n_runs >= TRIES_PER_FAULT * n_wanted:
             return
-        where = (candidate.function.file.name, candidate.function.qualname)
-        if where in {(fault.file, fault.qualname) for fault in planting.kept}:
-            reason = "same function again"
-        else:
-            reason = _try(workspace, planting, kind=kind, candidate=candidate)
+        reason = _refusal(workspace, planting, change)
+        if not reason:
+            n_runs += 1
+            reason = _try(workspace, planting, change)
         planting.n_tried[kind] = planting.n_tried.get(kind, 0) + 1
         planting.dropped.update([reason] if reason else [])
         planting.save()
 
 
-def _try(workspace: Workspace, planting: Planting, *, kind: str, candidate: Candidate) -> str:
+def _refusal(workspace: Workspace, planting: Planting, change: Change) -> str:
+    """Why it is not even tried."""
+    taken = {(place.file, place.qualname) for fault in planting.kept for place in fault.places}
+    if any((place.file, place.qualname) in taken for place in change.places):
+        return "same place again"
+    return "" if is_executed(workspace, change) else "not executed"
+
+
+def _try(workspace: Workspace, planting: Planting, change: Change) -> str:
     """Run the suite on the changed tree; keep the fault, or return why not."""
-    name = candidate.function.file.name
     workspace.restore()
-    workspace.write(name, candidate.text)
-    failing, reason = _noticed(workspace)
+    for file, text in change.texts.items():
+        workspace.write(file, text)
+    failing, reason = _noticed(workspace, affected(workspace, change))
+    if reason == UNNOTICED and change.kind == "regression":
+        planting.harmless = [*planting.harmless, change.digest][:N_HARMLESS]
     if reason:
         return reason
-    again, reason = _noticed(workspace)
+    again, reason = _noticed(workspace, None)
     if reason or again != failing:
         return reason or "not the same tests twice"
     fault = PlantedFault(
         subject=str(workspace.subject),
-        kind=kind,
-        how=candidate.how,
-        file=name,
-        qualname=candidate.function.qualname,
-        start_line=candidate.function.start_line,
-        diff=_diff(name, candidate.function.file.text, candidate.text),
-        text=candidate.text,
+        kind=change.kind,
+        how=change.how,
+        places=_guilty(workspace, change),
+        texts=change.texts,
+        diff=change.diff,
+        digest=change.digest,
         failing=tuple(sorted(failing)),
         n_passing=len(workspace.known.passing) - len(failing),
     )
     planting.kept.append(fault)
-    print(f"  planted {kind} ({fault.how}) in {fault}: {len(failing)} tests fail", flush=True)
+    said = f"{fault.kind} ({fault.how}) in {fault}: {len(failing)} tests fail"
+    print(f"  {workspace.subject.name}: planted {said}", flush=True)
     return ""
 
 
-def _noticed(workspace: Workspace) -> tuple[frozenset[str], str]:
-    """The failing tests, and why the fault can't be kept, if so."""
+def _guilty(workspace: Workspace, change: Change) -> tuple[Place, ...]:
+    """Of several places, those that make a test fail alone; all of them if none does."""
+    found: list[Place] = []
+    for part in change.parts:
+        workspace.restore()
+        for file, text in part.texts.items():
+            workspace.write(file, text)
+        failing, _ = _noticed(workspace, affected(workspace, part))
+        if failing:
+            found += part.places
+    return tuple(found) or change.places
+
+
+UNNOTICED = "no test fails"
+
+
+def _noticed(workspace: Workspace, tests: Sequence[str] | None) -> tuple[frozenset[str], str]:
+    """The failing tests of some or all, and why the fault can't be kept, if so."""
     baseline = workspace.known
     most = int(MOST_FAILING * len(baseline.passing))
     limit_s = 5 * baseline.seconds + 10
-    ran = workspace.outcomes(f"--maxfail={most + 1}", "--tb=no", limit_s=limit_s)
+    if tests is not None and not tests:
+        return frozenset(), UNNOTICED
+    ran = workspace.outcomes(f"--maxfail={most + 1}", "--tb=no", limit_s=limit_s, tests=tests)
     reason = ""
     if ran.finished.timed_out:
         reason = "hangs"
     elif ran.uncollected or ran.finished.exit_code not in {0, 1, 2}:
         reason = "breaks collection"
     elif not ran.failed:
-        reason = "no test fails"
+        reason = UNNOTICED
     elif len(ran.failed) > most:
         reason = "too many tests fail"
     elif not ran.failed <= set(baseline.passing) or ran.finished.exit_code != 1:
@@ -196,40 +215,6 @@ def _noticed(workspace: Workspace) -> tuple[frozenset[str], str]:
     return ran.failed, reason
 
 
-def _regressions(workspace: Workspace, *, seed: int, work: Path) -> Iterator[Candidate]:
-    """Transplants from all older releases, shuffled; each body once."""
-    subject = workspace.subject
-    found: dict[tuple[str, str], Candidate] = {}
-    for version in subject.older:
-        top = unpacked(subject.name, version, work=work, python=workspace.python)
-        older = package_folder(top, subject.import_name)
-        newer = workspace.tree / workspace.source
-        for candidate in transplants(newer, older, root=workspace.tree, release=version):
-            if _is_executed(workspace, candidate):
-                found.setdefault((candidate.function.file.name, candidate.text), candidate)
-    listed = list(found.values())
-    random.Random(f"{seed} regression {subject}").shuffle(listed)
-    return iter(listed)
-
-
-def _mutants(workspace: Workspace, *, seed: int) -> Iterator[Candidate]:
-    """Mutants of what some test executes."""
-    files = source_files(workspace.tree / workspace.source, workspace.tree)
-    functions = [function for file in files for function in file.functions]
-    dice = random.Random(f"{seed} mutant {workspace.subject}")
-    return (found for found in mutants(functions, dice) if _is_executed(workspace, found))
-
-
-def _is_executed(workspace: Workspace, candidate: Candidate) -> bool:
-    """Whether some test executes a changed line; yes if that was not measured."""
-    executed = workspace.known.executed
-    if not executed:
-        return True
-    return not set(candidate.lines).isdisjoint(executed.get(candidate.function.file.name, ()))
-
-
-def _diff(name: str, old: str, new: str) -> str:
-    lines = difflib.unified_diff(
-        old.splitlines(keepends=True), new.splitlines(keepends=True), f"a/{name}", f"b/{name}"
-    )
-    return "".join(lines)
+def _loaded(found: Mapping[str, Any]) -> PlantedFault:
+    places = tuple(Place(**place) for place in found["places"])
+    return PlantedFault(**{**found, "places": places, "failing": tuple(found["failing"])})

@@ -17,7 +17,7 @@ TOP = (1, 3, 5, 10)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class Standing:
     """The positions that a row may take among those that tie with it.
 
     Attributes:
@@ -46,13 +46,13 @@ class Place:
         return min(max(k - self.first + 1, 0), n_tied) / n_tied
 
 
-def place(scores: Sequence[float], index: int) -> Place:
+def standing(scores: Sequence[float], index: int) -> Standing:
     """Where ``scores[index]`` stands, the highest score first."""
     mine = scores[index]
     slack = 1e-9 * max(abs(mine), 1e-9)
     n_above = sum(score > mine + slack for score in scores)
     n_tied = sum(abs(score - mine) <= slack for score in scores)
-    return Place(first=n_above + 1, last=n_above + n_tied, n_rows=len(scores))
+    return Standing(first=n_above + 1, last=n_above + n_tied, n_rows=len(scores))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +74,7 @@ class Score:
     n_missing: int
 
 
-def score(places: Sequence[Place | None]) -> Score:
+def score(places: Sequence[Standing | None]) -> Score:
     """Sum up ``places``, one a fault; None counts as a miss."""
     found = [where for where in places if where is not None]
     n = max(len(places), 1)

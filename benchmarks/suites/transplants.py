@@ -1,40 +1,30 @@
-"""Regressions: a function body of an older release in the newer one."""
+"""Regressions: a function body of an older release in the newer one, or a few of them."""
 
 from __future__ import annotations
 
 import ast
 import builtins
+import re
 from collections import Counter
-from dataclasses import dataclass
+from itertools import groupby, pairwise, takewhile
 from typing import TYPE_CHECKING
 
+from benchmarks.suites.change import Change
+from benchmarks.suites.edits import place_of
 from benchmarks.suites.functions import DEFS, parsed, source_files
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    import random
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from benchmarks.suites.functions import Function, SourceFile
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
-    """A change that may become a planted fault.
-
-    Attributes:
-        function: What it changes.
-        how: What it does, in words.
-        text: The file with the change.
-        lines: Lines of the original that it touches.
-    """
-
-    function: Function
-    how: str
-    text: str
-    lines: range
+KIND = "regression"
+N_JOINED = (2, 3)
 
 
-def transplants(newer: Path, older: Path, *, root: Path, release: str) -> Iterator[Candidate]:
+def transplants(newer: Path, older: Path, *, root: Path, release: str) -> Iterator[Change]:
     """Every transplant from the package folder ``older`` into ``newer``.
 
     Args:
@@ -53,9 +43,118 @@ def transplants(newer: Path, older: Path, *, root: Path, release: str) -> Iterat
             yield from _between(file, old_file, known, release)
 
 
+def joint(changes: Sequence[Change], dice: random.Random) -> Iterator[Change]:
+    """Two or three transplants of one release in one change, as a larger commit would be.
+
+    They lie near each other: in the same file, or one speaks of the other's name.
+
+    Args:
+        changes: Transplants of single functions.
+        dice: Decides which come together; each change once starts a pair or a triple.
+    """
+    seen = set[str]()
+    for first in dice.sample(changes, len(changes)):
+        near = [each for each in changes if each is not first and _are_near(first, each)]
+        others = dice.sample(near, min(len(near), dice.choice(N_JOINED) - 1))
+        joined = _joined([first, *others]) if others else None
+        if joined is not None and joined.digest not in seen:
+            seen.add(joined.digest)
+            yield joined
+
+
+def _are_near(one: Change, other: Change) -> bool:
+    if one.how != other.how or one.places == other.places:
+        return False
+    if one.places[0].file == other.places[0].file:
+        return True
+    return _speaks_of(one, other) or _speaks_of(other, one)
+
+
+def _speaks_of(one: Change, other: Change) -> bool:
+    """Whether the old or new function of ``one`` mentions the name of that of ``other``."""
+    name = other.places[0].qualname.rpartition(".")[2]
+    if name.startswith("__") or not _imports(one, other):
+        return False
+    file, lines = one.places[0].file, one.lines[one.places[0].file]
+    published = one.originals[file].split("\n")[lines.start - 1 : lines.stop - 1]
+    spoken = "\n".join((*published, *_replacement(one)[1]))
+    return re.search(rf"\b{name}\b", spoken) is not None
+
+
+def _imports(one: Change, other: Change) -> bool:
+    """Whether the file of ``one`` imports the module of ``other``, or something from it."""
+    module = _file(other).removesuffix(".py").removesuffix("/__init__").rpartition("/")[2]
+    line = rf"^\s*(from|import)\b.*\b{re.escape(module)}\b"
+    return re.search(line, one.originals[_file(one)], re.MULTILINE) is not None
+
+
+def _joined(changes: Sequence[Change]) -> Change | None:
+    """All of them in one; None if they overlap or don't parse together."""
+    largest = sorted(changes, key=lambda each: (-_size(each), str(each.places[0])))
+    texts, originals, lines = dict[str, str](), dict[str, str](), dict[str, range]()
+    for file, alike in groupby(sorted(largest, key=_file), key=_file):
+        here = list(alike)
+        text = _combined(here[0].originals[file], [_replacement(each) for each in here])
+        if text is None:
+            return None
+        texts[file], originals[file] = text, here[0].originals[file]
+        touched = [each.lines[file] for each in here]
+        lines[file] = range(min(r.start for r in touched), max(r.stop for r in touched))
+    return Change(
+        kind=KIND,
+        how=changes[0].how.replace("body", "bodies", 1),
+        places=tuple(each.places[0] for each in largest),
+        texts=texts,
+        originals=originals,
+        lines=lines,
+        parts=tuple(largest),
+    )
+
+
+def _file(change: Change) -> str:
+    return change.places[0].file
+
+
+def _size(change: Change) -> int:
+    """How many lines it takes out and puts in."""
+    old, new = _replacement(change)
+    return len(old) + len(new)
+
+
+def _replacement(change: Change) -> tuple[range, list[str]]:
+    """Which published lines, counted from 0, it replaces by which others: all between its ends."""
+    file = _file(change)
+    old, new = change.originals[file].split("\n"), change.texts[file].split("\n")
+    start = _n_common(old, new)
+    n_tail = _n_common(old[start:][::-1], new[start:][::-1])
+    return range(start, len(old) - n_tail), new[start : len(new) - n_tail]
+
+
+def _n_common(one: list[str], other: list[str]) -> int:
+    """How many lines at the start are the same."""
+    same = (a == b for a, b in zip(one, other, strict=False))
+    return sum(takewhile(bool, same))
+
+
+def _combined(text: str, replacements: list[tuple[range, list[str]]]) -> str | None:
+    """``text`` after all of them; None if two overlap or the result does not parse."""
+    lines = text.split("\n")
+    ordered = sorted(replacements, key=lambda each: each[0].start)
+    if any(one.stop > other.start for (one, _), (other, _) in pairwise(ordered)):
+        return None
+    for old, new in reversed(ordered):
+        lines[old.start : old.stop] = new
+    combined = "\n".join(lines)
+    try:
+        parsed(combined)
+    except SyntaxError:
+        return None
+    return combined
+
+
 def _between(
     file: SourceFile, old_file: SourceFile, known: set[str], release: str
-) -> Iterator[Candidate]:
+) -> Iterator[Change]:
     old = unique(old_file.functions)
     for qualname, function in unique(file.functions).items():
         source = old.get(qualname)
@@ -66,11 +165,13 @@ def _between(
         text = _graft(function, source)
         if text is not None:
             first, last = function.body[0].lineno, function.body[-1].end_lineno or 0
-            yield Candidate(
-                function=function,
+            yield Change(
+                kind=KIND,
                 how=f"body of {release}",
-                text=text,
-                lines=range(first, last + 1),
+                places=(place_of(function),),
+                texts={file.name: text},
+                originals={file.name: file.text},
+                lines={file.name: range(first, last + 1)},
             )
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from benchmarks.suites.subjects import Subject
 
+CHECKOUT = Path(__file__).resolve().parents[2]
 PROBE = Path(__file__).resolve().parent / "probe"
 BASE = "real-suites-base"
 IGNORED = ("__pycache__/", "*.pyc", "*.egg-info/", ".hypothesis/", ".coverage*", "build/")
@@ -89,12 +90,17 @@ class Workspace:
             raise RuntimeError(f"{self.subject} has no baseline yet: measure it first.")
         return self.baseline
 
-    def pytest(self, *options: str) -> list[str]:
-        """The command line of the suite with ``options``."""
+    def pytest(self, *options: str, tests: Sequence[str] | None = None) -> list[str]:
+        """The command line of the suite, or of some of its tests, with ``options``."""
         out = self.baseline.deselected if self.baseline else self.subject.deselect
-        chosen = [f"--deselect={node_id}" for node_id in out]
-        rootdir = f"--rootdir={self.tree}"
-        return [str(self.python), "-m", "pytest", rootdir, *options, *self.subject.args, *chosen]
+        args = [f"--deselect={node_id}" for node_id in out]
+        if tests is not None:
+            chosen = self.root / "chosen.txt"
+            chosen.write_text("\n".join(tests), encoding="utf-8")
+            args = [f"@{chosen}", *(arg for arg in self.subject.args if arg.startswith("-"))]
+        else:
+            args = [*self.subject.args, *args]
+        return [str(self.python), "-m", "pytest", f"--rootdir={self.tree}", *options, *args]
 
     def git(self, *args: str) -> str:
         """Output of a git command in the tree, independent of whose machine it is."""
@@ -117,11 +123,12 @@ class Workspace:
         for name in OF_A_RUN:
             shutil.rmtree(self.tree / name, ignore_errors=True)
 
-    def plant(self, file: str, text: str) -> None:
-        """Commit ``text`` as ``file`` on top of the published tree."""
+    def plant(self, texts: Mapping[str, str]) -> None:
+        """Commit new texts of files on top of the published tree."""
         self.restore()
-        self.write(file, text)
-        self.git("commit", "-qam", f"Change {file}", "--allow-empty")
+        for file, text in texts.items():
+            self.write(file, text)
+        self.git("commit", "-qam", f"Change {', '.join(texts)}", "--allow-empty")
 
     def write(self, file: str, text: str) -> None:
         """Write a source file; bytecode of its old text is dropped, the clock may not tell it."""
@@ -130,12 +137,16 @@ class Workspace:
         for stale in (path.parent / "__pycache__").glob(f"{path.stem}.*.pyc"):
             stale.unlink()
 
-    def outcomes(self, *options: str, limit_s: float) -> Outcomes:
-        """Run the suite as it stands, without the plugin."""
+    def outcomes(
+        self, *options: str, limit_s: float, tests: Sequence[str] | None = None
+    ) -> Outcomes:
+        """Run the suite as it stands, or some of its tests, without the plugin."""
         to = self.root / "outcomes.json"
         to.unlink(missing_ok=True)
         finished = run(
-            self.pytest("-p", "no:bayesloc", "-p", "real_suites_outcomes", "-q", *options),
+            self.pytest(
+                "-p", "no:bayesloc", "-p", "real_suites_outcomes", "-q", *options, tests=tests
+            ),
             cwd=self.tree,
             limit_s=limit_s,
             log=self.root / "suite.log",

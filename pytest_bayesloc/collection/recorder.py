@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import sys
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_bayesloc.collection import failures
 from pytest_bayesloc.collection.explanations import Explanations
+from pytest_bayesloc.collection.source_filter import FileKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
@@ -33,8 +37,10 @@ class Recorded:
         failures: Per node id of a failing test or of a file that could not be collected.
         hits: The executed lines.
         imported: Node ids of the test files that could be collected, with their window.
+        imports: The windows in which modules were imported, before any test ran.
         collector: Name of the collector, empty if nothing was collected.
         partial: What is missing, and why.
+        files: Of workers: the files of the project that were imported, absolute.
         n_windows: Numbers of windows below this are taken.
     """
 
@@ -43,8 +49,10 @@ class Recorded:
     failures: dict[str, RawFailure] = field(default_factory=dict)
     hits: list[Hit] = field(default_factory=list)
     imported: dict[str, int] = field(default_factory=dict)
+    imports: list[int] = field(default_factory=list)
     collector: str = ""
     partial: list[str] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
     n_windows: int = 0
 
 
@@ -70,6 +78,7 @@ class Recorder:
         self._stopped: Collector | None = None
         self._warn = warn
         self.recorded.n_windows = START_UP + 1
+        self.recorded.imports.append(START_UP)
         self._current: int | None = None
         self._labels: dict[int, str] = {}
         self._shared: dict[pytest.FixtureDef[Any], int] = {}
@@ -109,6 +118,16 @@ class Recorder:
         collector, self._stopped = self._stopped, None
         if collector is not None:
             self.recorded.hits += self._safely(lambda: list(collector.hits())) or []
+
+    def files_in_use(self) -> dict[str, Path]:
+        """The files of the project that are imported, relative to rootdir, and where they are."""
+        # No plain attribute: a module may answer with code of its own.
+        own = [vars_of for m in tuple(sys.modules.values()) if (vars_of := _namespace(m))]
+        names = {name for module in own if isinstance(name := module.get("__file__"), str)}
+        names.update(self.recorded.files)
+        kind, relative = self.files.kind, self.files.relative
+        in_project = (name for name in sorted(names) if kind(name) is not FileKind.FOREIGN)
+        return {relative(name): Path(name) for name in in_project}
 
     def _safely(self, action: Callable[[], Any]) -> Any:  # noqa: ANN401 - whatever it returns
         """Run our own code such that a fault of ours costs one warning and the recording."""
@@ -169,6 +188,7 @@ class Recorder:
         if not isinstance(collector, pytest.Module):
             return (yield)
         window = self._open()
+        self.recorded.imports.append(window)
         try:
             report = yield
         finally:
@@ -286,6 +306,14 @@ class Recorder:
             recorded.failures.setdefault(node_id, raw)
         elif outcome == "passed" and report.when == "call":
             recorded.verdicts.setdefault(node_id, True)
+
+
+def _namespace(module: object) -> dict[str, object]:
+    """The attributes of a module itself; none of what stands in for one."""
+    if not issubclass(type(module), ModuleType):
+        return {}
+    namespace: dict[str, object] = object.__getattribute__(module, "__dict__")
+    return namespace
 
 
 def _fixtures(item: pytest.Item) -> Iterator[pytest.FixtureDef[Any]]:

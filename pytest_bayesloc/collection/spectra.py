@@ -11,7 +11,7 @@ from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import Spectrum, bits
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from pytest_bayesloc.collection.collector import Hit
     from pytest_bayesloc.collection.failures import RawCode
@@ -31,6 +31,7 @@ class Sources:
     def __init__(self, files: SourceFilter) -> None:
         self.files = files
         self._maps: dict[str, SourceMap | None] = {}
+        self._texts: dict[str, str | None] = {}
 
     def map(self, file: str) -> SourceMap | None:
         """The locations of ``file`` (relative to rootdir), or None if it can't be read."""
@@ -42,6 +43,11 @@ class Sources:
 
     def read(self, file: str) -> str | None:
         """The text of ``file`` in the encoding that it declares, or None."""
+        if file not in self._texts:
+            self._texts[file] = self._read(file)
+        return self._texts[file]
+
+    def _read(self, file: str) -> str | None:
         import tokenize
 
         path = Path(self.files.absolute(file))
@@ -92,7 +98,9 @@ def build_spectrum(recorded: Recorded, sources: Sources) -> Spectrum:
         tests=tuple(tests),
         failing=failing,
         passing=((1 << len(tests)) - 1) & ~failing,
-        lines=_lines(recorded.hits, tests_of, sources),
+        lines=_lines(
+            recorded.hits, tests_of, sum(1 << window for window in recorded.imports), sources
+        ),
     )
 
 
@@ -111,22 +119,44 @@ def _tests_of_windows(tests: Sequence[str], windows_of: dict[str, list[int]]) ->
 
 
 def _lines(
-    hits: Sequence[Hit], tests_of: dict[int, int], sources: Sources
+    hits: Sequence[Hit], tests_of: dict[int, int], imports: int, sources: Sources
 ) -> dict[Location, dict[int, int]]:
-    lines: dict[Location, dict[int, int]] = {}
-    translated: dict[int, int] = {}
+    """Per location, per line, the tests that executed it.
+
+    What a file executes while it is imported, once for all tests, is credited to every test that
+    executes code of that file afterwards, not to the tests of the first importer alone.
+    """
+    translate = _translation(tests_of)
+    users: dict[str, int] = {}
     for hit in hits:
-        executed = translated.get(hit.windows)
-        if executed is None:
-            executed = 0
-            for window in bits(hit.windows):
-                executed |= tests_of.get(window, 0)
-            translated[hit.windows] = executed
+        in_tests = hit.windows & ~imports
+        if in_tests:
+            users[hit.filename] = users.get(hit.filename, 0) | translate(in_tests)
+    lines: dict[Location, dict[int, int]] = {}
+    for hit in hits:
+        executed = translate(hit.windows)
+        if hit.windows & imports:
+            executed |= users.get(hit.filename, 0)
         location = _location(hit, sources) if executed else None
         if location is not None:
             rows = lines.setdefault(location, {})
             rows[hit.line] = rows.get(hit.line, 0) | executed
     return lines
+
+
+def _translation(tests_of: dict[int, int]) -> Callable[[int], int]:
+    """From a bitset of windows to the bitset of the tests that they belong to."""
+    known: dict[int, int] = {}
+
+    def translate(windows: int) -> int:
+        if windows not in known:
+            executed = 0
+            for window in bits(windows):
+                executed |= tests_of.get(window, 0)
+            known[windows] = executed
+        return known[windows]
+
+    return translate
 
 
 def _location(hit: Hit, sources: Sources) -> Location | None:

@@ -14,6 +14,8 @@ import pytest
 from pytest_bayesloc.collection.collector import Hit
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from pytest_bayesloc.collection.recorder import Recorded, Recorder
 
 KEY = "bayesloc"
@@ -30,16 +32,23 @@ def is_controller(config: pytest.Config) -> bool:
     return distributes and bool(getattr(config.option, "tx", None)) and not is_worker(config)
 
 
-def encode(recorded: Recorded) -> str:
-    """What a worker sends at its end; verdicts went with the reports."""
+def encode(recorded: Recorded, files: Iterable[str] = ()) -> str:
+    """What a worker sends at its end; verdicts went with the reports.
+
+    Args:
+        recorded: What it saw.
+        files: The files of the project that it imported, absolute.
+    """
     return json.dumps(
         {
             "windows_of": recorded.windows_of,
             "imported": recorded.imported,
+            "imports": recorded.imports,
             "failures": {n: raw for n, raw in recorded.failures.items() if _is_collection(raw)},
             "hits": [[*hit[:4], hex(hit.windows)] for hit in recorded.hits],
             "collector": recorded.collector,
             "partial": recorded.partial,
+            "files": list(files),
         }
     )
 
@@ -48,7 +57,7 @@ def merge(recorded: Recorded, text: str) -> None:
     """Add what one worker sent; its windows get numbers of their own."""
     data: dict[str, Any] = json.loads(text)
     offset = recorded.n_windows
-    highest = offset
+    highest = offset + max(data["imports"], default=0)
     for node_id, windows in data["windows_of"].items():
         recorded.windows_of[node_id] = [window + offset for window in windows]
         highest = max(highest, *recorded.windows_of[node_id])
@@ -61,8 +70,10 @@ def merge(recorded: Recorded, text: str) -> None:
         recorded.verdicts[node_id] = False
     for node_id, window in data["imported"].items():
         recorded.imported.setdefault(node_id, window + offset)
+    recorded.imports += [window + offset for window in data["imports"]]
     recorded.n_windows = highest + 1
     recorded.collector = data["collector"] or recorded.collector
+    recorded.files = sorted({*recorded.files, *data["files"]})
     recorded.partial.extend(note for note in data["partial"] if note not in recorded.partial)
 
 
@@ -91,7 +102,8 @@ class Worker:
         output = getattr(session.config, "workeroutput", None)
         if output is not None:
             self._recorder.take_hits()
-            output[KEY] = encode(self._recorder.recorded)
+            files = map(str, self._recorder.files_in_use().values())
+            output[KEY] = encode(self._recorder.recorded, files)
 
 
 class Controller:

@@ -23,3 +23,7 @@ class PatchError(BayeslocError):
 
 class ExecutionError(BayeslocError):
     """A re-run that could not be started or was lost."""
+
+
+class StoreError(BayeslocError):
+    """A memory that can't be read or written."""

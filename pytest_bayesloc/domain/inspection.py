@@ -45,7 +45,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InspectionPatch:
-    """A change to one file, made in memory only.
+    """A change to one file, or with companions to several, made in memory only.
 
     Attributes:
         target: The location it inspects.
@@ -53,6 +53,12 @@ class InspectionPatch:
         original: Text of the file.
         patched: Text of the file with the change.
         checks: The assertions that it inserts.
+        line: The line that it changes; 0 if it changes no single one.
+        words: What it does, for a person; empty for assertions, which speak for themselves.
+        others: More functions of the same file that it changes.
+        companions: What it changes in other files at the same time.
+        fresh: Whether it changes more than the code of functions, so that only an import can put it
+            in place.
     """
 
     target: Location
@@ -60,10 +66,18 @@ class InspectionPatch:
     original: str
     patched: str
     checks: tuple[Check, ...] = ()
+    line: int = 0
+    words: str = ""
+    others: tuple[Location, ...] = ()
+    companions: tuple[InspectionPatch, ...] = ()
+    fresh: bool = False
 
     @property
     def diff(self) -> str:
         """The patch as a unified diff."""
+        return "".join(part._diff() for part in (self, *self.companions))  # noqa: SLF001 - own
+
+    def _diff(self) -> str:
         lines = difflib.unified_diff(
             lines_of(self.original),
             lines_of(self.patched),
@@ -124,6 +138,39 @@ class Signals:
     is_failure: bool
 
 
+class Effect(str, Enum):
+    """What a patch that edits the target does to the tests, from least to most telling."""
+
+    INCONCLUSIVE = "did not end, or was never in place"
+    SAME_ERROR = "the same error"
+    OTHER_ERROR = "another error"
+    REPAIRS_SOME = "some failing tests pass"
+    BREAKS_OTHERS = "the failing tests pass, others break"
+    REPAIRS = "the failing tests pass, nothing else breaks"
+
+    @property
+    def rank(self) -> int:
+        """0 for the least telling."""
+        return list(Effect).index(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """One of several patches that an inspection tried.
+
+    Attributes:
+        line: The line that it edits.
+        words: What it does.
+        effect: What came of it.
+        n_passed: Tests that passed under it.
+    """
+
+    line: int
+    words: str
+    effect: Effect
+    n_passed: int = 0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inspection:
     """One finished inspection.
@@ -143,6 +190,7 @@ class Inspection:
         seconds: Wall seconds of proposing, re-running and updating.
         cpu_s: CPU seconds of the re-run itself.
         log: Heartbeat and notes.
+        trials: The patches, where several were tried.
     """
 
     step: int
@@ -159,3 +207,4 @@ class Inspection:
     seconds: float = 0.0
     cpu_s: float = 0.0
     log: str = ""
+    trials: tuple[Trial, ...] = ()

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_bayesloc.execution.calls import CallTracer
-from pytest_bayesloc.execution.compiled import compile_patched
+from pytest_bayesloc.execution.compiled import codes_in, compile_patched, key_of
 from pytest_bayesloc.execution.overlay import Overlay
 from pytest_bayesloc.execution.probe import NAME, Probe
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from types import CodeType
 
     from pytest_bayesloc.execution.swap import FunctionIndex
     from pytest_bayesloc.execution.wire import Message
@@ -29,7 +30,7 @@ class Child:
 
     Args:
         items: The collected tests by node id.
-        collection_errors: Files that could not be collected, with the error.
+        collected: Files that were collected, with the error of those that could not be.
         send: Takes one message.
         functions: What a swap can reach; None: the overlay is in place already.
     """
@@ -37,47 +38,69 @@ class Child:
     def __init__(
         self,
         items: Mapping[str, pytest.Item],
-        collection_errors: Mapping[str, str],
+        collected: Mapping[str, str],
         send: Callable[[Message], None],
         functions: FunctionIndex | None,
     ) -> None:
         self._items = items
-        self._collection_errors = collection_errors
+        self._collected = collected
         self._send = send
         self._functions = functions
         self._current = ""
         self._probe = Probe(lambda: send({"covered": self._current}))
         self._tracer: CallTracer | None = None
         self._reports: list[pytest.TestReport] = []
+        self._overlays: list[Overlay] = []
+        self._n_swapped = 0
 
-    def run(self, request: Message, overlay: Overlay | None = None) -> None:
+    def run(self, request: Message, overlays: Sequence[Overlay] = ()) -> None:
         """Carry ``request`` out."""
         setattr(builtins, NAME, self._probe)
-        patch = request.get("patch")
-        if patch and self._functions is not None and not self._swap(patch):
+        patches = request.get("patches", ())
+        if patches and self._functions is not None and not self._swap_all(patches):
             return
-        if overlay is not None:
-            self._send({"swapped": overlay.n_loaded})
+        self._overlays += overlays
+        self._tell_loaded()
         if request.get("targets") is not None:
             self._tracer = CallTracer(_numbered(request["targets"]), sample=request["sample"])
         self._run_tests(request["tests"])
+        self._tell_loaded()  # more of it, where tests import
         if self._tracer is not None:
             self._send({"edges": [[*edge, n] for edge, n in self._tracer.edges.items()]})
 
-    def _swap(self, patch: Message) -> bool:
-        assert self._functions is not None  # noqa: S101 - for the type checker
-        filename = patch["filename"]
+    def _tell_loaded(self) -> None:
+        if self._overlays:
+            n_loaded = sum(overlay.n_loaded for overlay in self._overlays)
+            self._send({"swapped": self._n_swapped + n_loaded})
+
+    def _swap_all(self, patches: Sequence[Message]) -> bool:
+        """Put all of ``patches`` in place; False if they can't be, or only by an import."""
         try:
-            original, patched = patch["excerpt"] or (patch["original"], patch["patched"])
-            code = compile_patched(original, patched, patch["code_filename"])
-            keys = [(line, name) for line, name in patch["keys"]]
-            n_swapped = self._functions.swap(filename, code, keys)
+            codes = [_compiled(patch) for patch in patches]
         except (SyntaxError, ValueError) as error:
             self._send({"unusable": f"{type(error).__name__}: {error}"})
             return False
+        for patch, code in zip(patches, codes, strict=True):
+            if not self._swap(patch, code):
+                self._send({"swapped": 0})
+                return False
+        self._send({"swapped": self._n_swapped})
+        return True
+
+    def _swap(self, patch: Message, code: CodeType) -> bool:
+        assert self._functions is not None  # noqa: S101 - for the type checker
+        keys = {(line, name) for line, name in patch["keys"]}
+        if not keys <= {key_of(inner) for inner in codes_in(code)}:
+            return False  # lines were matched up in another way
+        try:
+            n_swapped = self._functions.swap(patch["filename"], code, tuple(keys))
+        except ValueError:  # it would close over other variables
+            return False
         if not n_swapped:
-            Overlay(filename, patch["original"], patch["patched"]).install()
-        self._send({"swapped": n_swapped})
+            overlay = Overlay(patch["filename"], patch["original"], patch["patched"])
+            overlay.install()
+            self._overlays.append(overlay)
+        self._n_swapped += n_swapped
         return True
 
     def _run_tests(self, tests: Sequence[str]) -> None:
@@ -89,10 +112,11 @@ class Child:
             if node_id in self._items:
                 item = self._items[node_id]
                 self._run_test(item, following.get(item))
-            elif node_id in self._collection_errors:
-                error = self._collection_errors[node_id]
+            elif node_id in self._collected:
+                error = self._collected[node_id]
                 self._send({"start": node_id})
-                self._end(node_id, "fail", error.strip().rpartition("\n")[2], error)
+                verdict = "fail" if error else "pass"
+                self._end(node_id, verdict, error.strip().rpartition("\n")[2], error)
 
     def _run_test(self, item: pytest.Item, following: pytest.Item | None) -> None:
         self._current = item.nodeid
@@ -131,6 +155,11 @@ class Child:
                 "violations": self._probe.violations,
             }
         )
+
+
+def _compiled(patch: Message) -> CodeType:
+    original, patched = patch["excerpt"] or (patch["original"], patch["patched"])
+    return compile_patched(original, patched, patch["code_filename"])
 
 
 def _numbered(targets: Sequence[Sequence[Any]]) -> dict[str, dict[tuple[int, str], int]]:

@@ -59,8 +59,10 @@ class LocalRunner:
         request: Message = {"tests": list(tests), "limit_s": limit_s}
         forked = self._may_fork and all("::" in node_id for node_id in tests)
         if patch is not None:
-            request["patch"] = self._wire_patch(patch)
-            forked = forked and bool(request["patch"]["keys"])
+            parts = (patch, *patch.companions)
+            request["patches"] = [self._wire_patch(part) for part in parts]
+            swapped = all(wired["keys"] for wired in request["patches"])
+            forked = forked and swapped and not any(part.fresh for part in parts)
         if forked:
             answer = self._ask_warm(request)
             if answer is not None:
@@ -109,20 +111,23 @@ class LocalRunner:
 
     def _wire_patch(self, patch: InspectionPatch) -> Message:
         source = self._map(patch.original, patch.target.file, is_test=patch.target.is_test)
-        unit = source.unit(patch.target)
-        chain = source.enclosing(unit) if unit is not None and unit.is_function else []
+        units = [source.unit(where) for where in (patch.target, *patch.others)]
+        chains = [source.enclosing(u) for u in units if u is not None and u.is_function]
+        whole = len(chains) == len(units)  # else there is more to change than functions
         path = self._path(patch.target.file)
-        around = (chain[0].first_line, chain[0].location.end_line) if chain else (0, 0)
+        first = chains[0][0] if len(chains) == 1 else None
+        around = (first.first_line, first.location.end_line) if first is not None else (0, 0)
         return {
             "filename": path,
             "code_filename": path,
             "original": patch.original,
             "patched": patch.patched,
-            "excerpt": excerpt(patch.original, patch.patched, *around) if chain else None,
+            "excerpt": excerpt(patch.original, patch.patched, *around) if first else None,
             "keys": [
                 [u.first_line, u.location.qualname.rpartition(".")[2]]
+                for chain in chains
                 for u in chain
-                if u.is_function
+                if whole and u.is_function
             ],
         }
 

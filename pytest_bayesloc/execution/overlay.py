@@ -59,10 +59,13 @@ class Overlay:
     def _spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None
     ) -> ModuleSpec | None:
-        """What the other finders say, those of editable installs among them."""
+        """What the other finders say, those of editable installs among them.
+
+        Other overlays are not asked: each would ask all the others.
+        """
         for finder in sys.meta_path:
             find_spec = getattr(finder, "find_spec", None)
-            if finder is not self and find_spec is not None:
+            if not isinstance(finder, Overlay) and find_spec is not None:
                 spec: ModuleSpec | None = find_spec(fullname, path, target)
                 if spec is not None:
                     return spec

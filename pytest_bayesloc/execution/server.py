@@ -80,28 +80,29 @@ class Server:
         self._once: Message | None = spec["once"]
         self._scratch: str = spec["scratch"]
         self._buffer = LineBuffer()
-        self._collection_errors: dict[str, str] = {}
+        self._collected: dict[str, str] = {}
         for descriptor in (self._requests, self._replies):
             os.set_inheritable(descriptor, False)
         sys.dont_write_bytecode = True
         _fix_randomness(config, spec["options"].get("basetemp"))
-        self._overlay = self._install_overlay()
+        self._overlays = self._install_overlays()
 
-    def _install_overlay(self) -> Overlay | None:
-        patch = self._once and self._once.get("patch")
-        if not patch:
-            return None
-        overlay = Overlay(patch["filename"], patch["original"], patch["patched"])
-        overlay.install()
-        return overlay
+    def _install_overlays(self) -> list[Overlay]:
+        patches = self._once.get("patches", ()) if self._once else ()
+        overlays = [Overlay(p["filename"], p["original"], p["patched"]) for p in patches]
+        for overlay in overlays:
+            overlay.install()
+        return overlays
 
     # -- pytest's side
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Keep what failed to collect: it is the answer, where a file is what is re-run."""
+        """Keep how collecting went: it is the answer, where a file is what is re-run."""
         if report.failed:
-            self._collection_errors[report.nodeid] = str(report.longrepr)[-2000:]
+            self._collected[report.nodeid] = str(report.longrepr)[-2000:]
+        elif report.passed:
+            self._collected.setdefault(report.nodeid, "")
 
     @pytest.hookimpl(wrapper=True, trylast=True)
     def pytest_collection_modifyitems(
@@ -123,7 +124,7 @@ class Server:
         try:
             if self._once is not None:
                 threading.Thread(target=self._end_with_main_run, daemon=True).start()
-                self._child(items).run(self._once, overlay=self._overlay)
+                self._child(items).run(self._once, self._overlays)
             else:
                 self._serve(items)
             status = 0
@@ -133,7 +134,7 @@ class Server:
     def _child(
         self, items: dict[str, pytest.Item], functions: FunctionIndex | None = None
     ) -> Child:
-        return Child(items, self._collection_errors, self._send, functions)
+        return Child(items, self._collected, self._send, functions)
 
     def _send(self, message: Message) -> None:
         data = encode(message)

@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING
 from pytest_bayesloc.domain.evidence import Outcome
 from pytest_bayesloc.domain.result import Fault
 from pytest_bayesloc.domain.spectrum import Spectrum
+from pytest_bayesloc.inspection.case import Case
+from pytest_bayesloc.inspection.changes import Changes, change_evidence
 from pytest_bayesloc.inspection.guards import refusal
-from pytest_bayesloc.inspection.loop import Case
+from pytest_bayesloc.inspection.names import name_evidence
 from pytest_bayesloc.inspection.neighbours import Neighbourhood
+from pytest_bayesloc.inspection.suspects import Role, test_suspects
 from pytest_bayesloc.inspection.tracebacks import (
     executed_lines,
     guard_evidence,
@@ -39,6 +42,8 @@ if TYPE_CHECKING:
     from pytest_bayesloc.inspection.guards import Guard
 
 N_ROWS = 300
+#: How the belief in "the tests are at fault" is shared.
+SHARES = {Role.TEST: 1.0, Role.FIXTURE: 0.3, Role.HELPER: 0.3, Role.DATA: 0.2}
 _RAISED = frozenset({Outcome.RAISE_FRAME, Outcome.GUARD_REFUSED})
 NOT_INSPECTED = "not inspected: run pytest --bayesloc"
 
@@ -50,10 +55,12 @@ class Reader:
     Attributes:
         read: The locations of a file, by its path relative to rootdir.
         module: The location of a module body, by its dotted name.
+        changes: What changed since these tests passed; nothing if that is not known.
     """
 
     read: Callable[[str], SourceMap | None]
     module: Callable[[str], Location | None]
+    changes: Callable[[Sequence[str]], Changes] = lambda _: Changes()
 
     def locate(self, frame: Frame) -> Location | None:
         """The location that a frame was executing."""
@@ -61,6 +68,21 @@ class Reader:
         if source is None:
             return None
         return source.unit_of_code(frame.first_line, frame.name).location
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """How a belief is formed.
+
+    Attributes:
+        formula: Name of the prior.
+        model: Name of the belief model.
+        without: Kinds of evidence that are left out.
+    """
+
+    formula: str
+    model: str
+    without: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,17 +95,19 @@ class Group:
     evidence: tuple[Evidence, ...]
     guard: Guard | None
     own_errors: tuple[Evidence, ...]
-    formula: str
-    model: str
+    changes: Changes
+    terms: Terms
 
     def case(self) -> Case:
         """What the loop starts from."""
         return Case(
             failing=tuple(failure.node_id for failure in self.failures),
             near=Neighbourhood(self.spectrum),
-            belief=MODELS[self.model](self.prior).update_all(self.evidence),
-            model=self.model,
+            belief=MODELS[self.terms.model](self.prior).update_all(self.evidence),
+            model=self.terms.model,
             raising=frozenset(e.location for e in self.evidence if e.outcome in _RAISED),
+            changes=self.changes.files,
+            without=self.terms.without,
             stop=NOT_INSPECTED,
         )
 
@@ -103,13 +127,13 @@ class Group:
     def _ranking(self, case: Case) -> tuple[Ranked, ...]:
         evidence: dict[Location, list[Evidence]] = {}
         inspected = (inspection.evidence for inspection in case.inspections)
-        for item in (*self.evidence, *inspected):
+        for item in (*self.evidence, *case.evidence, *inspected):
             evidence.setdefault(item.location, []).append(item)
         return rank(
             case.belief.probabilities,
             self.prior,
             self.spectrum,
-            function_scores(self.spectrum, formula_of(self.formula)),
+            function_scores(self.spectrum, formula_of(self.terms.formula)),
             evidence,
             values=case.values,
             limit=N_ROWS,
@@ -117,7 +141,7 @@ class Group:
 
 
 def open_groups(
-    spectrum: Spectrum, failures: Sequence[Failure], reader: Reader, *, formula: str, model: str
+    spectrum: Spectrum, failures: Sequence[Failure], reader: Reader, terms: Terms
 ) -> list[Group]:
     """The failing tests of ``spectrum`` in groups, largest first."""
     by_id = {failure.node_id: failure for failure in failures}
@@ -131,7 +155,7 @@ def open_groups(
         if members:
             guard = plain.get(members[0].node_id)
             own = spectrum.for_failures(bitset)
-            found.append(_group(own, members, guard, reader, formula=formula, model=model))
+            found.append(_group(own, members, guard, reader, terms))
     return found
 
 
@@ -191,29 +215,30 @@ def _group(
     failures: Sequence[Failure],
     guard: Guard | None,
     reader: Reader,
-    *,
-    formula: str,
-    model: str,
+    terms: Terms,
 ) -> Group:
-    tests = [where for failure in failures for where in failure.test_locations]
+    tests = {where: SHARES[role] for where, role in test_suspects(failures, reader.read).items()}
     if guard is not None and guard.owner.is_test:
-        tests.append(guard.owner)
-    code = prior(spectrum, formula) if _may_be_code(spectrum, failures) else {}
-    belief = with_tests(code, tests, outside_sum=model == "independent")
-    own = test_evidence(failures, reader.locate, model=model)
-    named = guard_evidence(guard, model=model) if guard is not None else []
+        tests.setdefault(guard.owner, SHARES[Role.FIXTURE])
+    code = prior(spectrum, terms.formula) if _may_be_code(spectrum, failures) else {}
+    belief = with_tests(code, tests, outside_sum=terms.model == "independent")
+    own = test_evidence(failures, reader.locate, model=terms.model)
+    named = guard_evidence(guard, model=terms.model) if guard is not None else []
     spared = frozenset({guard.function} if guard is not None else ())
-    traced = traceback_evidence(failures, code, reader.locate, model=model, spared=spared)
-    known = [e for e in (*named, *traced, *own) if e.location in belief and e.log_ratio != 0.0]
+    traced = traceback_evidence(failures, code, reader.locate, model=terms.model, spared=spared)
+    changes = reader.changes([failure.node_id for failure in failures])
+    recent = change_evidence(changes, belief, model=terms.model)
+    called = name_evidence([f.node_id for f in failures], code, model=terms.model)
+    known = [e for e in (*named, *traced, *own, *called, *recent) if e.location in belief]
     return Group(
         failures=tuple(failures),
         spectrum=spectrum,
         prior=belief,
-        evidence=tuple(known),
+        evidence=tuple(e for e in known if e.log_ratio and e.source not in terms.without),
         guard=guard,
         own_errors=tuple(own),
-        formula=formula,
-        model=model,
+        changes=changes,
+        terms=terms,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.spectrum import bits
+from pytest_bayesloc.localization.formulas import scorer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,10 +46,11 @@ class Neighbourhood:
         }
         return self._distance
 
-    def nearest(self, location: Location, n: int) -> tuple[str, ...]:
-        """The ``n`` nearest passing tests that execute ``location``."""
+    def nearest(self, location: Location, n: int, *, line: int = 0) -> tuple[str, ...]:
+        """The ``n`` nearest passing tests that execute ``location``, if given: its ``line``."""
         distances = self._distances()
         executed = self._spectrum.executed.get(location, 0) & self._spectrum.passing
+        executed &= self._spectrum.lines.get(location, {}).get(line, executed)
         chosen = sorted(bits(executed), key=lambda test: (distances.get(test, 1.0), test))[:n]
         return tuple(self._spectrum.tests[test] for test in chosen)
 
@@ -66,3 +68,9 @@ class Neighbourhood:
                 if len(chosen) < at_most:
                     chosen.setdefault(node_id)
         return tuple(chosen)
+
+    def suspiciousness(self, location: Location) -> dict[int, float]:
+        """Per executed line of ``location``, its Ochiai score."""
+        score = scorer(self._spectrum, "ochiai")
+        rows = self._spectrum.lines.get(location, {})
+        return {line: score(executed) for line, executed in rows.items()}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pytest_bayesloc.domain.evidence import Evidence, Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from pytest_bayesloc.domain.location import Location
 
@@ -55,6 +55,15 @@ _TESTS = {
     Outcome.ORIGIN_IN_TEST: of_ratio(20.0),
 }
 
+#: A change that makes the tests pass when it is taken back is the cause by definition; the rest is
+#: for tests that fail for another reason, as far as a run can tell. Choices, untempered.
+_CHANGES = {
+    Outcome.REVERT_REPAIRS: Likelihood(p_if_faulty=0.95, p_if_clean=0.001),
+    Outcome.REVERT_CHANGES_NOTHING: Likelihood(p_if_faulty=0.05, p_if_clean=0.999),
+    Outcome.CHANGED_SINCE_GREEN: Likelihood(p_if_faulty=0.95, p_if_clean=0.10),
+    Outcome.UNCHANGED_SINCE_GREEN: Likelihood(p_if_faulty=0.05, p_if_clean=0.90),
+}
+
 #: The reference table. It knows no evidence from tracebacks: neutral.
 REFERENCE: Mapping[Outcome, Likelihood] = MappingProxyType(
     {
@@ -68,6 +77,18 @@ REFERENCE: Mapping[Outcome, Likelihood] = MappingProxyType(
         Outcome.COLLATERAL_FAILURE: Likelihood(p_if_faulty=0.60, p_if_clean=0.40),
         Outcome.NO_COVERAGE: NEUTRAL,
         Outcome.INCONCLUSIVE: NEUTRAL,
+        Outcome.MUTANT_REPAIRS: NEUTRAL,
+        Outcome.MUTANT_BREAKS_OTHERS: NEUTRAL,
+        Outcome.NO_MUTANT_FLIPS: NEUTRAL,
+        Outcome.REVERT_REPAIRS: NEUTRAL,
+        Outcome.REVERT_CHANGES_NOTHING: NEUTRAL,
+        Outcome.CHANGED_SINCE_GREEN: NEUTRAL,
+        Outcome.UNCHANGED_SINCE_GREEN: NEUTRAL,
+        Outcome.NAME_EXACT: NEUTRAL,
+        Outcome.NAME_PART: NEUTRAL,
+        Outcome.NAME_ABSENT: NEUTRAL,
+        Outcome.RETURNED_LAST: NEUTRAL,
+        Outcome.RETURNED_EARLIER: NEUTRAL,
         Outcome.RAISE_FRAME: NEUTRAL,
         Outcome.NOT_IN_TRACEBACK: NEUTRAL,
         **_TESTS,
@@ -89,6 +110,15 @@ MEASURED: Mapping[Outcome, Likelihood] = MappingProxyType(
         Outcome.COLLATERAL_FAILURE: measured(0.90),
         Outcome.NO_COVERAGE: NEUTRAL,
         Outcome.INCONCLUSIVE: NEUTRAL,
+        Outcome.MUTANT_REPAIRS: measured(2.8),
+        Outcome.MUTANT_BREAKS_OTHERS: NEUTRAL,
+        Outcome.NO_MUTANT_FLIPS: measured(0.7),
+        Outcome.NAME_EXACT: measured(7.8),
+        Outcome.NAME_PART: measured(2.0),
+        Outcome.NAME_ABSENT: measured(0.71),
+        Outcome.RETURNED_LAST: measured(3.2),
+        Outcome.RETURNED_EARLIER: measured(0.32),
+        **_CHANGES,
         Outcome.RAISE_FRAME: measured(9.4),
         Outcome.NOT_IN_TRACEBACK: measured(0.83),
         **_TESTS,
@@ -107,6 +137,15 @@ def likelihood(model: str, outcome: Outcome) -> Likelihood:
         KeyError: If ``model`` is not one of ``TABLES``.
     """
     return TABLES[model][outcome]
+
+
+def strongest(model: str, outcomes: Iterable[Outcome]) -> float:
+    """The highest likelihood ratio that one of ``outcomes`` can bring.
+
+    Raises:
+        KeyError: If ``model`` is not one of ``TABLES``.
+    """
+    return max(likelihood(model, outcome).ratio for outcome in outcomes)
 
 
 def weigh(

@@ -116,25 +116,27 @@ def formula_of(name: str) -> str:
 
 def with_tests(
     prior: Mapping[Location, float],
-    tests: Iterable[Location],
+    tests: Mapping[Location, float],
     mass: float = TEST_MASS,
     *,
     outside_sum: bool = False,
 ) -> dict[Location, float]:
-    """``prior`` with ``mass`` shared equally by ``tests``.
+    """``prior`` with ``mass`` shared by ``tests``.
 
     Args:
         prior: Probabilities of code locations.
-        tests: Test and fixture locations; none leaves ``prior`` as it is.
+        tests: Test and fixture locations with their weights, above 0; none leaves ``prior`` as it
+            is.
         mass: Their sum, in [0, 1]; all of it where ``prior`` is empty.
         outside_sum: Leave the code's probabilities as they are, as the reference model does; else
             they are scaled to ``1 - mass``, so that all sum to 1.
     """
-    added = dict.fromkeys(where for where in tests if where not in prior)
+    added = {where: weight for where, weight in tests.items() if where not in prior}
     if not added:
         return dict(prior)
     mass = mass if prior else 1.0
     scale = 1.0 if outside_sum else 1.0 - mass
     joined = {where: p * scale for where, p in prior.items()}
-    joined.update(dict.fromkeys(added, mass / len(added)))
+    total = fsum(added.values())
+    joined.update({where: mass * weight / total for where, weight in added.items()})
     return joined

@@ -30,12 +30,17 @@ def write(text: str, kind: str, path: Path | None, rootdir: Path) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         return _replace(path, text)
     try:
-        return _replace(_own_folder(rootdir) / f"{STEM}.{kind}", text)
+        return _replace(own_folder(rootdir) / f"{STEM}.{kind}", text)
     except OSError:
         return _replace(Path(tempfile.mkdtemp(prefix="bayesloc-report-")) / f"{STEM}.{kind}", text)
 
 
-def _own_folder(rootdir: Path) -> Path:
+def own_folder(rootdir: Path) -> Path:
+    """The folder of the plugin's own files, made with a mark that git leaves it alone.
+
+    Raises:
+        OSError: If it can't be made.
+    """
     folder = rootdir / FOLDER
     folder.mkdir(exist_ok=True)
     ignore = folder / ".gitignore"

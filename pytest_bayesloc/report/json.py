@@ -6,6 +6,9 @@ import json
 from math import isfinite
 from typing import TYPE_CHECKING
 
+from pytest_bayesloc.domain.evidence import Outcome
+from pytest_bayesloc.domain.inspection import Effect
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -23,6 +26,7 @@ MAX_FAULTS = 50
 MAX_STEPS = 200
 MAX_TESTS = 100
 MAX_EDGES = 1000
+MAX_TRIALS = 100
 MAX_TEXT = 2_000
 MAX_BLOCK = 20_000
 
@@ -50,7 +54,12 @@ def to_json(result: Result, *, pytest_version: str, python_version: str) -> dict
             ]
         },
         "memory": {"records": [], "advice": [], "loops": [], "world_model": {}},
-        "fixes": [],
+        "fixes": [
+            _fix(number, inspection)
+            for number, fault in enumerate(faults, 1)
+            for inspection in fault.inspections
+            if inspection.evidence.outcome is Outcome.MUTANT_REPAIRS
+        ],
         "llm": {"calls": 0, "tokens": 0, "cost": 0.0},
         "partial": [*map(clip, result.partial), *_cuts(result), *_not_finite(result)],
     }
@@ -207,6 +216,27 @@ def _inspection(fault: int, inspection: Inspection) -> dict[str, object]:
         "seconds": positive(inspection.seconds),
         "cpu_s": positive(inspection.cpu_s),
         "log": clip(inspection.log, MAX_BLOCK),
+        "trials": [
+            {
+                "line": trial.line,
+                "words": clip(trial.words),
+                "effect": trial.effect.value,
+                "n_passed": trial.n_passed,
+            }
+            for trial in inspection.trials[:MAX_TRIALS]
+        ],
+    }
+
+
+def _fix(fault: int, inspection: Inspection) -> dict[str, object]:
+    """An edit that turned the failing tests green and broke no test that was tried."""
+    return {
+        "fault": fault,
+        "step": inspection.step,
+        "target": _location(inspection.target),
+        "words": next(t.words for t in inspection.trials if t.effect is Effect.REPAIRS),
+        "diff": clip(inspection.diff, MAX_BLOCK),
+        "checked": [clip(node_id) for node_id in list(inspection.tests)[:MAX_TESTS]],
     }
 
 

@@ -11,7 +11,7 @@ from pytest_bayesloc.report.view import page
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pytest_bayesloc.report.view import Document, FaultView, Page, Row
+    from pytest_bayesloc.report.view import Document, FaultView, FixView, Page, Row
 
 N_FAULTS = 3
 N_ROWS = 10
@@ -20,6 +20,7 @@ N_WHY = 4
 N_WHY_LINES = 3
 WHY_INDENT = len("  x1.00   ")
 N_PARTIAL = 3
+N_DIFF = 20
 N_BRIEF = 3
 HEADER = f"rank  {'P':>5}  susp.  where"
 
@@ -86,6 +87,8 @@ def _fault(fault: FaultView, width: int) -> Iterator[Line]:
     yield Line(f"  {fault.origin}: {fault.kind}{at}")
     if fault.flaky:
         yield Line(f"  passed when re-run as they were: {', '.join(fault.flaky)}", {"yellow": True})
+    if fault.confidence:
+        yield Line(f"  {fault.confidence}")
     if fault.rows:
         yield Line(HEADER, {"bold": True})
     yield from _rows(fault.rows[:N_ROWS], width)
@@ -94,6 +97,8 @@ def _fault(fault: FaultView, width: int) -> Iterator[Line]:
         yield Line(f"      {hidden} more in the report")
     for row in fault.rows[:N_EXPLAINED]:
         yield from _why(row, width)
+    for fix in fault.fixes[:1]:
+        yield from _fix(fix)
     yield Line(f"stopped: {fault.stop_reason}")
 
 
@@ -124,6 +129,14 @@ def _why(row: Row, width: int) -> Iterator[Line]:
             yield Line(f"{' ' * WHY_INDENT}{text}")
     if not row.why:
         yield Line(f"  {row.counts}")
+
+
+def _fix(fix: FixView) -> Iterator[Line]:
+    head = f"with this edit of {fix.place.name}, {fix.n_checked} passed (nothing was changed)"
+    yield Line(head, {"bold": True})
+    for line in fix.diff[:N_DIFF]:
+        if line.kind in {"add", "del"}:
+            yield Line(f"    {line.text}", {"green": True} if line.kind == "add" else {"red": True})
 
 
 def _ending(view: Page) -> Iterator[Line]:

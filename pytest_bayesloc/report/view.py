@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -22,6 +23,11 @@ Document = Mapping[str, Any]
 ReadSource = Callable[[str], "str | None"]
 
 N_SOURCES = 5
+N_LISTED = 10
+ENOUGH = 0.8  # of the belief, for a list of suspects to be worth naming
+NUMBERS = dict(
+    enumerate(["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"], 2)
+)
 ORIGINS = {
     "code": "the error stands in the code",
     "test": "the error stands in the test itself",
@@ -136,6 +142,16 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FixView:
+    """A small edit that made the failing tests pass."""
+
+    place: Place
+    words: str
+    n_checked: str
+    diff: tuple[DiffLine, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FaultView:
     """One group of failing tests."""
 
@@ -150,6 +166,8 @@ class FaultView:
     kind: str
     raised_at: str
     stop_reason: str
+    confidence: str
+    fixes: tuple[FixView, ...]
     rows: tuple[Row, ...]
     steps: tuple[Step, ...]
     chart: Chart | None
@@ -279,21 +297,15 @@ def _words(constant: str) -> str:
 
 
 def _faults(document: Document, read_source: ReadSource) -> Iterator[FaultView]:
-    threshold = document["session"]["threshold"]
     for number, fault in enumerate(document["faults"], 1):
-        steps = [step for step in document["inspections"] if step["fault"] == number]
-        yield _fault(number, fault, steps, chart(fault["history"], threshold), read_source)
+        yield _fault(number, fault, document, read_source)
 
 
-def _fault(
-    number: int,
-    fault: Document,
-    steps: Sequence[Document],
-    moves: Chart | None,
-    read_source: ReadSource,
-) -> FaultView:
+def _fault(number: int, fault: Document, document: Document, read_source: ReadSource) -> FaultView:
     error, tests = fault["error"], fault["failing_tests"]
-    rows = fault["ranking"]
+    rows, session = fault["ranking"], document["session"]
+    steps = [step for step in document["inspections"] if step["fault"] == number]
+    fixes = [fix for fix in document["fixes"] if fix["fault"] == number]
     return FaultView(
         number=number,
         n_tests=count(len(tests), "test"),
@@ -306,10 +318,37 @@ def _fault(
         kind=KINDS[error["kind"]],
         raised_at=one_line(f"{error['file']}:{error['line']}") if error["file"] else "",
         stop_reason=one_line(fault["stop_reason"]),
+        confidence=_confidence([row["posterior"] for row in rows], session),
+        fixes=tuple(map(_fix, fixes)),
         rows=tuple(map(_row, rows)),
         steps=tuple(map(_step, steps)),
-        chart=moves,
+        chart=chart(fault["history"], session["threshold"]),
         snippet=snippet(rows[0], error, source_text(rows[0], read_source)) if rows else None,
+    )
+
+
+def _confidence(posteriors: Sequence[float], session: Document) -> str:
+    """How sure the ranking is, in words; empty where its numbers are not shares of one belief."""
+    if not posteriors or session["model"] == "independent":
+        return ""
+    if posteriors[0] >= session["threshold"]:
+        return f"sure: the first holds {percent(posteriors[0])}"
+    sums = list(accumulate(posteriors[:N_LISTED]))
+    n = next((n for n, total in enumerate(sums, 1) if total >= ENOUGH), len(sums))
+    held = percent(min(1.0, sums[n - 1]))
+    if n == 1:
+        return f"likely: the first holds {held}"
+    if sums[n - 1] >= ENOUGH:
+        return f"not sure: these {NUMBERS.get(n, n)} hold {held}"
+    return f"not sure: the first {NUMBERS.get(n, n)} hold only {held}"
+
+
+def _fix(fix: Document) -> FixView:
+    return FixView(
+        place=place(fix["target"]),
+        words=one_line(fix["words"]),
+        n_checked=count(len(fix["checked"]), "test"),
+        diff=tuple(_diff(fix["diff"])),
     )
 
 

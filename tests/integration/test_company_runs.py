@@ -412,7 +412,7 @@ def test_coverage_file_is_that_of_the_main_run(loaded_project: Project) -> None:
 def test_no_file_but_those_that_were_asked_for_appears(loaded_project: Project) -> None:
     names = {path.name for path in loaded_project.root.iterdir()}
 
-    assert names - {"__pycache__", ".pytest_cache", ".hypothesis"} == {
+    assert names - {"__pycache__", ".pytest_cache", ".hypothesis", ".bayesloc"} == {
         "calc.py",
         "test_calc.py",
         "conftest.py",

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from math import isfinite
+from math import isfinite, log
 
 import pytest
 from hypothesis import given
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pytest_bayesloc.domain.evidence import Evidence, Outcome
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.localization.belief import MODELS, IndependentBelief, SingleFaultBelief
-from pytest_bayesloc.localization.selection import select
+from pytest_bayesloc.localization.selection import Action, greedy, information
 
 LOCATIONS = [
     Location(file="m.py", start_line=i + 1, end_line=20, qualname=name, is_test=name == "test_a")
@@ -120,15 +120,29 @@ def test_top_is_the_head_of_the_sorted_belief(
     assert belief.top(n) == tuple(ordered[:n])
 
 
-@given(prior=priors(), done=st.sets(st.sampled_from(LOCATIONS)))
-def test_selected_location_is_open_code_that_none_exceeds(
-    prior: dict[Location, float], done: set[Location]
+@given(prior=priors(), data=st.data())
+def test_greedy_choice_is_an_open_action_that_none_exceeds(
+    prior: dict[Location, float], data: st.DataObject
 ) -> None:
-    chosen = select(IndependentBelief(prior), done)
+    left = [where for where in prior if data.draw(st.booleans())]
+    chosen = greedy(IndependentBelief(prior), [Action(target=w, kind="k") for w in left])
 
-    left = [where for where in prior if where not in done and not where.is_test]
     if chosen is None:
         assert left == []
     else:
-        assert chosen in left
-        assert prior[chosen] >= max(prior[where] for where in left) - 1e-12
+        assert chosen.target in left
+        assert prior[chosen.target] >= max(prior[where] for where in left) - 1e-12
+
+
+@given(
+    p=st.floats(0, 1),
+    if_faulty=st.floats(0, 1),
+    if_clean=st.floats(0, 1),
+)
+def test_information_is_between_nothing_and_what_is_unknown(
+    p: float, if_faulty: float, if_clean: float
+) -> None:
+    gained = information(p, ((if_faulty, if_clean), (1 - if_faulty, 1 - if_clean)))
+
+    unknown = sum(-x * log(x) for x in (p, 1 - p) if x)
+    assert 0.0 <= gained <= unknown + 1e-9

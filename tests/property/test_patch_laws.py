@@ -268,6 +268,12 @@ def test_an_excerpt_compiles_to_the_same_functions_as_the_module(
             assert code == whole[key_of(code)]
 
 
+def first_line(statement: ast.stmt) -> int:
+    """Its own, or that of its first decorator."""
+    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
+    return min([statement.lineno, *(decorator.lineno for decorator in decorators)])
+
+
 @given(text=modules())
 def test_line_belongs_to_the_innermost_scope_whose_body_holds_it(text: str) -> None:
     source = SourceMap(text, "m.py")
@@ -276,8 +282,8 @@ def test_line_belongs_to_the_innermost_scope_whose_body_holds_it(text: str) -> N
     ]
 
     for line in range(1, len(lines_of(text)) + 1):
-        holding = [n for n in scopes if n.body[0].lineno <= line <= (n.end_lineno or 0)]
-        innermost = max(holding, key=lambda n: (n.body[0].lineno, n.lineno), default=None)
+        holding = [n for n in scopes if first_line(n.body[0]) <= line <= (n.end_lineno or 0)]
+        innermost = max(holding, key=lambda n: (first_line(n.body[0]), n.lineno), default=None)
         owner = source.owner(line)
         name = "<module>" if innermost is None else innermost.name
         assert owner.location.qualname.rpartition(".")[2] == name

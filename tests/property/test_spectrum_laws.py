@@ -89,7 +89,7 @@ def test_blend_leaves_out_exactly_what_no_failing_test_executed(spectrum: Spectr
 
 @given(spectrum=spectra(), mass=st.floats(0, 1))
 def test_prior_with_tests_sums_to_1(spectrum: Spectrum, mass: float) -> None:
-    tests = [where for where in LOCATIONS if where.is_test]
+    tests = {where: 1.0 for where in LOCATIONS if where.is_test}
 
     joined = with_tests(prior(spectrum, "tarantula"), tests, mass)
 

@@ -108,6 +108,17 @@ def test_line_belongs_to_the_innermost_body_that_holds_it(
     assert source.owner(line).location.qualname == owner
 
 
+@pytest.mark.parametrize("head", ["class Cart:", "def cart():"])
+def test_decorator_of_the_first_statement_of_a_body_belongs_to_that_body(head: str) -> None:
+    source = SourceMap(f"{head}\n    @tag\n    @tag\n    def f():\n        pass\n", "m.py")
+
+    owners = [source.owner(line).location.qualname for line in range(1, 6)]
+
+    around = head.partition(" ")[2].rstrip("():")
+    inner = f"{around}.f" if "class" in head else f"{around}.<locals>.f"
+    assert owners == [MODULE, around, around, around, inner]
+
+
 def codes(code: CodeType, prefix: str = "") -> Iterator[tuple[CodeType, str]]:
     """Code objects with the name of the unit around the compiler's own ones."""
     yield code, prefix

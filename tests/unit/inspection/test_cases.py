@@ -10,7 +10,14 @@ from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.result import Fault, Ranked
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import Spectrum
-from pytest_bayesloc.inspection.cases import NOT_INSPECTED, Group, Reader, combined, open_groups
+from pytest_bayesloc.inspection.cases import (
+    NOT_INSPECTED,
+    Group,
+    Reader,
+    Terms,
+    combined,
+    open_groups,
+)
 
 CODE = dedent("""\
     def pay(amount):
@@ -36,6 +43,7 @@ MAPS = {
     "test_shop.py": SourceMap(TEST, "test_shop.py", is_test=True),
 }
 READER = Reader(read=MAPS.get, module=lambda name: MAPS[f"{name}.py"].module.location)
+TERMS = Terms(formula="ochiai", model="single-fault")
 MODULE, PAY, FEE = (unit.location for unit in MAPS["shop.py"].units)
 _, TEST_A, TEST_B, TEST_C = (unit.location for unit in MAPS["test_shop.py"].units)
 CALLED_AT = {TEST_A: 2, TEST_B: 5, TEST_C: 8}
@@ -79,7 +87,7 @@ def opened(*failures: Failure, model: str = "single-fault") -> list[Group]:
         passing=1 << len(failures),
         lines={PAY: {2: failing | 1 << len(failures)}, FEE: {7: failing}, MODULE: {1: failing}},
     )
-    return open_groups(spectrum, failures, READER, formula="ochiai", model=model)
+    return open_groups(spectrum, failures, READER, Terms(formula="ochiai", model=model))
 
 
 def evidence_of(group: Group) -> dict[str, Outcome]:
@@ -130,7 +138,7 @@ def test_evidence_of_probability_one_half_is_left_out() -> None:
 def test_line_of_a_traceback_counts_as_executed_even_if_nothing_recorded_it() -> None:
     spectrum = Spectrum(tests=("test_c",), failing=1, passing=0, lines={})
 
-    (group,) = open_groups(spectrum, [CRASHED], READER, formula="ochiai", model="single-fault")
+    (group,) = open_groups(spectrum, [CRASHED], READER, TERMS)
 
     assert group.spectrum.lines == {FEE: {7: 1}}
     assert FEE in group.prior
@@ -149,7 +157,7 @@ def test_file_with_a_syntax_error_is_the_suspect_of_those_who_import_it() -> Non
     ]
     spectrum = Spectrum(tests=("test_0.py", "test_1.py"), failing=0b11, passing=0, lines={})
 
-    (group,) = open_groups(spectrum, failures, READER, formula="ochiai", model="single-fault")
+    (group,) = open_groups(spectrum, failures, READER, TERMS)
 
     fault = group.fault(group.case())
     assert (fault.ranking[0].location, fault.origin) == (MODULE, Origin.COLLECTION)

@@ -12,10 +12,12 @@ from pytest_bayesloc.domain.inspection import Check, InspectionPatch, Verdict
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.recording import Call, Recording
 from pytest_bayesloc.domain.spectrum import Spectrum
-from pytest_bayesloc.inspection.loop import Case, Loop
+from pytest_bayesloc.inspection.case import Case
+from pytest_bayesloc.inspection.kinds.assertions import Assertions
+from pytest_bayesloc.inspection.loop import Loop
 from pytest_bayesloc.inspection.neighbours import Neighbourhood
 from pytest_bayesloc.localization.belief import MODELS
-from pytest_bayesloc.localization.selection import Limits
+from pytest_bayesloc.localization.selection import Limits, greedy
 from tests.fakes.runner import FAILED, PASSED, FakeRunner, as_port
 
 if TYPE_CHECKING:
@@ -77,8 +79,9 @@ def run(
 ) -> Case:
     loop = Loop(
         as_port(runner),
-        proposals,  # type: ignore[arg-type]
+        [Assertions(proposals)],  # type: ignore[arg-type]
         limits,
+        greedy,
         clock or Clock(),
         lambda *_: None,
     )
@@ -262,7 +265,8 @@ def test_a_case_gets_its_share_of_the_budget() -> None:
     runner = violates()
     work, limits = case(), replace(LIMITS, budget_s=30.0)
 
-    loop = Loop(as_port(runner), propose, limits, Clock(step=1.0), lambda *_: None)
+    kinds = [Assertions(propose)]
+    loop = Loop(as_port(runner), kinds, limits, greedy, Clock(step=1.0), lambda *_: None)
     loop.run(work, share=0.2)
 
     assert work.stop == "its share of the budget of 30 s spent"

@@ -68,12 +68,9 @@ def test_what_speaks_of_tests_is_the_same_in_both_models(
 
 
 @pytest.mark.parametrize("table", [REFERENCE, MEASURED])
-def test_table_has_every_outcome_and_each_row_sums_to_1(
-    table: dict[Outcome, Likelihood],
-) -> None:
+def test_table_has_every_outcome(table: dict[Outcome, Likelihood]) -> None:
     assert set(table) == set(Outcome)
-    for row in table.values():
-        assert row.p_if_faulty + row.p_if_clean == pytest.approx(1.0)
+    assert all(0 < p <= 1 for row in table.values() for p in (row.p_if_faulty, row.p_if_clean))
 
 
 def test_unknown_model_is_a_key_error() -> None:

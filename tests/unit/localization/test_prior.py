@@ -103,24 +103,24 @@ def test_every_prior_has_scores_to_show_beside_it(name: str) -> None:
 
 
 def test_tests_share_a_mass_of_their_own() -> None:
-    joined = priors.with_tests({A: 0.6, B: 0.4}, [TEST, FIXTURE, TEST], mass=0.1)
+    joined = priors.with_tests({A: 0.6, B: 0.4}, {TEST: 3.0, FIXTURE: 1.0}, mass=0.1)
 
-    assert joined == pytest.approx({A: 0.54, B: 0.36, TEST: 0.05, FIXTURE: 0.05})
+    assert joined == pytest.approx({A: 0.54, B: 0.36, TEST: 0.075, FIXTURE: 0.025})
 
 
 def test_tests_outside_the_sum_leave_the_code_as_it_is() -> None:
-    joined = priors.with_tests({A: 0.6, B: 0.4}, [TEST], outside_sum=True)
+    joined = priors.with_tests({A: 0.6, B: 0.4}, {TEST: 1.0}, outside_sum=True)
 
     assert joined == pytest.approx({A: 0.6, B: 0.4, TEST: 0.05})
 
 
 def test_without_tests_the_prior_stays() -> None:
-    assert priors.with_tests({A: 1.0}, []) == {A: 1.0}
+    assert priors.with_tests({A: 1.0}, {}) == {A: 1.0}
 
 
 @pytest.mark.parametrize("outside_sum", [False, True])
 def test_without_code_the_tests_get_everything(outside_sum: bool) -> None:
-    assert priors.with_tests({}, [TEST, FIXTURE], outside_sum=outside_sum) == {
+    assert priors.with_tests({}, {TEST: 1.0, FIXTURE: 1.0}, outside_sum=outside_sum) == {
         TEST: 0.5,
         FIXTURE: 0.5,
     }

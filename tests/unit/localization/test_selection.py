@@ -1,10 +1,22 @@
 from __future__ import annotations
 
+from dataclasses import replace
+from math import log
+
 import pytest
 
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.localization.belief import IndependentBelief, SingleFaultBelief
-from pytest_bayesloc.localization.selection import Limits, select, stop_reason
+from pytest_bayesloc.localization.selection import (
+    Action,
+    Informative,
+    Limits,
+    Outlook,
+    Select,
+    greedy,
+    information,
+    stop_reason,
+)
 
 
 def location(name: str, line: int = 1, *, is_test: bool = False) -> Location:
@@ -14,33 +26,74 @@ def location(name: str, line: int = 1, *, is_test: bool = False) -> Location:
 
 
 ADD, TOTAL, TAX = location("add", 4), location("total", 12), location("tax", 20)
-TEST, LAMBDA = location("test_add", is_test=True), location("<lambda>", 2)
+TEST = location("test_add", is_test=True)
 
 LIMITS = Limits(threshold=0.9, budget_s=60.0, n_inspections=20)
 
 
-def test_likeliest_location_is_selected() -> None:
-    assert select(SingleFaultBelief({ADD: 0.2, TOTAL: 0.5, TAX: 0.3}), ()) == TOTAL
+def actions(*targets: Location, kinds: str = "ab") -> list[Action]:
+    return [Action(target=target, kind=kind) for target in targets for kind in kinds]
 
 
-def test_tie_is_broken_by_location() -> None:
-    assert select(SingleFaultBelief({TAX: 0.5, ADD: 0.5}), ()) == ADD
+def test_greedy_choice_is_the_likeliest_location_in_its_first_way() -> None:
+    belief = SingleFaultBelief({ADD: 0.2, TOTAL: 0.5, TAX: 0.3})
+
+    assert greedy(belief, actions(ADD, TOTAL, TAX)) == Action(target=TOTAL, kind="a")
+
+
+def test_greedy_choice_breaks_a_tie_by_location() -> None:
+    assert greedy(SingleFaultBelief({TAX: 0.5, ADD: 0.5}), actions(TAX, ADD)) == Action(
+        target=ADD, kind="a"
+    )
 
 
 def test_difference_by_rounding_is_a_tie() -> None:
-    assert select(IndependentBelief({TAX: 0.3, ADD: 0.3 - 1e-14}), ()) == ADD
+    chosen = greedy(IndependentBelief({TAX: 0.3, ADD: 0.3 - 1e-14}), actions(TAX, ADD))
+
+    assert chosen == Action(target=ADD, kind="a")
 
 
-def test_what_is_done_is_passed_over() -> None:
-    assert select(SingleFaultBelief({ADD: 0.7, TOTAL: 0.3}), {ADD}) == TOTAL
+@pytest.mark.parametrize("select", [greedy, Informative({})])
+def test_nothing_is_chosen_of_nothing(select: Select) -> None:
+    assert select(SingleFaultBelief({TAX: 1.0}), []) is None
 
 
-def test_tests_and_compiler_made_code_are_never_selected() -> None:
-    assert select(SingleFaultBelief({TEST: 0.5, LAMBDA: 0.4, TAX: 0.1}), ()) == TAX
+SURE = Outlook(outcomes=((0.9, 0.1), (0.1, 0.9)), seconds=1.0)
+VAGUE = Outlook(outcomes=((0.6, 0.5), (0.4, 0.5)), seconds=1.0)
 
 
-def test_nothing_is_selected_where_all_is_done() -> None:
-    assert select(SingleFaultBelief({TEST: 0.5, TAX: 0.5}), {TAX}) is None
+def test_informative_choice_is_the_way_that_tells_more() -> None:
+    chosen = Informative({"a": VAGUE, "b": SURE})(IndependentBelief({ADD: 0.5}), actions(ADD))
+
+    assert chosen == Action(target=ADD, kind="b")
+
+
+def test_informative_choice_pays_for_its_seconds() -> None:
+    slow = replace(SURE, seconds=1000.0)
+    chosen = Informative({"a": VAGUE, "b": slow})(IndependentBelief({ADD: 0.5}), actions(ADD))
+
+    assert chosen == Action(target=ADD, kind="a")
+
+
+def test_informative_choice_prefers_the_doubtful_to_the_nearly_certain() -> None:
+    belief = SingleFaultBelief({ADD: 0.97, TAX: 0.03})
+
+    assert Informative({"a": SURE})(belief, actions(TAX, ADD, kinds="a")) == Action(
+        target=ADD, kind="a"
+    )
+    assert information(0.5, SURE.outcomes) > information(0.97, SURE.outcomes)
+
+
+def test_information_is_none_where_nothing_can_be_learned() -> None:
+    assert information(0.5, ((0.3, 0.3), (0.7, 0.7))) == 0.0
+    assert information(0.0, SURE.outcomes) == 0.0
+    assert information(1.0, SURE.outcomes) == 0.0
+
+
+def test_information_of_a_perfect_inspection_is_the_entropy() -> None:
+    assert information(0.25, ((1.0, 0.0), (0.0, 1.0))) == pytest.approx(
+        -0.25 * log(0.25) - 0.75 * log(0.75)
+    )
 
 
 def reason(
@@ -49,10 +102,9 @@ def reason(
     *,
     spent_s: float = 0.0,
     n_made: int = 0,
-    done: frozenset[Location] = frozenset(),
 ) -> str | None:
     belief = IndependentBelief(probabilities)
-    return stop_reason(belief, limits, spent_s=spent_s, n_made=n_made, done=done)
+    return stop_reason(belief, limits, spent_s=spent_s, n_made=n_made)
 
 
 def test_loop_goes_on_below_every_limit() -> None:
@@ -85,12 +137,7 @@ def test_any_number_of_inspections_fits_no_limit() -> None:
     assert reason({TOTAL: 0.5}, Limits(threshold=0.9, budget_s=60), n_made=10**6) is None
 
 
-def test_nothing_left_ends_the_loop() -> None:
-    assert reason({TOTAL: 0.5}, done=frozenset({TOTAL})) == "nothing left to inspect"
-    assert reason({}) == "nothing left to inspect"
-
-
 def test_threshold_is_the_first_reason() -> None:
-    assert reason({TOTAL: 0.95}, spent_s=99, n_made=20, done=frozenset({TOTAL})) == (
+    assert reason({TOTAL: 0.95}, spent_s=99, n_made=20) == (
         "threshold 0.9 reached by shop/cart.py:12 total"
     )

@@ -1,0 +1,1 @@
+"""The benchmark of planted faults: what it collects, fits and reports."""

@@ -1,0 +1,58 @@
+"""Planting the faults of one package, and the list of them that is kept with the project."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks.suites.planting import Planting, plant, planting_file
+from benchmarks.suites.subjects import KNOWN
+from benchmarks.suites.workspace import prepare, write_json
+
+if TYPE_CHECKING:
+    from benchmarks.suites.planting import PlantedFault
+
+SEED = 3
+#: A package, as far as it has them.
+GOALS = {"regression": 13, "mutant": 5, "import": 3, "test": 4}
+LISTED = Path(__file__).resolve().parent / "data" / "faults"
+
+
+def build(name: str, *, work: Path, python: Path) -> str:
+    """Plant the faults of one package; what came of it, in words."""
+    workspace = prepare(KNOWN[name], work=work, python=python)
+    faults = plant(workspace, GOALS, seed=SEED, work=work)
+    planting = Planting.load(planting_file(workspace, SEED))
+    write_json(
+        LISTED / f"{name}.json",
+        {
+            "subject": str(workspace.subject),
+            "older": list(workspace.subject.older),
+            "seed": SEED,
+            "n_tests": len(workspace.known.passing),
+            "harmless": planting.harmless,
+            "faults": [listed(fault) for fault in faults],
+        },
+    )
+    counts = {kind: sum(fault.kind == kind for fault in faults) for kind in GOALS}
+    tried = sum(planting.n_tried.values())
+    return f"{len(faults)} faults {counts} of {tried} changes; dropped {dict(planting.dropped)}"
+
+
+def listed(fault: PlantedFault) -> dict[str, object]:
+    """What is kept of ``fault`` with the project: all that is needed to make it again."""
+    return {
+        "kind": fault.kind,
+        "how": fault.how,
+        "digest": fault.digest,
+        "places": [[place.file, place.qualname, place.start_line] for place in fault.places],
+        "failing": list(fault.failing),
+        "n_passing": fault.n_passing,
+    }
+
+
+def faults_of(name: str) -> dict[str, object]:
+    """The list of one package, as ``build`` wrote it."""
+    found: dict[str, object] = json.loads((LISTED / f"{name}.json").read_text("utf-8"))
+    return found

@@ -1,0 +1,34 @@
+"""The rows of collected evidence, as they are kept with the project: facts, no code."""
+
+from __future__ import annotations
+
+import json
+import lzma
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+ROWS = Path(__file__).resolve().parent / "data" / "rows"
+
+
+def write_rows(name: str, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Keep the rows of one package; the same rows give the same bytes."""
+    ROWS.mkdir(parents=True, exist_ok=True)
+    lines = [json.dumps(row, separators=(",", ":"), sort_keys=True) for row in rows]
+    packed = lzma.compress("\n".join(lines).encode("ascii"), preset=9)
+    draft = ROWS / f"{name}.jsonl.xz.new"
+    draft.write_bytes(packed)
+    draft.replace(ROWS / f"{name}.jsonl.xz")
+
+
+def read_rows(name: str) -> Iterator[dict[str, Any]]:
+    """The rows of one package, in the order that they were planted."""
+    text = lzma.decompress((ROWS / f"{name}.jsonl.xz").read_bytes()).decode("ascii")
+    return (json.loads(line) for line in text.splitlines())
+
+
+def packages() -> list[str]:
+    """The packages that have rows."""
+    return sorted(path.name.removesuffix(".jsonl.xz") for path in ROWS.glob("*.jsonl.xz"))

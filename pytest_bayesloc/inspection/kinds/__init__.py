@@ -1,0 +1,1 @@
+"""Ways to inspect a suspect: one a file."""

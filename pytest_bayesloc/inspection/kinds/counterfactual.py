@@ -1,0 +1,176 @@
+"""Changes since the tests passed, taken back in memory: do the failing tests pass then?
+
+Reference:
+    Zeller: Yesterday, my program worked. Today, it does not. Why? ESEC/FSE 1999.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.domain.evidence import Outcome
+from pytest_bayesloc.domain.inspection import InspectionPatch, Signals, Verdict
+from pytest_bayesloc.inspection.finding import Finding
+from pytest_bayesloc.inspection.kind import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from pytest_bayesloc.domain.inspection import Rerun
+    from pytest_bayesloc.domain.location import Location
+    from pytest_bayesloc.inspection.case import Case
+    from pytest_bayesloc.inspection.kind import Bench
+
+KIND = "counterfactual"
+MAX_FAILING = 10
+MAX_SINGLE = 20  # changes that are taken back one by one
+MAX_SETS = 40  # re-runs that look for the smallest set
+
+
+class Counterfactual(Kind):
+    """Puts code back as it was, first one function at a time, then in sets."""
+
+    name = KIND
+
+    def open(self, case: Case, bench: Bench) -> Iterator[tuple[Location, Finding]]:
+        """Take changes back, the likeliest first, until the failing tests pass."""
+        changed = [w for change in case.changes.values() for w in change.changed if not w.is_test]
+        known = [where for where in changed if where in case.belief.probabilities]
+        suspects = sorted(known, key=lambda where: (-case.belief.p(where), where))[:MAX_SINGLE]
+        for where in suspects:
+            tried = _try(case, [where], bench)
+            if tried is not None:
+                yield where, _finding(tried, [where])
+            if not bench.left_s() or (tried is not None and tried.repairs):
+                return
+        if len(changed) > 1:
+            yield from _together(case, changed, bench)
+
+
+class _Tried:
+    """A set of changes that was taken back, and what the failing tests did."""
+
+    def __init__(self, case: Case, patch: InspectionPatch, rerun: Rerun, seconds: float) -> None:
+        self.patch = patch
+        self.rerun = rerun
+        self.seconds = seconds
+        runs, is_placed = rerun.tests, bool(rerun.n_swapped and rerun.tests)
+        self.repairs = is_placed and all(r.verdict is Verdict.PASS for r in runs.values())
+        # Code of then that does not fit to the rest of now fails in another way.
+        self.changes_nothing = is_placed and all(
+            run.verdict is Verdict.FAIL and run.error == case.errors.get(node_id, run.error)
+            for node_id, run in runs.items()
+        )
+
+
+def _try(case: Case, chosen: Sequence[Location], bench: Bench) -> _Tried | None:
+    """The failing tests without the changes ``chosen``; None if the text can't be made."""
+    patch = _patch(case, chosen)
+    if patch is None or not bench.left_s():
+        return None
+    started = bench.clock()
+    rerun = bench.rerun(patch, case.failing[:MAX_FAILING])
+    return _Tried(case, patch, rerun, bench.clock() - started)
+
+
+def _patch(case: Case, chosen: Sequence[Location]) -> InspectionPatch | None:
+    parts = []
+    for file, group in groupby(sorted(chosen), key=lambda where: where.file):
+        here, change = list(group), case.changes[file]
+        text = change.reverted(here)
+        if text is None:
+            return None
+        parts.append(
+            InspectionPatch(
+                target=here[0],
+                others=tuple(here[1:]),
+                kind=KIND,
+                original=change.now.text,
+                patched=text,
+                words="as it was when the tests passed",
+                fresh=not change.fresh.isdisjoint(here),
+            )
+        )
+    first, *rest = parts
+    return replace(first, companions=tuple(rest))
+
+
+def _together(
+    case: Case, changed: Sequence[Location], bench: Bench
+) -> Iterator[tuple[Location, Finding]]:
+    """The smallest set of changes without which the tests pass, if they do without all."""
+    n_left, best = MAX_SETS, None
+
+    def repairs(chosen: Sequence[Location]) -> bool:
+        nonlocal n_left, best
+        n_left -= 1
+        tried = _try(case, chosen, bench) if n_left >= 0 else None
+        if tried is None or not tried.repairs:
+            return False
+        best = tried
+        return True
+
+    smallest = minimal(changed, repairs) if repairs(changed) else []
+    for where in smallest:
+        if best is not None and where in case.belief.probabilities:
+            yield where, _finding(best, smallest)
+
+
+def minimal(
+    items: Sequence[Location], suffices: Callable[[Sequence[Location]], bool]
+) -> list[Location]:
+    """A subset of ``items`` that still suffices, of which no smaller part was found to.
+
+    Reference:
+        Zeller, Hildebrandt: Simplifying and isolating failure-inducing input. TSE 2002, ddmin.
+    """
+    left, n_parts = list(items), 2
+    while len(left) > 1:
+        size = -(-len(left) // n_parts)
+        parts = [left[i : i + size] for i in range(0, len(left), size)]
+        # Of two parts, each is what is left without the other.
+        rest = parts if len(parts) > 2 else []
+        without = [[item for item in left if item not in part] for part in rest]
+        smaller = next((part for part in (*parts, *without) if part and suffices(part)), None)
+        if smaller is not None:
+            n_parts = 2 if smaller in parts else max(n_parts - 1, 2)
+            left = smaller
+        elif n_parts >= len(left):
+            break
+        else:
+            n_parts = min(len(left), 2 * n_parts)
+    return left
+
+
+def _finding(tried: _Tried, chosen: Sequence[Location]) -> Finding:
+    outcome = Outcome.INCONCLUSIVE
+    if tried.repairs:
+        outcome = Outcome.REVERT_REPAIRS
+    elif tried.changes_nothing:
+        outcome = Outcome.REVERT_CHANGES_NOTHING
+    return Finding(
+        kind=KIND,
+        outcome=outcome,
+        why=_why(outcome, chosen),
+        diff=tried.patch.diff,
+        tests=tried.rerun.tests,
+        signals=Signals(
+            is_covered=bool(tried.rerun.n_swapped),
+            has_target_assertion=False,
+            is_failure=not tried.repairs,
+        ),
+        seconds=tried.seconds,
+        cpu_s=tried.rerun.cpu_s,
+        log=f"{tried.rerun.how}: code put back in {tried.rerun.n_swapped} place(s)",
+    )
+
+
+def _why(outcome: Outcome, chosen: Sequence[Location]) -> str:
+    if outcome is Outcome.REVERT_REPAIRS:
+        others = f" (with {len(chosen) - 1} more)" if len(chosen) > 1 else ""
+        return f"the failing tests pass with it as it was when they last passed{others}"
+    if outcome is Outcome.REVERT_CHANGES_NOTHING:
+        return "it changed since the tests passed, but they fail with its old code as well"
+    return "its old code does not fit to what else changed, or could not be put in place"

@@ -1,0 +1,1 @@
+"""What is remembered from run to run."""

@@ -1,0 +1,313 @@
+"""What changed since the tests passed is remembered, and taken back to see what they say then."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.integration.conftest import Project, Projects, Run
+
+FILES = {
+    "prices.py": """
+        RATE = 2
+
+
+        def net(price, rate=RATE):
+            return price / rate
+
+
+        def gross(price):
+            return net(price) * 4
+        """,
+    "texts.py": """
+        def line(name, price):
+            return f"{name}: {price:g}"
+        """,
+    "test_shop.py": """
+        import prices
+        from texts import line
+
+
+        def test_net():
+            assert line("net", prices.net(4)) == "net: 2"
+
+
+        def test_gross():
+            assert line("gross", prices.gross(3)) == "gross: 6"
+
+
+        def test_text():
+            assert line("a", 1).startswith("a")
+        """,
+}
+INSPECT = ("--bayesloc", "--bayesloc-budget=20")
+
+
+@pytest.fixture
+def shop(projects: Projects) -> Project:
+    """Three tests, which have passed."""
+    project = projects.make(FILES)
+    assert project.run("-q").ret == 0
+    return project
+
+
+def edit(project: Project, name: str, old: str, new: str) -> None:
+    """Put ``new`` in the place of ``old``; a longer text outdates the byte code of this second."""
+    text = project.read(name)
+    assert text.count(old) == 1
+    edited = f"{text.replace(old, new)}# edited\n"
+    (project.root / name).write_text(edited, encoding="utf-8")
+
+
+def outcomes(run: Run, qualname: str) -> set[str]:
+    return {item["outcome"] for item in run.row(qualname)["evidence"]}
+
+
+def test_change_that_broke_the_tests_is_named_and_proven(shop: Project) -> None:
+    edit(shop, "prices.py", "return price / rate", "return price - rate - 1")
+    edit(shop, "texts.py", 'return f"{name}: {price:g}"', 'return name + f": {price:g}"')
+
+    run = shop.localize(*INSPECT)
+
+    assert run.names()[0] == "prices.py net"
+    assert "REVERT_REPAIRS" in outcomes(run, "net")
+    assert run.row("net")["posterior"] > 0.9
+    (inspection,) = (i for i in run.inspections if i["outcome"] == "REVERT_REPAIRS")
+    assert "+    return price / rate" in inspection["patch"]
+
+
+def test_changes_are_known_without_inspections_too(shop: Project) -> None:
+    edit(shop, "prices.py", "return net(price) * 4", "return net(price) * 5")
+
+    run = shop.localize()
+
+    assert run.names()[0] == "prices.py gross"
+    assert "CHANGED_SINCE_GREEN" in outcomes(run, "gross")
+    assert "UNCHANGED_SINCE_GREEN" in outcomes(run, "net")
+
+
+def test_changes_that_only_break_together_are_both_named(shop: Project) -> None:
+    edit(shop, "prices.py", "return price / rate", "return price / rate, 'EUR', 1")
+    edit(shop, "prices.py", "return net(price) * 4", "return net(price)[0] * 5")
+
+    run = shop.localize(*INSPECT)
+
+    fault = next(
+        n
+        for n, fault in enumerate(run.faults)
+        if "test_shop.py::test_gross" in fault["failing_tests"]
+    )
+    assert set(run.names(fault)[:2]) == {"prices.py net", "prices.py gross"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "where"),
+    [
+        ("rate=RATE", "rate=3", "net"),
+        ("RATE = 2", "RATE = 3", "<module>"),
+    ],
+    ids=["default", "constant"],
+)
+def test_change_of_what_an_import_executes_is_taken_back(
+    shop: Project, old: str, new: str, where: str
+) -> None:
+    edit(shop, "prices.py", old, new)
+
+    run = shop.localize(*INSPECT)
+
+    assert run.names()[0] == f"prices.py {where}"
+    assert "REVERT_REPAIRS" in outcomes(run, where)
+
+
+def test_test_that_changed_while_the_code_did_not_is_the_suspect(shop: Project) -> None:
+    edit(shop, "test_shop.py", '"gross: 6"', '"gross: 7"')
+
+    run = shop.localize(*INSPECT)
+
+    assert run.names()[0] == "test_shop.py test_gross"
+    assert run.row("test_gross")["rank"] == 1
+
+
+def test_file_that_no_longer_parses_is_taken_back(shop: Project) -> None:
+    edit(shop, "prices.py", "def gross(price):", "def gross(price:")
+
+    run = shop.localize(*INSPECT)
+
+    assert run.names()[0] == "prices.py <module>"
+    assert "REVERT_REPAIRS" in outcomes(run, "<module>")
+
+
+def test_module_that_tests_import_themselves_is_taken_back(projects: Projects) -> None:
+    """By the time that they do, what was loaded has been counted."""
+    files = {
+        "lazy.py": "STEP = 1\n",
+        "test_lazy.py": "def test_lazy():\n    from lazy import STEP\n    assert STEP == 1\n",
+    }
+    project = projects.make(files)
+    assert project.run("-q").ret == 0
+    edit(project, "lazy.py", "STEP = 1", "STEP = 2")
+
+    run = project.localize(*INSPECT)
+
+    assert "REVERT_REPAIRS" in outcomes(run, "<module>")
+
+
+def test_method_that_has_gained_a_call_of_super_is_taken_back(projects: Projects) -> None:
+    """A swap can't change what a function closes over."""
+    files = {
+        "cart.py": "class Cart(dict):\n    def size(self):\n        return 1\n",
+        "test_cart.py": """
+            from cart import Cart
+
+
+            def test_size():
+                assert Cart().size() == 1
+            """,
+    }
+    project = projects.make(files)
+    assert project.run("-q").ret == 0
+    edit(project, "cart.py", "return 1", "return super().__len__()")
+
+    run = project.localize(*INSPECT)
+
+    assert run.names()[0] == "cart.py Cart.size"
+    assert "REVERT_REPAIRS" in outcomes(run, "Cart.size")
+
+
+def test_workers_of_xdist_remember_together(projects: Projects) -> None:
+    pytest.importorskip("xdist", reason="pip install pytest-xdist")
+    project = projects.make(FILES)
+    assert project.run("-q", "-n2", lean=False).ret == 0
+    edit(project, "prices.py", "return price / rate", "return price - rate - 1")
+
+    run = project.localize("-n2", *INSPECT, lean=False)
+
+    assert run.names()[0] == "prices.py net"
+    assert "REVERT_REPAIRS" in outcomes(run, "net")
+
+
+def git(folder: Path, *args: str) -> str:
+    done = subprocess.run(["git", *args], cwd=folder, capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def test_green_run_says_nothing_and_leaves_no_trace_in_git(projects: Projects) -> None:
+    project = projects.make({**FILES, ".gitignore": "__pycache__/\n.pytest_cache/\n"})
+    git(project.root, "init", "-q")
+    git(project.root, "add", ".")
+
+    run = project.run("-q", *INSPECT)
+
+    assert run.ret == 0
+    assert "bayesloc" not in run.output
+    assert (project.root / ".bayesloc" / "green.sqlite").is_file()
+    assert ".bayesloc" not in git(project.root, "status", "--porcelain", "-uall")
+
+
+@pytest.mark.parametrize("args", [("--collect-only",), ("-k", "nothing"), ("--no-bayesloc",)])
+def test_run_without_passing_tests_makes_no_folder(
+    projects: Projects, args: tuple[str, ...]
+) -> None:
+    project = projects.make(FILES)
+
+    project.run("-q", *args)
+
+    assert not (project.root / ".bayesloc").exists()
+
+
+@pytest.fixture
+def sealed(projects: Projects) -> Project:
+    """No folder can be made for the memory, not even by root."""
+    return projects.make({**FILES, ".bayesloc": ""})
+
+
+def test_green_run_that_can_not_remember_is_quiet(sealed: Project) -> None:
+    run = sealed.run("-q")
+
+    assert run.ret == 0
+    assert "bayesloc" not in run.output
+
+
+def test_red_run_that_can_not_remember_says_so_once(sealed: Project) -> None:
+    edit(sealed, "prices.py", "return price / rate", "return price - rate - 1")
+
+    run = sealed.localize()
+
+    assert run.ret == 1
+    assert run.names()[0] == "prices.py net"
+    assert sum("(green-memory)" in line for line in run.section) == 1
+
+
+def test_damaged_memory_costs_one_line_whatever_fails(shop: Project) -> None:
+    store = shop.root / ".bayesloc" / "green.sqlite"
+    store.write_text("no database " * 100, encoding="ascii")
+    edit(shop, "prices.py", "return price / rate", "return price - rate - 1")
+    edit(shop, "texts.py", "return f", "return 1 / 0 * f")
+
+    run = shop.localize()
+
+    assert run.ret == 1
+    assert sum("(green-memory)" in line for line in run.section) == 1
+    assert "Traceback" not in run.output
+
+
+def test_file_that_was_edited_while_the_tests_ran_is_not_taken_as_green(projects: Projects) -> None:
+    during = """
+        from pathlib import Path
+
+        import prices
+
+
+        def test_edits():
+            path = Path(prices.__file__)
+            path.write_text(path.read_text() + "# edited\\n")
+        """
+    project = projects.make({**FILES, "test_edits.py": during})
+
+    assert project.run("-q").ret == 0
+
+    edit(project, "prices.py", "return price / rate", "return price - rate - 1")
+    run = project.localize()
+    assert "CHANGED_SINCE_GREEN" not in outcomes(run, "net")
+
+
+def test_tests_that_pass_beside_failing_ones_are_remembered(shop: Project) -> None:
+    edit(shop, "prices.py", "return net(price) * 4", "return net(price) * 5")
+    assert shop.run("-q").ret == 1
+    edit(shop, "prices.py", "return price / rate", "return price - rate - 1")
+
+    run = shop.localize("-k", "test_net")
+
+    assert run.names()[0] == "prices.py net"
+    assert outcomes(run, "net") >= {"CHANGED_SINCE_GREEN"}
+    assert "prices.py gross" not in run.names()
+
+
+def test_nothing_is_kept_with_the_memory_off(projects: Projects) -> None:
+    project = projects.make({"test_a.py": "def test_a():\n    assert True\n"})
+
+    assert project.run("-q", "--bayesloc-memory=off").ret == 0
+    assert not (project.root / ".bayesloc").exists()
+
+
+def test_change_since_a_git_revision_is_named(projects: Projects) -> None:
+    project = projects.make(
+        {
+            "calc.py": "def add(a, b):\n    return a + b\n\n\ndef two(a):\n    return add(a, a)\n",
+            "test_calc.py": "import calc\n\n\ndef test_two():\n    assert calc.two(2) == 4\n",
+        }
+    )
+    git(project.root, "init", "-q")
+    git(project.root, "add", "-A")
+    git(project.root, "commit", "-q", "-m", "green")
+    edit(project, "calc.py", "a + b", "a - b")
+
+    run = project.localize("--bayesloc", "--bayesloc-green=HEAD", "--bayesloc-memory=off")
+
+    assert run.names()[0] == "calc.py add"
+    assert "REVERT_REPAIRS" in outcomes(run, "add")

@@ -1,0 +1,237 @@
+"""Re-runs under patches of several functions and files: swapped at once, or imported anew."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_bayesloc.domain.inspection import InspectionPatch, Verdict
+from pytest_bayesloc.domain.source import SourceMap
+from pytest_bayesloc.execution.command import BOOT, NEUTRAL, PLUGIN, Command
+from pytest_bayesloc.execution.local import LocalRunner
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_bayesloc.domain.inspection import Rerun
+    from tests.integration.conftest import Project, Projects
+
+FILES = {
+    "a.py": """
+        STEP = 1
+
+
+        def one():
+            return STEP
+
+
+        def two(n=1):
+            return n
+
+
+        class Base:
+            def size(self):
+                return 0
+
+
+        class Child(Base):
+            def size(self):
+                return 1
+        """,
+    "b.py": """
+        def three():
+            return 1
+        """,
+    "late.py": """
+        def four():
+            return 1
+        """,
+    "test_all.py": """
+        import a, b
+
+
+        def test_a():
+            assert (a.one(), a.two()) == (2, 2)
+
+
+        def test_b():
+            assert (a.one(), b.three()) == (2, 2)
+
+
+        def test_size():
+            assert a.Child().size() == 0
+
+
+        def test_late():
+            import late
+            assert (a.one(), late.four()) == (2, 2)
+        """,
+    "test_broken.py": """
+        import a
+        assert a.STEP == 2
+        """,
+}
+
+
+@pytest.fixture(scope="module")
+def project(projects: Projects) -> Project:
+    return projects.make(FILES)
+
+
+@pytest.fixture(scope="module")
+def runner(project: Project) -> Iterator[LocalRunner]:
+    argv = [sys.executable, "-c", BOOT, json.dumps(sys.path)]
+    command = Command(
+        argv=(*argv, f"--rootdir={project.root}", "--no-bayesloc", "-p", PLUGIN),
+        rootdir=project.root,
+        cwd=project.root,
+        environment=project.environment(),
+        options=NEUTRAL,
+    )
+    texts = {name: project.read(name) for name in FILES}
+    made = LocalRunner(
+        command, [node_id("a"), node_id("b"), node_id("size"), node_id("late")], texts
+    )
+    yield made
+    made.close()
+
+
+def node_id(name: str) -> str:
+    return f"test_all.py::test_{name}"
+
+
+def patch(project: Project, file: str, *names: str, edits: dict[str, str]) -> InspectionPatch:
+    """A change of the functions ``names`` of a file: each key of ``edits`` becomes its value."""
+    text = patched = project.read(file)
+    for old, new in edits.items():
+        assert patched.count(old) == 1
+        patched = patched.replace(old, new)
+    places = {unit.location.qualname: unit.location for unit in SourceMap(text, file).units}
+    first, *others = (places[name] for name in names)
+    return InspectionPatch(
+        target=first, others=tuple(others), kind="k", original=text, patched=patched
+    )
+
+
+ONE = {"return STEP": "return 2"}
+TWO = {"return n": "x = n\n    return x + 1"}
+THREE = {"return 1": "return 2"}
+
+
+def rerun(runner: LocalRunner, made: InspectionPatch | None, name: str) -> tuple[Verdict, str, int]:
+    """Verdict of a test, how it was run, and the number of functions that were swapped."""
+    done = runner.rerun(made, [node_id(name)], limit_s=30)
+    return done.tests[node_id(name)].verdict, done.how, done.n_swapped
+
+
+def test_two_functions_of_a_file_are_swapped_at_once(project: Project, runner: LocalRunner) -> None:
+    both = patch(project, "a.py", "one", "two", edits={**ONE, **TWO})
+
+    assert rerun(runner, both, "a") == (Verdict.PASS, "fork", 2)
+
+
+def test_only_the_functions_that_are_named_are_swapped(
+    project: Project, runner: LocalRunner
+) -> None:
+    one = patch(project, "a.py", "one", edits={**ONE, **TWO})
+
+    assert rerun(runner, one, "a") == (Verdict.FAIL, "fork", 1)
+
+
+def test_functions_of_two_files_are_swapped_at_once(project: Project, runner: LocalRunner) -> None:
+    one = patch(project, "a.py", "one", edits=ONE)
+    three = patch(project, "b.py", "three", edits=THREE)
+
+    assert rerun(runner, replace(one, companions=(three,)), "b") == (Verdict.PASS, "fork", 2)
+
+
+def test_patch_ends_with_its_re_run(project: Project, runner: LocalRunner) -> None:
+    assert rerun(runner, patch(project, "a.py", "one", "two", edits={**ONE, **TWO}), "a")
+    assert rerun(runner, None, "a") == (Verdict.FAIL, "fork", 0)
+
+
+def test_patch_that_asks_for_an_import_gets_one(project: Project, runner: LocalRunner) -> None:
+    both = patch(project, "a.py", "one", "two", edits={**ONE, **TWO})
+
+    assert rerun(runner, replace(both, fresh=True), "a")[:2] == (Verdict.PASS, "fresh")
+
+
+def test_default_is_only_changed_by_an_import(project: Project, runner: LocalRunner) -> None:
+    both = patch(project, "a.py", "one", "two", edits={**ONE, "n=1": "n=2"})
+
+    assert rerun(runner, both, "a")[:2] == (Verdict.FAIL, "fork")
+    assert rerun(runner, replace(both, fresh=True), "a")[:2] == (Verdict.PASS, "fresh")
+
+
+def test_two_files_are_imported_anew_at_once(project: Project, runner: LocalRunner) -> None:
+    one = patch(project, "a.py", "<module>", edits={"STEP = 1": "STEP = 2"})
+    three = patch(project, "b.py", "three", edits=THREE)
+
+    done = rerun(runner, replace(one, companions=(three,)), "b")
+
+    assert done == (Verdict.PASS, "fresh", 2)
+
+
+def test_function_beside_a_module_body_is_imported_with_it(
+    project: Project, runner: LocalRunner
+) -> None:
+    both = patch(project, "a.py", "two", "<module>", edits={**TWO, "STEP = 1": "STEP = 2"})
+
+    assert rerun(runner, both, "a") == (Verdict.PASS, "fresh", 1)
+
+
+def test_file_that_the_test_imports_is_patched_beside_one_that_is_swapped(
+    project: Project, runner: LocalRunner
+) -> None:
+    one = patch(project, "a.py", "one", edits=ONE)
+    four = patch(project, "late.py", "four", edits=THREE)
+
+    assert rerun(runner, replace(one, companions=(four,)), "late") == (Verdict.PASS, "fork", 2)
+    assert rerun(runner, replace(four, companions=(one,)), "late") == (Verdict.PASS, "fork", 2)
+
+
+def test_function_that_closes_over_other_variables_is_imported_anew(
+    project: Project, runner: LocalRunner
+) -> None:
+    size = {"class Child(Base):\n    def size(self):\n        return 1": SUPER}
+    made = patch(project, "a.py", "Child.size", edits=size)
+
+    assert rerun(runner, made, "size")[:2] == (Verdict.PASS, "fresh")
+
+
+SUPER = "class Child(Base):\n    def size(self):\n        return super().size()"
+
+
+def test_function_that_is_not_in_the_patched_text_is_imported_away(
+    project: Project, runner: LocalRunner
+) -> None:
+    gone = patch(project, "a.py", "one", edits={"def one():\n    return STEP\n": "one = int\n"})
+
+    assert rerun(runner, gone, "a") == (Verdict.FAIL, "fresh", 1)
+
+
+def test_text_that_does_not_compile_is_unusable_and_costs_no_import(
+    project: Project, runner: LocalRunner
+) -> None:
+    one = patch(project, "a.py", "one", edits={"return STEP": "return ("})
+    three = patch(project, "b.py", "three", edits=THREE)
+
+    for made in (one, replace(three, companions=(one,))):
+        done: Rerun = runner.rerun(made, [node_id("b")], limit_s=30)
+        assert (done.how, done.n_swapped) == ("fork", 0)
+        assert done.log.startswith("SyntaxError")
+        assert done.tests[node_id("b")].verdict is Verdict.NOT_RUN
+
+
+def test_file_that_can_be_collected_under_a_patch_passes(
+    project: Project, runner: LocalRunner
+) -> None:
+    step = patch(project, "a.py", "<module>", edits={"STEP = 1": "STEP = 2"})
+    broken = "test_broken.py"
+
+    assert runner.rerun(None, [broken], limit_s=30).tests[broken].verdict is Verdict.FAIL
+    assert runner.rerun(step, [broken], limit_s=30).tests[broken].verdict is Verdict.PASS

@@ -1,0 +1,320 @@
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from benchmarks.suites import faulty_tests, import_faults, mutants
+from benchmarks.suites.change import Change, Place
+from benchmarks.suites.functions import SourceFile
+from benchmarks.suites.transplants import joint, transplants
+from pytest_bayesloc.domain.source import SourceMap
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).resolve().parents[3]
+
+PROGRAM = '''\
+"""A shop."""
+
+import re
+from typing import TYPE_CHECKING, Callable, TypeVar
+
+if TYPE_CHECKING:
+    NAMES = ["never", "run"]
+
+__all__ = ["Cart", "total"]
+__version__ = "1.20"
+T = TypeVar("T", bound="Cart")
+Rate: "TypeAlias" = Callable[[int, str], int]
+
+WORD = re.compile(r"\\w+[ ]?", re.I)
+RATES = {"food": 7, "rest": 19}
+
+
+class Cart(Base):
+    """A cart."""
+
+    limit = 10
+
+    def add(self, item, count=1):
+        """Put it in."""
+        if not item:
+            return
+        first, rest = item.split(",", 1)
+        self.items.append((first, count))
+
+    @property
+    def size(self):
+        return len(self.items)
+
+    class Row:
+        names = ("a", "b")
+
+
+@register("total")
+def total(cart, rates=None):
+    if rates is None:
+        rates = dict(RATES)
+    result = 0
+    for item, count in cart.items:
+        if not count:
+            continue
+        result += rates.get(item, 0) * count
+    return f"{result} of {cart.size}"
+'''
+
+TEST = '''\
+import pytest
+
+DATA = ["a", "b"]
+
+
+@pytest.fixture
+def cart():
+    return Cart(["x", "y"], limit=3)
+
+
+@pytest.mark.parametrize(("a", "b"), [(1, "one"), pytest.param(2, "two", id="pair")])
+def test_total(cart, a, b):
+    """Sums."""
+    cart.add(b, a)
+    with pytest.raises(KeyError, match="no x"):
+        cart.drop("x")
+    assert cart.size == 12, "size"
+
+
+class TestCart:
+    kept = {"a": 1, "b": 2}
+
+    def setup_method(self):
+        self.cart = Cart()
+        self.cart.add("z", 1)
+
+    def test_kept(self):
+        assert self.kept == {"a": 1, "b": 2}
+'''
+
+
+def program() -> SourceFile:
+    return SourceFile("shop.py", PROGRAM)
+
+
+def suite() -> SourceFile:
+    return SourceFile("tests/test_shop.py", TEST)
+
+
+def drawn(kind: str, seed: int) -> Iterator[Change]:
+    dice = random.Random(seed)
+    if kind == "mutant":
+        return mutants.mutants(program().functions, dice)
+    if kind == "import":
+        return import_faults.import_faults([program()], dice)
+    return faulty_tests.faulty_tests([suite()], dice)
+
+
+def changed(change: Change) -> str:
+    """The lines that a change of one file takes out."""
+    lines = change.diff.splitlines()[2:]
+    return "\n".join(line[1:] for line in lines if line.startswith("-"))
+
+
+@pytest.mark.parametrize("kind", ["mutant", "import", "test"])
+def test_one_seed_gives_one_order_and_every_change_once(kind: str) -> None:
+    first, again, other = (list(drawn(kind, seed)) for seed in (1, 1, 2))
+
+    assert [c.digest for c in first] == [c.digest for c in again]
+    assert [c.digest for c in first] != [c.digest for c in other]
+    assert {c.digest for c in first} == {c.digest for c in other}
+    assert len({c.digest for c in first}) == len(first)
+
+
+def test_the_order_is_the_same_in_another_process() -> None:
+    code = "import test_generators as t; print(*[c.digest for c in t.drawn('mutant', 3)])"
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={
+                **os.environ,
+                "PYTHONHASHSEED": seed,
+                "PYTHONPATH": os.pathsep.join((str(Path(__file__).parent), str(ROOT))),
+            },
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+
+    assert outputs == {" ".join(c.digest for c in drawn("mutant", 3)) + "\n"}
+
+
+@pytest.mark.parametrize("kind", ["mutant", "import", "test"])
+def test_changes_are_named_as_the_plugin_names_them(kind: str) -> None:
+    for change in drawn(kind, 1):
+        (file,), (place,) = change.texts, change.places
+        units = SourceMap(change.originals[file], file).units
+        names = [(unit.location.qualname, unit.location.start_line) for unit in units]
+        assert (place.qualname, place.start_line) in names
+        assert change.kind == kind
+
+
+@pytest.mark.parametrize("kind", ["mutant", "import", "test"])
+def test_a_change_is_made_again_from_what_it_is_called(kind: str) -> None:
+    for change in islice(drawn(kind, 1), 40):
+        place = change.places[0]
+        if kind == "mutant":
+            (function,) = (f for f in program().functions if f.qualname == place.qualname)
+            again = mutants.mutants_of(function, change.how)
+        elif kind == "import":
+            again = import_faults.import_faults_of(program(), change.how, place.qualname)
+        else:
+            again = faulty_tests.faulty_tests_of(suite(), change.how, place.qualname)
+        assert change.digest in {each.digest for each in again}
+
+
+def test_what_an_import_runs_belongs_to_the_body_that_runs_it() -> None:
+    places = {str(place) for change in drawn("import", 1) for place in change.places}
+
+    assert places == {"shop.py:1 <module>", "shop.py:18 Cart", "shop.py:34 Cart.Row"}
+
+
+def test_import_faults_leave_alone_what_does_nothing() -> None:
+    lines = "\n".join(changed(change) for change in drawn("import", 1))
+
+    for idle in ("shop.", "never", "__all__", "__version__", "TypeVar", "TypeAlias", "Put it"):
+        assert idle not in lines
+    assert "count=1" not in lines
+
+
+def test_mutants_leave_docstrings_and_f_strings_alone() -> None:
+    texts = [change.texts["shop.py"] for change in drawn("mutant", 1)]
+
+    assert all('"""Put it in."""' in text for text in texts)
+    assert all('f"{result} of {cart.size}"' in text for text in texts)
+
+
+def test_no_mutant_is_a_returned_value_that_another_return_restores() -> None:
+    file = SourceFile("m.py", "def f(a, b):\n    if b:\n        return g(a)\n    return g(a)\n")
+
+    found = [changed(change) for change in mutants.mutants(file.functions, random.Random(1))]
+
+    assert found
+    assert not [lines for lines in found if "return" in lines and "if b" not in lines]
+
+
+def test_statements_change_places_only_if_that_matters() -> None:
+    lines = ("a.x = 1", "a.y = 2", "a['k'] = 1", "a['l'] = a.x", "b = a.x", "a = c(a)")
+    text = "def f(a):\n" + "".join(f"    {line}\n" for line in lines)
+
+    found = mutants.mutants_of(SourceFile("m.py", text).functions[0], "exchanged statements")
+
+    assert [change.lines["m.py"] for change in found] == [range(6, 8)]
+
+
+def test_a_faulty_row_is_a_fault_of_its_test() -> None:
+    rows = list(faulty_tests.faulty_tests_of(suite(), "wrong row", "test_total"))
+
+    assert {change.places for change in rows} == {
+        (Place(file="tests/test_shop.py", qualname="test_total", start_line=12),)
+    }
+    assert not [change for change in rows if "'pair'" in change.texts["tests/test_shop.py"]]
+
+
+def test_messages_and_docstrings_of_tests_stay() -> None:
+    lines = [change.texts["tests/test_shop.py"] for change in drawn("test", 1)]
+
+    assert all('"""Sums."""' in text and ', "size"\n' in text for text in lines)
+
+
+def test_test_files_are_those_that_pytest_reads_and_what_they_import(tmp_path: Path) -> None:
+    for name, text in {
+        "src/app.py": "",
+        "conftest.py": "",
+        "tests/test_a.py": "from tests.helpers import x\n",
+        "tests/helpers.py": "x = 1\n",
+        "tests/data.py": "y = 1\n",
+        "tests/.cache/test_b.py": "",
+        "tests/test_broken.py": "def",
+        "pkg/unit_test.py": "",
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+
+    found = [file.name for file in faulty_tests.test_source_files(tmp_path)]
+    below = [file.name for file in faulty_tests.test_source_files(tmp_path, "tests", "conftest.py")]
+
+    assert found == ["conftest.py", "pkg/unit_test.py", "tests/helpers.py", "tests/test_a.py"]
+    assert below == ["conftest.py", "tests/helpers.py", "tests/test_a.py"]
+
+
+NEWER = {
+    "a.py": "def f(x):\n    return x\n\n\ndef g(x):\n    y = f(x)\n    return y\n",
+    "b.py": "from a import f, g\n\n\ndef h(x):\n    return g(x)\n",
+    "c.py": "def far(g):\n    return g.f(g)\n",
+}
+OLDER = {
+    "a.py": "def f(x):\n    return not x\n\n\ndef g(x):\n    return f(x)\n",
+    "b.py": "from a import f, g\n\n\ndef h(x):\n    return g(f(x))\n",
+    "c.py": "def far(g):\n    return not g.f(g)\n",
+}
+
+
+@pytest.fixture
+def regressions(tmp_path: Path) -> list[Change]:
+    for folder, texts in {"new": NEWER, "old": OLDER}.items():
+        (tmp_path / folder).mkdir()
+        for name, text in texts.items():
+            (tmp_path / folder / name).write_text(text, encoding="utf-8")
+    new, old = tmp_path / "new", tmp_path / "old"
+    return list(transplants(new, old, root=tmp_path, release="3.7"))
+
+
+def test_transplants_put_one_old_body_into_the_new_file(regressions: list[Change]) -> None:
+    made = {str(change.places[0]): change for change in regressions}
+
+    assert list(made) == ["new/a.py:1 f", "new/a.py:5 g", "new/b.py:4 h", "new/c.py:1 far"]
+    assert made["new/c.py:1 far"].texts == {"new/c.py": OLDER["c.py"]}
+    assert {(change.kind, change.how) for change in regressions} == {("regression", "body of 3.7")}
+
+
+def test_joint_regressions_take_functions_near_each_other(regressions: list[Change]) -> None:
+    found = [change for n in range(20) for change in joint(regressions, random.Random(n))]
+
+    names = {tuple(place.qualname for place in change.places) for change in found}
+    assert {frozenset(each) for each in names} == {
+        frozenset(each) for each in ({"f", "g"}, {"f", "h"}, {"g", "h"}, {"f", "g", "h"})
+    }
+    assert {change.how for change in found} == {"bodies of 3.7"}
+    assert ("g", "f", "h") in names  # the most changed first
+    for change in found:
+        if set(change.places) == {regressions[0].places[0], regressions[1].places[0]}:
+            assert change.texts == {"new/a.py": OLDER["a.py"]}
+
+
+def test_joint_regressions_are_the_same_for_the_same_dice(regressions: list[Change]) -> None:
+    first, again = (
+        [change.digest for change in joint(regressions, random.Random(5))] for _ in range(2)
+    )
+
+    assert first == again
+    assert first
+
+
+def test_bodies_of_different_releases_are_not_joined(tmp_path: Path) -> None:
+    (tmp_path / "new").mkdir()
+    (tmp_path / "new" / "a.py").write_text(NEWER["a.py"], encoding="utf-8")
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "a.py").write_text(OLDER["a.py"], encoding="utf-8")
+    new, old = tmp_path / "new", tmp_path / "old"
+    first, _ = transplants(new, old, root=tmp_path, release="3.7")
+    _, second = transplants(new, old, root=tmp_path, release="3.5")
+
+    assert list(joint([first, second], random.Random(1))) == []

@@ -1,0 +1,287 @@
+"""Which changes are taken back, alone and together, and what that tells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_bayesloc.domain.evidence import Outcome
+from pytest_bayesloc.domain.inspection import Verdict
+from pytest_bayesloc.domain.source import SourceMap
+from pytest_bayesloc.domain.spectrum import Spectrum
+from pytest_bayesloc.inspection.case import Case
+from pytest_bayesloc.inspection.changes import FileChange
+from pytest_bayesloc.inspection.kind import Bench
+from pytest_bayesloc.inspection.kinds.counterfactual import (
+    MAX_FAILING,
+    MAX_SETS,
+    MAX_SINGLE,
+    Counterfactual,
+)
+from pytest_bayesloc.inspection.neighbours import Neighbourhood
+from pytest_bayesloc.localization.belief import MODELS
+from tests.fakes.runner import FAILED, PASSED, FakeRunner, as_port
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pytest_bayesloc.domain.inspection import InspectionPatch, TestRun
+    from pytest_bayesloc.inspection.finding import Finding
+
+
+def text(names: str, value: int) -> str:
+    return "".join(f"def {name}():\n    return {value}\n" for name in names)
+
+
+def change(file: str, names: str, *, is_test: bool = False) -> FileChange:
+    """All functions of a file return 1 now, and returned 0."""
+    return FileChange(
+        green=SourceMap(text(names, 0), file, is_test=is_test),
+        now=SourceMap(text(names, 1), file, is_test=is_test),
+    )
+
+
+def case(
+    changes: Sequence[FileChange], *, known: str = "", n_failing: int = 1, error: str = "E"
+) -> Case:
+    """Functions are the likelier the earlier they stand in ``known``."""
+    places = {where.qualname: where for made in changes for where in made.changed}
+    chosen = known or "".join(places)
+    total = sum(range(1, len(chosen) + 1))
+    prior = {places[name]: (len(chosen) - n) / total for n, name in enumerate(chosen)}
+    failing = tuple(f"f{n}" for n in range(n_failing))
+    return Case(
+        failing=failing,
+        near=Neighbourhood(Spectrum(tests=failing, failing=1, passing=0, lines={})),
+        belief=MODELS["single-fault"](prior),
+        model="single-fault",
+        changes={made.now.file: made for made in changes},
+        errors=dict.fromkeys(failing, error),
+    )
+
+
+def taken_back(patch: InspectionPatch) -> str:
+    """The names of the functions that ``patch`` takes back."""
+    parts = (patch, *patch.companions)
+    return "".join(where.qualname for p in parts for where in (p.target, *p.others))
+
+
+@dataclass
+class Clock:
+    now: float = 0.0
+    step: float = 0.0
+
+    def __call__(self) -> float:
+        self.now += self.step
+        return self.now
+
+
+@dataclass
+class Opened:
+    """What came of opening a case.
+
+    Attributes:
+        tried: The sets that were taken back, in order.
+        patches: The same in full.
+        found: The findings by location.
+    """
+
+    tried: list[str] = field(default_factory=list)
+    patches: list[InspectionPatch] = field(default_factory=list)
+    found: list[tuple[str, Outcome]] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+
+
+FAILS = replace(FAILED, error="E")
+
+
+def opened(
+    work: Case,
+    repairs: Callable[[set[str]], bool],
+    *,
+    otherwise: TestRun = FAILS,
+    n_swapped: int = 1,
+    step_s: float = 0.0,
+) -> Opened:
+    """Open ``work``, where ``repairs`` tells whether tests pass without a set of changes."""
+    done = Opened()
+
+    def answer(patch: InspectionPatch | None, node_id: str) -> TestRun:
+        assert patch is not None
+        if node_id == "f0":
+            done.tried.append(taken_back(patch))
+            done.patches.append(patch)
+        return PASSED if repairs(set(taken_back(patch))) else otherwise
+
+    runner = FakeRunner(answer=answer, n_swapped=n_swapped)
+    bench = Bench(as_port(runner), Clock(step=step_s), 60.0)
+    for where, finding in Counterfactual().open(work, bench):
+        done.found.append((where.qualname, finding.outcome))
+        done.findings.append(finding)
+    return done
+
+
+REPAIRS, NOTHING = Outcome.REVERT_REPAIRS, Outcome.REVERT_CHANGES_NOTHING
+
+
+def test_single_change_that_repairs_ends_the_search() -> None:
+    done = opened(case([change("m.py", "abc")]), lambda back: "b" in back)
+
+    assert done.tried == ["a", "b"]
+    assert done.found == [("a", NOTHING), ("b", REPAIRS)]
+    assert "-    return 1\n+    return 0" in done.findings[1].diff
+
+
+def test_likeliest_change_is_taken_back_first() -> None:
+    done = opened(case([change("m.py", "abc")], known="cab"), lambda _: False)
+
+    assert done.tried[:3] == ["c", "a", "b"]
+
+
+def test_changes_that_only_repair_together_are_all_named() -> None:
+    changes = [change("m.py", "abc"), change("n.py", "de")]
+
+    done = opened(case(changes), lambda back: back >= set("bd"))
+
+    assert done.tried[:6] == [*"abcde", "abcde"]
+    assert [name for name, outcome in done.found if outcome is REPAIRS] == ["b", "d"]
+    assert done.findings[-1].why.endswith("(with 1 more)")
+    assert "a/n.py" in done.findings[-1].diff
+    assert "a/m.py" in done.findings[-1].diff
+
+
+def test_other_files_travel_as_companions_and_other_functions_as_others() -> None:
+    changes = [change("m.py", "ab"), change("n.py", "c")]
+
+    done = opened(case(changes), lambda _: False)
+
+    (together,) = done.patches[3:]
+    assert [where.qualname for where in together.others] == ["b"]
+    assert [part.target.file for part in together.companions] == ["n.py"]
+    assert together.patched == text("ab", 0)
+
+
+def test_nothing_is_named_if_the_tests_fail_without_any_change() -> None:
+    done = opened(case([change("m.py", "ab")]), lambda _: False)
+
+    assert done.tried == ["a", "b", "ab"]
+    assert done.found == [("a", NOTHING), ("b", NOTHING)]
+
+
+def test_lone_change_that_repairs_nothing_is_not_tried_twice() -> None:
+    assert opened(case([change("m.py", "a")]), lambda _: False).tried == ["a"]
+
+
+def test_change_that_no_failing_test_executed_is_only_taken_back_with_others() -> None:
+    done = opened(case([change("m.py", "ab")], known="a"), lambda back: back == set("ab"))
+
+    assert done.tried[:2] == ["a", "ab"]
+    assert done.found == [("a", NOTHING), ("a", REPAIRS)]
+
+
+def test_tests_are_never_taken_back() -> None:
+    changes = [change("test_m.py", "t", is_test=True), change("m.py", "a")]
+
+    assert opened(case(changes), lambda _: False).tried == ["a"]
+
+
+def test_change_of_a_default_is_taken_back_by_an_import() -> None:
+    made = FileChange(
+        green=SourceMap("def a(x=1):\n    return x\ndef b(): return 1\n", "m.py"),
+        now=SourceMap("def a(x=2):\n    return x\ndef b(): return 2\n", "m.py"),
+    )
+    (a,) = (where for where in made.changed if where.qualname == "a")
+    work = replace(case([change("m.py", "a")]), changes={"m.py": made})
+    work.belief = MODELS["single-fault"]({a: 1.0})
+
+    done = opened(work, lambda back: "a" in back)
+
+    assert done.patches[0].fresh
+
+
+def test_tests_that_fail_in_another_way_say_nothing_of_the_change() -> None:
+    otherwise = replace(FAILED, error="NameError: what it called is new")
+
+    done = opened(case([change("m.py", "a")]), lambda _: False, otherwise=otherwise)
+
+    assert done.found == [("a", Outcome.INCONCLUSIVE)]
+
+
+@pytest.mark.parametrize("verdict", [Verdict.TIMEOUT, Verdict.CRASH, Verdict.NOT_RUN])
+def test_tests_that_did_not_end_say_nothing(verdict: Verdict) -> None:
+    otherwise = replace(FAILED, verdict=verdict)
+
+    done = opened(case([change("m.py", "a")]), lambda _: False, otherwise=otherwise)
+
+    assert done.found == [("a", Outcome.INCONCLUSIVE)]
+
+
+def test_tests_that_pass_though_nothing_was_put_in_place_prove_nothing() -> None:
+    done = opened(case([change("m.py", "ab")]), lambda _: True, n_swapped=0)
+
+    assert {outcome for _, outcome in done.found} == {Outcome.INCONCLUSIVE}
+    assert done.tried[:2] == ["a", "b"]
+
+
+def test_all_failing_tests_must_pass() -> None:
+    work = case([change("m.py", "a")], n_failing=2)
+    runner = FakeRunner(answer=lambda _, node_id: PASSED if node_id == "f0" else FAILS)
+
+    ((_, finding),) = Counterfactual().open(work, Bench(as_port(runner), Clock(), 60.0))
+
+    assert finding.outcome is not REPAIRS
+
+
+def test_number_of_failing_tests_is_bounded() -> None:
+    work, runner = case([change("m.py", "a")], n_failing=30), FakeRunner()
+
+    list(Counterfactual().open(work, Bench(as_port(runner), Clock(), 60.0)))
+
+    assert [len(tests) for _, tests in runner.asked] == [MAX_FAILING]
+
+
+def test_nothing_is_tried_without_time() -> None:
+    runner = FakeRunner()
+    bench = Bench(as_port(runner), Clock(), 0.0)
+
+    assert list(Counterfactual().open(case([change("m.py", "ab")]), bench)) == []
+    assert runner.asked == []
+
+
+def test_search_ends_with_the_time() -> None:
+    done = opened(case([change("m.py", "abcdefgh")]), lambda _: False, step_s=5.0)
+
+    assert 0 < len(done.tried) < 5
+
+
+def test_number_of_re_runs_is_bounded() -> None:
+    letters = "".join(chr(n) for n in range(ord("a"), ord("z") + 1)) + "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    needed = set(letters[::2])
+
+    done = opened(case([change("m.py", letters)]), lambda back: back >= needed)
+
+    assert len(done.tried) <= MAX_SINGLE + MAX_SETS
+    assert {name for name, outcome in done.found if outcome is REPAIRS} >= needed
+
+
+def test_nothing_is_done_if_nothing_is_known_to_have_changed() -> None:
+    work = case([change("m.py", "a")])
+    work.changes = {}
+
+    assert opened(work, lambda _: True).tried == []
+
+
+def test_text_that_can_not_be_made_is_passed_over() -> None:
+    made = FileChange(
+        green=SourceMap("A = 1\n", "m.py"),
+        now=SourceMap("A = 2\ndef a():\n    return 1\n", "m.py"),
+    )
+    module, a = made.changed
+    work = replace(case([change("m.py", "a")]), changes={"m.py": made})
+    work.belief = MODELS["single-fault"]({module: 0.6, a: 0.4})
+
+    done = opened(work, lambda _: False)
+
+    assert done.tried == ["a", "<module>a"]  # the module's text of then has no place for it
