@@ -31,6 +31,7 @@ def build(name: str, *, work: Path, python: Path) -> str:
             "older": list(workspace.subject.older),
             "seed": SEED,
             "n_tests": len(workspace.known.passing),
+            "n_drawn": planting.n_tried,
             "harmless": planting.harmless,
             "faults": [listed(fault) for fault in faults],
         },

@@ -36,10 +36,16 @@ def draw(workspace: Workspace, kind: str, *, seed: int, work: Path) -> Iterator[
 
 
 def draw_again(
-    workspace: Workspace, kind: str, digests: Collection[str], *, seed: int, work: Path
+    workspace: Workspace,
+    kind: str,
+    digests: Collection[str],
+    *,
+    n_drawn: int,
+    seed: int,
+    work: Path,
 ) -> dict[str, Change]:
-    """The changes of ``kind`` that have these digests, from the published tree alone."""
-    drawn = draw(workspace, kind, seed=seed, work=work)
+    """Those of the first ``n_drawn`` changes of ``kind`` that have these digests."""
+    drawn = islice(draw(workspace, kind, seed=seed, work=work), n_drawn)
     wanted = (change for change in drawn if change.digest in digests)
     return {change.digest: change for change in islice(wanted, len(digests))}
 

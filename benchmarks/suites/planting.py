@@ -125,6 +125,7 @@ def planting_file(workspace: Workspace, seed: int) -> Path:
 def _plant_kind(
     workspace: Workspace, planting: Planting, kind: str, n_wanted: int, *, seed: int, work: Path
 ) -> None:
+    workspace.restore()  # what is drawn is drawn from the published tree
     done = planting.n_tried.get(kind, 0)
     n_runs = 0
     for change in islice(draw(workspace, kind, seed=seed, work=work), done, None):

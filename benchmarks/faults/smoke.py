@@ -1,0 +1,93 @@
+"""A few of the planted faults, made again from the list and run as a user would: for CI."""
+
+from __future__ import annotations
+
+from statistics import mean
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.faults.building import faults_of
+from benchmarks.suites.change import Place
+from benchmarks.suites.drawing import draw_again
+from benchmarks.suites.measuring import install_plugin, measure
+from benchmarks.suites.planting import PlantedFault
+from benchmarks.suites.scores import score
+from benchmarks.suites.subjects import KNOWN
+from benchmarks.suites.workspace import CHECKOUT, prepare
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from benchmarks.suites.measuring import Row
+    from benchmarks.suites.workspace import Workspace
+
+#: Small suites; of each, so many faults of a kind.
+PACKAGES = ("h11", "toolz", "funcy", "prettytable")
+COUNTS = {"regression": 2, "mutant": 1, "import": 1, "test": 1}
+LIMIT_S = 120.0
+#: Far below what is reached: this run looks for what is broken, not for what got worse.
+LEAST_TOP_5 = 0.5
+
+
+def smoke(*, work: Path, python: Path) -> int:
+    """Run them; 0 if all could be made again and the plugin behaved, else 1."""
+    rows: list[Row] = []
+    n_wrong = 0
+    for name in PACKAGES:
+        workspace = prepare(KNOWN[name], work=work, python=python)
+        install_plugin(workspace, CHECKOUT)
+        try:
+            for fault in remade(workspace, faults_of(name), COUNTS, work=work):
+                row = measure(workspace, fault, options=(), limit_s=LIMIT_S)
+                n_wrong += bool(row.troubles)
+                rows.append(row)
+                _print(row)
+        finally:
+            workspace.restore()
+    n_wanted = len(PACKAGES) * sum(COUNTS.values())
+    code = [row.places["posterior"] for row in rows if row.kind in {"regression", "mutant"}]
+    top = score(code).top
+    print(
+        f"{len(rows)} of {n_wanted} faults made again, {n_wrong} with trouble; "
+        f"regressions and mutants: Top-1 {top[0]:.0%}, Top-5 {top[2]:.0%}; "
+        f"{mean(row.ratio for row in rows):.1f} times the plain run"
+    )
+    return int(n_wrong > 0 or len(rows) < n_wanted or top[2] < LEAST_TOP_5)
+
+
+def remade(
+    workspace: Workspace, listed: Mapping[str, Any], counts: Mapping[str, int], *, work: Path
+) -> Iterator[PlantedFault]:
+    """The first listed faults of each kind, with their texts, from the pins alone."""
+    for kind, n in counts.items():
+        chosen = [fault for fault in listed["faults"] if fault["kind"] == kind][:n]
+        digests = [fault["digest"] for fault in chosen]
+        n_drawn, seed = listed["n_drawn"].get(kind, 0), listed["seed"]
+        changes = draw_again(workspace, kind, digests, n_drawn=n_drawn, seed=seed, work=work)
+        for fault in chosen:
+            change = changes.get(fault["digest"])
+            if change is None:
+                print(f"NOT MADE AGAIN: {kind} {fault['digest']} of {workspace.subject}")
+                continue
+            yield PlantedFault(
+                subject=listed["subject"],
+                kind=kind,
+                how=fault["how"],
+                places=tuple(
+                    Place(file=file, qualname=name, start_line=line)
+                    for file, name, line in fault["places"]
+                ),
+                texts=change.texts,
+                diff=change.diff,
+                digest=change.digest,
+                failing=tuple(fault["failing"]),
+                n_passing=fault["n_passing"],
+            )
+
+
+def _print(row: Row) -> None:
+    where = row.places["posterior"]
+    rank = "-" if where is None else f"{where.rank:g}"
+    print(f"{rank:>6}  {row.subject} {row.kind} {row.where} ({row.seconds:.1f} s)", flush=True)
+    for trouble in row.troubles:
+        print(f"        TROUBLE: {trouble}")
