@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 VERSION = "0.7.0"
 TECHNIQUES = {"sbfl": ("Ochiai", "Tarantula", "Dstar"), "mbfl": ("Metallaxis", "Muse")}
 NOT_INSTALLED = "can't be installed"
+NO_MUTANTS = "its operators fit none of the lines that the failing tests execute: no mutants"
 #: Importing it warns of these, which ends the run where a subject turns warnings into errors.
 QUIET = "-Wignore:ast.:DeprecationWarning"
 REPORTS = "FauxPyReport_*"  # it makes them beside the folder that it runs in
@@ -232,7 +233,8 @@ def _measured(workspace: Workspace, fault: PlantedFault, ran: Finished, family: 
         cpu_s=ran.cpu_s,
         n_patches=done,
         n_lost=len(LOST.findall(ran.output)),
-        trouble=_trouble(ran, tables, f"{done} of {planned} mutants", len(fault.failing)),
+        trouble=_trouble(ran, tables, f"{done} of {planned} mutants", len(fault.failing))
+        or ("" if planned or family == "sbfl" else NO_MUTANTS),
     )
 
 

@@ -104,7 +104,8 @@ def compare(asked: Asked, *, work: Path, python: Path, plugin: Path, to: Path | 
     rows: list[Compared] = []
     try:
         for family, faults in chosen.items():
-            table.print_head(family)
+            if faults:
+                table.print_head(family)
             for name, fault in faults:
                 workspace = prepare(KNOWN[name], work=work, python=python)
                 row = _compared(workspace, fault, family, plugin=plugin, cap_s=asked.cap_s)

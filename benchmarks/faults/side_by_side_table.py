@@ -64,7 +64,7 @@ def print_summary(rows: Sequence[Compared], family: str) -> None:
     print(f"\n{family}: {len(rows)} faults, ties by expectation, % of faults")
     _print_scores([places_of(row) for row in rows])
     ranked = [row for row in rows if any(row.theirs.places.values())]
-    if len(ranked) < len(rows):
+    if 0 < len(ranked) < len(rows):
         print(f"the {len(ranked)} of them that FauxPy ranked:")
         _print_scores([places_of(row) for row in ranked])
     for name, runs in (

@@ -28,6 +28,15 @@ class ErrorKind(str, Enum):
     LOGIC = "logic"
 
 
+class Role(str, Enum):
+    """What a piece of test code is to a failing test."""
+
+    TEST = "test"
+    FIXTURE = "fixture"
+    HELPER = "helper"
+    DATA = "data"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
     """One frame of a traceback, outermost first in a ``Failure``.

@@ -7,6 +7,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.evidence import Outcome
+from pytest_bayesloc.domain.failure import Role
 from pytest_bayesloc.domain.result import Fault
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.inspection.case import Case
@@ -14,7 +15,7 @@ from pytest_bayesloc.inspection.changes import Changes, change_evidence
 from pytest_bayesloc.inspection.guards import refusal
 from pytest_bayesloc.inspection.names import name_evidence
 from pytest_bayesloc.inspection.neighbours import Neighbourhood
-from pytest_bayesloc.inspection.suspects import Role, test_suspects
+from pytest_bayesloc.inspection.suspects import test_suspects
 from pytest_bayesloc.inspection.tracebacks import (
     executed_lines,
     guard_evidence,
@@ -27,7 +28,7 @@ from pytest_bayesloc.inspection.tracebacks import (
 from pytest_bayesloc.localization.belief import MODELS
 from pytest_bayesloc.localization.formulas import function_scores
 from pytest_bayesloc.localization.grouping import groups
-from pytest_bayesloc.localization.prior import formula_of, prior, with_tests
+from pytest_bayesloc.localization.prior import formula_of, joint_prior
 from pytest_bayesloc.localization.ranking import rank
 from pytest_bayesloc.localization.selection import TIE
 
@@ -42,8 +43,6 @@ if TYPE_CHECKING:
     from pytest_bayesloc.inspection.guards import Guard
 
 N_ROWS = 300
-#: How the belief in "the tests are at fault" is shared.
-SHARES = {Role.TEST: 1.0, Role.FIXTURE: 0.3, Role.HELPER: 0.3, Role.DATA: 0.2}
 _RAISED = frozenset({Outcome.RAISE_FRAME, Outcome.GUARD_REFUSED})
 NOT_INSPECTED = "not inspected: run pytest --bayesloc"
 
@@ -217,11 +216,12 @@ def _group(
     reader: Reader,
     terms: Terms,
 ) -> Group:
-    tests = {where: SHARES[role] for where, role in test_suspects(failures, reader.read).items()}
+    tests = test_suspects(failures, reader.read)
     if guard is not None and guard.owner.is_test:
-        tests.setdefault(guard.owner, SHARES[Role.FIXTURE])
-    code = prior(spectrum, terms.formula) if _may_be_code(spectrum, failures) else {}
-    belief = with_tests(code, tests, outside_sum=terms.model == "independent")
+        tests.setdefault(guard.owner, Role.FIXTURE)
+    ranked = spectrum if _may_be_code(spectrum, failures) else replace_lines(spectrum, {})
+    belief = joint_prior(ranked, terms.formula, tests, model=terms.model)
+    code = {where: p for where, p in belief.items() if not where.is_test}
     own = test_evidence(failures, reader.locate, model=terms.model)
     named = guard_evidence(guard, model=terms.model) if guard is not None else []
     spared = frozenset({guard.function} if guard is not None else ())

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from enum import Enum
 from typing import TYPE_CHECKING
 
+from pytest_bayesloc.domain.failure import Role
 from pytest_bayesloc.domain.source import ScopeNode
 
 if TYPE_CHECKING:
@@ -21,15 +21,6 @@ MAX_HOPS = 2
 SET_UP = frozenset(
     {"setUp", "setUpClass", "tearDown", "setup", "setup_class", "setup_method", "asyncSetUp"}
 )
-
-
-class Role(Enum):
-    """What a piece of test code is to a failing test."""
-
-    TEST = "test"
-    FIXTURE = "fixture"
-    HELPER = "helper"
-    DATA = "data"
 
 
 def test_suspects(failures: Sequence[Failure], read: Read) -> dict[Location, Role]:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from itertools import groupby
 from math import exp, fsum, log
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from pytest_bayesloc.domain.location import MODULE
+from pytest_bayesloc.localization.fitted import PRIOR, TESTS
 from pytest_bayesloc.localization.formulas import FORMULAS, function_scores, line_maximum
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from pytest_bayesloc.domain.failure import Role
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.spectrum import Spectrum
 
@@ -19,7 +23,7 @@ PRIORS: tuple[str, ...] = (BLEND, *FORMULAS)
 
 #: Lowest raw score of the reference prior: nothing starts from 0, where no evidence could move it.
 FLOOR = 0.01
-#: What tests and fixtures share, as long as no data says otherwise.
+#: What tests and fixtures share beside the prior of a formula.
 TEST_MASS = 0.05
 
 
@@ -39,28 +43,57 @@ def reference_prior(suspiciousness: Mapping[Location, float]) -> dict[Location, 
     return {where: value / total for where, value in raw.items()}
 
 
-def blend_prior(spectrum: Spectrum) -> dict[Location, float]:
-    """Softmax of ``6*ochLine/max + 4*ochFn/max - 0.5*ln(midrank of op2Line)``.
+def blend_logits(spectrum: Spectrum) -> dict[Location, float]:
+    """A weighted sum of three scores of each candidate, and of what it is, in nats.
 
-    ``ochLine`` and ``op2Line`` are maxima over the lines of a location, ``ochFn`` counts the
-    location as a whole, ``max`` is the highest value of all candidates (a maximum of 0 leaves the
-    term out). Candidates are the inspectable code locations that a failing test of the spectrum
-    executed; if there is none, all of them. The others are not in the result.
+    Candidates are the inspectable code locations that a failing test of the spectrum executed; if
+    there is none, all of them. The others are not in the result.
 
     Reference:
-        docs/model.md, section "Prior".
+        docs/model.md, eq. 2.
+    """
+    features = blend_features(spectrum)
+    return {
+        where: fsum(PRIOR[name] * value for name, value in terms.items())
+        for where, terms in features.items()
+    }
+
+
+def blend_features(spectrum: Spectrum) -> dict[Location, dict[str, float]]:
+    """Per candidate of the blend, the values that ``fitted.PRIOR`` has weights for.
+
+    The two Ochiai scores are shares of the highest one of all candidates (0 if that is 0), the rank
+    is the logarithm of the mid-rank, 0 for the highest.
     """
     candidates = _candidates(spectrum)
     lines = _share_of_maximum(line_maximum(spectrum, "ochiai"), candidates)
     functions = _share_of_maximum(function_scores(spectrum, "ochiai"), candidates)
     op2 = line_maximum(spectrum, "op2")
     ranks = midranks({where: op2[where] for where in candidates})
-    return softmax(
-        {
-            where: 6.0 * lines[where] + 4.0 * functions[where] - 0.5 * log(ranks[where])
-            for where in candidates
+    owners = {(where.file, where.qualname.rpartition(".")[0]) for where in spectrum.executed}
+    return {
+        where: {
+            "ochiai of lines": lines[where],
+            "ochiai": functions[where],
+            "rank by op2 of lines": log(ranks[where]),
+            "module body": float(where.qualname == MODULE),
+            "class body": float((where.file, where.qualname) in owners),
         }
-    )
+        for where in candidates
+    }
+
+
+def blend_prior(
+    spectrum: Spectrum, tests: Mapping[Location, Role] = MappingProxyType({})
+) -> dict[Location, float]:
+    """Softmax of ``blend_logits``, and of what ``fitted.TESTS`` says of test code.
+
+    Args:
+        spectrum: Of a group of failing tests.
+        tests: What of the tests may be at fault, and what it is to them.
+    """
+    added = {where: TESTS[role] for where, role in tests.items()}
+    return softmax({**added, **blend_logits(spectrum)})
 
 
 def _candidates(spectrum: Spectrum) -> list[Location]:
@@ -116,27 +149,38 @@ def formula_of(name: str) -> str:
 
 def with_tests(
     prior: Mapping[Location, float],
-    tests: Mapping[Location, float],
+    tests: Mapping[Location, Role],
     mass: float = TEST_MASS,
     *,
     outside_sum: bool = False,
 ) -> dict[Location, float]:
-    """``prior`` with ``mass`` shared by ``tests``.
+    """``prior`` with ``mass`` shared by ``tests``, as ``fitted.TESTS`` has it.
 
     Args:
         prior: Probabilities of code locations.
-        tests: Test and fixture locations with their weights, above 0; none leaves ``prior`` as it
-            is.
+        tests: What of the tests may be at fault; none leaves ``prior`` as it is.
         mass: Their sum, in [0, 1]; all of it where ``prior`` is empty.
         outside_sum: Leave the code's probabilities as they are, as the reference model does; else
             they are scaled to ``1 - mass``, so that all sum to 1.
     """
-    added = {where: weight for where, weight in tests.items() if where not in prior}
+    added = softmax({where: TESTS[role] for where, role in tests.items() if where not in prior})
     if not added:
         return dict(prior)
     mass = mass if prior else 1.0
     scale = 1.0 if outside_sum else 1.0 - mass
     joined = {where: p * scale for where, p in prior.items()}
-    total = fsum(added.values())
-    joined.update({where: mass * weight / total for where, weight in added.items()})
+    joined.update({where: mass * share for where, share in added.items()})
     return joined
+
+
+def joint_prior(
+    spectrum: Spectrum, name: str, tests: Mapping[Location, Role], *, model: str
+) -> dict[Location, float]:
+    """The prior ``name`` over code and tests, for the belief model ``model``.
+
+    Raises:
+        KeyError: If ``name`` is not one of ``PRIORS``.
+    """
+    if name == BLEND and model != "independent":
+        return blend_prior(spectrum, tests)
+    return with_tests(prior(spectrum, name), tests, outside_sum=model == "independent")

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_bayesloc.domain.failure import Role
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.localization.formulas import (
@@ -89,7 +90,7 @@ def test_blend_leaves_out_exactly_what_no_failing_test_executed(spectrum: Spectr
 
 @given(spectrum=spectra(), mass=st.floats(0, 1))
 def test_prior_with_tests_sums_to_1(spectrum: Spectrum, mass: float) -> None:
-    tests = {where: 1.0 for where in LOCATIONS if where.is_test}
+    tests = {where: Role.TEST for where in LOCATIONS if where.is_test}
 
     joined = with_tests(prior(spectrum, "tarantula"), tests, mass)
 

@@ -3,9 +3,9 @@ from __future__ import annotations
 from textwrap import dedent
 from typing import TYPE_CHECKING
 
-from pytest_bayesloc.domain.failure import Failure, Frame
+from pytest_bayesloc.domain.failure import Failure, Frame, Role
 from pytest_bayesloc.domain.source import SourceMap
-from pytest_bayesloc.inspection.suspects import Role, test_suspects
+from pytest_bayesloc.inspection.suspects import test_suspects
 
 if TYPE_CHECKING:
     from pytest_bayesloc.domain.location import Location

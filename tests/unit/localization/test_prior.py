@@ -4,9 +4,11 @@ from math import exp, sqrt
 
 import pytest
 
+from pytest_bayesloc.domain.failure import Role
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.localization import prior as priors
+from pytest_bayesloc.localization.fitted import TESTS
 
 
 def location(name: str, *, is_test: bool = False) -> Location:
@@ -16,6 +18,8 @@ def location(name: str, *, is_test: bool = False) -> Location:
 A, B, C, LAMBDA = (location(name) for name in ("a", "b", "c", "<lambda>"))
 TEST = location("test_a", is_test=True)
 FIXTURE = location("fixture", is_test=True)
+ROLES = {TEST: Role.TEST, FIXTURE: Role.FIXTURE}
+TWINS = {TEST: Role.TEST, FIXTURE: Role.TEST}
 
 
 def test_reference_prior_is_the_score_over_the_sum() -> None:
@@ -103,13 +107,16 @@ def test_every_prior_has_scores_to_show_beside_it(name: str) -> None:
 
 
 def test_tests_share_a_mass_of_their_own() -> None:
-    joined = priors.with_tests({A: 0.6, B: 0.4}, {TEST: 3.0, FIXTURE: 1.0}, mass=0.1)
+    joined = priors.with_tests({A: 0.6, B: 0.4}, ROLES, mass=0.1)
 
-    assert joined == pytest.approx({A: 0.54, B: 0.36, TEST: 0.075, FIXTURE: 0.025})
+    share = 1 / (1 + exp(TESTS[Role.FIXTURE] - TESTS[Role.TEST]))
+    assert joined == pytest.approx(
+        {A: 0.54, B: 0.36, TEST: 0.1 * share, FIXTURE: 0.1 * (1 - share)}
+    )
 
 
 def test_tests_outside_the_sum_leave_the_code_as_it_is() -> None:
-    joined = priors.with_tests({A: 0.6, B: 0.4}, {TEST: 1.0}, outside_sum=True)
+    joined = priors.with_tests({A: 0.6, B: 0.4}, {TEST: Role.TEST}, outside_sum=True)
 
     assert joined == pytest.approx({A: 0.6, B: 0.4, TEST: 0.05})
 
@@ -120,7 +127,7 @@ def test_without_tests_the_prior_stays() -> None:
 
 @pytest.mark.parametrize("outside_sum", [False, True])
 def test_without_code_the_tests_get_everything(outside_sum: bool) -> None:
-    assert priors.with_tests({}, {TEST: 1.0, FIXTURE: 1.0}, outside_sum=outside_sum) == {
+    assert priors.with_tests({}, TWINS, outside_sum=outside_sum) == {
         TEST: 0.5,
         FIXTURE: 0.5,
     }

@@ -1,0 +1,261 @@
+"""The plugin's own model and loop, fed with rows instead of runs.
+
+A row holds what every likely location shows in every kind of inspection. What a run would have
+looked at, in which order, and where it would have ended, is decided here by the plugin's code.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from posixpath import normpath
+from typing import TYPE_CHECKING, Any
+
+from pytest_bayesloc.domain.evidence import Outcome
+from pytest_bayesloc.domain.failure import Role
+from pytest_bayesloc.domain.inspection import Rerun, TestRun, Verdict
+from pytest_bayesloc.domain.location import MODULE, Location
+from pytest_bayesloc.domain.recording import Call, Recording
+from pytest_bayesloc.domain.spectrum import Spectrum
+from pytest_bayesloc.inspection.case import Case
+from pytest_bayesloc.inspection.finding import Finding
+from pytest_bayesloc.inspection.kind import Kind, outlooks
+from pytest_bayesloc.inspection.kinds.assertions import Assertions
+from pytest_bayesloc.inspection.kinds.mutants import Mutants
+from pytest_bayesloc.inspection.loop import Loop
+from pytest_bayesloc.inspection.names import name_evidence
+from pytest_bayesloc.inspection.neighbours import Neighbourhood
+from pytest_bayesloc.localization.belief import MODELS
+from pytest_bayesloc.localization.likelihoods import weigh
+from pytest_bayesloc.localization.prior import joint_prior
+from pytest_bayesloc.localization.selection import Informative, Limits, greedy
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_bayesloc.domain.evidence import Evidence
+    from pytest_bayesloc.domain.inspection import InspectionPatch
+    from pytest_bayesloc.inspection.kind import Bench
+
+    Json = Mapping[str, Any]
+
+LOCALS = ".<locals>."
+#: Evidence that is taken from the rows; the rest is made anew from what the rows say.
+AS_COLLECTED = frozenset({"traceback", "guard", "origin"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """What a user could have set.
+
+    Attributes:
+        formula: Name of the prior.
+        model: Name of the belief model.
+        selection: How the next inspection is chosen.
+        without: Kinds of evidence that are left out.
+        threshold: Belief that decides.
+        budget_s: Seconds that inspections may take.
+    """
+
+    formula: str = "blend"
+    model: str = "single-fault"
+    selection: str = "information"
+    without: frozenset[str] = frozenset()
+    threshold: float = 0.9
+    budget_s: float = 60.0
+
+
+class Problem:
+    """One group of failing tests of one planted fault.
+
+    Args:
+        row: The fault's row.
+        group: One of its groups.
+    """
+
+    def __init__(self, row: Json, group: Json) -> None:
+        self.raw = group
+        self.kind: str = row["kind"]
+        self.locations = [_location(entry) for entry in group["locations"]]
+        named = {(file, name) for file, name, _ in row["places"]}
+        tests = {(file, _outermost(name)) for file, name in named}
+        self.truth = frozenset(
+            where
+            for where in self.locations
+            if (normpath(where.file), where.qualname) in (tests if where.is_test else named)
+        )
+        self.spectrum = self._spectrum()
+
+    def _spectrum(self) -> Spectrum:
+        """One that has the counts of the real one; passing tests are interchangeable in it."""
+        failing: list[str] = self.raw["failing"]
+        n_failing, n_passing = len(failing), self.raw["n_passing"]
+
+        def bitset(counted: Sequence[Any]) -> int:
+            failed, n_passed = int(str(counted[0]), 16), int(counted[1])
+            return failed | ((1 << n_passed) - 1) << n_failing
+
+        lines: dict[Location, dict[int, int]] = {}
+        executed: dict[Location, int] = {}
+        for where, entry in zip(self.locations, self.raw["locations"], strict=True):
+            if not where.is_test and entry["lines"]:
+                lines[where] = {n: bitset(part) for part in entry["lines"] for n in part[2]}
+                executed[where] = bitset(entry["executed"])
+        spectrum = Spectrum(
+            tests=(*failing, *(f"passing-{n}" for n in range(n_passing))),
+            failing=(1 << n_failing) - 1,
+            passing=((1 << n_passing) - 1) << n_failing,
+            lines=lines,
+        )
+        # The union over lines is lost in the rows, its counts are not.
+        object.__setattr__(spectrum, "executed", executed)
+        return spectrum
+
+    def roles(self) -> dict[Location, Role]:
+        """What each ranked piece of test code is to the failing tests."""
+        own = [entry["tests"] for entry in self.raw["failures"]]
+        tests = {numbers[0] for numbers in own if numbers}
+        fixtures = {number for numbers in own for number in numbers[1:]} - tests
+        return {
+            where: _role(where, is_test=n in tests, is_fixture=n in fixtures)
+            for n, where in enumerate(self.locations)
+            if where.is_test
+        }
+
+    def first_evidence(self, model: str) -> list[Evidence]:
+        """What needs no inspection."""
+        told = [
+            weigh(model, Outcome(outcome), self.locations[number], source=source)
+            for number, source, outcome in self.raw["evidence"]
+            if source in AS_COLLECTED
+        ]
+        return [*told, *name_evidence(self.raw["failing"], self.locations, model=model)]
+
+    def recording(self) -> Recording:
+        """Of each recorded function, its last call in each failing test."""
+        calls: dict[str, list[Call]] = defaultdict(list)
+        for node_id, number, _n, entered, left, *_ in self.raw["recorded"]:
+            where = self.locations[number]
+            calls[node_id].append(Call(location=where, caller=-1, entered=entered, left=left))
+        return Recording(calls={node_id: tuple(seen) for node_id, seen in calls.items()})
+
+    def case(self, setting: Setting) -> Case:
+        """What the loop starts from."""
+        belief = joint_prior(self.spectrum, setting.formula, self.roles(), model=setting.model)
+        evidence = [
+            item
+            for item in self.first_evidence(setting.model)
+            if item.location in belief and item.source not in setting.without
+        ]
+        return Case(
+            failing=tuple(self.raw["failing"]),
+            near=Neighbourhood(self.spectrum),
+            belief=MODELS[setting.model](belief).update_all(evidence),
+            model=setting.model,
+            without=setting.without,
+        )
+
+
+def problems(row: Json) -> list[Problem]:
+    """The groups of one fault."""
+    return [Problem(row, group) for group in row["groups"]]
+
+
+def replayed(problem: Problem, setting: Setting) -> Case:
+    """The case as a run with ``setting`` would have left it."""
+    case = problem.case(setting)
+    table: dict[tuple[Location, str], list[Any]] = {
+        (problem.locations[made[0]], made[1]): made
+        for made in problem.raw["inspections"]
+        if made[0] >= 0
+    }
+    clock = _Clock()
+    kinds: list[Kind] = [
+        _Replayed(kind, table, clock)
+        for kind in (Assertions, Mutants)
+        if kind.name not in setting.without
+    ]
+    informative = Informative(outlooks(kinds, setting.model))
+    select = greedy if setting.selection == "greedy" else informative
+    limits = Limits(threshold=setting.threshold, budget_s=setting.budget_s)
+    Loop(_Fails(problem.recording()), kinds, limits, select, clock, lambda *_: None).run(case)
+    return case
+
+
+class _Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class _Fails:
+    """A runner in which every test fails again, and calls are those of the row."""
+
+    def __init__(self, recording: Recording) -> None:
+        self._recording = recording
+
+    def rerun(
+        self, patch: InspectionPatch | None, tests: Sequence[str], *, limit_s: float
+    ) -> Rerun:
+        del patch, limit_s
+        return Rerun(tests={node_id: TestRun(verdict=Verdict.FAIL) for node_id in tests})
+
+    def record(
+        self,
+        tests: Sequence[str],
+        targets: Sequence[Location],
+        *,
+        limit_s: float,
+        sample: bool = False,
+    ) -> Recording:
+        del tests, targets, limit_s
+        return Recording() if sample else self._recording
+
+    def close(self) -> None:
+        return
+
+
+class _Replayed(Kind):
+    """A kind of inspection whose findings are known."""
+
+    def __init__(
+        self, kind: type[Kind], table: Mapping[tuple[Location, str], list[Any]], clock: _Clock
+    ) -> None:
+        self.name, self.outcomes, self.seconds = kind.name, kind.outcomes, kind.seconds
+        self._table = table
+        self._clock = clock
+
+    def inspect(self, case: Case, target: Location, bench: Bench) -> Sequence[Finding]:
+        """What was found when it was inspected; nothing if it never was."""
+        del case, bench
+        made = self._table.get((target, self.name))
+        if made is None:
+            return ()
+        _, kind, outcome, seconds, cpu_s, *_ = made
+        self._clock.now += seconds
+        return [Finding(kind=kind, outcome=Outcome(outcome), why="", seconds=seconds, cpu_s=cpu_s)]
+
+
+def _location(entry: Json) -> Location:
+    return Location(
+        file=entry["file"],
+        start_line=entry["span"][0],
+        end_line=entry["span"][1],
+        qualname=entry["name"],
+        is_test=entry["is_test"],
+    )
+
+
+def _role(where: Location, *, is_test: bool, is_fixture: bool) -> Role:
+    if is_test:
+        return Role.TEST
+    if is_fixture:
+        return Role.FIXTURE
+    return Role.DATA if where.qualname == MODULE else Role.HELPER
+
+
+def _outermost(qualname: str) -> str:
+    """Readers blame the test, not a function inside it."""
+    return qualname.partition(LOCALS)[0]
