@@ -1,0 +1,139 @@
+"""The tables: how often the fault is found, beside plain formulas, and what claims are worth."""
+
+from __future__ import annotations
+
+from statistics import mean, median
+from typing import TYPE_CHECKING
+
+from benchmarks.faults.replay import Setting
+from benchmarks.faults.scoring import (
+    POSTERIOR,
+    PRIOR,
+    calibration_error,
+    interval,
+    judge,
+    reliability,
+    summary,
+    top,
+    top_lines,
+)
+from benchmarks.faults.split import packages_of
+from benchmarks.faults.storage import packages, read_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from benchmarks.faults.scoring import Judged
+
+CODE = ("regression", "mutant")
+KINDS = (*CODE, "import", "test")
+SURE = 0.9
+#: What is left out, one at a time, for the table of what each kind of evidence brings.
+SOURCES = ("traceback", "guard", "origin", "names", "order", "assertions", "mutants")
+
+
+def judged_part(part: str, setting: Setting | None = None) -> list[Judged]:
+    """Every fault of one part for which there are rows, judged under ``setting``."""
+    names = [name for name in packages_of(part) if name in set(packages())]
+    chosen = setting or Setting()
+    return [judge(name, row, chosen) for name in names for row in read_rows(name)]
+
+
+def report(part: str, *, ablation: bool = False) -> None:
+    """Print everything about one part."""
+    judged = judged_part(part)
+    print(f"{part}: {len(judged)} faults of {len({item.package for item in judged})} packages")
+    for title, kinds in (("regressions and mutants", CODE), *((kind, (kind,)) for kind in KINDS)):
+        chosen = [item for item in judged if item.kind in kinds]
+        if chosen:
+            print(f"\n### {title}: {len(chosen)} faults\n")
+            print("\n".join(_orderings(chosen)))
+    code = [item for item in judged if item.kind in CODE]
+    print("\n### Lines, regressions and mutants\n")
+    print("\n".join(_lines(code)))
+    print("\n### Claims, all kinds\n")
+    print("\n".join(_claims(judged)))
+    print("\n### Test or code\n")
+    print("\n".join(_blame(judged)))
+    print("\n".join(_cost(judged)))
+    if ablation:
+        print("\n### Without one kind of evidence, regressions and mutants\n")
+        print("\n".join(_ablation(part)))
+
+
+def _orderings(judged: Sequence[Judged]) -> Iterator[str]:
+    yield "| ordered by | Top-1 | Top-3 | Top-5 | Top-10 | mean first rank | MRR | EXAM |"
+    yield "|---|---|---|---|---|---|---|---|"
+    for name in judged[0].standings:
+        *tops, rank, mrr, exam = summary(judged, name)
+        shares = " | ".join(f"{share:.1f}" for share in tops)
+        yield f"| {name} | {shares} | {rank:.2f} | {mrr:.3f} | {exam:.1f} |"
+    for k in (1, 5):
+        share = interval(judged, top(POSTERIOR, k))
+        yield f"\nTop-{k} by posterior, with its 95 % interval over packages: {share}"
+    best = max((n for n in judged[0].standings if n not in {POSTERIOR, PRIOR}), key=_first(judged))
+    yield (
+        f"above tarantula: {_gain(judged, 'tarantula')}; above the best single formula ({best}): "
+        f"{_gain(judged, best)}"
+    )
+
+
+def _first(judged: Sequence[Judged]) -> Callable[[str], float]:
+    return lambda name: summary(judged, name)[0]
+
+
+def _gain(judged: Sequence[Judged], other: str) -> str:
+    return str(interval(judged, lambda items: top(POSTERIOR, 1)(items) - top(other, 1)(items)))
+
+
+def _lines(judged: Sequence[Judged]) -> Iterator[str]:
+    yield "| ordered by | Top-1 | Top-5 | Top-10 |"
+    yield "|---|---|---|---|"
+    for name in judged[0].lines:
+        yield f"| {name} | {' | '.join(f'{share:.1f}' for share in top_lines(judged, name))} |"
+
+
+def _claims(judged: Sequence[Judged]) -> Iterator[str]:
+    yield "| claimed | right | faults |"
+    yield "|---|---|---|"
+    for claimed, right, n in reliability(judged):
+        yield f"| {claimed:.2f} | {right:.2f} | {n} |"
+    yield f"\nECE {calibration_error(judged):.3f}"
+    for title, kinds in (("all kinds", KINDS), ("regressions and mutants", CODE)):
+        chosen = [item for item in judged if item.kind in kinds]
+        sure = [item for item in chosen if item.claim >= SURE]
+        right = 100 * mean(item.right for item in sure) if sure else 0.0
+        yield (
+            f"{title}: {SURE} or more is claimed in {100 * len(sure) / len(chosen):.0f} % of "
+            f"faults, and right in {right:.1f} %; ECE {calibration_error(chosen):.3f}"
+        )
+
+
+def _blame(judged: Sequence[Judged]) -> Iterator[str]:
+    tests = [item for item in judged if item.kind == "test"]
+    code = [item for item in judged if item.kind != "test"]
+    named = 100 * mean(item.right for item in tests) if tests else 0.0
+    blamed = 100 * mean(item.on_test for item in code) if code else 0.0
+    yield f"the faulty test is named first in {named:.1f} % of {len(tests)} test faults"
+    yield f"a test is named first in {blamed:.1f} % of {len(code)} code faults"
+
+
+def _cost(judged: Sequence[Judged]) -> Iterator[str]:
+    yield (
+        f"\nmedians: {median(item.seconds for item in judged):.2f} s of inspections, "
+        f"{median(item.n_inspections for item in judged):g} inspections; with every likely "
+        f"location inspected in every way {median(item.cpu_s for item in judged):.1f} CPU s above "
+        "the plain run"
+    )
+
+
+def _ablation(part: str) -> Iterator[str]:
+    yield "| without | Top-1 | Top-3 | Top-5 | Top-10 | mean first rank | MRR | ECE |"
+    yield "|---|---|---|---|---|---|---|---|"
+    for left_out in ((), *((name,) for name in SOURCES), SOURCES):
+        judged = judged_part(part, Setting(without=frozenset(left_out)))
+        code = [item for item in judged if item.kind in CODE]
+        *tops, rank, mrr, _ = summary(code, POSTERIOR)
+        shares = " | ".join(f"{share:.1f}" for share in tops)
+        name = "nothing" if not left_out else "all of them" if len(left_out) > 1 else left_out[0]
+        yield f"| {name} | {shares} | {rank:.2f} | {mrr:.3f} | {calibration_error(code):.3f} |"
