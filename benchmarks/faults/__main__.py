@@ -2,7 +2,6 @@
 
     python -m benchmarks.faults build [PACKAGE ...]      plant the faults, hours
     python -m benchmarks.faults collect [PACKAGE ...]    run the plugin on each, hours
-    python -m benchmarks.faults fit                      fit the model's numbers, minutes
     python -m benchmarks.faults report                   what comes out, minutes
     python -m benchmarks.faults smoke                    20 of the faults, for CI
     python -m benchmarks.faults compare [PACKAGE ...]    beside FauxPy on some of them, hours
@@ -22,11 +21,13 @@ from typing import TYPE_CHECKING
 from benchmarks.faults.building import build
 from benchmarks.faults.collecting import collect
 from benchmarks.faults.pool import over_packages
+from benchmarks.faults.reporting import report
 from benchmarks.faults.side_by_side import Asked, compare
 from benchmarks.faults.smoke import smoke
+from benchmarks.faults.split import PARTS, VALIDATE, all_packages
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 
@@ -34,24 +35,47 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; 0 if it could do its work."""
     given = _arguments().parse_args(argv)
-    work = given.work.resolve()
-    if work.is_relative_to(CHECKOUT):
+    given.work = given.work.resolve()
+    if given.work.is_relative_to(CHECKOUT):
         raise SystemExit(f"--work={given.work} is inside the checkout: give a folder outside it.")
-    work.mkdir(parents=True, exist_ok=True)
-    if given.command == "smoke":
-        return smoke(work=work, python=given.python.absolute())
-    if given.command == "compare":
-        python, plugin = given.python.absolute(), given.plugin.resolve()
-        asked = Asked(
-            packages=given.packages, n_sbfl=given.sbfl, n_mbfl=given.mbfl, cap_s=given.cap
-        )
-        return compare(asked, work=work, python=python, plugin=plugin, to=given.json)
+    given.work.mkdir(parents=True, exist_ok=True)
     # No resolve(): the interpreter of an environment is a link, and means it only by that name.
-    task = partial(build, work=work, python=given.python.absolute())
-    if given.command == "collect":
-        python, plugin = given.python.absolute(), given.plugin.resolve()
-        task = partial(collect, work=work, python=python, plugin=plugin)
-    return over_packages(given.packages, task, jobs=given.jobs)
+    given.python, given.plugin = given.python.absolute(), given.plugin.resolve()
+    return COMMANDS[given.command](given)
+
+
+def _build(given: argparse.Namespace) -> int:
+    task = partial(build, work=given.work, python=given.python)
+    return over_packages(given.packages or all_packages(), task, jobs=given.jobs)
+
+
+def _collect(given: argparse.Namespace) -> int:
+    task = partial(collect, work=given.work, python=given.python, plugin=given.plugin)
+    return over_packages(given.packages or all_packages(), task, jobs=given.jobs)
+
+
+def _report(given: argparse.Namespace) -> int:
+    report(given.part, ablation=given.ablation)
+    return 0
+
+
+def _smoke(given: argparse.Namespace) -> int:
+    return smoke(work=given.work, python=given.python)
+
+
+def _compare(given: argparse.Namespace) -> int:
+    asked = Asked(packages=given.packages, n_sbfl=given.sbfl, n_mbfl=given.mbfl, cap_s=given.cap)
+    python, plugin = given.python, given.plugin
+    return compare(asked, work=given.work, python=python, plugin=plugin, to=given.json)
+
+
+COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
+    "build": _build,
+    "collect": _collect,
+    "report": _report,
+    "smoke": _smoke,
+    "compare": _compare,
+}
 
 
 def _arguments() -> argparse.ArgumentParser:
@@ -62,12 +86,14 @@ def _arguments() -> argparse.ArgumentParser:
     )
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     add = parser.add_argument
-    add("command", choices=("build", "collect", "smoke", "compare"))
+    add("command", choices=tuple(COMMANDS))
     add("packages", nargs="*", metavar="PACKAGE", help="names from the table; all if none is given")
     add("--work", type=Path, default=cache / "bayesloc-real-suites", metavar="DIR")
     add("--python", type=Path, default=Path(sys.executable), metavar="PY")
     add("--plugin", type=Path, default=CHECKOUT, metavar="DIR", help="checkout that is measured")
     add("--jobs", type=int, default=2, metavar="N", help="packages worked on at a time (2)")
+    add("--part", choices=PARTS, default=VALIDATE, help="what report is about (validate)")
+    add("--ablation", action="store_true", help="report without each kind of evidence too")
     compared = parser.add_argument_group("compare")
     add = compared.add_argument
     add("--sbfl", type=int, default=40, metavar="N", help="faults for FauxPy's SBFL (40)")

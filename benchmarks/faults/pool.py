@@ -31,7 +31,7 @@ def over_packages(names: Sequence[str], task: Callable[[str], str], *, jobs: int
     context = multiprocessing.get_context("spawn")
     n_failed = 0
     with ProcessPoolExecutor(jobs, mp_context=context, initializer=_follow_parent) as pool:
-        futures = {pool.submit(task, name): name for name in names or KNOWN}
+        futures = {pool.submit(task, name): name for name in names}
         try:
             for future in as_completed(futures):
                 error = future.exception()

@@ -18,6 +18,11 @@ def part_of(name: str) -> str:
     return _SPLIT[name]
 
 
+def all_packages() -> list[str]:
+    """Every package of the benchmark."""
+    return list(_SPLIT)
+
+
 def packages_of(part: str) -> list[str]:
     """The packages of one part."""
     return [name for name, own in _SPLIT.items() if own == part]
