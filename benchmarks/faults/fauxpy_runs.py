@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.suites.functions import SourceFile
 from benchmarks.suites.process import run
 from benchmarks.suites.scores import Standing, standing
-from benchmarks.suites.workspace import install
+from benchmarks.suites.workspace import install, split_args
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -33,8 +33,6 @@ NO_MUTANTS = "its operators fit none of the lines that the failing tests execute
 QUIET = "-Wignore:ast.:DeprecationWarning"
 REPORTS = "FauxPyReport_*"  # it makes them beside the folder that it runs in
 NOT_SOURCE = ("tests", "test")
-#: Options of pytest whose value is the next word.
-WITH_VALUE = {"-o", "-p", "-W", "-c", "-k", "-m"}
 BEGUN = re.compile(r"Running Mutant \S+ \((\d+)/(\d+)\)")
 LOST = re.compile(r"(?:Timeout or bad|Missing tests) mutant")
 FAILED = re.compile(r"\b(\d+) failed\b.* in [\d.]+s")
@@ -123,16 +121,6 @@ def _function_at(place: Place, text: str) -> tuple[str, str, int] | None:
         return None
     nearest = min(lines, key=lambda line: abs(line - place.start_line))
     return place.file, place.qualname.rpartition(".")[2], nearest
-
-
-def split_args(args: Iterable[str]) -> tuple[list[str], list[str]]:
-    """What pytest is to run, and its options with their values."""
-    positional: list[str] = []
-    options: list[str] = []
-    for arg in args:
-        is_value = bool(options) and options[-1] in WITH_VALUE
-        (options if is_value or arg.startswith("-") else positional).append(arg)
-    return positional, options
 
 
 def install_fauxpy(workspace: Workspace) -> Path:

@@ -20,13 +20,12 @@ from benchmarks.faults.fauxpy_runs import (
     faulty_functions,
     install_fauxpy,
     run_fauxpy,
-    split_args,
 )
 from benchmarks.suites.functions import source_files
 from benchmarks.suites.measuring import install_plugin, measure
 from benchmarks.suites.planting import Planting
 from benchmarks.suites.subjects import KNOWN
-from benchmarks.suites.workspace import package_folder, prepare, unpacked, write_json
+from benchmarks.suites.workspace import package_folder, prepare, split_args, unpacked, write_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

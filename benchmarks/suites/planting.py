@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.suites.affected import affected
 from benchmarks.suites.change import Place
 from benchmarks.suites.drawing import draw, is_executed
+from benchmarks.suites.resolved import speaks_of_what_is_gone
 from benchmarks.suites.workspace import write_json
 
 if TYPE_CHECKING:
@@ -145,6 +146,8 @@ def _refusal(workspace: Workspace, planting: Planting, change: Change) -> str:
     taken = {(place.file, place.qualname) for fault in planting.kept for place in fault.places}
     if any((place.file, place.qualname) in taken for place in change.places):
         return "same place again"
+    if change.kind == "regression" and speaks_of_what_is_gone(change):
+        return "speaks of what is gone"
     return "" if is_executed(workspace, change) else "not executed"
 
 

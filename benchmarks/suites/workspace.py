@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.suites.process import Finished, run
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from benchmarks.suites.subjects import Subject
 
@@ -25,6 +25,8 @@ BASE = "real-suites-base"
 IGNORED = ("__pycache__/", "*.pyc", "*.egg-info/", ".hypothesis/", ".coverage*", "build/")
 OF_A_RUN = (".pytest_cache", ".bayesloc", ".hypothesis")
 FIRST_LIMIT_S = 300.0
+#: Options of pytest whose value is the next word.
+WITH_VALUE = {"-o", "-p", "-W", "-c", "-k", "-m"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +99,7 @@ class Workspace:
         if tests is not None:
             chosen = self.root / "chosen.txt"
             chosen.write_text("\n".join(tests), encoding="utf-8")
-            args = [f"@{chosen}", *(arg for arg in self.subject.args if arg.startswith("-"))]
+            args = [f"@{chosen}", *split_args(self.subject.args)[1]]
         else:
             args = [*self.subject.args, *args]
         return [str(self.python), "-m", "pytest", f"--rootdir={self.tree}", *options, *args]
@@ -164,6 +166,16 @@ class Workspace:
             failed=frozenset(node_id for node_id, end in ends.items() if end == "failed"),
             uncollected=tuple(found.get("uncollected", ("everything",))),
         )
+
+
+def split_args(args: Iterable[str]) -> tuple[list[str], list[str]]:
+    """What pytest is to run, and its options with their values."""
+    positional: list[str] = []
+    options: list[str] = []
+    for arg in args:
+        is_value = bool(options) and options[-1] in WITH_VALUE
+        (options if is_value or arg.startswith("-") else positional).append(arg)
+    return positional, options
 
 
 def prepare(subject: Subject, *, work: Path, python: Path) -> Workspace:

@@ -11,13 +11,13 @@ from benchmarks.faults.fauxpy_runs import (
     function_scores,
     mutants_in,
     place_of,
-    split_args,
 )
 from benchmarks.faults.side_by_side import Compared, drawn, n_patches, smallest
 from benchmarks.faults.side_by_side_table import BEST, OURS, places_of, rates
 from benchmarks.suites.change import Place
 from benchmarks.suites.planting import PlantedFault
 from benchmarks.suites.scores import Standing
+from benchmarks.suites.workspace import split_args
 
 TREE = Path("/w/tree")
 
