@@ -47,19 +47,14 @@ def _around(function: Function, source: SourceFile) -> set[str]:
 def _bound(scope: ast.AST) -> Iterator[str]:
     """Every name that is bound anywhere in ``scope``, or below it."""
     for node in ast.walk(scope):
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            yield node.id
+        if isinstance(node, ast.Name):
+            yield from () if isinstance(node.ctx, ast.Load) else (node.id,)
         elif isinstance(node, ast.arg):
             yield node.arg
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            yield node.name
         elif isinstance(node, ast.alias):
             yield (node.asname or node.name).partition(".")[0]
         elif isinstance(node, (ast.Global, ast.Nonlocal)):
             yield from node.names
-        elif (isinstance(node, ast.ExceptHandler) and node.name) or (
-            isinstance(node, (ast.MatchAs, ast.MatchStar)) and node.name
-        ):
-            yield node.name
-        elif isinstance(node, ast.MatchMapping) and node.rest:
-            yield node.rest
+        else:  # functions, classes, handlers of exceptions, and patterns
+            names = (getattr(node, field, None) for field in ("name", "rest"))
+            yield from (name for name in names if isinstance(name, str))
