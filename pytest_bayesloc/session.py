@@ -296,20 +296,19 @@ class LocalizationSession:
     ) -> Iterator[InspectionPatch]:
         from pytest_bayesloc.inspection.proposals import mutants
 
-        source = self._sources.map(target.file)
-        unit = source.unit(target) if source is not None else None
-        if source is not None and unit is not None:
-            yield from mutants.propose(source, unit, suspiciousness)
+        found = self._sources.unit(target)
+        if found is not None:
+            yield from mutants.propose(*found, suspiciousness)
 
     def _propose(
         self, target: Location, invariants: Sequence[Invariant]
     ) -> Sequence[InspectionPatch]:
         from pytest_bayesloc.inspection.proposals import assertions
 
-        source = self._sources.map(target.file)
-        unit = source.unit(target) if source is not None else None
-        if source is None or unit is None:
+        found = self._sources.unit(target)
+        if found is None:
             return ()
+        source, unit = found
         patches = []
         # A heartbeat alone is evidence in the reference model only.
         if invariants or self._settings.model == "independent":

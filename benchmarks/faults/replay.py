@@ -75,7 +75,6 @@ class Problem:
 
     def __init__(self, row: Json, group: Json) -> None:
         self.raw = group
-        self.kind: str = row["kind"]
         self.locations = [_location(entry) for entry in group["locations"]]
         named = {(file, name) for file, name, _ in row["places"]}
         tests = {(file, _outermost(name)) for file, name in named}
@@ -161,9 +160,8 @@ def problems(row: Json) -> list[Problem]:
     return [Problem(row, group) for group in row["groups"]]
 
 
-def replayed(problem: Problem, setting: Setting) -> Case:
-    """The case as a run with ``setting`` would have left it."""
-    case = problem.case(setting)
+def replay(problem: Problem, case: Case, setting: Setting) -> None:
+    """Carry ``case`` on to where a run with ``setting`` would have left it."""
     table: dict[tuple[Location, str], list[Any]] = {
         (problem.locations[made[0]], made[1]): made
         for made in problem.raw["inspections"]
@@ -179,7 +177,6 @@ def replayed(problem: Problem, setting: Setting) -> Case:
     select = greedy if setting.selection == "greedy" else informative
     limits = Limits(threshold=setting.threshold, budget_s=setting.budget_s)
     Loop(_Fails(problem.recording()), kinds, limits, select, clock, lambda *_: None).run(case)
-    return case
 
 
 class _Clock:

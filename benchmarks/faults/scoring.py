@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from statistics import mean
 from typing import TYPE_CHECKING
 
-from benchmarks.faults.replay import Setting, problems, replayed
+from benchmarks.faults.replay import Setting, problems, replay
 from benchmarks.suites.scores import Standing, score, standing
 from pytest_bayesloc.localization.formulas import function_scores, line_maximum, line_scores
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
     from typing import Any
 
     from benchmarks.faults.replay import Problem
@@ -63,8 +63,10 @@ class Judged:
 def judge(package: str, row: Mapping[str, Any], setting: Setting) -> Judged:
     """Where the fault of ``row`` stands under ``setting`` and by the formulas."""
     found = problems(row)
-    cases = [replayed(problem, setting) for problem in found]
-    priors = [problem.case(setting).belief.probabilities for problem in found]
+    cases = [problem.case(setting) for problem in found]
+    priors = [case.belief.probabilities for case in cases]
+    for problem, case in zip(found, cases, strict=True):
+        replay(problem, case, setting)
     truth = frozenset().union(*(problem.truth for problem in found))
     posteriors = [case.belief.probabilities for case in cases]
     orderings = {POSTERIOR: _joined(posteriors), PRIOR: _joined(priors)}
@@ -107,11 +109,11 @@ def _joined(groups: Iterable[Scores]) -> dict[Location, float]:
     return best
 
 
-def _standing(scores: Mapping[Any, float], truth: Iterable[Any]) -> Standing | None:
+def _standing(scores: Mapping[Any, float], truth: Container[Any]) -> Standing | None:
     """The best place of anything that is at fault."""
     listed = list(scores)
     values = [scores[where] for where in listed]
-    places = [standing(values, n) for n, where in enumerate(listed) if where in set(truth)]
+    places = [standing(values, n) for n, where in enumerate(listed) if where in truth]
     return min(places, key=lambda place: place.rank, default=None)
 
 

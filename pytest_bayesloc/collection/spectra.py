@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.collection.source_filter import SourceFilter
     from pytest_bayesloc.domain.failure import Failure
     from pytest_bayesloc.domain.location import Location
+    from pytest_bayesloc.domain.source import Unit
 
 
 class Sources:
@@ -71,6 +72,12 @@ class Sources:
                     source = self.map(self.files.relative(str(path)))
                     return None if source is None else source.module.location
         return None
+
+    def unit(self, location: Location) -> tuple[SourceMap, Unit] | None:
+        """The file of ``location`` and its place in it, or None if the file no longer has it."""
+        source = self.map(location.file)
+        unit = None if source is None else source.unit(location)
+        return None if source is None or unit is None else (source, unit)
 
     def locate(self, code: RawCode) -> Location | None:
         """The location of a code object given as (file, first line, name)."""

@@ -71,7 +71,7 @@ class Unit:
         return isinstance(self.node, FunctionNode)
 
 
-def _first_line(statement: ast.stmt) -> int:
+def first_line(statement: ast.stmt) -> int:
     """Its first line, that of its first decorator if it has any."""
     decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
     return min([statement.lineno, *(decorator.lineno for decorator in decorators)])
@@ -123,11 +123,11 @@ class SourceMap:
                 self._visit(child, prefix=prefix, depth=depth)
 
     def _unit(self, node: ScopeNode, qualname: str, depth: int) -> Unit:
-        first = _first_line(node)
+        first = first_line(node)
         return Unit(
             location=self._location(qualname, node.lineno, node.end_lineno or node.lineno),
             first_line=first,
-            body_line=_first_line(node.body[0]),
+            body_line=first_line(node.body[0]),
             node=node,
             depth=depth,
         )

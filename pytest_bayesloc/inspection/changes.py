@@ -46,7 +46,7 @@ class FileChange:
         fresh: set[Location] = set()
         for name, unit in named(self.now).items():
             old = before.get(name)
-            if old is not None and _own(old.node) == _own(unit.node):
+            if old is not None and _shape(old.node) == _shape(unit.node):
                 continue
             changed.append(unit.location)
             if old is None or not unit.is_function or _header(old.node) != _header(unit.node):
@@ -207,13 +207,10 @@ def _header(node: ast.AST) -> list[object]:
     return _shape([*node.decorator_list, node.args])
 
 
-def _own(node: ast.AST) -> list[object]:
-    """The code of a location without what is nested in it: of that, only the header."""
-    return _shape(node)
-
-
 def _shape(top: object) -> list[object]:
     """Syntax as a flat list, without places, annotations, docstrings and bodies of nested scopes.
+
+    So of what is nested in a location, only the header counts.
 
     Not by recursion: a sum of a thousand terms is a thousand levels deep.
     """

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import PatchError
 from pytest_bayesloc.domain.inspection import Check, InspectionPatch
-from pytest_bayesloc.domain.source import compiled, lines_of, parse
+from pytest_bayesloc.domain.source import compiled, first_line, lines_of, parse
 from pytest_bayesloc.inspection.invariants import RESULT
 
 if TYPE_CHECKING:
@@ -87,13 +87,13 @@ class _Writer:
         first = next((s for s in body if not _keeps_first_place(s)), None)
         if first is None or not self._starts_line(first):
             return
-        line = _first_line(first) - 1
+        line = first_line(first) - 1
         self._lines.insert(line, f"{self._indent(line)}{_heartbeat(unit)}\n")
 
     def _enter(self, node: ast.FunctionDef | ast.AsyncFunctionDef, added: Sequence[str]) -> None:
         has_docstring = ast.get_docstring(node, clean=False) is not None
         first = node.body[1] if has_docstring and len(node.body) > 1 else node.body[0]
-        line = _first_line(first) - 1
+        line = first_line(first) - 1
         if has_docstring and len(node.body) == 1:  # nothing but a docstring: add behind it
             end = first.end_lineno or first.lineno
             indent = self._indent(line)
@@ -120,7 +120,7 @@ class _Writer:
         last = node.body[-1]
         falls_off = not isinstance(last, (ast.Return, ast.Raise))
         if checks and falls_off and self._starts_line(last):
-            indent = self._indent(_first_line(last) - 1)
+            indent = self._indent(first_line(last) - 1)
             end = last.end_lineno or last.lineno
             fall_off = [f"{RESULT} = None", *checks]
             self._lines[end:end] = [f"{indent}{text}\n" for text in fall_off]
@@ -241,11 +241,6 @@ def _unhidden(condition: str, hidden: frozenset[str]) -> str:
     for column in sorted((n.col_offset for n in names if n.id in hidden), reverse=True):
         data = data[:column] + b"__bayesloc__.builtins." + data[column:]
     return data.decode()
-
-
-def _first_line(statement: ast.stmt) -> int:
-    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
-    return min([statement.lineno, *(d.lineno for d in decorators)])
 
 
 def _keeps_first_place(statement: ast.stmt) -> bool:

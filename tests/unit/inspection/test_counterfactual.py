@@ -22,6 +22,7 @@ from pytest_bayesloc.inspection.kinds.counterfactual import (
 )
 from pytest_bayesloc.inspection.neighbours import Neighbourhood
 from pytest_bayesloc.localization.belief import MODELS
+from tests.fakes.clock import Clock
 from tests.fakes.runner import FAILED, PASSED, FakeRunner, as_port
 
 if TYPE_CHECKING:
@@ -66,16 +67,6 @@ def taken_back(patch: InspectionPatch) -> str:
     """The names of the functions that ``patch`` takes back."""
     parts = (patch, *patch.companions)
     return "".join(where.qualname for p in parts for where in (p.target, *p.others))
-
-
-@dataclass
-class Clock:
-    now: float = 0.0
-    step: float = 0.0
-
-    def __call__(self) -> float:
-        self.now += self.step
-        return self.now
 
 
 @dataclass

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from pytest_bayesloc.inspection.loop import Loop
 from pytest_bayesloc.inspection.neighbours import Neighbourhood
 from pytest_bayesloc.localization.belief import MODELS
 from pytest_bayesloc.localization.selection import Limits, greedy
+from tests.fakes.clock import Clock
 from tests.fakes.runner import FAILED, PASSED, FakeRunner, as_port
 
 if TYPE_CHECKING:
@@ -57,16 +58,6 @@ def propose(target: Location, invariants: Sequence[Invariant]) -> Sequence[Inspe
     return [
         InspectionPatch(target=target, kind="k", original=text, patched="new\n", checks=(EXIT,))
     ]
-
-
-@dataclass
-class Clock:
-    now: float = 0.0
-    step: float = 0.0
-
-    def __call__(self) -> float:
-        self.now += self.step
-        return self.now
 
 
 def run(
