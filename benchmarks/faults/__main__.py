@@ -2,6 +2,7 @@
 
     python -m benchmarks.faults build [PACKAGE ...]      plant the faults, hours
     python -m benchmarks.faults collect [PACKAGE ...]    run the plugin on each, hours
+    python -m benchmarks.faults green [PACKAGE ...]      the same after a green run, hours
     python -m benchmarks.faults report                   what comes out, minutes
     python -m benchmarks.faults smoke                    20 of the faults, for CI
     python -m benchmarks.faults compare [PACKAGE ...]    beside FauxPy on some of them, hours
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.faults.building import build
 from benchmarks.faults.collecting import collect
+from benchmarks.faults.green_runs import collect_green
 from benchmarks.faults.pool import over_packages
 from benchmarks.faults.reporting import report
 from benchmarks.faults.side_by_side import Asked, compare
@@ -34,7 +36,7 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; 0 if it could do its work."""
-    given = _arguments().parse_args(argv)
+    given = _arguments().parse_intermixed_args(argv)
     given.work = given.work.resolve()
     if given.work.is_relative_to(CHECKOUT):
         raise SystemExit(f"--work={given.work} is inside the checkout: give a folder outside it.")
@@ -51,6 +53,11 @@ def _build(given: argparse.Namespace) -> int:
 
 def _collect(given: argparse.Namespace) -> int:
     task = partial(collect, work=given.work, python=given.python, plugin=given.plugin)
+    return over_packages(given.packages or all_packages(), task, jobs=given.jobs)
+
+
+def _green(given: argparse.Namespace) -> int:
+    task = partial(collect_green, work=given.work, python=given.python, plugin=given.plugin)
     return over_packages(given.packages or all_packages(), task, jobs=given.jobs)
 
 
@@ -72,6 +79,7 @@ def _compare(given: argparse.Namespace) -> int:
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "build": _build,
     "collect": _collect,
+    "green": _green,
     "report": _report,
     "smoke": _smoke,
     "compare": _compare,

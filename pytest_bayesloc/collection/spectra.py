@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_bayesloc.collection.definitions import users
 from pytest_bayesloc.collection.failures import failure_from
 from pytest_bayesloc.collection.source_filter import FileKind
 from pytest_bayesloc.domain.source import SourceMap
@@ -105,9 +106,7 @@ def build_spectrum(recorded: Recorded, sources: Sources) -> Spectrum:
         tests=tuple(tests),
         failing=failing,
         passing=((1 << len(tests)) - 1) & ~failing,
-        lines=_lines(
-            recorded.hits, tests_of, sum(1 << window for window in recorded.imports), sources
-        ),
+        lines=_Lines(recorded, tests_of, failing, sources).found(tests),
     )
 
 
@@ -125,30 +124,81 @@ def _tests_of_windows(tests: Sequence[str], windows_of: dict[str, list[int]]) ->
     return tests_of
 
 
-def _lines(
-    hits: Sequence[Hit], tests_of: dict[int, int], imports: int, sources: Sources
-) -> dict[Location, dict[int, int]]:
+class _Lines:
     """Per location, per line, the tests that executed it.
 
-    What a file executes while it is imported, once for all tests, is credited to every test that
-    executes code of that file afterwards, not to the tests of the first importer alone.
+    What a file executes while it is imported, once for all tests, is credited to the tests that use
+    what it defines. Where none is seen to, and for the import as such (the first line that it
+    executes), that is every test that executes code of that file afterwards, and those of the first
+    importer.
     """
-    translate = _translation(tests_of)
-    users: dict[str, int] = {}
-    for hit in hits:
-        in_tests = hit.windows & ~imports
-        if in_tests:
-            users[hit.filename] = users.get(hit.filename, 0) | translate(in_tests)
-    lines: dict[Location, dict[int, int]] = {}
-    for hit in hits:
-        executed = translate(hit.windows)
-        if hit.windows & imports:
-            executed |= users.get(hit.filename, 0)
-        location = _location(hit, sources) if executed else None
-        if location is not None:
-            rows = lines.setdefault(location, {})
-            rows[hit.line] = rows.get(hit.line, 0) | executed
-    return lines
+
+    def __init__(
+        self, recorded: Recorded, tests_of: dict[int, int], failing: int, sources: Sources
+    ) -> None:
+        self._sources = sources
+        self._failing = failing
+        self._own: dict[Location, dict[int, int]] = {}
+        self._imported: dict[Location, dict[int, int]] = {}
+        self._users_of_file: dict[str, int] = {}
+        imports = sum(1 << window for window in recorded.imports)
+        translate = _translation(tests_of)
+        for hit in recorded.hits:
+            location = _location(hit, sources)
+            if location is None:
+                continue
+            executed, at_import = translate(hit.windows & ~imports), hit.windows & imports
+            if executed:
+                _add(self._own, location, hit.line, executed)
+            if at_import:
+                _add(self._imported, location, hit.line, translate(at_import))
+            users = self._users_of_file.get(location.file, 0)
+            self._users_of_file[location.file] = users | executed
+
+    def found(self, tests: Sequence[str]) -> dict[Location, dict[int, int]]:
+        """All of them; ``tests`` has the node id of each bit."""
+        written, test_files = self._written(tests)
+        users_of_line = users([*self._related(), *test_files], {**self._own, **written})
+        lines = self._own
+        for location, rows in self._imported.items():
+            used = users_of_line.get(location, {})
+            everybody = self._users_of_file[location.file]
+            first = min(rows)
+            for line, importer in rows.items():
+                credited = (used.get(line, 0) if line != first else 0) or everybody | importer
+                if credited:
+                    _add(lines, location, line, credited)
+        return lines
+
+    def _related(self) -> list[SourceMap]:
+        """Imported files that failing tests have to do with: they run code of them, or none does.
+
+        Of what only defines no test could be seen to execute anything.
+        """
+        files = {where.file: self._users_of_file[where.file] for where in self._imported}
+        related = [file for file, tests in files.items() if tests & self._failing or not tests]
+        return [found for file in related if (found := self._sources.map(file)) is not None]
+
+    def _written(
+        self, tests: Sequence[str]
+    ) -> tuple[dict[Location, dict[int, int]], list[SourceMap]]:
+        """The lines of tests, which nobody traces, in the files of those that fail."""
+        files = {tests[i].partition("::")[0] for i in bits(self._failing)}
+        maps = {file: found for file in files if (found := self._sources.map(file)) is not None}
+        units = {(f, u.location.qualname): u.location for f in maps for u in maps[f].units}
+        lines: dict[Location, dict[int, int]] = {}
+        for i, node_id in enumerate(tests):
+            file, _, name = node_id.partition("::")
+            where = units.get((file, name.partition("[")[0].replace("::", ".")))
+            if where is not None:
+                for line in range(where.start_line, where.end_line + 1):
+                    _add(lines, where, line, 1 << i)
+        return lines, list(maps.values())
+
+
+def _add(lines: dict[Location, dict[int, int]], where: Location, line: int, tests: int) -> None:
+    rows = lines.setdefault(where, {})
+    rows[line] = rows.get(line, 0) | tests
 
 
 def _translation(tests_of: dict[int, int]) -> Callable[[int], int]:
