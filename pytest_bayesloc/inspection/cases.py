@@ -7,7 +7,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.evidence import Outcome
-from pytest_bayesloc.domain.failure import Role
+from pytest_bayesloc.domain.failure import Origin, Role
 from pytest_bayesloc.domain.result import Fault
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.inspection.case import Case
@@ -44,6 +44,14 @@ if TYPE_CHECKING:
 
 N_ROWS = 300
 _RAISED = frozenset({Outcome.RAISE_FRAME, Outcome.GUARD_REFUSED})
+#: A test that holds so much of the belief is said to be at fault.
+LIKELY = 0.5
+_ORIGINS = {
+    Role.TEST: Origin.TEST,
+    Role.HELPER: Origin.TEST,
+    Role.FIXTURE: Origin.FIXTURE,
+    Role.DATA: Origin.DATA,
+}
 NOT_INSPECTED = "not inspected: run pytest --bayesloc"
 
 
@@ -94,6 +102,7 @@ class Group:
     evidence: tuple[Evidence, ...]
     guard: Guard | None
     own_errors: tuple[Evidence, ...]
+    tests: Mapping[Location, Role]
     changes: Changes
     terms: Terms
 
@@ -114,7 +123,7 @@ class Group:
         """What came of it."""
         return Fault(
             failures=self.failures,
-            origin=origin_of(self.failures, self.guard, self.own_errors),
+            origin=self._origin(case),
             kind=kind_of(self.failures, self.guard),
             ranking=self._ranking(case),
             stop_reason=case.stop,
@@ -122,6 +131,14 @@ class Group:
             inspections=tuple(case.inspections),
             flaky=case.flaky,
         )
+
+    def _origin(self, case: Case) -> Origin:
+        """Where the error stands by what the failure says; else by the belief, if it says so."""
+        told = origin_of(self.failures, self.guard, self.own_errors)
+        for where, p in case.belief.top(1):
+            if told is Origin.CODE and p >= LIKELY and where in self.tests:
+                return _ORIGINS[self.tests[where]]
+        return told
 
     def _ranking(self, case: Case) -> tuple[Ranked, ...]:
         evidence: dict[Location, list[Evidence]] = {}
@@ -237,6 +254,7 @@ def _group(
         evidence=tuple(e for e in known if e.log_ratio and e.source not in terms.without),
         guard=guard,
         own_errors=tuple(own),
+        tests=tests,
         changes=changes,
         terms=terms,
     )
