@@ -82,11 +82,14 @@ def _is_word(character: str) -> bool:
 def own_nodes(function: ast.AST) -> Iterator[ast.AST]:
     """What is in the body of ``function``, but in no function or class nested there.
 
-    What stands in an f-string is left out: its positions are wrong before Python 3.12.
+    Assertions are left out, since a check that is silenced mends nothing; and what stands in an
+    f-string: its positions are wrong before Python 3.12.
     """
     pending: list[ast.AST] = list(reversed(getattr(function, "body", [])))
     while pending:
         node = pending.pop()
+        if isinstance(node, ast.Assert):
+            continue
         yield node
         if not isinstance(node, (ScopeNode, ast.Lambda, ast.JoinedStr)):
             pending.extend(reversed(list(ast.iter_child_nodes(node))))

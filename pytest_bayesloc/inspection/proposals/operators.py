@@ -193,7 +193,7 @@ def _is_effect(node: ast.stmt) -> bool:
     if isinstance(node, ast.If):
         last = node.body[-1]
         return not node.orelse and isinstance(last, (ast.Return, ast.Raise, ast.Continue))
-    return isinstance(node, (ast.AugAssign, ast.Raise, ast.Delete, ast.Assert, ast.Break))
+    return isinstance(node, (ast.AugAssign, ast.Raise, ast.Delete, ast.Break))
 
 
 def _plain_values(value: ast.expr) -> list[str]:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from textwrap import dedent
 
 import pytest
@@ -18,6 +20,7 @@ from pytest_bayesloc.inspection.cases import (
     combined,
     open_groups,
 )
+from pytest_bayesloc.inspection.changes import Changes
 
 CODE = dedent("""\
     def pay(amount):
@@ -78,7 +81,7 @@ def refused(test: Location) -> Failure:
 CRASHED = failure(TEST_C, (FEE, 7), exc_type="ZeroDivisionError")
 
 
-def opened(*failures: Failure, model: str = "single-fault") -> list[Group]:
+def opened(*failures: Failure, model: str = "single-fault", reader: Reader = READER) -> list[Group]:
     tests = (*(f.node_id for f in failures), "passes")
     failing = (1 << len(failures)) - 1
     spectrum = Spectrum(
@@ -87,7 +90,7 @@ def opened(*failures: Failure, model: str = "single-fault") -> list[Group]:
         passing=1 << len(failures),
         lines={PAY: {2: failing | 1 << len(failures)}, FEE: {7: failing}, MODULE: {1: failing}},
     )
-    return open_groups(spectrum, failures, READER, Terms(formula="ochiai", model=model))
+    return open_groups(spectrum, failures, reader, Terms(formula="ochiai", model=model))
 
 
 def evidence_of(group: Group) -> dict[str, Outcome]:
@@ -119,6 +122,19 @@ def test_refused_data_is_a_fault_of_its_own() -> None:
 
     assert [[f.node_id for f in group.failures] for group in groups] == [["test_a"], ["test_c"]]
     assert [group.spectrum.failing for group in groups] == [0b01, 0b10]
+
+
+def test_all_groups_are_asked_at_once_what_changed_for_each() -> None:
+    asked: list[Sequence[Sequence[str]]] = []
+
+    def since(groups: Sequence[Sequence[str]]) -> list[Changes]:
+        asked.append(groups)
+        return [Changes(known=frozenset(group)) for group in groups]
+
+    groups = opened(refused(TEST_A), CRASHED, reader=replace(READER, changes=since))
+
+    assert asked == [[["test_a"], ["test_c"]]]
+    assert [group.changes.known for group in groups] == [{"test_a"}, {"test_c"}]
 
 
 def test_code_that_raised_is_the_suspect_of_a_crash() -> None:

@@ -290,7 +290,7 @@ def test_only_files_whose_text_differs_are_read_in_full() -> None:
         asked.append(file)
         return MAPS.get(file)
 
-    found = changes_since({**THEN, "new.py": NOW["new.py"]}, NOW.get, map_of)
+    (found,) = changes_since([{**THEN, "new.py": NOW["new.py"]}], NOW.get, map_of)
 
     assert asked == ["a.py", "b.py"]
     assert list(found.files) == ["a.py"]
@@ -298,11 +298,21 @@ def test_only_files_whose_text_differs_are_read_in_full() -> None:
 
 
 def test_file_that_is_gone_is_no_change() -> None:
-    assert "gone.py" not in changes_since(THEN, NOW.get, MAPS.get).files
+    (found,) = changes_since([THEN], NOW.get, MAPS.get)
+
+    assert "gone.py" not in found.files
+
+
+def test_text_that_several_groups_passed_on_is_compared_once() -> None:
+    first, same, older = changes_since([THEN, dict(THEN), {"a.py": ""}], NOW.get, MAPS.get)
+
+    assert same.files["a.py"] is first.files["a.py"]
+    assert older.files["a.py"].green.text == ""
+    assert (same.known, older.known) == (frozenset(THEN), {"a.py"})
 
 
 def evidence(*files: str) -> dict[str, Outcome]:
-    found = changes_since(THEN, NOW.get, MAPS.get)
+    (found,) = changes_since([THEN], NOW.get, MAPS.get)
     candidates = [unit.location for file in files for unit in MAPS[file].units]
     weighed = change_evidence(found, candidates, model="single-fault")
     return {f"{e.location.file} {e.location.qualname}": e.outcome for e in weighed}
@@ -327,8 +337,8 @@ def test_nothing_is_said_if_no_candidate_changed() -> None:
 def test_test_code_stays_test_code() -> None:
     tests = SourceMap("def test_a():\n    assert 1\n", "test_a.py", is_test=True)
 
-    found = changes_since(
-        {"test_a.py": "def test_a(): pass\n"}, lambda _: tests.text, lambda _: tests
+    (found,) = changes_since(
+        [{"test_a.py": "def test_a(): pass\n"}], lambda _: tests.text, lambda _: tests
     )
 
     assert all(where.is_test for where in found.files["test_a.py"].changed)

@@ -72,7 +72,7 @@ def test_edit_below_a_form_feed_and_lines_ended_by_carriage_returns_lands_in_its
         "'''A docstring: 1 < 2.'''",
     ],
 )
-def test_what_is_not_the_functions_own_plain_code_is_left_alone(body: str) -> None:
+def test_what_is_not_the_functions_own_computation_is_left_alone(body: str) -> None:
     assert edited(body) == []
 
 
