@@ -70,6 +70,7 @@ def test_edit_below_a_form_feed_and_lines_ended_by_carriage_returns_lands_in_its
         "class K:\n        x = 1 < 2",
         "g = lambda n: n < 1",
         "'''A docstring: 1 < 2.'''",
+        "assert a < 1 and f(b, 2)",
     ],
 )
 def test_what_is_not_the_functions_own_computation_is_left_alone(body: str) -> None:
