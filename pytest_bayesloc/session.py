@@ -11,29 +11,24 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_bayesloc.collection.spectra import Sources, build_failures, build_spectrum
-from pytest_bayesloc.domain.errors import BayeslocError, StoreError
+from pytest_bayesloc.domain.errors import BayeslocError
 from pytest_bayesloc.domain.result import Result
-from pytest_bayesloc.memory.green import GreenMemory
-from pytest_bayesloc.report.files import FOLDER, own_folder
 from pytest_bayesloc.report.json import dumps, to_json
+from pytest_bayesloc.stages.green import GreenRuns
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Iterator, Sequence
     from pathlib import Path
 
     from pytest_bayesloc.collection.recorder import Recorder
-    from pytest_bayesloc.domain.inspection import InspectionPatch
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.result import Fault
     from pytest_bayesloc.inspection.case import Case
     from pytest_bayesloc.inspection.cases import Group
-    from pytest_bayesloc.inspection.changes import Changes
-    from pytest_bayesloc.inspection.invariants import Invariant
-    from pytest_bayesloc.inspection.kind import Kind
     from pytest_bayesloc.options import Launch, Report, Settings
 
 # Bound now: tests patch it (freezegun).
-_monotonic, _time_ns = time.monotonic, time.time_ns
+_monotonic = time.monotonic
 
 N_SUSPECTS = 5  # of each fault, whose calls are shown
 
@@ -65,8 +60,7 @@ class LocalizationSession:
         self._written: dict[str, Path] = {}
         self._notes: list[str] = []
         self._stopped_by_hand = False
-        self._at_revision: dict[str, Mapping[str, str]] = {}
-        self._started_ns = _time_ns()
+        self._green = GreenRuns(config.rootpath, settings, self._sources, self._note)
 
     # -- pytest's side
 
@@ -89,7 +83,8 @@ class LocalizationSession:
         try:
             if not all(self._recorder.recorded.verdicts.values()):
                 self._localize()
-            self._remember()
+            # A green run stays quiet: nothing was asked of it.
+            self._green.remember(self._recorder, is_quiet=self._document is None)
         except KeyboardInterrupt:
             self._notes.append("Localization was interrupted.")
         except BayeslocError as error:
@@ -105,6 +100,11 @@ class LocalizationSession:
             self._print(terminalreporter)
         except Exception as error:  # noqa: BLE001 - see above
             self._warn(error)
+
+    def _note(self, text: str) -> None:
+        """Say it once, however often it happens."""
+        if text not in self._notes:
+            self._notes.append(text)
 
     def _warn(self, error: Exception) -> None:
         text = (
@@ -165,7 +165,11 @@ class LocalizationSession:
             groups = open_groups(
                 spectrum,
                 failures,
-                Reader(read=self._sources.map, module=self._sources.module, changes=self._changes),
+                Reader(
+                    read=self._sources.map,
+                    module=self._sources.module,
+                    changes=self._green.changes,
+                ),
                 Terms(
                     formula=self._settings.formula,
                     model=self._settings.model,
@@ -187,149 +191,19 @@ class LocalizationSession:
             self._document = self._result(groups, cases)
             self._write()
 
-    def _changes(self, failing: Sequence[str]) -> Changes:
-        """What changed since these tests passed, as far as that is remembered."""
-        from pytest_bayesloc.inspection.changes import Changes, changes_since
-
-        try:
-            texts = self._green_texts(failing)
-        except StoreError as error:
-            self._note(error)
-            return Changes()
-        return changes_since(texts, self._sources.read, self._sources.map)
-
-    def _green_texts(self, failing: Sequence[str]) -> Mapping[str, str]:
-        revision = self._settings.green
-        if revision:
-            return self._texts_at(revision)
-        if not self._settings.remembers:
-            return {}
-        green = self._green_memory().last_green(failing)
-        return {} if green is None else green.texts
-
-    def _texts_at(self, revision: str) -> Mapping[str, str]:
-        """Read once, however many groups ask."""
-        from pytest_bayesloc.memory.git import texts_at
-
-        if revision not in self._at_revision:
-            self._at_revision[revision] = texts_at(self._config.rootpath, revision)
-        return self._at_revision[revision]
-
-    def _remember(self) -> None:
-        """Note what the tests that passed have passed on."""
-        verdicts = self._recorder.recorded.verdicts
-        passed = [node_id for node_id, has_passed in verdicts.items() if has_passed]
-        files = self._recorder.files_in_use() if passed and self._settings.remembers else {}
-        if not files:
-            return
-        try:
-            with suppress(OSError):  # what can't be made is said below
-                own_folder(self._config.rootpath)
-            self._green_memory().remember(passed, files, self._started_ns)
-        except StoreError as error:
-            if self._document is not None:  # a green run stays quiet: nothing was asked of it
-                self._note(error)
-
-    def _note(self, error: StoreError) -> None:
-        """Say it once, however many groups ask."""
-        if str(error) not in self._notes:
-            self._notes.append(str(error))
-
-    def _green_memory(self) -> GreenMemory:
-        return GreenMemory(self._config.rootpath / FOLDER / "green.sqlite")
-
     def _inspect(self, cases: Sequence[Case]) -> None:
-        """Run the loop on each group in turn; they share the budget and the warm server."""
-        from pytest_bayesloc.execution.command import command_for
-        from pytest_bayesloc.execution.local import LocalRunner
-        from pytest_bayesloc.inspection.kind import outlooks
-        from pytest_bayesloc.inspection.loop import Loop
-        from pytest_bayesloc.localization.selection import Informative, Limits, greedy
+        from pytest_bayesloc.stages.inspecting import Inspecting
 
-        order = {node_id: i for i, node_id in enumerate(self._recorder.recorded.verdicts)}
-        wanted = {node_id for case in cases for node_id in case.tests()}
-        tests = sorted(wanted, key=lambda node_id: order.get(node_id, len(order)))
-        files = {where.file for case in cases for where in case.belief.probabilities}
-        texts = {file: text for file in files if (text := self._sources.read(file)) is not None}
-        limits = Limits(
-            threshold=self._settings.threshold,
-            budget_s=self._settings.budget_s,
-            n_inspections=self._settings.n_inspections,
+        stage = Inspecting(
+            config=self._config,
+            settings=self._settings,
+            launch=self._launch,
+            sources=self._sources,
+            clock=_monotonic,
+            note=self._note,
+            warn=self._warn,
         )
-        command = command_for(self._config, self._launch.path, self._launch.environment)
-        runner = LocalRunner(command, tests, texts)
-        progress = _Progress(self._config)
-        try:
-            kinds = self._kinds()
-            informative = Informative(outlooks(kinds, self._settings.model))
-            select = greedy if self._settings.selection == "greedy" else informative
-            loop = Loop(runner, kinds, limits, select, _monotonic, progress.show)
-            for n_left, case in zip(range(len(cases), 0, -1), cases, strict=True):
-                loop.run(case, share=1 / n_left)
-        except BayeslocError as error:
-            _stop_all(cases, "tests could not be run again")
-            self._notes.append(str(error))
-        except KeyboardInterrupt:
-            _stop_all(cases, "inspections were interrupted")
-            self._notes.append("Inspections were interrupted: the ranking is what was known then.")
-        except Exception as error:  # noqa: BLE001 - the ranking stands without inspections
-            _stop_all(cases, "inspections failed")
-            self._warn(error)
-        finally:
-            runner.close()
-            progress.clear()
-
-    def _kinds(self) -> list[Kind]:
-        from pytest_bayesloc.inspection.kinds.assertions import Assertions
-        from pytest_bayesloc.inspection.kinds.counterfactual import Counterfactual
-        from pytest_bayesloc.inspection.kinds.mutants import Mutants
-
-        kinds: list[Kind] = [
-            Counterfactual(),
-            Assertions(self._propose),
-            Mutants(self._propose_mutants),
-        ]
-        return [kind for kind in kinds if kind.name not in self._settings.without]
-
-    def _propose_mutants(
-        self, target: Location, suspiciousness: Mapping[int, float]
-    ) -> Iterator[InspectionPatch]:
-        from pytest_bayesloc.inspection.proposals import mutants
-
-        found = self._sources.unit(target)
-        if found is not None:
-            yield from mutants.propose(*found, suspiciousness)
-
-    def _propose(
-        self, target: Location, invariants: Sequence[Invariant]
-    ) -> Sequence[InspectionPatch]:
-        from pytest_bayesloc.inspection.proposals import assertions
-
-        found = self._sources.unit(target)
-        if found is None:
-            return ()
-        source, unit = found
-        patches = []
-        # A heartbeat alone is evidence in the reference model only.
-        if invariants or self._settings.model == "independent":
-            patches.append(assertions.propose(source, unit, invariants))
-        return [*patches, *self._proposed_by_others(target, source.text)]
-
-    def _proposed_by_others(self, target: Location, text: str) -> Sequence[InspectionPatch]:
-        """Patches of other plugins; one that breaks costs a note, once."""
-        try:
-            proposed = self._config.hook.pytest_bayesloc_propose_patches(
-                config=self._config, location=target, source=text
-            )
-            return [patch for patches in proposed for patch in patches]
-        except Exception as error:  # noqa: BLE001 - it is not ours, and may raise anything
-            note = (
-                f"A plugin's pytest_bayesloc_propose_patches failed ({type(error).__name__}: "
-                f"{error}): patches of other plugins are left out. (broken-proposals)"
-            )
-            if note not in self._notes:
-                self._notes.append(note)
-            return ()
+        stage.run(cases, tuple(self._recorder.recorded.verdicts))
 
     def _tell_others(self, groups: Sequence[Group], cases: Sequence[Case]) -> None:
         try:
@@ -394,15 +268,6 @@ class LocalizationSession:
         return render(self._document, read)
 
 
-def _stop_all(cases: Sequence[Case], reason: str) -> None:
-    """Give every case that has not ended its reason."""
-    from pytest_bayesloc.inspection.cases import NOT_INSPECTED
-
-    for case in cases:
-        if case.stop == NOT_INSPECTED:
-            case.stop = reason
-
-
 def _calls_around(
     faults: Sequence[Fault], cases: Sequence[Case]
 ) -> tuple[tuple[Location, Location, int], ...]:
@@ -415,30 +280,3 @@ def _calls_around(
     suspects = [row.location for fault in faults for row in fault.ranking[:N_SUSPECTS]]
     graph = around(call_graph(edges), suspects)
     return tuple(sorted(graph.edges(data="calls")))
-
-
-class _Progress:
-    """One line that is rewritten while inspections run, on a terminal only."""
-
-    def __init__(self, config: pytest.Config) -> None:
-        reporter = config.pluginmanager.getplugin("terminalreporter")
-        shown = reporter is not None and reporter.isatty and config.getoption("verbose") >= 0
-        self._reporter = reporter if shown else None
-        self._started = _monotonic()
-
-    def show(self, number: int, target: Location | None, belief: float) -> None:
-        """What is done now, for how long it has been going on, and what is believed so far."""
-        if self._reporter is None:
-            return
-        what = "running the failing tests again"
-        if target is not None:
-            what = f"inspection {number}, {target}, P = {belief:.0%}"
-        self._reporter.ensure_newline()  # the dots stay
-        width = self._reporter._tw.fullwidth  # noqa: SLF001 - as above
-        spent_s = _monotonic() - self._started
-        self._reporter.rewrite(f"bayesloc {spent_s:.0f} s: {what}"[: width - 1], erase=True)
-
-    def clear(self) -> None:
-        """Leave an empty line."""
-        if self._reporter is not None:
-            self._reporter.rewrite("", erase=True)

@@ -62,12 +62,14 @@ class Reader:
     Attributes:
         read: The locations of a file, by its path relative to rootdir.
         module: The location of a module body, by its dotted name.
-        changes: What changed since these tests passed; nothing if that is not known.
+        changes: Per group of tests, what changed since they passed; nothing if that is not known.
     """
 
     read: Callable[[str], SourceMap | None]
     module: Callable[[str], Location | None]
-    changes: Callable[[Sequence[str]], Changes] = lambda _: Changes()
+    changes: Callable[[Sequence[Sequence[str]]], Sequence[Changes]] = lambda groups: [
+        Changes() for _ in groups
+    ]
 
     def locate(self, frame: Frame) -> Location | None:
         """The location that a frame was executing."""
@@ -169,10 +171,12 @@ def open_groups(
     for bitset in groups(spectrum, keys):
         members = [by_id[n] for n in spectrum.node_ids(bitset) if n in by_id]
         if members:
-            guard = plain.get(members[0].node_id)
-            own = spectrum.for_failures(bitset)
-            found.append(_group(own, members, guard, reader, terms))
-    return found
+            found.append((spectrum.for_failures(bitset), members))
+    since = reader.changes([[failure.node_id for failure in members] for _, members in found])
+    return [
+        _group(own, members, plain.get(members[0].node_id), changes, reader, terms)
+        for (own, members), changes in zip(found, since, strict=True)
+    ]
 
 
 def _single_owners(guards: Mapping[str, Guard]) -> dict[str, Guard]:
@@ -230,6 +234,7 @@ def _group(
     spectrum: Spectrum,
     failures: Sequence[Failure],
     guard: Guard | None,
+    changes: Changes,
     reader: Reader,
     terms: Terms,
 ) -> Group:
@@ -243,7 +248,6 @@ def _group(
     named = guard_evidence(guard, model=terms.model) if guard is not None else []
     spared = frozenset({guard.function} if guard is not None else ())
     traced = traceback_evidence(failures, code, reader.locate, model=terms.model, spared=spared)
-    changes = reader.changes([failure.node_id for failure in failures])
     recent = change_evidence(changes, belief, model=terms.model)
     called = name_evidence([f.node_id for f in failures], code, model=terms.model)
     known = [e for e in (*named, *traced, *own, *called, *recent) if e.location in belief]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_bayesloc.domain.evidence import Outcome
@@ -12,7 +13,7 @@ from pytest_bayesloc.domain.source import FunctionNode, ScopeNode, SourceMap, li
 from pytest_bayesloc.localization.likelihoods import weigh
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from pytest_bayesloc.domain.evidence import Evidence
     from pytest_bayesloc.domain.location import Location
@@ -84,25 +85,32 @@ class Changes:
 
 
 def changes_since(
-    green: Mapping[str, str],
+    greens: Sequence[Mapping[str, str]],
     text_of: Callable[[str], str | None],
     map_of: Callable[[str], SourceMap | None],
-) -> Changes:
-    """What changed since the files held ``green``.
+) -> list[Changes]:
+    """What changed since the files held each of ``greens``; no text is compared twice.
 
     Args:
-        green: Per file, its text when the tests passed.
+        greens: Per file, its text when some tests passed.
         text_of: The text of a file as it is now; None if there is none.
         map_of: The same with its locations, asked for where the text differs.
     """
-    found = {}
-    for file, text in green.items():
+
+    @cache
+    def change_of(file: str, text: str) -> FileChange | None:
         now = None if text_of(file) in {None, text} else map_of(file)
-        if now is not None:
-            change = FileChange(green=SourceMap(text, file, is_test=now.is_test), now=now)
-            if change.changed:
-                found[file] = change
-    return Changes(files=found, known=frozenset(green))
+        if now is None:
+            return None
+        change = FileChange(green=SourceMap(text, file, is_test=now.is_test), now=now)
+        return change if change.changed else None
+
+    found = []
+    for green in greens:
+        changes = {file: change_of(file, text) for file, text in green.items()}
+        files = {file: change for file, change in changes.items() if change is not None}
+        found.append(Changes(files=files, known=frozenset(green)))
+    return found
 
 
 def change_evidence(

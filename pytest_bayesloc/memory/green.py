@@ -11,13 +11,14 @@ import zlib
 from collections import Counter
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import StoreError
 from pytest_bayesloc.memory.texts import as_python_reads
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
 VERSION = 1
@@ -104,29 +105,20 @@ class GreenMemory:
             )
             _forget(db)
 
-    def last_green(self, failing: Sequence[str]) -> Green | None:
-        """What the files held when most of the tests ``failing`` last passed; None if unknown.
+    def last_greens(self, groups: Sequence[Sequence[str]]) -> list[Green | None]:
+        """Per group of tests, what the files held when most of it last passed; None if unknown.
 
         Args:
-            failing: Node ids; that of a file, which could not be collected, stands for its tests.
+            groups: Node ids; that of a file, which could not be collected, stands for its tests.
 
         Raises:
             StoreError: If it can't be read.
         """
         if not self._path.is_file():
-            return None
+            return [None for _ in groups]
         with self._open() as db:
-            ids = dict(_passed(db, failing))
-            if not ids:
-                return None
-            counts = Counter(ids.values())
-            best = max(counts, key=lambda snapshot: (counts[snapshot], snapshot))
-            rows = db.execute(
-                "SELECT path, body FROM file JOIN text USING (digest) WHERE snapshot = ?", (best,)
-            )
-            texts = {path: zlib.decompress(body).decode("utf-8") for path, body in rows}
-        passed = frozenset(node_id for node_id, snapshot in ids.items() if snapshot == best)
-        return Green(texts=texts, passed=passed)
+            texts_of = cache(partial(_texts, db))
+            return [_green(dict(_passed(db, group)), texts_of) for group in groups]
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
@@ -218,6 +210,25 @@ def _passed(db: sqlite3.Connection, node_ids: Iterable[str]) -> Iterator[tuple[s
         ).fetchone()
         if row is not None:
             yield node_id, int(row[0])
+
+
+def _green(
+    snapshots: Mapping[str, int], texts_of: Callable[[int], Mapping[str, str]]
+) -> Green | None:
+    """Of the last snapshot of each test, the one that most share, and then the youngest."""
+    if not snapshots:
+        return None
+    counts = Counter(snapshots.values())
+    best = max(counts, key=lambda snapshot: (counts[snapshot], snapshot))
+    passed = frozenset(node_id for node_id, snapshot in snapshots.items() if snapshot == best)
+    return Green(texts=texts_of(best), passed=passed)
+
+
+def _texts(db: sqlite3.Connection, snapshot: int) -> dict[str, str]:
+    rows = db.execute(
+        "SELECT path, body FROM file JOIN text USING (digest) WHERE snapshot = ?", (snapshot,)
+    )
+    return {path: zlib.decompress(body).decode("utf-8") for path, body in rows}
 
 
 def _forget(db: sqlite3.Connection) -> None:

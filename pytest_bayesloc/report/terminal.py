@@ -11,7 +11,9 @@ from pytest_bayesloc.report.view import page
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pytest_bayesloc.report.view import Document, FaultView, FixView, Page, Row
+    from pytest_bayesloc.report.rows import Row
+    from pytest_bayesloc.report.steps import FixView
+    from pytest_bayesloc.report.view import Document, FaultView, Page
 
 N_FAULTS = 3
 N_ROWS = 10

@@ -10,11 +10,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 from pytest_bayesloc.report.chart import Chart, chart
+from pytest_bayesloc.report.rows import Place, Row, place, row_of
 from pytest_bayesloc.report.source import Heat, Snippet, snippet, source_of, source_text
-from pytest_bayesloc.report.text import count, one_line, percent, ratio, score, seconds
+from pytest_bayesloc.report.steps import FixView, Step, fix_of, step_of
+from pytest_bayesloc.report.text import count, one_line, percent, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -40,115 +41,6 @@ KINDS = {
     "runtime": "the code crashed",
     "logic": "a result was wrong",
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """A location in words.
-
-    Attributes:
-        where: ``calc.py:2``, of the first line; the anchor of that line as well.
-        href: The fragment that leads to it.
-        name: Qualified name.
-        is_test: Whether it belongs to the tests.
-    """
-
-    where: str
-    href: str
-    name: str
-    is_test: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Why:
-    """One piece of evidence: its weight, ``incriminates``, ``exonerates`` or ``says nothing``."""
-
-    ratio: str
-    verdict: str
-    text: str
-    source: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
-    """What a parameter or ``return`` held in passing and in failing calls."""
-
-    name: str
-    passing: str
-    failing: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """One row of a ranking; ``bar`` and ``prior_bar`` are widths in [0, 100]."""
-
-    rank: str
-    place: Place
-    posterior: str
-    prior: str
-    bar: float
-    prior_bar: float
-    suspiciousness: str
-    counts: str
-    why: tuple[Why, ...]
-    values: tuple[Seen, ...]
-
-    @property
-    def reason(self) -> str:
-        """One sentence: the strongest evidence against it, else which tests executed it."""
-        return next((why.text for why in self.why if why.verdict == "incriminates"), self.counts)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TestRow:
-    """One test of one inspection."""
-
-    __test__ = False  # not a test class for pytest
-
-    node_id: str
-    verdict: str
-    covered: bool
-    error: str
-    output: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DiffLine:
-    """A line of a unified diff; ``kind`` is ``add``, ``del``, ``hunk``, ``file`` or ``same``."""
-
-    kind: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
-    """One inspection."""
-
-    number: int
-    place: Place
-    kind: str
-    outcome: str
-    decision: str
-    why: Why
-    p_if_faulty: str
-    p_if_clean: str
-    before: str
-    after: str
-    signals: tuple[tuple[str, bool], ...]
-    tests: tuple[TestRow, ...]
-    diff: tuple[DiffLine, ...]
-    log: str
-    seconds: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FixView:
-    """A small edit that made the failing tests pass."""
-
-    place: Place
-    words: str
-    n_checked: str
-    diff: tuple[DiffLine, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,7 +112,7 @@ def page(document: Document, read_source: ReadSource) -> Page:
         n_failed=str(session["n_failed"]),
         session=_session(session),
         stages=tuple((name, seconds(value)) for name, value in session["seconds"].items()),
-        rows=tuple(map(_row, document["ranking"])),
+        rows=tuple(map(row_of, document["ranking"])),
         faults=tuple(_faults(document, read_source)),
         sources=tuple(_sources(document["faults"], read_source)),
         edges=tuple(
@@ -228,17 +120,6 @@ def page(document: Document, read_source: ReadSource) -> Page:
             for edge in document["call_graph"]["edges"]
         ),
         partial=tuple(map(one_line, document["partial"])),
-    )
-
-
-def place(location: Document) -> Place:
-    """The location of a row, a target or the end of a call."""
-    where = f"{location['file']}:{location['start_line']}"
-    return Place(
-        where=one_line(where),
-        href=f"#{quote(one_line(where), safe='/:')}",
-        name=one_line(location["qualname"]),
-        is_test=location["is_test"],
     )
 
 
@@ -251,49 +132,6 @@ def _session(session: Document) -> tuple[tuple[str, str], ...]:
         ("belief model", session["model"]),
         ("stops at a belief of", percent(session["threshold"])),
     )
-
-
-def _row(row: Document) -> Row:
-    return Row(
-        rank=f"{row['rank']}=" if row["tied"] > 1 else str(row["rank"]),
-        place=place(row),
-        posterior=percent(row["posterior"]),
-        prior=percent(row["prior"]),
-        bar=round(row["posterior"] * 100, 1),
-        prior_bar=round(row["prior"] * 100, 1),
-        suspiciousness=score(row["suspiciousness"]) if row["counts"] else "-",
-        counts=_counts(row["counts"]),
-        why=tuple(map(_why, row["evidence"])),
-        values=tuple(
-            Seen(
-                name=one_line(name), passing=one_line(v["passing"]), failing=one_line(v["failing"])
-            )
-            for name, v in row["values"].items()
-        ),
-    )
-
-
-def _counts(counts: Document | None) -> str:
-    if counts is None:
-        return "not part of the spectrum"
-    failing = count(counts["ef"] + counts["nf"], "failing test")
-    passing = count(counts["ep"] + counts["np"], "passing test")
-    return f"executed by {counts['ef']} of {failing} and {counts['ep']} of {passing}"
-
-
-def _why(evidence: Document) -> Why:
-    faulty, clean = evidence["p_if_faulty"], evidence["p_if_clean"]
-    verdict = "incriminates" if faulty > clean else "exonerates"
-    return Why(
-        ratio=ratio(faulty, clean),
-        verdict=verdict if faulty != clean else "says nothing",
-        text=one_line(evidence["why"]) or _words(evidence["outcome"]),
-        source=one_line(evidence.get("source", "")),
-    )
-
-
-def _words(constant: str) -> str:
-    return constant.replace("_LLM_", "_LLM ").replace("_", " ").lower().replace("llm", "LLM")
 
 
 def _faults(document: Document, read_source: ReadSource) -> Iterator[FaultView]:
@@ -319,9 +157,9 @@ def _fault(number: int, fault: Document, document: Document, read_source: ReadSo
         raised_at=one_line(f"{error['file']}:{error['line']}") if error["file"] else "",
         stop_reason=one_line(fault["stop_reason"]),
         confidence=_confidence([row["posterior"] for row in rows], session),
-        fixes=tuple(map(_fix, fixes)),
-        rows=tuple(map(_row, rows)),
-        steps=tuple(map(_step, steps)),
+        fixes=tuple(map(fix_of, fixes)),
+        rows=tuple(map(row_of, rows)),
+        steps=tuple(map(step_of, steps)),
         chart=chart(fault["history"], session["threshold"]),
         snippet=snippet(rows[0], error, source_text(rows[0], read_source)) if rows else None,
     )
@@ -343,57 +181,10 @@ def _confidence(posteriors: Sequence[float], session: Document) -> str:
     return f"not sure: the first {NUMBERS.get(n, n)} hold only {held}"
 
 
-def _fix(fix: Document) -> FixView:
-    return FixView(
-        place=place(fix["target"]),
-        words=one_line(fix["words"]),
-        n_checked=count(len(fix["checked"]), "test"),
-        diff=tuple(_diff(fix["diff"])),
-    )
-
-
 def _headline(error: Document) -> str:
     """Type and the first line of the message."""
     first = next((line for line in error["message"].splitlines() if line.strip()), "")
     return ": ".join(part for part in (one_line(error["type"]), one_line(first)) if part)
-
-
-def _step(step: Document) -> Step:
-    chances = step["likelihoods"]
-    return Step(
-        number=step["step"],
-        place=place(step["target"]),
-        kind=one_line(step["kind"]),
-        outcome=_words(step["outcome"]),
-        decision=_words(step["decision"]),
-        why=_why({**chances, "why": step["why"], "outcome": step["outcome"]}),
-        p_if_faulty=f"{chances['p_if_faulty']:.2f}",
-        p_if_clean=f"{chances['p_if_clean']:.2f}",
-        before=percent(step["belief_before"]),
-        after=percent(step["belief_after"]),
-        signals=tuple((_words(name), seen) for name, seen in step["signals"].items()),
-        tests=tuple(map(_test, step["tests"])),
-        diff=tuple(_diff(step["patch"])),
-        log=step["log"],
-        seconds=seconds(step["seconds"]),
-    )
-
-
-def _test(test: Document) -> TestRow:
-    return TestRow(
-        node_id=one_line(test["node_id"]),
-        verdict=test["verdict"],
-        covered=test["covered"],
-        error=one_line(test["error"]),
-        output=test["output"],
-    )
-
-
-def _diff(patch: str) -> Iterator[DiffLine]:
-    kinds = {"+++": "file", "---": "file", "@@": "hunk", "+": "add", "-": "del"}
-    for text in patch.split("\n")[: -1 if patch.endswith("\n") else None]:
-        kind = next((kind for start, kind in kinds.items() if text.startswith(start)), "same")
-        yield DiffLine(kind=kind, text=text)
 
 
 def _sources(faults: Sequence[Document], read_source: ReadSource) -> Iterator[SourceView]:
@@ -404,4 +195,4 @@ def _sources(faults: Sequence[Document], read_source: ReadSource) -> Iterator[So
     ordered = sorted(rows.values(), key=best.index)[: max(N_SOURCES, len(faults))]
     anchored: set[str] = set()
     for row in ordered:
-        yield SourceView(row=_row(row), lines=source_of(row, read_source, anchored))
+        yield SourceView(row=row_of(row), lines=source_of(row, read_source, anchored))

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from textwrap import dedent
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -21,6 +21,9 @@ from pytest_bayesloc.inspection.cases import (
     open_groups,
 )
 from pytest_bayesloc.inspection.changes import Changes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 CODE = dedent("""\
     def pay(amount):

@@ -44,7 +44,7 @@ class Folder:
         return self
 
     def texts(self, *failing: str) -> Mapping[str, str] | None:
-        green = self.memory.last_green(failing)
+        (green,) = self.memory.last_greens([failing])
         return None if green is None else green.texts
 
     def count(self, table: str) -> int:
@@ -61,7 +61,7 @@ def folder(tmp_path: Path) -> Folder:
 def test_texts_are_given_back_as_they_were(folder: Folder) -> None:
     folder.passes("t::1").write("a.py", "A = 2\n")
 
-    green = folder.memory.last_green(["t::1"])
+    (green,) = folder.memory.last_greens([["t::1"]])
 
     assert green is not None
     assert green.texts == {"a.py": "A = 1\n", "b.py": "B = 1\n"}
@@ -84,7 +84,7 @@ def test_test_keeps_its_own_last_snapshot(folder: Folder) -> None:
 def test_snapshot_of_most_of_the_tests_is_the_one_given(folder: Folder) -> None:
     folder.passes("t::1", "t::2", "t::3").write("a.py", "A = 2\n").passes("t::3")
 
-    green = folder.memory.last_green(["t::3", "t::1", "t::2", "t::never"])
+    (green,) = folder.memory.last_greens([["t::3", "t::1", "t::2", "t::never"]])
 
     assert green is not None
     assert green.texts["a.py"] == "A = 1\n"
@@ -95,6 +95,22 @@ def test_of_two_equally_shared_snapshots_the_younger_is_given(folder: Folder) ->
     folder.passes("t::1").write("a.py", "A = 2\n").passes("t::2")
 
     assert (folder.texts("t::1", "t::2") or {})["a.py"] == "A = 2\n"
+
+
+def test_groups_of_tests_have_each_their_snapshot(folder: Folder) -> None:
+    folder.passes("t::1", "t::2", "t::3").write("a.py", "A = 2\n").passes("t::3")
+
+    first, unknown, other, same = folder.memory.last_greens(
+        [["t::1"], ["t::never"], ["t::3"], ["t::2"]]
+    )
+
+    assert unknown is None
+    assert first is not None
+    assert other is not None
+    assert same is not None
+    assert (first.texts["a.py"], other.texts["a.py"]) == ("A = 1\n", "A = 2\n")
+    assert same.texts is first.texts
+    assert same.passed == {"t::2"}
 
 
 def test_file_that_can_not_be_collected_stands_for_its_tests(folder: Folder) -> None:
@@ -267,7 +283,7 @@ def test_folder_that_can_not_be_written_is_an_error(folder: Folder, place: str) 
         inside.touch()
     memory = GreenMemory(inside / "green.sqlite")
 
-    assert memory.last_green(["t::1"]) is None
+    assert memory.last_greens([["t::1"], ["t::2"]]) == [None, None]
     with pytest.raises(StoreError):
         memory.remember(["t::1"], folder.files, LATER)
 
@@ -281,7 +297,7 @@ own, store, *files = sys.argv[1:]
 memory = GreenMemory(Path(store))
 for n in range(20):
     memory.remember([f"t::{own}-{n}"], {Path(f).name: Path(f) for f in files}, 1 << 62)
-    assert memory.last_green([f"t::{own}-{n}"]) is not None
+    assert memory.last_greens([[f"t::{own}-{n}"]]) != [None]
 """
 
 

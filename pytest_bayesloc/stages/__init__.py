@@ -1,0 +1,1 @@
+"""Stages of a session that need more than a few lines: one a file."""

@@ -1,0 +1,88 @@
+"""Green runs: what the tests that pass have passed on, and what changed for those that fail."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.domain.errors import StoreError
+from pytest_bayesloc.memory.green import GreenMemory
+from pytest_bayesloc.report.files import FOLDER, own_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from pytest_bayesloc.collection.recorder import Recorder
+    from pytest_bayesloc.collection.spectra import Sources
+    from pytest_bayesloc.inspection.changes import Changes
+    from pytest_bayesloc.options import Settings
+
+# Bound now: tests patch it (freezegun).
+_time_ns = time.time_ns
+
+
+class GreenRuns:
+    """The run that begins now, beside the green ones before it.
+
+    Args:
+        rootdir: Of the project.
+        settings: What the user asked for.
+        sources: The project's files as they are.
+        note: Tells the user, once.
+    """
+
+    def __init__(
+        self, rootdir: Path, settings: Settings, sources: Sources, note: Callable[[str], None]
+    ) -> None:
+        self._rootdir = rootdir
+        self._settings = settings
+        self._sources = sources
+        self._note = note
+        self._memory = GreenMemory(rootdir / FOLDER / "green.sqlite")
+        self._started_ns = _time_ns()
+
+    def changes(self, groups: Sequence[Sequence[str]]) -> list[Changes]:
+        """Per group of tests, what changed since they passed, as far as that is remembered."""
+        from pytest_bayesloc.inspection.changes import Changes, changes_since
+
+        if not groups:
+            return []
+        try:
+            greens = self._texts(groups)
+        except StoreError as error:
+            self._note(str(error))
+            return [Changes() for _ in groups]
+        return changes_since(greens, self._sources.read, self._sources.map)
+
+    def _texts(self, groups: Sequence[Sequence[str]]) -> list[Mapping[str, str]]:
+        revision = self._settings.green
+        if revision:
+            from pytest_bayesloc.memory.git import texts_at
+
+            return [texts_at(self._rootdir, revision)] * len(groups)
+        if not self._settings.remembers:
+            return [{} for _ in groups]
+        greens = self._memory.last_greens(groups)
+        return [{} if green is None else green.texts for green in greens]
+
+    def remember(self, recorder: Recorder, *, is_quiet: bool) -> None:
+        """Note what the tests that passed have passed on.
+
+        Args:
+            recorder: Of this run.
+            is_quiet: Whether the user is spared what goes wrong.
+        """
+        verdicts = recorder.recorded.verdicts
+        passed = [node_id for node_id, has_passed in verdicts.items() if has_passed]
+        files = recorder.files_in_use() if passed and self._settings.remembers else {}
+        if not files:
+            return
+        try:
+            with suppress(OSError):  # what can't be made is said below
+                own_folder(self._rootdir)
+            self._memory.remember(passed, files, self._started_ns)
+        except StoreError as error:
+            if not is_quiet:
+                self._note(str(error))
