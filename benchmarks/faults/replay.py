@@ -111,15 +111,25 @@ class Problem:
         return spectrum
 
     def roles(self) -> dict[Location, Role]:
-        """What each ranked piece of test code is to the failing tests."""
-        own = [entry["tests"] for entry in self.raw["failures"]]
-        tests = {numbers[0] for numbers in own if numbers}
-        fixtures = {number for numbers in own for number in numbers[1:]} - tests
-        return {
-            where: _role(where, is_test=n in tests, is_fixture=n in fixtures)
-            for n, where in enumerate(self.locations)
-            if where.is_test
-        }
+        """What each ranked piece of test code is to the failing tests.
+
+        Of helpers and data the rows say only where they stand: they are taken to serve the failing
+        tests of their own file, or of the folders below a conftest.
+        """
+        used = [set(entry["tests"]) for entry in self.raw["failures"]]
+        tests = {entry["tests"][0] for entry in self.raw["failures"] if entry["tests"]}
+        fixtures = set[int]().union(*used) - tests
+        files = {node_id.partition("::")[0] for node_id in self.raw["failing"]}
+        roles = {}
+        for n, where in enumerate(self.locations):
+            if n in tests or n in fixtures:
+                serves_all = all(n in own for own in used)
+            else:
+                serves_all = files == {where.file} or where.file.endswith("conftest.py")
+            if where.is_test:
+                role = _role(where, is_test=n in tests, is_fixture=n in fixtures)
+                roles[where] = role if serves_all else Role.PART
+        return roles
 
     def first_evidence(self, model: str) -> list[Evidence]:
         """What needs no inspection."""

@@ -29,12 +29,16 @@ class ErrorKind(str, Enum):
 
 
 class Role(str, Enum):
-    """What a piece of test code is to a failing test."""
+    """What a piece of test code is to the failing tests of a group.
+
+    ``PART`` is what only some of them use: it can't have made the others fail.
+    """
 
     TEST = "test"
     FIXTURE = "fixture"
     HELPER = "helper"
     DATA = "data"
+    PART = "part"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

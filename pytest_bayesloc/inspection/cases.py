@@ -51,6 +51,7 @@ _ORIGINS = {
     Role.HELPER: Origin.TEST,
     Role.FIXTURE: Origin.FIXTURE,
     Role.DATA: Origin.DATA,
+    Role.PART: Origin.TEST,
 }
 NOT_INSPECTED = "not inspected: run pytest --bayesloc"
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.failure import Role
 from pytest_bayesloc.domain.source import ScopeNode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from pytest_bayesloc.domain.failure import Failure, Frame
     from pytest_bayesloc.domain.location import Location
@@ -30,20 +31,33 @@ def test_suspects(failures: Sequence[Failure], read: Read) -> dict[Location, Rol
         failures: Of one group.
         read: Finds the locations of a file.
     """
+    used = cache(lambda where: tuple(_used(where, read)))
+    of_each = [_suspects(failure, read, used) for failure in failures]
     found: dict[Location, Role] = {}
-    for failure in failures:
-        for n, where in enumerate(failure.test_locations):
-            found.setdefault(where, Role.FIXTURE if n else Role.TEST)
-    for failure in failures:
-        for where in _in_traceback(failure, read):
-            found.setdefault(where, Role.HELPER)
-        for unit in _units(failure.test_locations, read):
-            for where, role in _used(unit, read):
-                found.setdefault(where, role)
-    return found
+    for own in of_each:
+        for where, role in own.items():
+            found.setdefault(where, role)
+    return {
+        where: role if all(where in own for own in of_each) else Role.PART
+        for where, role in found.items()
+    }
 
 
 test_suspects.__test__ = False  # type: ignore[attr-defined]  # not a test for pytest
+
+
+def _suspects(
+    failure: Failure, read: Read, used: Callable[[Location], Sequence[tuple[Location, Role]]]
+) -> dict[Location, Role]:
+    found: dict[Location, Role] = {}
+    for n, where in enumerate(failure.test_locations):
+        found.setdefault(where, Role.FIXTURE if n else Role.TEST)
+    for where in _in_traceback(failure, read):
+        found.setdefault(where, Role.HELPER)
+    for test in failure.test_locations:
+        for where, role in used(test):
+            found.setdefault(where, role)
+    return found
 
 
 def _in_traceback(failure: Failure, read: Read) -> Iterator[Location]:
@@ -59,18 +73,11 @@ def _located(frame: Frame, read: Read) -> Location | None:
     return None if source is None else source.unit_of_code(frame.first_line, frame.name).location
 
 
-def _units(locations: Iterable[Location], read: Read) -> Iterator[Unit]:
-    for where in locations:
-        source = read(where.file)
-        unit = None if source is None else source.unit(where)
-        if unit is not None:
-            yield unit
-
-
-def _used(unit: Unit, read: Read) -> Iterator[tuple[Location, Role]]:
-    """What of its file ``unit`` uses: helpers, those of helpers, and data of the module."""
-    source = read(unit.location.file)
-    if source is None:
+def _used(test: Location, read: Read) -> Iterator[tuple[Location, Role]]:
+    """What of its file ``test`` uses: helpers, those of helpers, and data of the module."""
+    source = read(test.file)
+    unit = None if source is None else source.unit(test)
+    if source is None or unit is None:
         return
     by_name = {u.location.qualname: u for u in source.units if u.is_function}
     data = _module_data(source.module.node)

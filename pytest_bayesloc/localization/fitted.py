@@ -27,5 +27,5 @@ PRIOR: Mapping[str, float] = MappingProxyType(
 #: What a piece of test code starts from, in nats: the most suspicious code may have the sum of the
 #: first two weights.
 TESTS: Mapping[Role, float] = MappingProxyType(
-    {Role.TEST: 7.0, Role.FIXTURE: 5.8, Role.HELPER: 5.8, Role.DATA: 5.4}
+    {Role.TEST: 7.0, Role.FIXTURE: 5.8, Role.HELPER: 5.8, Role.DATA: 5.4, Role.PART: 3.0}
 )

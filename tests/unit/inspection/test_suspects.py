@@ -44,9 +44,9 @@ SOURCE = SourceMap(TEXT, "test_shop.py", is_test=True)
 BY_NAME = {unit.location.qualname: unit.location for unit in SOURCE.units}
 
 
-def suspects(*tests: str, frames: tuple[Frame, ...] = ()) -> dict[str, Role]:
+def failure(*tests: str, frames: tuple[Frame, ...] = ()) -> Failure:
     locations: tuple[Location, ...] = tuple(BY_NAME[name] for name in tests)
-    failure = Failure(
+    return Failure(
         node_id="t",
         phase="call",
         exc_type="AssertionError",
@@ -54,8 +54,15 @@ def suspects(*tests: str, frames: tuple[Frame, ...] = ()) -> dict[str, Role]:
         frames=frames,
         test_locations=locations,
     )
-    found = test_suspects([failure], {"test_shop.py": SOURCE}.get)
+
+
+def of_group(*failures: Failure) -> dict[str, Role]:
+    found = test_suspects(failures, {"test_shop.py": SOURCE}.get)
     return {where.qualname: role for where, role in found.items()}
+
+
+def suspects(*tests: str, frames: tuple[Frame, ...] = ()) -> dict[str, Role]:
+    return of_group(failure(*tests, frames=frames))
 
 
 def test_test_that_uses_nothing_stands_alone() -> None:
@@ -92,5 +99,18 @@ def test_test_code_in_the_traceback_is_a_helper() -> None:
 
     assert suspects("test_plain", frames=(frame,)) == {
         "test_plain": Role.TEST,
+        "helper": Role.HELPER,
+    }
+
+
+def test_what_only_some_of_the_failing_tests_use_is_a_part() -> None:
+    found = of_group(failure("test_plain", "build"), failure("TestCart.test_value", "build"))
+
+    assert found == {
+        "test_plain": Role.PART,
+        "TestCart.test_value": Role.PART,
+        "TestCart.setUp": Role.PART,
+        "TestCart.value": Role.PART,
+        "build": Role.FIXTURE,
         "helper": Role.HELPER,
     }
