@@ -5,6 +5,7 @@ from __future__ import annotations
 from statistics import mean, median
 from typing import TYPE_CHECKING
 
+from benchmarks.faults.green_runs import read_runs
 from benchmarks.faults.replay import Setting
 from benchmarks.faults.scoring import (
     POSTERIOR,
@@ -19,6 +20,7 @@ from benchmarks.faults.scoring import (
 )
 from benchmarks.faults.split import packages_of
 from benchmarks.faults.storage import packages, read_rows
+from benchmarks.suites.scores import Standing, score
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -57,6 +59,8 @@ def report(part: str, *, ablation: bool = False) -> None:
     print("\n### Test or code\n")
     print("\n".join(_blame(judged)))
     print("\n".join(_cost(judged)))
+    print("\n### Where the last green run is known, and up to six other functions changed too\n")
+    print("\n".join(_after_green(part)))
     if ablation:
         print("\n### Without one kind of evidence, regressions and mutants\n")
         print("\n".join(_ablation(part)))
@@ -126,6 +130,27 @@ def _cost(judged: Sequence[Judged]) -> Iterator[str]:
         f"location inspected in every way {median(item.cpu_s for item in judged):.1f} CPU s above "
         "the plain run"
     )
+
+
+def _after_green(part: str) -> Iterator[str]:
+    runs = [run for name in packages_of(part) for run in read_runs(name)]
+    yield "| faults | runs | Top-1 | Top-3 | Top-5 | 0.9 claimed | right | CPU s above plain |"
+    yield "|---|---|---|---|---|---|---|---|"
+    for kind in sorted({run["kind"] for run in runs}):
+        chosen = [run for run in runs if run["kind"] == kind]
+        places = [_standing(run["standing"]) for run in chosen]
+        tops = " | ".join(f"{100 * share:.1f}" for share in score(places).top[:3])
+        sure = [run["right"] for run in chosen if run["claim"] >= SURE]
+        right = f"{100 * mean(sure):.1f} %" if sure else "-"
+        above = median(run["cpu_s"] - run["plain_cpu_s"] for run in chosen)
+        yield (
+            f"| {kind} | {len(chosen)} | {tops} | {100 * len(sure) / len(chosen):.0f} % | {right} "
+            f"| {above:.1f} |"
+        )
+
+
+def _standing(found: Sequence[int] | None) -> Standing | None:
+    return None if found is None else Standing(first=found[0], last=found[1], n_rows=found[2])
 
 
 def _ablation(part: str) -> Iterator[str]:

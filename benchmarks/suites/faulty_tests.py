@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from benchmarks.suites.bodies import bodies
-from benchmarks.suites.edits import Operator, Site, changes_of, drawn
+from benchmarks.suites.edits import Operator, Site, drawn
 from benchmarks.suites.functions import read
 from benchmarks.suites.operators_tests import (
     bad_data,
@@ -51,14 +51,6 @@ def faulty_tests(files: Sequence[SourceFile], dice: random.Random) -> Iterator[C
         dice: Decides the order.
     """
     return drawn(KIND, OPERATORS, (site for file in files for site in sites(file)), dice)
-
-
-def faulty_tests_of(file: SourceFile, how: str, qualname: str) -> Iterator[Change]:
-    """All faults that the operator called ``how`` makes of what has the name ``qualname``."""
-    for operator in OPERATORS:
-        for site in sites(file):
-            if operator.how == how and site.qualname == qualname:
-                yield from changes_of(KIND, operator, site)
 
 
 def test_source_files(tree: Path, *roots: str) -> Iterator[SourceFile]:

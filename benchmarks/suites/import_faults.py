@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from benchmarks.suites.bodies import Body, bodies
-from benchmarks.suites.edits import Operator, changes_of, drawn
+from benchmarks.suites.edits import Operator, drawn
 from benchmarks.suites.operators_imports import (
     altered_constant,
     altered_pattern,
@@ -49,11 +49,3 @@ OPERATORS: tuple[Operator[Body], ...] = (
 def import_faults(files: Sequence[SourceFile], dice: random.Random) -> Iterator[Change]:
     """Faults in the order that ``dice`` gives: first the operator, then the body and place."""
     return drawn(KIND, OPERATORS, (body for file in files for body in bodies(file)), dice)
-
-
-def import_faults_of(file: SourceFile, how: str, qualname: str) -> Iterator[Change]:
-    """All faults that the operator called ``how`` makes of the bodies of one name."""
-    for operator in OPERATORS:
-        for body in bodies(file):
-            if operator.how == how and body.qualname == qualname:
-                yield from changes_of(KIND, operator, body)

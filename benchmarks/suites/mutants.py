@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from benchmarks.suites.edits import Operator, changes_of, drawn
+from benchmarks.suites.edits import Operator, drawn
 from benchmarks.suites.operators_flow import (
     exchanged_statements,
     loop_control,
@@ -101,10 +101,3 @@ def mutants(functions: Iterable[Function], dice: random.Random) -> Iterator[Chan
     """Mutants in the order that ``dice`` gives: first the operator, then function and place."""
     listed = [function for function in functions if function.stands_alone]
     return drawn(KIND, OPERATORS, listed, dice)
-
-
-def mutants_of(function: Function, how: str) -> Iterator[Change]:
-    """All mutants that the operator called ``how`` makes of one function."""
-    for operator in OPERATORS:
-        if operator.how == how:
-            yield from changes_of(KIND, operator, function)

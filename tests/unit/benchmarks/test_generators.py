@@ -4,7 +4,6 @@ import os
 import random
 import subprocess
 import sys
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -166,20 +165,6 @@ def test_changes_are_named_as_the_plugin_names_them(kind: str) -> None:
         assert change.kind == kind
 
 
-@pytest.mark.parametrize("kind", ["mutant", "import", "test"])
-def test_a_change_is_made_again_from_what_it_is_called(kind: str) -> None:
-    for change in islice(drawn(kind, 1), 40):
-        place = change.places[0]
-        if kind == "mutant":
-            (function,) = (f for f in program().functions if f.qualname == place.qualname)
-            again = mutants.mutants_of(function, change.how)
-        elif kind == "import":
-            again = import_faults.import_faults_of(program(), change.how, place.qualname)
-        else:
-            again = faulty_tests.faulty_tests_of(suite(), change.how, place.qualname)
-        assert change.digest in {each.digest for each in again}
-
-
 def test_what_an_import_runs_belongs_to_the_body_that_runs_it() -> None:
     places = {str(place) for change in drawn("import", 1) for place in change.places}
 
@@ -214,13 +199,14 @@ def test_statements_change_places_only_if_that_matters() -> None:
     lines = ("a.x = 1", "a.y = 2", "a['k'] = 1", "a['l'] = a.x", "b = a.x", "a = c(a)")
     text = "def f(a):\n" + "".join(f"    {line}\n" for line in lines)
 
-    found = mutants.mutants_of(SourceFile("m.py", text).functions[0], "exchanged statements")
+    made = mutants.mutants(SourceFile("m.py", text).functions, random.Random(1))
 
-    assert [change.lines["m.py"] for change in found] == [range(6, 8)]
+    exchanged = [change for change in made if change.how == "exchanged statements"]
+    assert [change.lines["m.py"] for change in exchanged] == [range(6, 8)]
 
 
 def test_a_faulty_row_is_a_fault_of_its_test() -> None:
-    rows = list(faulty_tests.faulty_tests_of(suite(), "wrong row", "test_total"))
+    rows = [change for change in drawn("test", 1) if change.how == "wrong row"]
 
     assert {change.places for change in rows} == {
         (Place(file="tests/test_shop.py", qualname="test_total", start_line=12),)
