@@ -20,6 +20,7 @@ EVIDENCE = (
     "traceback",
     "guard",
     "origin",
+    "tests",
     "names",
     "order",
     "changed",

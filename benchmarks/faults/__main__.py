@@ -3,6 +3,7 @@
     python -m benchmarks.faults build [PACKAGE ...]      plant the faults, hours
     python -m benchmarks.faults collect [PACKAGE ...]    run the plugin on each, hours
     python -m benchmarks.faults green [PACKAGE ...]      the same after a green run, hours
+    python -m benchmarks.faults fit                      the model's numbers anew, a minute
     python -m benchmarks.faults report                   what comes out, minutes
     python -m benchmarks.faults smoke                    20 of the faults, for CI
     python -m benchmarks.faults compare [PACKAGE ...]    beside FauxPy on some of them, hours
@@ -61,6 +62,14 @@ def _green(given: argparse.Namespace) -> int:
     return over_packages(given.packages or all_packages(), task, jobs=given.jobs)
 
 
+def _fit(given: argparse.Namespace) -> int:
+    del given
+    from benchmarks.faults.numbers import fit  # numpy and scipy are wanted here only
+
+    print(fit())
+    return 0
+
+
 def _report(given: argparse.Namespace) -> int:
     report(given.part, ablation=given.ablation)
     return 0
@@ -80,6 +89,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "build": _build,
     "collect": _collect,
     "green": _green,
+    "fit": _fit,
     "report": _report,
     "smoke": _smoke,
     "compare": _compare,

@@ -4,8 +4,9 @@ The posterior of the single-fault model is a softmax over locations of a weighte
 of the prior's terms and the log likelihood ratios of the outcomes. So maximum likelihood of the
 location at fault gives them. What is known of every location comes first; what only an inspected
 location shows is fitted on top of that, held as it is, because locations are inspected in the order
-of belief: fitted together, "was inspected" would stand in for the prior. The temperature is the one
-under which packages that were left out are told most truthfully.
+of belief: fitted together, "was inspected" would stand in for the prior. Two more numbers are such
+that they hold for packages that were left out: how much lower tests start than the share of faulty
+tests would have it, and the temperature.
 
 Reference:
     McFadden: Conditional logit analysis of qualitative choice behavior. 1974.
@@ -21,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.optimize import minimize, minimize_scalar
 
-from benchmarks.faults.replay import problems
+from benchmarks.faults.replay import outcome_of, problems
 from pytest_bayesloc.domain.evidence import Outcome
 from pytest_bayesloc.inspection.order import order_evidence
 from pytest_bayesloc.localization.prior import blend_features
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     Learn = Callable[[Sequence["Choice"]], Terms]
 
 MODEL = "single-fault"
-#: Strength of the penalty on the squares of standardised weights.
+#: Strength of the penalty on half the squares of weights: a normal prior of variance 1 / penalty.
 PENALTY = 1.0
 SILENT = frozenset({Outcome.INCONCLUSIVE, Outcome.NO_COVERAGE})
 
@@ -51,12 +52,16 @@ class Choice:
         package: The subject's name.
         terms: Per location, the named values that are weighed.
         guilty: Per location, whether it is at fault.
+        tests: Per location, whether it is test code.
+        of_test: Whether what is at fault is test code.
         weight: Of the group; those of one fault have 1 together.
     """
 
     package: str
     terms: tuple[Terms, ...]
     guilty: tuple[bool, ...]
+    tests: tuple[bool, ...]
+    of_test: bool
     weight: float
 
 
@@ -65,13 +70,20 @@ def choices(package: str, rows: Iterable[Mapping[str, Any]]) -> list[Choice]:
     found = []
     for row in rows:
         groups = problems(row)
-        for problem in groups:
-            if problem.truth:
-                terms = terms_of(problem)
-                guilty = tuple(where in problem.truth for where in problem.locations)
-                weight = 1 / len(groups)
-                found.append(Choice(package=package, terms=terms, guilty=guilty, weight=weight))
+        weight = 1 / max(1, len(groups))
+        found += [_choice(package, problem, weight) for problem in groups if problem.truth]
     return found
+
+
+def _choice(package: str, problem: Problem, weight: float) -> Choice:
+    return Choice(
+        package=package,
+        terms=terms_of(problem),
+        guilty=tuple(where in problem.truth for where in problem.locations),
+        tests=tuple(where.is_test for where in problem.locations),
+        of_test=any(where.is_test for where in problem.truth),
+        weight=weight,
+    )
 
 
 def terms_of(problem: Problem) -> tuple[dict[str, float], ...]:
@@ -90,7 +102,7 @@ def terms_of(problem: Problem) -> tuple[dict[str, float], ...]:
         *order_evidence(problem.recording(), problem.raw["failing"], model=MODEL),
     ]
     seen = [(number[item.location], item.outcome) for item in evidence]
-    seen += [(made[0], Outcome(made[2])) for made in problem.raw["inspections"] if made[0] >= 0]
+    seen += [(made[0], outcome_of(made)) for made in problem.raw["inspections"] if made[0] >= 0]
     for n, outcome in seen:
         if outcome not in SILENT:
             terms[n][outcome.name] = 1.0
@@ -107,14 +119,12 @@ def fitted(
     """The weight of each of ``names``, in nats, beside the weights ``held``."""
     matrices = [_matrix(choice, names) for choice in found]
     offsets = [_matrix(choice, list(held)) @ _weights(held) if held else 0.0 for choice in found]
-    scale = np.std(np.vstack(matrices), axis=0) + 1e-9
-    scaled = [matrix / scale for matrix in matrices]
     guilty = [np.array(choice.guilty) for choice in found]
     weights = [choice.weight for choice in found]
 
     def loss(w: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         total, slope = 0.5 * penalty * float(w @ w), penalty * w
-        for matrix, base, is_guilty, weight in zip(scaled, offsets, guilty, weights, strict=True):
+        for matrix, base, is_guilty, weight in zip(matrices, offsets, guilty, weights, strict=True):
             p = _softmax(matrix @ w + base)
             right = max(float(p[is_guilty].sum()), 1e-300)
             total -= weight * float(np.log(right))
@@ -122,27 +132,69 @@ def fitted(
         return total, slope
 
     best = minimize(loss, np.zeros(len(names)), jac=True, method="L-BFGS-B")
-    return dict(zip(names, (best.x / scale).tolist(), strict=True))
+    return dict(zip(names, best.x.tolist(), strict=True))
 
 
-def temperature(found: Sequence[Choice], learn: Learn) -> float:
-    """What logits are to be divided by, for packages that were not learned from.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldOut:
+    """What a model says of a group of a package that it was not fitted on.
 
-    Args:
-        found: Of several packages; each is left out once.
-        learn: Fits all weights.
+    Attributes:
+        choice: The group.
+        logits: Per location, in nats.
     """
-    told: list[tuple[NDArray[np.float64], NDArray[np.bool_], float]] = []
+
+    choice: Choice
+    logits: NDArray[np.float64]
+
+
+def held_out(found: Sequence[Choice], learn: Learn) -> list[HeldOut]:
+    """Each package of ``found`` by what ``learn`` makes of the others."""
+    told = []
     for package in sorted({choice.package for choice in found}):
         weights = learn([choice for choice in found if choice.package != package])
         for choice in found:
             if choice.package == package:
                 logits = _matrix(choice, list(weights)) @ _weights(weights)
-                told.append((logits, np.array(choice.guilty), choice.weight))
+                told.append(HeldOut(choice=choice, logits=logits))
+    return told
+
+
+def lowered(told: Sequence[HeldOut], at_most: float) -> float:
+    """By how many nats tests must start lower, so that few faults of the code are blamed on one.
+
+    Args:
+        told: Of several packages.
+        at_most: The share of them that may be.
+    """
+    margins = []
+    for one in told:
+        tests = np.array(one.choice.tests)
+        if not one.choice.of_test and tests.any() and not tests.all():
+            margins.append(float(one.logits[tests].max() - one.logits[~tests].max()))
+    n_spared = int(at_most * len(margins))
+    return max(0.0, sorted(margins, reverse=True)[n_spared])
+
+
+def temperature(told: Sequence[HeldOut], lower: float) -> float:
+    """What logits are to be divided by, so that probabilities of faulty code are true.
+
+    Args:
+        told: Of several packages.
+        lower: What tests start lower by.
+    """
+    code = [one for one in told if not one.choice.of_test]
+    cases = [
+        (one.logits - lower * np.array(one.choice.tests), np.array(one.choice.guilty), one.choice)
+        for one in code
+    ]
 
     def loss(log_t: float) -> float:
-        parts = ((_softmax(z / np.exp(log_t))[guilty].sum(), w) for z, guilty, w in told)
-        return -sum(w * float(np.log(max(float(right), 1e-300))) for right, w in parts)
+        total = 0.0
+        for logits, guilty, choice in cases:
+            right = float(_softmax(logits / np.exp(log_t))[guilty].sum())
+            total -= choice.weight * float(np.log(max(right, 1e-300)))
+        return total
 
     best = minimize_scalar(loss, bounds=(-1.5, 1.5), method="bounded")
     return float(np.exp(best.x))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_bayesloc.domain.evidence import Outcome
 from pytest_bayesloc.domain.failure import Role
-from pytest_bayesloc.domain.inspection import Rerun, TestRun, Verdict
+from pytest_bayesloc.domain.inspection import Effect, Rerun, TestRun, Verdict
 from pytest_bayesloc.domain.location import MODULE, Location
 from pytest_bayesloc.domain.recording import Call, Recording
 from pytest_bayesloc.domain.spectrum import Spectrum
@@ -21,10 +21,11 @@ from pytest_bayesloc.inspection.case import Case
 from pytest_bayesloc.inspection.finding import Finding
 from pytest_bayesloc.inspection.kind import Kind, outlooks
 from pytest_bayesloc.inspection.kinds.assertions import Assertions
-from pytest_bayesloc.inspection.kinds.mutants import Mutants
+from pytest_bayesloc.inspection.kinds.mutants import Mutants, judged
 from pytest_bayesloc.inspection.loop import Loop
 from pytest_bayesloc.inspection.names import name_evidence
 from pytest_bayesloc.inspection.neighbours import Neighbourhood
+from pytest_bayesloc.inspection.test_side import Signs, is_most, test_side_evidence
 from pytest_bayesloc.localization.belief import MODELS
 from pytest_bayesloc.localization.likelihoods import weigh
 from pytest_bayesloc.localization.prior import joint_prior
@@ -138,7 +139,21 @@ class Problem:
             for number, source, outcome in self.raw["evidence"]
             if source in AS_COLLECTED
         ]
-        return [*told, *name_evidence(self.raw["failing"], self.locations, model=model)]
+        return [
+            *told,
+            *test_side_evidence(self._signs(), self.roles(), model=model),
+            *name_evidence(self.raw["failing"], self.locations, model=model),
+        ]
+
+    def _signs(self) -> Signs:
+        frames = [failure["frames"] for failure in self.raw["failures"]]
+        is_guarded = any(source == "guard" for _, source, _ in self.raw["evidence"])
+        seen = {number for own in frames for number, _, is_test in own if is_test and number >= 0}
+        return Signs(
+            code_raised=not is_guarded and is_most(bool(o) and not o[-1][2] for o in frames),
+            twin_passes=is_most(bool(near["supersets"]) for near in self.raw["nearness"]),
+            in_traceback=frozenset(self.locations[number] for number in seen),
+        )
 
     def recording(self) -> Recording:
         """Of each recorded function, its last call in each failing test."""
@@ -240,9 +255,18 @@ class _Replayed(Kind):
         made = self._table.get((target, self.name))
         if made is None:
             return ()
-        _, kind, outcome, seconds, cpu_s, *_ = made
+        _, kind, _, seconds, cpu_s, *_ = made
         self._clock.now += seconds
-        return [Finding(kind=kind, outcome=Outcome(outcome), why="", seconds=seconds, cpu_s=cpu_s)]
+        outcome = outcome_of(made)
+        return [Finding(kind=kind, outcome=outcome, why="", seconds=seconds, cpu_s=cpu_s)]
+
+
+def outcome_of(made: Sequence[Any]) -> Outcome:
+    """What an inspection came to; of mutants it is judged anew by what each of them did."""
+    _, kind, outcome, _, _, _, trials = made
+    if kind == Mutants.name:
+        return judged([Effect[effect] for _, _, effect, _ in trials])
+    return Outcome(outcome)
 
 
 def _location(entry: Json) -> Location:

@@ -16,6 +16,7 @@ from pytest_bayesloc.inspection.guards import refusal
 from pytest_bayesloc.inspection.names import name_evidence
 from pytest_bayesloc.inspection.neighbours import Neighbourhood
 from pytest_bayesloc.inspection.suspects import test_suspects
+from pytest_bayesloc.inspection.test_side import signs, test_side_evidence
 from pytest_bayesloc.inspection.tracebacks import (
     executed_lines,
     guard_evidence,
@@ -251,7 +252,12 @@ def _group(
     traced = traceback_evidence(failures, code, reader.locate, model=terms.model, spared=spared)
     recent = change_evidence(changes, belief, model=terms.model)
     called = name_evidence([f.node_id for f in failures], code, model=terms.model)
-    known = [e for e in (*named, *traced, *own, *called, *recent) if e.location in belief]
+    seen = signs(failures, spectrum, reader.locate)
+    if guard is not None:  # the code raised for the data that the test gave it
+        seen = replace(seen, code_raised=False)
+    told = test_side_evidence(seen, tests, model=terms.model)
+    every = (*named, *traced, *own, *told, *called, *recent)
+    known = [e for e in every if e.location in belief]
     return Group(
         failures=tuple(failures),
         spectrum=spectrum,

@@ -7,19 +7,17 @@ Reference:
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import exp
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.evidence import Evidence, Outcome
+from pytest_bayesloc.localization.fitted import CHANCES, LOG_RATIOS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from pytest_bayesloc.domain.location import Location
-
-#: Measured ratios are raised to this power, because sources of evidence are not independent: at
-#: power 1 a posterior of 0.9 or more was right 73 times in a hundred, at 0.6 86 times.
-TEMPER = 0.6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,11 +36,6 @@ class Likelihood:
 def of_ratio(ratio: float) -> Likelihood:
     """The pair with this ratio that sums to 1, as every row of the reference table does."""
     return Likelihood(p_if_faulty=ratio / (1.0 + ratio), p_if_clean=1.0 / (1.0 + ratio))
-
-
-def measured(ratio: float) -> Likelihood:
-    """The pair of a measured ratio, tempered."""
-    return of_ratio(ratio**TEMPER)
 
 
 NEUTRAL = Likelihood(p_if_faulty=0.5, p_if_clean=0.5)
@@ -64,9 +57,10 @@ _CHANGES = {
     Outcome.UNCHANGED_SINCE_GREEN: Likelihood(p_if_faulty=0.05, p_if_clean=0.90),
 }
 
-#: The reference table. It knows no evidence from tracebacks: neutral.
+#: The reference table. It knows no other evidence: that is neutral, but for what concerns tests.
 REFERENCE: Mapping[Outcome, Likelihood] = MappingProxyType(
     {
+        **dict.fromkeys(Outcome, NEUTRAL),
         Outcome.TARGET_ASSERTION_FAILED: Likelihood(p_if_faulty=0.95, p_if_clean=0.05),
         Outcome.TARGET_ASSERTION_FAILED_BUT_LLM_DISAGREES: Likelihood(
             p_if_faulty=0.60, p_if_clean=0.40
@@ -75,53 +69,24 @@ REFERENCE: Mapping[Outcome, Likelihood] = MappingProxyType(
         Outcome.COLLATERAL_FAILURE_LLM_SUSPICIOUS: Likelihood(p_if_faulty=0.70, p_if_clean=0.30),
         Outcome.COLLATERAL_FAILURE_LLM_INNOCENT: Likelihood(p_if_faulty=0.40, p_if_clean=0.60),
         Outcome.COLLATERAL_FAILURE: Likelihood(p_if_faulty=0.60, p_if_clean=0.40),
-        Outcome.NO_COVERAGE: NEUTRAL,
-        Outcome.INCONCLUSIVE: NEUTRAL,
-        Outcome.MUTANT_REPAIRS: NEUTRAL,
-        Outcome.MUTANT_BREAKS_OTHERS: NEUTRAL,
-        Outcome.NO_MUTANT_FLIPS: NEUTRAL,
-        Outcome.REVERT_REPAIRS: NEUTRAL,
-        Outcome.REVERT_CHANGES_NOTHING: NEUTRAL,
-        Outcome.CHANGED_SINCE_GREEN: NEUTRAL,
-        Outcome.UNCHANGED_SINCE_GREEN: NEUTRAL,
-        Outcome.NAME_EXACT: NEUTRAL,
-        Outcome.NAME_PART: NEUTRAL,
-        Outcome.NAME_ABSENT: NEUTRAL,
-        Outcome.RETURNED_LAST: NEUTRAL,
-        Outcome.RETURNED_EARLIER: NEUTRAL,
-        Outcome.RAISE_FRAME: NEUTRAL,
-        Outcome.NOT_IN_TRACEBACK: NEUTRAL,
         **_TESTS,
     }
 )
 
-#: Ratios of faults against the other candidates among the first 15, on 148 bugs of 12 packages.
+#: What was fitted to planted faults, and choices for the rest.
 MEASURED: Mapping[Outcome, Likelihood] = MappingProxyType(
     {
-        Outcome.TARGET_ASSERTION_FAILED: measured(4.0),
-        # A callee broke its invariant first, or only the target's input was off: 0.97.
-        Outcome.TARGET_ASSERTION_FAILED_BUT_LLM_DISAGREES: NEUTRAL,
-        # Assertions repair nothing: that all tests pass under them says nothing of the target.
-        Outcome.COVERED_AND_PASSED: NEUTRAL,
+        **dict.fromkeys(Outcome, NEUTRAL),
         # The reference's ratios, until an LLM has been measured.
         Outcome.COLLATERAL_FAILURE_LLM_SUSPICIOUS: of_ratio(7.0 / 3.0),
         Outcome.COLLATERAL_FAILURE_LLM_INNOCENT: of_ratio(2.0 / 3.0),
-        # Assertions were in place and none fired.
-        Outcome.COLLATERAL_FAILURE: measured(0.90),
-        Outcome.NO_COVERAGE: NEUTRAL,
-        Outcome.INCONCLUSIVE: NEUTRAL,
-        Outcome.MUTANT_REPAIRS: measured(2.8),
-        Outcome.MUTANT_BREAKS_OTHERS: NEUTRAL,
-        Outcome.NO_MUTANT_FLIPS: measured(0.7),
-        Outcome.NAME_EXACT: measured(7.8),
-        Outcome.NAME_PART: measured(2.0),
-        Outcome.NAME_ABSENT: measured(0.71),
-        Outcome.RETURNED_LAST: measured(3.2),
-        Outcome.RETURNED_EARLIER: measured(0.32),
         **_CHANGES,
-        Outcome.RAISE_FRAME: measured(9.4),
-        Outcome.NOT_IN_TRACEBACK: measured(0.83),
         **_TESTS,
+        **{outcome: of_ratio(exp(x)) for outcome, x in LOG_RATIOS.items()},
+        **{
+            outcome: Likelihood(p_if_faulty=faulty, p_if_clean=clean)
+            for outcome, (faulty, clean) in CHANCES.items()
+        },
     }
 )
 

@@ -50,14 +50,20 @@ class _Tried:
         )
 
     def outcome(self) -> Outcome:
-        effects = [trial.effect for trial in self.trials]
-        if Effect.REPAIRS in effects:
-            return Outcome.MUTANT_REPAIRS
-        if Effect.BREAKS_OTHERS in effects:
-            return Outcome.MUTANT_BREAKS_OTHERS
-        conclusive = [effect for effect in effects if effect is not Effect.INCONCLUSIVE]
-        enough = len(conclusive) >= MIN_CONCLUSIVE
-        return Outcome.NO_MUTANT_FLIPS if enough else Outcome.INCONCLUSIVE
+        return judged([trial.effect for trial in self.trials])
+
+
+def judged(effects: Sequence[Effect]) -> Outcome:
+    """What the effects of all mutants of a target amount to."""
+    if Effect.REPAIRS in effects:
+        return Outcome.MUTANT_REPAIRS
+    if Effect.BREAKS_OTHERS in effects:
+        return Outcome.MUTANT_BREAKS_OTHERS
+    conclusive = [effect for effect in effects if effect is not Effect.INCONCLUSIVE]
+    if len(conclusive) < MIN_CONCLUSIVE:
+        return Outcome.INCONCLUSIVE
+    matters = any(effect is not Effect.SAME_ERROR for effect in conclusive)
+    return Outcome.NO_MUTANT_FLIPS if matters else Outcome.NO_MUTANT_MATTERS
 
 
 class Mutants(Kind):
@@ -68,7 +74,12 @@ class Mutants(Kind):
     """
 
     name = KIND
-    outcomes = (Outcome.MUTANT_REPAIRS, Outcome.MUTANT_BREAKS_OTHERS, Outcome.NO_MUTANT_FLIPS)
+    outcomes = (
+        Outcome.MUTANT_REPAIRS,
+        Outcome.MUTANT_BREAKS_OTHERS,
+        Outcome.NO_MUTANT_FLIPS,
+        Outcome.NO_MUTANT_MATTERS,
+    )
     seconds = 0.3
 
     def __init__(self, propose: Propose) -> None:
@@ -162,4 +173,6 @@ def _why(tried: _Tried, outcome: Outcome) -> str:
         return f"the failing tests pass with one small edit, but others break ({words})"
     if outcome is Outcome.NO_MUTANT_FLIPS:
         return f"none of {n} small edits turned the failing tests green"
+    if outcome is Outcome.NO_MUTANT_MATTERS:
+        return f"the tests fail in the same way whatever is edited in it ({n} small edits)"
     return f"{n} small edit{'' if n == 1 else 's'} tried: too few ended to say anything"

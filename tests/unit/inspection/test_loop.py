@@ -98,7 +98,7 @@ def outcomes(done: Case) -> list[tuple[str, Outcome]]:
 
 
 def test_target_whose_assertion_fails_gains_belief() -> None:
-    done = run(violates("b"), case())
+    done = run(violates("b"), case(model="independent"))
 
     assert dict(outcomes(done))["b"] is Outcome.TARGET_ASSERTION_FAILED
     assert done.belief.p(B) > 0.3
@@ -134,7 +134,7 @@ def test_passing_tests_are_run_under_a_patch_only_if_it_made_a_difference() -> N
 
 
 def test_loop_ends_at_the_threshold() -> None:
-    done = run(violates("a"), case({A: 0.85, B: 0.1, C: 0.05}))
+    done = run(violates("a"), case({A: 0.85, B: 0.1, C: 0.05}, model="independent"))
 
     assert len(done.inspections) == 1
     assert done.stop.startswith("threshold 0.9 reached by m.py:1 a")

@@ -133,6 +133,7 @@ def inspected(
 
 
 FIXED = {"f0": PASSED, "f1": PASSED}
+OTHERWISE: Going = {"m1": {"f0": replace(FAILED, error="F")}}
 ALL = tuple(mutant(n) for n in range(1, 6))
 
 
@@ -172,17 +173,24 @@ def test_mutant_that_breaks_what_passed_does_not_repair() -> None:
     assert len(finding.trials) == len(ALL)
 
 
-def test_mutants_without_effect_speak_for_the_target() -> None:
-    finding, _ = inspected({}, *ALL)
+def test_mutants_that_only_change_the_error_turn_nothing_green() -> None:
+    finding, _ = inspected(OTHERWISE, *ALL)
 
     assert finding.outcome is Outcome.NO_MUTANT_FLIPS
     assert finding.why == "none of 5 small edits turned the failing tests green"
 
 
-def test_another_error_is_told_from_the_same() -> None:
-    going: Going = {"m1": {"f0": replace(FAILED, error="F")}}
+def test_target_whose_mutants_change_nothing_does_not_matter() -> None:
+    finding, _ = inspected({}, *ALL)
 
-    finding, _ = inspected(going, *ALL)
+    assert finding.outcome is Outcome.NO_MUTANT_MATTERS
+    assert finding.why == (
+        "the tests fail in the same way whatever is edited in it (5 small edits)"
+    )
+
+
+def test_another_error_is_told_from_the_same() -> None:
+    finding, _ = inspected(OTHERWISE, *ALL)
 
     effects = [trial.effect for trial in finding.trials[:2]]
     assert effects == [Effect.OTHER_ERROR, Effect.SAME_ERROR]
@@ -203,14 +211,14 @@ def test_mutant_that_does_not_compile_spares_its_line() -> None:
     finding, _ = inspected(going, *ALL)
 
     assert len(finding.trials) == len(ALL)
-    assert finding.outcome is Outcome.NO_MUTANT_FLIPS
+    assert finding.outcome is Outcome.NO_MUTANT_MATTERS
 
 
 @pytest.mark.parametrize(
     ("n", "outcome"),
     [
         (MIN_CONCLUSIVE - 1, Outcome.INCONCLUSIVE),
-        (MIN_CONCLUSIVE, Outcome.NO_MUTANT_FLIPS),
+        (MIN_CONCLUSIVE, Outcome.NO_MUTANT_MATTERS),
     ],
 )
 def test_too_few_mutants_say_nothing(n: int, outcome: Outcome) -> None:

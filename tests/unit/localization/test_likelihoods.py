@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+from math import exp
+
 import pytest
 
 from pytest_bayesloc.domain.evidence import Outcome
 from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.localization.fitted import CHANCES, LOG_RATIOS
 from pytest_bayesloc.localization.likelihoods import (
     MEASURED,
     REFERENCE,
@@ -40,20 +43,19 @@ def test_reference_table(outcome: str, p_if_faulty: float, p_if_clean: float) ->
 @pytest.mark.parametrize(
     ("outcome", "ratio"),
     [
-        ("TARGET_ASSERTION_FAILED", 4.0**0.6),
-        ("TARGET_ASSERTION_FAILED_BUT_LLM_DISAGREES", 1.0),
-        ("COVERED_AND_PASSED", 1.0),
-        ("COLLATERAL_FAILURE_LLM_SUSPICIOUS", 7 / 3),
-        ("COLLATERAL_FAILURE_LLM_INNOCENT", 2 / 3),
-        ("COLLATERAL_FAILURE", 0.9**0.6),
-        ("NO_COVERAGE", 1.0),
-        ("INCONCLUSIVE", 1.0),
-        ("RAISE_FRAME", 9.4**0.6),
-        ("NOT_IN_TRACEBACK", 0.83**0.6),
+        *((outcome, exp(log_ratio)) for outcome, log_ratio in LOG_RATIOS.items()),
+        *((outcome, faulty / clean) for outcome, (faulty, clean) in CHANCES.items()),
+        (Outcome.COLLATERAL_FAILURE_LLM_SUSPICIOUS, 7 / 3),
+        (Outcome.COLLATERAL_FAILURE_LLM_INNOCENT, 2 / 3),
+        (Outcome.COVERED_AND_PASSED, 1.0),
+        (Outcome.INCONCLUSIVE, 1.0),
+        (Outcome.NAME_ABSENT, 1.0),
     ],
 )
-def test_measured_ratios_are_tempered_and_choices_are_not(outcome: str, ratio: float) -> None:
-    assert likelihood("single-fault", Outcome(outcome)).ratio == pytest.approx(ratio)
+def test_single_fault_model_takes_what_was_fitted_and_choices_for_the_rest(
+    outcome: Outcome, ratio: float
+) -> None:
+    assert likelihood("single-fault", outcome).ratio == pytest.approx(ratio)
 
 
 @pytest.mark.parametrize("model", TABLES)

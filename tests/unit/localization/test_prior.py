@@ -8,7 +8,7 @@ from pytest_bayesloc.domain.failure import Role
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.localization import prior as priors
-from pytest_bayesloc.localization.fitted import TESTS
+from pytest_bayesloc.localization.fitted import PRIOR, TESTS
 
 
 def location(name: str, *, is_test: bool = False) -> Location:
@@ -59,8 +59,11 @@ SPECTRUM = Spectrum(
 def test_blend_is_the_documented_softmax() -> None:
     # Ochiai: line maximum A 1, B 1/sqrt(2*2) = 0.5; function A 2/sqrt(2*4), B 0.5.
     # Op2 line maximum ranks A 1st and B 2nd.
-    a = exp(6 * 1 + 4 * 1)
-    b = exp(6 * 0.5 + 4 * 0.5 / (2 / sqrt(8))) * 2**-0.5
+    of_lines, whole, rank = (
+        PRIOR[name] for name in ("ochiai of lines", "ochiai", "rank by op2 of lines")
+    )
+    a = exp(of_lines * 1 + whole * 1)
+    b = exp(of_lines * 0.5 + whole * 0.5 / (2 / sqrt(8))) * 2**rank
 
     assert priors.blend_prior(SPECTRUM) == pytest.approx({A: a / (a + b), B: b / (a + b)})
 

@@ -1,0 +1,173 @@
+"""The model's numbers, fitted on the fit packages and written where the plugin reads them."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks.faults.fitting import (
+    PENALTY,
+    choices,
+    fitted,
+    held_out,
+    lowered,
+    pairs,
+    temperature,
+)
+from benchmarks.faults.split import FIT, packages_of
+from benchmarks.faults.storage import packages, read_rows
+from pytest_bayesloc.domain.failure import Role
+from pytest_bayesloc.localization.fitted import PRIOR
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from benchmarks.faults.fitting import Choice
+
+    Weights = Mapping[str, float]
+
+#: No outcome is impossible.
+LEAST = 1e-3
+TO = Path(__file__).resolve().parents[2] / "pytest_bayesloc" / "localization" / "fitted.py"
+#: What is known of every location, per kind of evidence. What most of them show is neutral, or the
+#: sum over a kind would speak for all code against all tests.
+AT_HAND = {
+    "traceback": ("RAISE_FRAME", "NOT_IN_TRACEBACK"),
+    "tests": ("CODE_RAISED", "TWIN_PASSES", "TEST_IN_TRACEBACK"),
+    "names": ("NAME_EXACT", "NAME_PART"),
+}
+#: What only inspected, or recorded, locations show: first the usual outcome of each kind, which is
+#: neutral. The outcomes of a kind exclude each other.
+INSPECTED = {
+    "order": ("RETURNED_EARLIER", "RETURNED_LAST"),
+    "assertions": ("COLLATERAL_FAILURE", "TARGET_ASSERTION_FAILED"),
+    "mutants": (
+        "NO_MUTANT_FLIPS",
+        "MUTANT_REPAIRS",
+        "MUTANT_BREAKS_OTHERS",
+        "NO_MUTANT_MATTERS",
+    ),
+}
+#: The share of faults in the code that may be blamed on a test.
+BLAMED = 0.04
+#: Of what inspections show: it is rare, and must prove itself.
+PENALTY_INSPECTED = 10.0
+
+
+def fit() -> str:
+    """Fit everything and write it; what was done, in words."""
+    names = [name for name in packages_of(FIT) if name in set(packages())]
+    found = [choice for name in names for choice in choices(name, read_rows(name))]
+    told = held_out(found, learn)
+    lower = lowered(told, BLAMED)
+    heat = temperature(told, lower)
+    weights = learn(found)
+    weights |= {role.name: weights[role.name] - lower for role in Role}
+    weights = {name: weight / heat for name, weight in weights.items()}
+    chances = {
+        name: pair
+        for outcomes in INSPECTED.values()
+        for name, pair in pairs(weights, found, outcomes).items()
+    }
+    n_faults = round(sum(choice.weight for choice in found))
+    said = (
+        f"{n_faults} faults of {len(names)} packages, penalty {PENALTY:g}, temperature {heat:.2f}"
+    )
+    TO.write_text(_text(weights, chances, names, said), encoding="utf-8")
+    return said
+
+
+def learn(found: Sequence[Choice]) -> dict[str, float]:
+    """All weights: of what is at hand first, then of what inspections show beside it."""
+    roles = [role.name for role in Role]
+    at_hand = fitted(found, [*PRIOR, *roles, *(n for kind in AT_HAND.values() for n in kind)])
+    unusual = [name for kind in INSPECTED.values() for name in kind[1:]]
+    shown = fitted(found, unusual, held=at_hand, penalty=PENALTY_INSPECTED)
+    return {**at_hand, **shown}
+
+
+def _text(
+    weights: Weights,
+    chances: Mapping[str, tuple[float, float]],
+    names: Sequence[str],
+    said: str,
+) -> str:
+    """The module that the plugin imports."""
+    today = datetime.now(tz=timezone.utc).date()
+    ratios = {name: weights[name] for kind in AT_HAND.values() for name in kind}
+    roles = {f"Role.{role.name}": weights[role.name] for role in Role}
+    prior = {f'"{name}"': weights[name] for name in PRIOR}
+    return _MODULE.format(
+        date=today,
+        said=said,
+        names=_wrapped(names),
+        prior=_entries(prior, ".2f"),
+        roles=_entries(roles, ".2f"),
+        ratios=_entries({f"Outcome.{name}": w for name, w in ratios.items()}, ".2f"),
+        chances="\n".join(
+            f"        Outcome.{name}: ({max(faulty, LEAST):.4f}, {max(clean, LEAST):.4f}),"
+            for name, (faulty, clean) in chances.items()
+        ),
+    )
+
+
+def _entries(values: Weights, form: str) -> str:
+    return "\n".join(f"        {name}: {value:{form}}," for name, value in values.items())
+
+
+def _wrapped(names: Sequence[str]) -> str:
+    import textwrap
+
+    return textwrap.fill(", ".join(names), 96, break_on_hyphens=False)
+
+
+_MODULE = '''"""The model's numbers. Written by ``python -m benchmarks.faults fit``, not by hand.
+
+Fitted on {date}: {said}.
+Packages:
+{names}.
+
+Reference:
+    docs/model.md, sections "Prior" and "Likelihoods"; docs/accuracy.md for what they are worth.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.domain.evidence import Outcome
+from pytest_bayesloc.domain.failure import Role
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+#: Weights of the blend's terms, in nats.
+PRIOR: Mapping[str, float] = MappingProxyType(
+    {{
+{prior}
+    }}
+)
+
+#: What a piece of test code starts from, in nats, in the same sum.
+TESTS: Mapping[Role, float] = MappingProxyType(
+    {{
+{roles}
+    }}
+)
+
+#: Of what is at hand before any inspection: the log likelihood ratio, in nats.
+LOG_RATIOS: Mapping[Outcome, float] = MappingProxyType(
+    {{
+{ratios}
+    }}
+)
+
+#: Of what inspections show: P(outcome | faulty) and P(outcome | clean), of each kind summing to 1.
+CHANCES: Mapping[Outcome, tuple[float, float]] = MappingProxyType(
+    {{
+{chances}
+    }}
+)
+'''
