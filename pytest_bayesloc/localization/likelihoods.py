@@ -40,7 +40,7 @@ def of_ratio(ratio: float) -> Likelihood:
 
 NEUTRAL = Likelihood(p_if_faulty=0.5, p_if_clean=0.5)
 
-#: About tests and the guards that refuse their data. Choices, not measurements, hence untempered:
+#: About tests and the guards that refuse their data. Choices, not measurements:
 #: 60 lifts one test that holds a twentieth of the belief (1 to 19) to 0.76.
 _TESTS = {
     Outcome.GUARD_NAMES_OWNER: of_ratio(60.0),
@@ -49,12 +49,13 @@ _TESTS = {
 }
 
 #: A change that makes the tests pass when it is taken back is the cause by definition; the rest is
-#: for tests that fail for another reason, as far as a run can tell. Choices, untempered.
+#: for tests that fail for another reason, as far as a run can tell. Choices.
 _CHANGES = {
     Outcome.REVERT_REPAIRS: Likelihood(p_if_faulty=0.95, p_if_clean=0.001),
     Outcome.REVERT_CHANGES_NOTHING: Likelihood(p_if_faulty=0.05, p_if_clean=0.999),
-    Outcome.CHANGED_SINCE_GREEN: Likelihood(p_if_faulty=0.95, p_if_clean=0.10),
-    Outcome.UNCHANGED_SINCE_GREEN: Likelihood(p_if_faulty=0.05, p_if_clean=0.90),
+    # What is not seen to change can break too: by another dependency, data file or machine.
+    Outcome.CHANGED_SINCE_GREEN: Likelihood(p_if_faulty=0.99, p_if_clean=0.05),
+    Outcome.UNCHANGED_SINCE_GREEN: Likelihood(p_if_faulty=0.01, p_if_clean=0.95),
 }
 
 #: The reference table. It knows no other evidence: that is neutral, but for what concerns tests.
