@@ -27,6 +27,8 @@ POSTERIOR, PRIOR = "posterior", "prior"
 N_RESAMPLED = 500
 TOP_LINES = (1, 5, 10)
 BINS = 10
+#: Of the power by which a function's lines share its belief: of 1, 4 and 8 best on validate.
+SHARPNESS = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,11 +120,11 @@ def _standing(scores: Mapping[Any, float], truth: Container[Any]) -> Standing | 
 
 
 def _lines_by_belief(problem: Problem, case: Case) -> dict[Line, float]:
-    """Each line with the belief in its function, shared out by Ochiai."""
+    """Each line with the belief in its function, shared out by a power of Ochiai."""
     scores = line_scores(problem.spectrum, "ochiai")
     found: dict[Line, float] = {}
     for where, p in case.belief.probabilities.items():
-        rows = scores.get(where, {})
+        rows = {line: value**SHARPNESS for line, value in scores.get(where, {}).items()}
         total = sum(rows.values()) or 1.0
         for line, value in rows.items():
             found[where.file, line] = p * value / total
