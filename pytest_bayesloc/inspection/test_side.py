@@ -64,12 +64,12 @@ def _left_code(failure: Failure) -> bool:
 def _twins(spectrum: Spectrum) -> list[bool]:
     """Per failing test, whether some passing test executes all that it does."""
     failing = list(bits(spectrum.failing))[:MAX_TESTS]
+    looked_at = sum(1 << i for i in failing)
     like = dict.fromkeys(failing, spectrum.passing)
     for rows in spectrum.lines.values():
         for executed in rows.values():
-            for i in failing:
-                if executed >> i & 1:
-                    like[i] &= executed
+            for i in bits(executed & looked_at):
+                like[i] &= executed
     return [bool(tests) for tests in like.values()]
 
 
