@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -72,7 +73,8 @@ def fit() -> str:
     }
     n_faults = round(sum(choice.weight for choice in found))
     said = (
-        f"{n_faults} faults of {len(names)} packages, penalty {PENALTY:g}, temperature {heat:.2f}"
+        f"{n_faults} faults of {len(names)} packages, penalties {PENALTY:g} and "
+        f"{PENALTY_INSPECTED:g},\ntests lowered by {lower:.2f}, temperature {heat:.2f}"
     )
     TO.write_text(_text(weights, chances, names, said), encoding="utf-8")
     return said
@@ -117,8 +119,6 @@ def _entries(values: Weights, form: str) -> str:
 
 
 def _wrapped(names: Sequence[str]) -> str:
-    import textwrap
-
     return textwrap.fill(", ".join(names), 96, break_on_hyphens=False)
 
 
@@ -129,7 +129,7 @@ Packages:
 {names}.
 
 Reference:
-    docs/model.md, sections "Prior" and "Likelihoods"; docs/accuracy.md for what they are worth.
+    docs/model.md, sections "Prior" and "Likelihoods".
 """
 
 from __future__ import annotations
