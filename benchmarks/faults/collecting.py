@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.faults.building import GOALS, SEED, listed
@@ -15,6 +16,7 @@ from benchmarks.suites.subjects import KNOWN
 from benchmarks.suites.workspace import CHECKOUT, prepare, write_json
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from benchmarks.suites.planting import PlantedFault
@@ -37,19 +39,29 @@ def collect(name: str, *, work: Path, python: Path, plugin: Path) -> str:
     fingerprint = install_plugin(workspace, plugin)
     kept = workspace.root / "rows" / fingerprint
     kept.mkdir(parents=True, exist_ok=True)
-    rows = []
     try:
-        for fault in faults:
-            saved = kept / f"{fault.digest}.json"
-            if not saved.is_file():
-                write_json(saved, collected(workspace, fault))
-                print(f"  {name}: {fault.kind} {fault}", flush=True)
-            rows.append(json.loads(saved.read_text("utf-8")))
+        rows = resumed(faults, kept, partial(collected, workspace))
     finally:
         workspace.restore()
     write_rows(name, rows)
     n_without = sum(not row["groups"] for row in rows)
     return f"{len(rows)} rows, {n_without} of them without a ranking"
+
+
+def resumed(
+    faults: Iterable[PlantedFault],
+    kept: Path,
+    measure: Callable[[PlantedFault], dict[str, Any]],
+) -> list[dict[str, Any]]:
+    """What ``measure`` says of each fault; what an earlier run left in ``kept`` is not redone."""
+    rows = []
+    for fault in faults:
+        saved = kept / f"{fault.digest}.json"
+        if not saved.is_file():
+            write_json(saved, measure(fault))
+            print(f"  {fault.subject}: {fault.kind} {fault}", flush=True)
+        rows.append(json.loads(saved.read_text("utf-8")))
+    return rows
 
 
 def collected(workspace: Workspace, fault: PlantedFault) -> dict[str, Any]:

@@ -118,7 +118,7 @@ def fitted(
 ) -> dict[str, float]:
     """The weight of each of ``names``, in nats, beside the weights ``held``."""
     matrices = [_matrix(choice, names) for choice in found]
-    offsets = [_matrix(choice, list(held)) @ _weights(held) if held else 0.0 for choice in found]
+    offsets = [_logits(choice, held) if held else 0.0 for choice in found]
     guilty = [np.array(choice.guilty) for choice in found]
     weights = [choice.weight for choice in found]
 
@@ -153,10 +153,11 @@ def held_out(found: Sequence[Choice], learn: Learn) -> list[HeldOut]:
     told = []
     for package in sorted({choice.package for choice in found}):
         weights = learn([choice for choice in found if choice.package != package])
-        for choice in found:
-            if choice.package == package:
-                logits = _matrix(choice, list(weights)) @ _weights(weights)
-                told.append(HeldOut(choice=choice, logits=logits))
+        told += [
+            HeldOut(choice=choice, logits=_logits(choice, weights))
+            for choice in found
+            if choice.package == package
+        ]
     return told
 
 
@@ -224,8 +225,9 @@ def _matrix(choice: Choice, names: Sequence[str]) -> NDArray[np.float64]:
     return np.array([[own.get(name, 0.0) for name in names] for own in choice.terms])
 
 
-def _weights(weights: Terms) -> NDArray[np.float64]:
-    return np.array(list(weights.values()))
+def _logits(choice: Choice, weights: Terms) -> NDArray[np.float64]:
+    logits: NDArray[np.float64] = _matrix(choice, list(weights)) @ np.array(list(weights.values()))
+    return logits
 
 
 def _softmax(logits: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -11,12 +11,14 @@ import random
 import shutil
 import subprocess
 import tempfile
+from functools import partial
 from pathlib import Path
 from posixpath import normpath
 from statistics import mean
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.faults.building import GOALS, SEED
+from benchmarks.faults.collecting import resumed
 from benchmarks.suites.drawing import draw_again
 from benchmarks.suites.measuring import install_plugin
 from benchmarks.suites.planting import Planting, plant, planting_file
@@ -47,16 +49,11 @@ def collect_green(name: str, *, work: Path, python: Path, plugin: Path) -> str:
     faults = [fault for fault in planted if fault.kind in KINDS]
     kept = workspace.root / "green" / install_plugin(workspace, plugin)
     kept.mkdir(parents=True, exist_ok=True)
-    rows = []
     try:
         memory = _remembered(workspace, kept)
         others = _harmless(workspace, work)
-        for fault in faults:
-            saved = kept / f"{fault.digest}.json"
-            if not saved.is_file():
-                write_json(saved, _measured(workspace, fault, memory, others))
-                print(f"  {name}: {fault.kind} {fault}", flush=True)
-            rows.append(json.loads(saved.read_text("utf-8")))
+        measure = partial(_measured, workspace, memory=memory, others=others)
+        rows = resumed(faults, kept, measure)
     finally:
         workspace.restore()
     RUNS.mkdir(parents=True, exist_ok=True)
@@ -101,7 +98,7 @@ def _harmless(workspace: Workspace, work: Path) -> list[Change]:
 
 
 def _measured(
-    workspace: Workspace, fault: PlantedFault, memory: Path, others: Sequence[Change]
+    workspace: Workspace, fault: PlantedFault, *, memory: Path, others: Sequence[Change]
 ) -> dict[str, Any]:
     """Where the fault stands; with fewer changes beside it if together they fail other tests."""
     shuffled = random.Random(fault.digest).sample(others, k=len(others))

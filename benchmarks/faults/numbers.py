@@ -16,7 +16,7 @@ from benchmarks.faults.fitting import (
     pairs,
     temperature,
 )
-from benchmarks.faults.split import FIT, packages_of
+from benchmarks.faults.split import FIT
 from benchmarks.faults.storage import packages, read_rows
 from pytest_bayesloc.domain.failure import Role
 from pytest_bayesloc.localization.fitted import PRIOR
@@ -58,7 +58,7 @@ PENALTY_INSPECTED = 10.0
 
 def fit() -> str:
     """Fit everything and write it; what was done, in words."""
-    names = [name for name in packages_of(FIT) if name in set(packages())]
+    names = packages(FIT)
     found = [choice for name in names for choice in choices(name, read_rows(name))]
     told = held_out(found, learn)
     lower = lowered(told, BLAMED)

@@ -36,10 +36,8 @@ SOURCES = ("traceback", "guard", "origin", "names", "order", "assertions", "muta
 
 def judged_part(part: str, setting: Setting | None = None) -> list[Judged]:
     """Every fault of one part for which there are rows, judged under ``setting``."""
-    with_rows = set(packages())
-    names = [name for name in packages_of(part) if name in with_rows]
     chosen = setting or Setting()
-    return [judge(name, row, chosen) for name in names for row in read_rows(name)]
+    return [judge(name, row, chosen) for name in packages(part) for row in read_rows(name)]
 
 
 def report(part: str, *, ablation: bool = False) -> None:

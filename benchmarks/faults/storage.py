@@ -7,6 +7,8 @@ import lzma
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.faults.split import packages_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
@@ -29,6 +31,7 @@ def read_rows(name: str) -> Iterator[dict[str, Any]]:
     return (json.loads(line) for line in text.splitlines())
 
 
-def packages() -> list[str]:
-    """The packages that have rows."""
-    return sorted(path.name.removesuffix(".jsonl.xz") for path in ROWS.glob("*.jsonl.xz"))
+def packages(part: str) -> list[str]:
+    """The packages of one part that have rows."""
+    with_rows = {path.name.removesuffix(".jsonl.xz") for path in ROWS.glob("*.jsonl.xz")}
+    return [name for name in packages_of(part) if name in with_rows]

@@ -109,19 +109,13 @@ class _File:
 
     def _executed_inside(self) -> dict[int, int]:
         """Per ``id`` of a unit, the tests that execute anything in its body."""
-        around: list[Unit] = []
-        parents: dict[int, Unit] = {}
-        for unit in self.source.units:
-            del around[unit.depth :]
-            if around:
-                parents[id(unit)] = around[-1]
-            around.append(unit)
+        around = {id(unit): outer for unit, outer in self.source.nested()}
         found: dict[int, int] = {}
         for line, tests in self.executed.items():
             inner: Unit | None = self.source.owner(line)
             while inner is not None:
                 found[id(inner)] = found.get(id(inner), 0) | tests
-                inner = parents.get(id(inner))
+                inner = around[id(inner)]
         return found
 
     def inside(self, unit: Unit | None) -> int:

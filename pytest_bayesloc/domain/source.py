@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from pytest_bayesloc.domain.location import MODULE, Location
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import CodeType
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
@@ -178,6 +179,14 @@ class SourceMap:
     def unit(self, location: Location) -> Unit | None:
         """The unit of ``location``, or None if the file no longer has it."""
         return next((u for u in self.units if u.location == location), None)
+
+    def nested(self) -> Iterator[tuple[Unit, Unit | None]]:
+        """Each unit, outer ones first, with the one directly around it; the module has none."""
+        around: list[Unit] = []
+        for unit in self.units:
+            del around[unit.depth :]
+            yield unit, around[-1] if around else None
+            around.append(unit)
 
     def enclosing(self, unit: Unit) -> list[Unit]:
         """The functions and classes around ``unit``, outermost first, itself last."""

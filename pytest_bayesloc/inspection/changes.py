@@ -155,12 +155,10 @@ class _Side:
         if self.lines and not self.lines[-1].endswith(("\n", "\r")):
             self.lines[-1] += "\n"
         self.inner: dict[Name, list[Name]] = {name: [] for name in self.units}
-        around: list[Name] = []
-        for name, unit in self.units.items():
-            del around[unit.depth :]
-            if around:
-                self.inner[around[-1]].append(name)
-            around.append(name)
+        names = {id(unit): name for name, unit in self.units.items()}
+        for unit, outer in source.nested():
+            if outer is not None:
+                self.inner[names[id(outer)]].append(names[id(unit)])
 
 
 class _Mixture:

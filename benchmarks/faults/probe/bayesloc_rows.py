@@ -15,15 +15,13 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayesloc_tokens import Texts, compared  # type: ignore[import-not-found]  # beside it
-
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import bits
 from pytest_bayesloc.inspection import loop
 from pytest_bayesloc.inspection.invariants import broken
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     import pytest
 
@@ -37,8 +35,6 @@ ROWS_TO = "BAYESLOC_ROWS"
 N_INSPECTED = 15
 MAX_LOCATIONS = 400
 MAX_FAILURES = 40
-N_FILES = 10  # of code, in which the words of a failed comparison are looked for
-RAISING = frozenset({"raises", "assertRaises", "assertRaisesRegex", "warns", "assertWarns"})
 TEXT_LIMIT = 400
 
 loop.N_ALWAYS = N_INSPECTED
@@ -156,39 +152,9 @@ class _Row:
             "causes": [self._frames(frames) for frames in failure.cause_frames],
             "left": bool(failure.frames) and not failure.frames[-1].in_app,
             "tests": [self._where.get(where, -1) for where in failure.test_locations],
-            **self._in_test(failure),
-            "rows": self._same(failure.node_id, lambda name: name.partition("[")[0]),
-            "class": self._same(failure.node_id, lambda name: name.rpartition("::")[0]),
             "likeness": _likeness(failure.message),
             "length": len(failure.message),
         }
-
-    def _in_test(self, failure: Failure) -> dict[str, Any]:
-        """What the statement of the test that failed awaits."""
-        if not failure.test_locations:
-            return {"awaits": False, "compared": None}
-        test = failure.test_locations[0]
-        text = self._texts.map(test.file).text
-        lines = text.splitlines()
-        node = self._texts.node(test)
-        first = min(
-            (d.lineno for d in getattr(node, "decorator_list", ())), default=test.start_line
-        )
-        code = dict.fromkeys(where.file for where in self._where if not where.is_test)
-        texts = Texts.of(
-            "\n".join(lines[first - 1 : test.end_line]),
-            text,
-            (self._texts.map(file).text for file in list(code)[:N_FILES]),
-        )
-        at = next((f.line for f in reversed(failure.frames) if f.is_test and f.in_app), 0)
-        return {"awaits": _awaits(node, at), "compared": compared(failure.message, texts)}
-
-    def _same(self, node_id: str, key: Callable[[str], str]) -> list[int]:
-        """How many tests of the same ``key`` fail, and how many pass."""
-        own = key(node_id)
-        same = [i for i, name in enumerate(self._spectrum.tests) if key(name) == own]
-        failed = sum(self._spectrum.failing >> i & 1 for i in same)
-        return [failed, sum(self._spectrum.passing >> i & 1 for i in same)]
 
     def _frames(self, frames: Sequence[Frame]) -> list[list[Any]]:
         """Those in the project: its location's number (-1: not ranked), line, whether a test."""
@@ -278,19 +244,6 @@ def _depths(calls: Sequence[Call]) -> dict[int, int]:
         around = calls[call.caller] if 0 <= call.caller < len(calls) else None
         depth[id(call)] = depth.get(id(around), 0) + 1 if around is not None else 0
     return depth
-
-
-def _awaits(test: ast.AST | None, line: int) -> bool:
-    """Whether the line stands where an exception is awaited."""
-    withs = (n for n in ast.walk(test) if isinstance(n, (ast.With, ast.AsyncWith))) if test else ()
-    return any(
-        isinstance(item.context_expr, ast.Call)
-        and getattr(item.context_expr.func, "attr", getattr(item.context_expr.func, "id", ""))
-        in RAISING
-        for node in withs
-        if node.lineno <= line <= (node.end_lineno or line)
-        for item in node.items
-    )
 
 
 def _likeness(message: str) -> float:
