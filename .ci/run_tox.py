@@ -1,4 +1,4 @@
-"""Run the tests for every supported Python on this machine, then lint, types and imports.
+"""Run the tests for every supported Python on this machine, then all other checks.
 
 Arguments are names of tox environments; without any, all are run whose Python is here. tox finds
 a Python only by its name on PATH, so the folders of those found are put there.
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 VERSIONS = ("3.10", "3.11", "3.12", "3.13")
 LOWEST = "3.10"
-CHECKS = ("lint", "types", "imports")
+CHECKS = ("lint", "types", "imports", "fit")
 ASK = "import sys; print('%d.%d' % sys.version_info[:2]); print(sys.executable)"
 
 

@@ -58,7 +58,8 @@ def _collect(given: argparse.Namespace) -> int:
 
 
 def _green(given: argparse.Namespace) -> int:
-    task = partial(collect_green, work=given.work, python=given.python, plugin=given.plugin)
+    where = partial(collect_green, work=given.work, python=given.python, plugin=given.plugin)
+    task = partial(where, without=given.without)
     return over_packages(given.packages or all_packages(), task, jobs=given.jobs)
 
 
@@ -111,6 +112,7 @@ def _arguments() -> argparse.ArgumentParser:
     add("--plugin", type=Path, default=CHECKOUT, metavar="DIR", help="checkout that is measured")
     add("--jobs", type=int, default=2, metavar="N", help="packages worked on at a time (2)")
     add("--part", choices=PARTS, default=VALIDATE, help="what report is about (validate)")
+    add("--without", action="append", default=[], metavar="KIND", help="evidence green leaves out")
     add("--ablation", action="store_true", help="report without each kind of evidence too")
     compared = parser.add_argument_group("compare")
     add = compared.add_argument

@@ -42,30 +42,52 @@ RUNS = Path(__file__).resolve().parent / "data" / "green"
 MEMORY = Path(".bayesloc", "green.sqlite")
 
 
-def collect_green(name: str, *, work: Path, python: Path, plugin: Path) -> str:
-    """Run the plugin on one package's faults after a green run; what came of it, in words."""
+def collect_green(
+    name: str, *, work: Path, python: Path, plugin: Path, without: Sequence[str] = ()
+) -> str:
+    """Run the plugin on one package's faults after a green run; what came of it, in words.
+
+    Args:
+        name: The subject's.
+        work: Where packages and runs are kept.
+        python: Interpreter of the runs.
+        plugin: Checkout that is measured.
+        without: Kinds of evidence that are left out.
+    """
     workspace = prepare(KNOWN[name], work=work, python=python)
     planted = plant(workspace, GOALS, seed=SEED, work=work)
     faults = [fault for fault in planted if fault.kind in KINDS]
-    kept = workspace.root / "green" / install_plugin(workspace, plugin)
+    root = workspace.root / "green" / install_plugin(workspace, plugin)
+    kept = root / _variant(without)
     kept.mkdir(parents=True, exist_ok=True)
+    options = [f"--bayesloc-without={kind}" for kind in without]
     try:
-        memory = _remembered(workspace, kept)
+        memory = _remembered(workspace, root)
         others = _harmless(workspace, work)
-        measure = partial(_measured, workspace, memory=memory, others=others)
+        measure = partial(_measured, workspace, memory=memory, others=others, options=options)
         rows = resumed(faults, kept, measure)
     finally:
         workspace.restore()
-    RUNS.mkdir(parents=True, exist_ok=True)
-    write_json(RUNS / f"{name}.json", rows)
+    path = RUNS / _variant(without) / f"{name}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_json(path, rows)
     return f"{len(rows)} runs, {mean(row['right'] for row in rows):.0%} right first"
 
 
-def read_runs(name: str) -> list[dict[str, Any]]:
+def read_runs(name: str, variant: str = "") -> list[dict[str, Any]]:
     """The runs of one package; none if they were not collected."""
-    path = RUNS / f"{name}.json"
+    path = RUNS / variant / f"{name}.json"
     found: list[dict[str, Any]] = json.loads(path.read_text("utf-8")) if path.is_file() else []
     return found
+
+
+def variants() -> list[str]:
+    """Under which there are runs: with all evidence first, then by what was left out."""
+    return ["", *sorted(path.name for path in RUNS.iterdir() if path.is_dir())]
+
+
+def _variant(without: Sequence[str]) -> str:
+    return f"without {' and '.join(without)}" if without else ""
 
 
 def _remembered(workspace: Workspace, kept: Path) -> Path:
@@ -98,7 +120,12 @@ def _harmless(workspace: Workspace, work: Path) -> list[Change]:
 
 
 def _measured(
-    workspace: Workspace, fault: PlantedFault, *, memory: Path, others: Sequence[Change]
+    workspace: Workspace,
+    fault: PlantedFault,
+    *,
+    memory: Path,
+    others: Sequence[Change],
+    options: Sequence[str],
 ) -> dict[str, Any]:
     """Where the fault stands; with fewer changes beside it if together they fail other tests."""
     shuffled = random.Random(fault.digest).sample(others, k=len(others))
@@ -110,7 +137,7 @@ def _measured(
         shutil.copyfile(memory, workspace.tree / MEMORY)
         report = workspace.root / "green.json"
         report.unlink(missing_ok=True)
-        ran = _run(workspace, "--bayesloc", f"--bayesloc-report=json:{report}")
+        ran = _run(workspace, "--bayesloc", f"--bayesloc-report=json:{report}", *options)
         result = json.loads(report.read_text("utf-8")) if report.is_file() else {}
         n_failed = result.get("session", {}).get("n_failed")
         if n_failed == len(fault.failing) or not n_merged:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from statistics import mean, median
 from typing import TYPE_CHECKING
 
-from benchmarks.faults.green_runs import read_runs
+from benchmarks.faults.green_runs import read_runs, variants
 from benchmarks.faults.replay import Setting
 from benchmarks.faults.scoring import (
     POSTERIOR,
@@ -23,7 +23,8 @@ from benchmarks.faults.storage import packages, read_rows
 from benchmarks.suites.scores import Standing, score
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from typing import Any
 
     from benchmarks.faults.scoring import Judged
 
@@ -31,7 +32,7 @@ CODE = ("regression", "mutant")
 KINDS = (*CODE, "import", "test")
 SURE = 0.9
 #: What is left out, one at a time, for the table of what each kind of evidence brings.
-SOURCES = ("traceback", "guard", "origin", "names", "order", "assertions", "mutants")
+SOURCES = ("traceback", "guard", "origin", "tests", "names", "order", "assertions", "mutants")
 
 
 def judged_part(part: str, setting: Setting | None = None) -> list[Judged]:
@@ -131,20 +132,25 @@ def _cost(judged: Sequence[Judged]) -> Iterator[str]:
 
 
 def _after_green(part: str) -> Iterator[str]:
-    runs = [run for name in packages_of(part) for run in read_runs(name)]
     yield "| faults | runs | Top-1 | Top-3 | Top-5 | 0.9 claimed | right | CPU s above plain |"
     yield "|---|---|---|---|---|---|---|---|"
-    for kind in sorted({run["kind"] for run in runs}):
-        chosen = [run for run in runs if run["kind"] == kind]
-        places = [_standing(run["standing"]) for run in chosen]
-        tops = " | ".join(f"{100 * share:.1f}" for share in score(places).top[:3])
-        sure = [run["right"] for run in chosen if run["claim"] >= SURE]
-        right = f"{100 * mean(sure):.1f} %" if sure else "-"
-        above = median(run["cpu_s"] - run["plain_cpu_s"] for run in chosen)
-        yield (
-            f"| {kind} | {len(chosen)} | {tops} | {100 * len(sure) / len(chosen):.0f} % | {right} "
-            f"| {above:.1f} |"
-        )
+    for variant in variants():
+        runs = [run for name in packages_of(part) for run in read_runs(name, variant)]
+        for kind in sorted({run["kind"] for run in runs}):
+            chosen = [run for run in runs if run["kind"] == kind]
+            yield f"| {f'{kind} {variant}'.strip()} | {len(chosen)} | {_green_figures(chosen)} |"
+
+
+def _green_figures(runs: Sequence[Mapping[str, Any]]) -> str:
+    tops = " | ".join(f"{100 * share:.1f}" for share in score(_places(runs)).top[:3])
+    sure = [run["right"] for run in runs if run["claim"] >= SURE]
+    right = f"{100 * mean(sure):.1f} %" if sure else "-"
+    above = median(run["cpu_s"] - run["plain_cpu_s"] for run in runs)
+    return f"{tops} | {100 * len(sure) / len(runs):.0f} % | {right} | {above:.1f}"
+
+
+def _places(runs: Iterable[Mapping[str, Any]]) -> list[Standing | None]:
+    return [_standing(run["standing"]) for run in runs]
 
 
 def _standing(found: Sequence[int] | None) -> Standing | None:
