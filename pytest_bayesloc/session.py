@@ -199,6 +199,7 @@ class LocalizationSession:
             settings=self._settings,
             launch=self._launch,
             sources=self._sources,
+            history=self._green.history(),
             clock=_monotonic,
             note=self._note,
             warn=self._warn,

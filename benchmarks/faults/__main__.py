@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.faults.building import build
 from benchmarks.faults.collecting import collect
-from benchmarks.faults.green_runs import collect_green
+from benchmarks.faults.green_runs import Given, collect_green
 from benchmarks.faults.pool import over_packages
 from benchmarks.faults.reporting import report
 from benchmarks.faults.side_by_side import Asked, compare
@@ -58,8 +58,9 @@ def _collect(given: argparse.Namespace) -> int:
 
 
 def _green(given: argparse.Namespace) -> int:
+    has = Given(git_alone=given.git_alone, without=tuple(given.without))
     where = partial(collect_green, work=given.work, python=given.python, plugin=given.plugin)
-    task = partial(where, without=given.without)
+    task = partial(where, given=has)
     return over_packages(given.packages or all_packages(), task, jobs=given.jobs)
 
 
@@ -112,6 +113,7 @@ def _arguments() -> argparse.ArgumentParser:
     add("--plugin", type=Path, default=CHECKOUT, metavar="DIR", help="checkout that is measured")
     add("--jobs", type=int, default=2, metavar="N", help="packages worked on at a time (2)")
     add("--part", choices=PARTS, default=VALIDATE, help="what report is about (validate)")
+    add("--git-alone", action="store_true", help="green remembers no run, and has git alone")
     add("--without", action="append", default=[], metavar="KIND", help="evidence green leaves out")
     add("--ablation", action="store_true", help="report without each kind of evidence too")
     compared = parser.add_argument_group("compare")

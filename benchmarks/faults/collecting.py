@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.faults.building import GOALS, SEED, listed
 from benchmarks.faults.storage import write_rows
-from benchmarks.suites.measuring import install_plugin
+from benchmarks.suites.measuring import COLD, install_plugin
 from benchmarks.suites.planting import plant
 from benchmarks.suites.process import run
 from benchmarks.suites.subjects import KNOWN
@@ -26,6 +26,7 @@ PROBE = CHECKOUT / "benchmarks" / "faults" / "probe"
 BUDGET_S = 60
 EVERYTHING = (
     "--bayesloc",
+    COLD,
     "--bayesloc-threshold=0.999999999",
     "--bayesloc-inspections=10000",
     f"--bayesloc-budget={BUDGET_S}",

@@ -1,7 +1,8 @@
-"""The same faults where the last green run is known, and more changed since than the fault.
+"""The same faults where older code is known, and more changed since than the fault.
 
 A suite goes green under the plugin. Then the fault is planted, together with a few changes that no
-test notices, as an afternoon's work is; and the plugin is run as a user would run it.
+test notices, as an afternoon's work is; and the plugin is run as a user would run it. Or the plugin
+remembers no run at all, and all that it has is git, with those changes as the last commit.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import random
 import shutil
 import subprocess
 import tempfile
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from posixpath import normpath
@@ -42,9 +44,31 @@ RUNS = Path(__file__).resolve().parent / "data" / "green"
 MEMORY = Path(".bayesloc", "green.sqlite")
 
 
-def collect_green(
-    name: str, *, work: Path, python: Path, plugin: Path, without: Sequence[str] = ()
-) -> str:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """What the plugin has to go by.
+
+    Attributes:
+        git_alone: Whether it remembers no run.
+        without: Kinds of evidence that are left out.
+    """
+
+    git_alone: bool = False
+    without: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What runs are filed under; empty for the plugin as it comes."""
+        left_out = f"without {' and '.join(self.without)}" if self.without else ""
+        return f"{'by git' if self.git_alone else ''} {left_out}".strip()
+
+    def options(self) -> list[str]:
+        """What the plugin is told."""
+        memory = ["--bayesloc-memory=off"] if self.git_alone else []
+        return [*memory, *(f"--bayesloc-without={kind}" for kind in self.without)]
+
+
+def collect_green(name: str, *, work: Path, python: Path, plugin: Path, given: Given) -> str:
     """Run the plugin on one package's faults after a green run; what came of it, in words.
 
     Args:
@@ -52,23 +76,23 @@ def collect_green(
         work: Where packages and runs are kept.
         python: Interpreter of the runs.
         plugin: Checkout that is measured.
-        without: Kinds of evidence that are left out.
+        given: What the plugin has to go by.
     """
     workspace = prepare(KNOWN[name], work=work, python=python)
     planted = plant(workspace, GOALS, seed=SEED, work=work)
     faults = [fault for fault in planted if fault.kind in KINDS]
     root = workspace.root / "green" / install_plugin(workspace, plugin)
-    kept = root / _variant(without)
+    kept = root / given.name
     kept.mkdir(parents=True, exist_ok=True)
-    options = [f"--bayesloc-without={kind}" for kind in without]
     try:
-        memory = _remembered(workspace, root)
+        memory = None if given.git_alone else _remembered(workspace, root)
         others = _harmless(workspace, work)
+        options = given.options()
         measure = partial(_measured, workspace, memory=memory, others=others, options=options)
         rows = resumed(faults, kept, measure)
     finally:
         workspace.restore()
-    path = RUNS / _variant(without) / f"{name}.json"
+    path = RUNS / given.name / f"{name}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     write_json(path, rows)
     return f"{len(rows)} runs, {mean(row['right'] for row in rows):.0%} right first"
@@ -82,12 +106,8 @@ def read_runs(name: str, variant: str = "") -> list[dict[str, Any]]:
 
 
 def variants() -> list[str]:
-    """Under which there are runs: with all evidence first, then by what was left out."""
+    """What there are runs of: the plugin as it comes first."""
     return ["", *sorted(path.name for path in RUNS.iterdir() if path.is_dir())]
-
-
-def _variant(without: Sequence[str]) -> str:
-    return f"without {' and '.join(without)}" if without else ""
 
 
 def _remembered(workspace: Workspace, kept: Path) -> Path:
@@ -123,7 +143,7 @@ def _measured(
     workspace: Workspace,
     fault: PlantedFault,
     *,
-    memory: Path,
+    memory: Path | None,
     others: Sequence[Change],
     options: Sequence[str],
 ) -> dict[str, Any]:
@@ -133,8 +153,9 @@ def _measured(
     while True:
         texts, n_merged = _merged(workspace, fault, shuffled, n_others)
         workspace.plant(texts)
-        (workspace.tree / MEMORY).parent.mkdir()
-        shutil.copyfile(memory, workspace.tree / MEMORY)
+        if memory is not None:
+            (workspace.tree / MEMORY).parent.mkdir()
+            shutil.copyfile(memory, workspace.tree / MEMORY)
         report = workspace.root / "green.json"
         report.unlink(missing_ok=True)
         ran = _run(workspace, "--bayesloc", f"--bayesloc-report=json:{report}", *options)

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     Json = Mapping[str, Any]
 
 OURS = re.compile(r"pytest_bayesloc[/\\][\w/\\]+\.py[\"':]")
+#: A planted fault is the tree's last commit: what the plugin would learn from git is left out.
+COLD = "--bayesloc-without=counterfactual"
 RANKINGS = ("posterior", "best group", "prior", "suspiciousness", "ochiai of lines")
 
 
@@ -127,7 +129,7 @@ def measure(
     subprocess.run(compiled, cwd=workspace.tree, check=True, capture_output=True)
     report = workspace.root / "report.json"
     report.unlink(missing_ok=True)
-    to_report = ("--bayesloc", f"--bayesloc-report=json:{report}", *options)
+    to_report = ("--bayesloc", COLD, f"--bayesloc-report=json:{report}", *options)
     plain, ours = (
         run(
             workspace.pytest(*given),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.inspection import Inspection
 from pytest_bayesloc.domain.recording import Recording
+from pytest_bayesloc.inspection.changes import Changes
 from pytest_bayesloc.localization.likelihoods import weigh
 
 if TYPE_CHECKING:
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 
     from pytest_bayesloc.domain.evidence import Evidence
     from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.inspection.changes import FileChange
     from pytest_bayesloc.inspection.finding import Finding
     from pytest_bayesloc.inspection.invariants import Invariant
     from pytest_bayesloc.inspection.neighbours import Neighbourhood
@@ -36,7 +36,7 @@ class Case:
         belief: After the evidence that needs no re-run.
         model: Name of the belief model.
         raising: Where the traceback says that the exception was raised.
-        changes: Per file, what changed since the tests passed; empty if that is not known.
+        changes: What changed since the tests passed; empty if that is not known.
         without: Kinds of evidence that are left out.
         stop: Why the loop ended.
         history: The likeliest locations: at first, then after each step.
@@ -55,7 +55,7 @@ class Case:
     belief: Belief
     model: str
     raising: frozenset[Location] = frozenset()
-    changes: Mapping[str, FileChange] = field(default_factory=dict)
+    changes: Changes = field(default_factory=Changes)
     without: frozenset[str] = frozenset()
     stop: str = ""
     history: list[tuple[tuple[Location, float], ...]] = field(default_factory=list)

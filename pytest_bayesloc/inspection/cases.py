@@ -118,7 +118,7 @@ class Group:
             belief=MODELS[self.terms.model](self.prior).update_all(self.evidence),
             model=self.terms.model,
             raising=frozenset(e.location for e in self.evidence if e.outcome in _RAISED),
-            changes=self.changes.files,
+            changes=self.changes,
             without=self.terms.without,
             stop=NOT_INSPECTED,
         )

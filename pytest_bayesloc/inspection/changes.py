@@ -78,10 +78,28 @@ class Changes:
     Attributes:
         files: Per file whose code changed, what did.
         known: The files whose text then is known; of others nobody can tell.
+        commit: With whose code they pass; empty if a run in which they passed is remembered.
     """
 
     files: Mapping[str, FileChange] = field(default_factory=dict)
     known: frozenset[str] = frozenset()
+    commit: str = ""
+
+    @property
+    def code(self) -> list[Location]:
+        """What changed and is not test code."""
+        every = (where for change in self.files.values() for where in change.changed)
+        return [where for where in every if not where.is_test]
+
+    @property
+    def since(self) -> str:
+        """From when on, in words that follow "since"."""
+        return self.commit or "the tests last passed"
+
+    @property
+    def then(self) -> str:
+        """When that was, in words."""
+        return f"at {self.commit}" if self.commit else "when they last passed"
 
 
 def changes_since(
@@ -121,17 +139,16 @@ def change_evidence(
     known = sorted(where for where in candidates if where.file in changes.known)
     if changed.isdisjoint(known):
         return []
+    edited, kept = f"changed since {changes.since}", f"did not change since {changes.since}"
     return [
-        weigh(model, Outcome.CHANGED_SINCE_GREEN, where, source=SOURCE, why=CHANGED)
+        weigh(model, Outcome.CHANGED_SINCE_GREEN, where, source=SOURCE, why=edited)
         if where in changed
-        else weigh(model, Outcome.UNCHANGED_SINCE_GREEN, where, source=SOURCE, why=UNCHANGED)
+        else weigh(model, Outcome.UNCHANGED_SINCE_GREEN, where, source=SOURCE, why=kept)
         for where in known
     ]
 
 
 SOURCE = "changed"
-CHANGED = "changed since the tests last passed"
-UNCHANGED = "did not change since the tests last passed"
 
 
 def named(source: SourceMap) -> dict[Name, Unit]:

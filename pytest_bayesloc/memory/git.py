@@ -1,7 +1,8 @@
-"""What the project's files said at a git revision."""
+"""What the project's files said at a git revision, and which revisions there were."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LIMIT_S = 30.0
+PYTHON = "*.py"
 
 
 def texts_at(rootdir: Path, revision: str) -> dict[str, str]:
@@ -22,22 +24,74 @@ def texts_at(rootdir: Path, revision: str) -> dict[str, str]:
     Raises:
         StoreError: If git does not know the revision, or there is no git.
     """
-    command = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"]
-    found = _git(rootdir, revision, command)
-    commit = found.decode("ascii", "replace").strip()
-    listed = _git(rootdir, revision, ["ls-tree", "-r", "-z", "--name-only", commit])
-    names = [name for name in listed.decode("utf-8", "replace").split("\0") if name[-3:] == ".py"]
-    wanted = "".join(f"{commit}:./{name}\n" for name in names if "\n" not in name)
-    blobs = _git(rootdir, revision, ["cat-file", "--batch"], wanted.encode())
+    try:
+        asked = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"]
+        commit = _git(rootdir, asked).decode("ascii", "replace").strip()
+        names = _names(_git(rootdir, ["ls-tree", "-r", "-z", "--name-only", commit]))
+        return _read(rootdir, commit, [name for name in names if name[-3:] == ".py"])
+    except _GitError as error:
+        raise StoreError(
+            f"--bayesloc-green={revision} can't be read from git in {rootdir} ({error}): what "
+            "changed since the tests passed is not known. Give a revision that `git log` knows.",
+            slug="green-revision",
+        ) from error
+
+
+def commits(rootdir: Path, at_most: int) -> list[tuple[str, str]]:
+    """The newest commits that changed Python files below ``rootdir``, the newest first.
+
+    Of a merge only what it brought to the branch counts. Nothing where git can't say.
+
+    Returns:
+        Name of the commit, abbreviated, and what it says in its first line.
+    """
+    form = "--format=%h%x00%s"
+    log = ["log", "--first-parent", form, f"--max-count={at_most}", "HEAD", "--", PYTHON]
+    with suppress(_GitError):
+        lines = _git(rootdir, log).decode("utf-8", "replace").splitlines()
+        return [(name, said) for name, _, said in (line.partition("\0") for line in lines)]
+    return []
+
+
+def texts_before(rootdir: Path, commit: str) -> dict[str, str]:
+    """The Python files below ``rootdir`` that differ from ``commit``, as they were then.
+
+    Files that are new since are not among them. Nothing where git can't say.
+    """
+    asked = ["diff", "--name-only", "--no-renames", "--diff-filter=a", "-z", "--relative", commit]
+    with suppress(_GitError):
+        return _read(rootdir, commit, _names(_git(rootdir, [*asked, "--", PYTHON])))
+    return {}
+
+
+def tracked(rootdir: Path) -> frozenset[str]:
+    """The Python files below ``rootdir`` that git looks after; nothing where it can't say."""
+    with suppress(_GitError):
+        return frozenset(_names(_git(rootdir, ["ls-files", "-z", "--", PYTHON])))
+    return frozenset()
+
+
+class _GitError(Exception):
+    """What git said, in one line."""
+
+
+def _read(rootdir: Path, commit: str, names: Sequence[str]) -> dict[str, str]:
+    """The files ``names`` at ``commit``; those that are no text are left out."""
     named = [name for name in names if "\n" not in name]
-    return dict(_texts(named, blobs))
+    wanted = "".join(f"{commit}:./{name}\n" for name in named)
+    return dict(_texts(named, _git(rootdir, ["cat-file", "--batch"], wanted.encode())))
 
 
-def _git(rootdir: Path, revision: str, command: Sequence[str], given: bytes = b"") -> bytes:
+def _names(listed: bytes) -> list[str]:
+    return [name for name in listed.decode("utf-8", "replace").split("\0") if name]
+
+
+def _git(rootdir: Path, command: Sequence[str], given: bytes = b"") -> bytes:
     try:
         done = subprocess.run(
             ["git", *command],  # noqa: S607 - the one that the user's PATH finds
             cwd=rootdir,
+            env={**os.environ, "GIT_OPTIONAL_LOCKS": "0"},  # a look must not refresh the index
             input=given,
             check=True,
             capture_output=True,
@@ -47,12 +101,7 @@ def _git(rootdir: Path, revision: str, command: Sequence[str], given: bytes = b"
         said = str(error)
         if isinstance(error, subprocess.CalledProcessError):
             said = error.stderr.decode("utf-8", "replace").strip() or "unknown revision"
-        why = said.partition("\n")[0]
-        raise StoreError(
-            f"--bayesloc-green={revision} can't be read from git in {rootdir} ({why}): what "
-            "changed since the tests passed is not known. Give a revision that `git log` knows.",
-            slug="green-revision",
-        ) from error
+        raise _GitError(said.partition("\n")[0]) from error
     return done.stdout
 
 

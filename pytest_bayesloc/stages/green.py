@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
+from dataclasses import replace
+from textwrap import shorten
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import StoreError
@@ -17,7 +19,10 @@ if TYPE_CHECKING:
     from pytest_bayesloc.collection.recorder import Recorder
     from pytest_bayesloc.collection.spectra import Sources
     from pytest_bayesloc.inspection.changes import Changes
+    from pytest_bayesloc.inspection.history import History
     from pytest_bayesloc.options import Settings
+
+MAX_SAID = 40  # characters of a commit's first line
 
 # Bound now: tests patch it (freezegun).
 _time_ns = time.time_ns
@@ -67,6 +72,10 @@ class GreenRuns:
         greens = self._memory.last_greens(groups)
         return [{} if green is None else green.texts for green in greens]
 
+    def history(self) -> History:
+        """What git knows of older code."""
+        return _GitHistory(self._rootdir, self._sources)
+
     def remember(self, recorder: Recorder, *, is_quiet: bool) -> None:
         """Note what the tests that passed have passed on.
 
@@ -86,3 +95,41 @@ class GreenRuns:
         except StoreError as error:
             if not is_quiet:
                 self._note(str(error))
+
+
+class _GitHistory:
+    """The commits of the project, each as it was left; what is not committed comes after all."""
+
+    def __init__(self, rootdir: Path, sources: Sources) -> None:
+        self._rootdir = rootdir
+        self._sources = sources
+        self._names: dict[str, str] = {}
+        self._changes: dict[str, Changes] = {}
+
+    def states(self) -> Sequence[str]:
+        """The newest commits, the last one only where something is not committed."""
+        if not self._names:
+            from pytest_bayesloc.inspection.history import N_STATES
+            from pytest_bayesloc.memory.git import commits
+
+            newest = commits(self._rootdir, N_STATES + 1)
+            self._names = {_called(name, said): name for name, said in newest}
+        states = list(self._names)
+        first = 0 if states and self.changes(states[0]).code else 1
+        return states[first:]
+
+    def changes(self, state: str) -> Changes:
+        """What changed since the commit."""
+        if state not in self._changes:
+            from pytest_bayesloc.inspection.changes import changes_since
+            from pytest_bayesloc.memory.git import texts_before, tracked
+
+            texts = texts_before(self._rootdir, self._names[state])
+            (found,) = changes_since([texts], self._sources.read, self._sources.map)
+            known = found.known | tracked(self._rootdir)
+            self._changes[state] = replace(found, known=known, commit=state)
+        return self._changes[state]
+
+
+def _called(commit: str, said: str) -> str:
+    return f"{commit} ({shorten(said, MAX_SAID, placeholder=' ...')})" if said else commit

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.ports import Clock
     from pytest_bayesloc.inspection.case import Case
+    from pytest_bayesloc.inspection.history import History
     from pytest_bayesloc.inspection.invariants import Invariant
     from pytest_bayesloc.inspection.kind import Kind
     from pytest_bayesloc.options import Launch, Settings
@@ -42,6 +43,7 @@ class Inspecting:
         settings: What the user asked for.
         launch: What the process was started with.
         sources: The project's files.
+        history: Their older states.
         clock: Monotonic seconds.
         note: Tells the user, once.
         warn: Tells the user of a fault of ours.
@@ -51,6 +53,7 @@ class Inspecting:
     settings: Settings
     launch: Launch
     sources: Sources
+    history: History
     clock: Clock
     note: Callable[[str], None]
     warn: Callable[[Exception], None]
@@ -105,7 +108,7 @@ class Inspecting:
 
     def _kinds(self) -> list[Kind]:
         kinds: list[Kind] = [
-            Counterfactual(),
+            Counterfactual(self.history),
             Assertions(self._propose),
             Mutants(self._propose_mutants),
         ]

@@ -296,19 +296,79 @@ def test_nothing_is_kept_with_the_memory_off(projects: Projects) -> None:
     assert not (project.root / ".bayesloc").exists()
 
 
-def test_change_since_a_git_revision_is_named(projects: Projects) -> None:
-    project = projects.make(
-        {
-            "calc.py": "def add(a, b):\n    return a + b\n\n\ndef two(a):\n    return add(a, a)\n",
-            "test_calc.py": "import calc\n\n\ndef test_two():\n    assert calc.two(2) == 4\n",
-        }
-    )
+@pytest.fixture
+def committed(projects: Projects) -> Project:
+    """Tests that would pass, in a git repository; no run of them is remembered."""
+    project = projects.make({**FILES, ".gitignore": "__pycache__/\n"})
     git(project.root, "init", "-q")
+    commit(project, "all green")
+    return project
+
+
+def commit(project: Project, said: str) -> None:
     git(project.root, "add", "-A")
-    git(project.root, "commit", "-q", "-m", "green")
-    edit(project, "calc.py", "a + b", "a - b")
+    git(project.root, "commit", "-q", "-m", said)
 
-    run = project.localize("--bayesloc", "--bayesloc-green=HEAD", "--bayesloc-memory=off")
 
-    assert run.names()[0] == "calc.py add"
-    assert "REVERT_REPAIRS" in outcomes(run, "add")
+def test_change_since_a_git_revision_is_named(committed: Project) -> None:
+    edit(committed, "prices.py", "return price / rate", "return price - rate - 1")
+
+    run = committed.localize("--bayesloc-green=HEAD")
+
+    assert run.names()[0] == "prices.py net"
+    assert "CHANGED_SINCE_GREEN" in outcomes(run, "net")
+
+
+def test_change_that_is_not_committed_is_taken_back(committed: Project) -> None:
+    edit(committed, "prices.py", "return price / rate", "return price - rate - 1")
+    edit(committed, "texts.py", 'return f"{name}: {price:g}"', 'return name + f": {price:g}"')
+
+    run = committed.localize(*INSPECT)
+
+    assert run.names()[0] == "prices.py net"
+    assert outcomes(run, "net") >= {"CHANGED_SINCE_GREEN", "REVERT_REPAIRS"}
+    assert "UNCHANGED_SINCE_GREEN" in outcomes(run, "gross")
+
+
+def test_commit_since_which_the_tests_fail_is_found(committed: Project) -> None:
+    """Also below a merge, which git looks at by what it brought."""
+    edit(committed, "prices.py", "return net(price) * 4", "return 4 * net(price)")
+    commit(committed, "last good one")
+    edit(committed, "prices.py", "return price / rate", "return price - rate - 1")
+    commit(committed, "broken")
+    git(committed.root, "checkout", "-q", "-b", "side")
+    edit(committed, "texts.py", 'return f"{name}: {price:g}"', 'return name + f": {price:g}"')
+    commit(committed, "harmless")
+    git(committed.root, "checkout", "-q", "-")
+    git(committed.root, "merge", "-q", "--no-ff", "-m", "merged", "side")
+
+    run = committed.localize(*INSPECT)
+
+    assert run.names()[0] == "prices.py net"
+    assert "REVERT_REPAIRS" in outcomes(run, "net")
+    assert "UNCHANGED_SINCE_GREEN" in outcomes(run, "gross")
+    (why,) = (item["why"] for item in run.row("net")["evidence"] if item["source"] == "changed")
+    assert why.endswith("(last good one)")
+
+
+def test_new_test_that_no_older_code_passes_says_nothing_of_changes(committed: Project) -> None:
+    edit(committed, "texts.py", 'return f"{name}: {price:g}"', 'return name + f": {price:g}"')
+    edit(committed, "test_shop.py", '"gross: 6"', '"gross: 7"')
+
+    run = committed.localize(*INSPECT)
+
+    rows = [row for fault in run.faults for row in fault["ranking"]]
+    sources = {item["source"] for row in rows for item in row["evidence"]}
+    assert sources.isdisjoint({"changed", "counterfactual"})
+    assert "tests" in sources
+
+
+def test_look_at_git_leaves_its_files_alone(committed: Project) -> None:
+    edit(committed, "prices.py", "return price / rate", "return price - rate - 1")
+    (committed.root / "texts.py").touch()  # a refreshed index would say so
+    index = committed.root / ".git" / "index"
+    before = index.read_bytes()
+
+    committed.localize(*INSPECT)
+
+    assert index.read_bytes() == before

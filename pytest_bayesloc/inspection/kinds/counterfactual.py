@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.evidence import Outcome
 from pytest_bayesloc.domain.inspection import InspectionPatch, Signals, Verdict
+from pytest_bayesloc.inspection.changes import change_evidence
 from pytest_bayesloc.inspection.finding import Finding
+from pytest_bayesloc.inspection.history import NoHistory, last_passing
 from pytest_bayesloc.inspection.kind import Kind
 
 if TYPE_CHECKING:
@@ -21,32 +23,59 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.inspection import Rerun
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.inspection.case import Case
+    from pytest_bayesloc.inspection.changes import Changes
+    from pytest_bayesloc.inspection.history import History
     from pytest_bayesloc.inspection.kind import Bench
 
 KIND = "counterfactual"
 MAX_FAILING = 10
 MAX_SINGLE = 20  # changes that are taken back one by one
 MAX_SETS = 40  # re-runs that look for the smallest set
+LOOK_BACK = 0.25  # share of the time left in which code is looked for that passes
 
 
 class Counterfactual(Kind):
-    """Puts code back as it was, first one function at a time, then in sets."""
+    """Puts code back as it was, first one function at a time, then in sets.
+
+    Args:
+        history: Older code, which is tried where no run is known in which the tests passed.
+    """
 
     name = KIND
 
+    def __init__(self, history: History | None = None) -> None:
+        self._history = history or NoHistory()
+
     def open(self, case: Case, bench: Bench) -> Iterator[tuple[Location, Finding]]:
         """Take changes back, the likeliest first, until the failing tests pass."""
-        changed = [w for change in case.changes.values() for w in change.changed if not w.is_test]
+        if not case.changes.known:
+            self._look_back(case, bench)
+        changed = case.changes.code
         known = [where for where in changed if where in case.belief.probabilities]
         suspects = sorted(known, key=lambda where: (-case.belief.p(where), where))[:MAX_SINGLE]
         for where in suspects:
             tried = _try(case, [where], bench)
             if tried is not None:
-                yield where, _finding(tried, [where])
+                yield where, _finding(tried, [where], case.changes)
             if not bench.left_s() or (tried is not None and tried.repairs):
                 return
         if len(changed) > 1:
             yield from _together(case, changed, bench)
+
+    def _look_back(self, case: Case, bench: Bench) -> None:
+        """Find out since when the tests fail; it proves that what changed since is the cause."""
+        until_s = (1 - LOOK_BACK) * bench.left_s()
+
+        def passes(changes: Changes) -> bool:
+            if not changes.code or bench.left_s() < until_s:
+                return False
+            tried = _try(replace(case, changes=changes), changes.code, bench)
+            return tried is not None and tried.repairs
+
+        found = last_passing(self._history, passes)
+        if found is not None:
+            case.changes = found
+            case.learn(change_evidence(found, case.belief.probabilities, model=case.model))
 
 
 class _Tried:
@@ -78,7 +107,7 @@ def _try(case: Case, chosen: Sequence[Location], bench: Bench) -> _Tried | None:
 def _patch(case: Case, chosen: Sequence[Location]) -> InspectionPatch | None:
     parts = []
     for file, group in groupby(sorted(chosen), key=lambda where: where.file):
-        here, change = list(group), case.changes[file]
+        here, change = list(group), case.changes.files[file]
         text = change.reverted(here)
         if text is None:
             return None
@@ -115,7 +144,7 @@ def _together(
     smallest = minimal(changed, repairs) if repairs(changed) else []
     for where in smallest:
         if best is not None and where in case.belief.probabilities:
-            yield where, _finding(best, smallest)
+            yield where, _finding(best, smallest, case.changes)
 
 
 def minimal(
@@ -144,7 +173,7 @@ def minimal(
     return left
 
 
-def _finding(tried: _Tried, chosen: Sequence[Location]) -> Finding:
+def _finding(tried: _Tried, chosen: Sequence[Location], changes: Changes) -> Finding:
     outcome = Outcome.INCONCLUSIVE
     if tried.repairs:
         outcome = Outcome.REVERT_REPAIRS
@@ -153,7 +182,7 @@ def _finding(tried: _Tried, chosen: Sequence[Location]) -> Finding:
     return Finding(
         kind=KIND,
         outcome=outcome,
-        why=_why(outcome, chosen),
+        why=_why(outcome, chosen, changes),
         diff=tried.patch.diff,
         tests=tried.rerun.tests,
         signals=Signals(
@@ -167,10 +196,10 @@ def _finding(tried: _Tried, chosen: Sequence[Location]) -> Finding:
     )
 
 
-def _why(outcome: Outcome, chosen: Sequence[Location]) -> str:
+def _why(outcome: Outcome, chosen: Sequence[Location], changes: Changes) -> str:
     if outcome is Outcome.REVERT_REPAIRS:
         others = f" (with {len(chosen) - 1} more)" if len(chosen) > 1 else ""
-        return f"the failing tests pass with it as it was when they last passed{others}"
+        return f"the failing tests pass with it as it was {changes.then}{others}"
     if outcome is Outcome.REVERT_CHANGES_NOTHING:
-        return "it changed since the tests passed, but they fail with its old code as well"
+        return f"it changed since {changes.since}, but the tests fail with its old code as well"
     return "its old code does not fit to what else changed, or could not be put in place"

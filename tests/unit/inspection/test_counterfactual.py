@@ -12,7 +12,7 @@ from pytest_bayesloc.domain.inspection import Verdict
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.inspection.case import Case
-from pytest_bayesloc.inspection.changes import FileChange
+from pytest_bayesloc.inspection.changes import Changes, FileChange
 from pytest_bayesloc.inspection.kind import Bench
 from pytest_bayesloc.inspection.kinds.counterfactual import (
     MAX_FAILING,
@@ -44,6 +44,11 @@ def change(file: str, names: str, *, is_test: bool = False) -> FileChange:
     )
 
 
+def since(changes: Sequence[FileChange], commit: str = "") -> Changes:
+    files = {made.now.file: made for made in changes}
+    return Changes(files=files, known=frozenset(files), commit=commit)
+
+
 def case(
     changes: Sequence[FileChange], *, known: str = "", n_failing: int = 1, error: str = "E"
 ) -> Case:
@@ -58,9 +63,24 @@ def case(
         near=Neighbourhood(Spectrum(tests=failing, failing=1, passing=0, lines={})),
         belief=MODELS["single-fault"](prior),
         model="single-fault",
-        changes={made.now.file: made for made in changes},
+        changes=since(changes),
         errors=dict.fromkeys(failing, error),
     )
+
+
+@dataclass
+class Past:
+    """Older states, by what changed since."""
+
+    since: dict[str, Changes]
+    asked: list[str] = field(default_factory=list)
+
+    def states(self) -> list[str]:
+        return list(self.since)
+
+    def changes(self, state: str) -> Changes:
+        self.asked.append(state)
+        return self.since[state]
 
 
 def taken_back(patch: InspectionPatch) -> str:
@@ -95,6 +115,7 @@ def opened(
     otherwise: TestRun = FAILS,
     n_swapped: int = 1,
     step_s: float = 0.0,
+    history: Past | None = None,
 ) -> Opened:
     """Open ``work``, where ``repairs`` tells whether tests pass without a set of changes."""
     done = Opened()
@@ -108,7 +129,7 @@ def opened(
 
     runner = FakeRunner(answer=answer, n_swapped=n_swapped)
     bench = Bench(as_port(runner), Clock(step=step_s), 60.0)
-    for where, finding in Counterfactual().open(work, bench):
+    for where, finding in Counterfactual(history).open(work, bench):
         done.found.append((where.qualname, finding.outcome))
         done.findings.append(finding)
     return done
@@ -184,7 +205,7 @@ def test_change_of_a_default_is_taken_back_by_an_import() -> None:
         now=SourceMap("def a(x=2):\n    return x\ndef b(): return 2\n", "m.py"),
     )
     (a,) = (where for where in made.changed if where.qualname == "a")
-    work = replace(case([change("m.py", "a")]), changes={"m.py": made})
+    work = replace(case([change("m.py", "a")]), changes=since([made]))
     work.belief = MODELS["single-fault"]({a: 1.0})
 
     done = opened(work, lambda back: "a" in back)
@@ -259,7 +280,7 @@ def test_number_of_re_runs_is_bounded() -> None:
 
 def test_nothing_is_done_if_nothing_is_known_to_have_changed() -> None:
     work = case([change("m.py", "a")])
-    work.changes = {}
+    work.changes = Changes()
 
     assert opened(work, lambda _: True).tried == []
 
@@ -270,9 +291,59 @@ def test_text_that_can_not_be_made_is_passed_over() -> None:
         now=SourceMap("A = 2\ndef a():\n    return 1\n", "m.py"),
     )
     module, a = made.changed
-    work = replace(case([change("m.py", "a")]), changes={"m.py": made})
+    work = replace(case([change("m.py", "a")]), changes=since([made]))
     work.belief = MODELS["single-fault"]({module: 0.6, a: 0.4})
 
     done = opened(work, lambda _: False)
 
     assert done.tried == ["a", "<module>a"]  # the module's text of then has no place for it
+
+
+def test_code_that_passes_is_looked_for_where_no_green_run_is_known() -> None:
+    young, old = since([change("m.py", "a")], "young"), since([change("m.py", "abc")], "old")
+    work = replace(case([change("m.py", "abc")]), changes=Changes())
+
+    done = opened(work, lambda back: "b" in back, history=Past({"young": young, "old": old}))
+
+    assert done.tried[:2] == ["a", "abc"]
+    assert done.found[-1] == ("b", REPAIRS)
+    assert done.findings[-1].why.endswith("as it was at old")
+    assert work.changes is old
+    assert {item.outcome for item in work.evidence} == {Outcome.CHANGED_SINCE_GREEN}
+
+
+def test_change_is_no_evidence_where_the_tests_fail_with_all_older_code() -> None:
+    work = replace(case([change("m.py", "ab")]), changes=Changes())
+    past = Past({"c": since([change("m.py", "ab")], "c")})
+
+    done = opened(work, lambda _: False, history=past)
+
+    assert done.tried == ["ab"]
+    assert done.found == []
+    assert work.evidence == []
+
+
+def test_older_code_is_left_alone_where_a_green_run_is_known() -> None:
+    past = Past({"c": since([change("m.py", "ab")], "c")})
+    nothing_changed = replace(case([change("m.py", "ab")]), changes=Changes(known=frozenset("m")))
+
+    opened(case([change("m.py", "ab")]), lambda _: False, history=past)
+    opened(nothing_changed, lambda _: False, history=past)
+
+    assert past.asked == []
+
+
+def test_state_in_which_no_code_differs_is_not_tried() -> None:
+    work = replace(case([change("m.py", "a")]), changes=Changes())
+    tests_alone = since([change("test_m.py", "t", is_test=True)], "c")
+
+    assert opened(work, lambda _: True, history=Past({"c": tests_alone})).tried == []
+
+
+def test_looking_back_leaves_most_of_the_time_to_the_rest() -> None:
+    work = replace(case([change("m.py", "a")]), changes=Changes())
+    past = Past({str(n): since([change("m.py", "a")], str(n)) for n in range(8)})
+
+    done = opened(work, lambda _: False, step_s=5.0, history=past)
+
+    assert len(done.tried) == 1

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_bayesloc.domain.errors import StoreError
-from pytest_bayesloc.memory.git import texts_at
+from pytest_bayesloc.memory.git import commits, texts_at, texts_before, tracked
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,3 +59,46 @@ def test_what_is_no_revision_is_an_error_that_names_it(repository: Path, revisio
 def test_folder_outside_of_git_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="not a git repository"):
         texts_at(tmp_path, "HEAD")
+
+
+def edited(repository: Path, name: str, text: str, said: str) -> None:
+    (repository / name).write_text(text, encoding="ascii")
+    git(repository, "add", "-A")
+    git(repository, "commit", "-q", "-m", said)
+
+
+def test_commits_that_changed_python_files_are_listed_the_newest_first(repository: Path) -> None:
+    edited(repository, "top.py", "y = 3\n", "second: top")
+    edited(repository, "pkg/notes.txt", "other", "no code")
+    edited(repository, "pkg/a.py", "x = 2\n", "third")
+
+    assert [said for _, said in commits(repository, 9)] == ["third", "second: top", "first"]
+    assert [said for _, said in commits(repository, 2)] == ["third", "second: top"]
+    assert [said for _, said in commits(repository / "pkg", 9)] == ["third", "first"]
+
+
+def test_files_that_differ_now_are_given_as_they_were(repository: Path) -> None:
+    (repository / "pkg" / "a.py").unlink()
+    (repository / "new.py").write_text("z = 1\n", encoding="ascii")
+
+    assert texts_before(repository, "HEAD") == {"top.py": "y = 1\n", "pkg/a.py": "x = 1\n"}
+    assert texts_before(repository / "pkg", "HEAD") == {"a.py": "x = 1\n"}
+
+
+def test_files_that_git_looks_after_are_told_from_others(repository: Path) -> None:
+    (repository / "new.py").write_text("z = 1\n", encoding="ascii")
+
+    assert tracked(repository / "pkg") == {"a.py", "latin.py", "broken.py", "empty.py"}
+    assert "new.py" not in tracked(repository)
+
+
+@pytest.mark.parametrize("has_git", [True, False])
+def test_where_git_can_not_say_there_is_no_history(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, has_git: bool
+) -> None:
+    if not has_git:
+        monkeypatch.setenv("PATH", str(tmp_path))
+
+    assert commits(tmp_path, 9) == []
+    assert texts_before(tmp_path, "HEAD") == {}
+    assert tracked(tmp_path) == frozenset()
