@@ -11,6 +11,7 @@ from benchmarks.faults.scoring import (
     POSTERIOR,
     PRIOR,
     calibration_error,
+    calibration_error_of_chance,
     interval,
     judge,
     reliability,
@@ -21,6 +22,7 @@ from benchmarks.faults.scoring import (
 from benchmarks.faults.split import packages_of
 from benchmarks.faults.storage import packages, read_rows
 from benchmarks.suites.scores import Standing, score
+from pytest_bayesloc.localization.prior import BLEND, PRIORS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -63,6 +65,8 @@ def report(part: str, *, ablation: bool = False) -> None:
     if ablation:
         print("\n### Without one kind of evidence, regressions and mutants\n")
         print("\n".join(_ablation(part)))
+        print("\n### With another setting, regressions and mutants\n")
+        print("\n".join(_alternatives(part)))
 
 
 def _orderings(judged: Sequence[Judged]) -> Iterator[str]:
@@ -102,14 +106,15 @@ def _claims(judged: Sequence[Judged]) -> Iterator[str]:
     yield "|---|---|---|"
     for claimed, right, n in reliability(judged):
         yield f"| {claimed:.2f} | {right:.2f} | {n} |"
-    yield f"\nECE {calibration_error(judged):.3f}"
+    yield ""
     for title, kinds in (("all kinds", KINDS), ("regressions and mutants", CODE)):
         chosen = [item for item in judged if item.kind in kinds]
         sure = [item for item in chosen if item.claim >= SURE]
         right = 100 * mean(item.right for item in sure) if sure else 0.0
         yield (
             f"{title}: {SURE} or more is claimed in {100 * len(sure) / len(chosen):.0f} % of "
-            f"faults, and right in {right:.1f} %; ECE {calibration_error(chosen):.3f}"
+            f"faults, and right in {right:.1f} %; ECE {calibration_error(chosen):.3f} (true claims "
+            f"would show {calibration_error_of_chance(chosen):.3f})"
         )
 
 
@@ -158,12 +163,25 @@ def _standing(found: Sequence[int] | None) -> Standing | None:
 
 
 def _ablation(part: str) -> Iterator[str]:
-    yield "| without | Top-1 | Top-3 | Top-5 | Top-10 | mean first rank | MRR | ECE |"
-    yield "|---|---|---|---|---|---|---|---|"
-    for left_out in ((), *((name,) for name in SOURCES), SOURCES):
-        judged = judged_part(part, Setting(without=frozenset(left_out)))
-        code = [item for item in judged if item.kind in CODE]
+    left_out = {"nothing": (), **{name: (name,) for name in SOURCES}, "all of them": SOURCES}
+    settings = {name: Setting(without=frozenset(without)) for name, without in left_out.items()}
+    return _settings(part, "without", settings)
+
+
+def _alternatives(part: str) -> Iterator[str]:
+    settings = {"as it comes": Setting()}
+    settings |= {f"prior {name}": Setting(formula=name) for name in PRIORS if name != BLEND}
+    settings["model independent"] = Setting(model="independent")
+    settings["selection greedy"] = Setting(selection="greedy")
+    return _settings(part, "setting", settings)
+
+
+def _settings(part: str, title: str, settings: Mapping[str, Setting]) -> Iterator[str]:
+    yield f"| {title} | Top-1 | Top-3 | Top-5 | Top-10 | mean first rank | MRR | inspections | s |"
+    yield "|---|---|---|---|---|---|---|---|---|"
+    for name, setting in settings.items():
+        code = [item for item in judged_part(part, setting) if item.kind in CODE]
         *tops, rank, mrr, _ = summary(code, POSTERIOR)
         shares = " | ".join(f"{share:.1f}" for share in tops)
-        name = "nothing" if not left_out else "all of them" if len(left_out) > 1 else left_out[0]
-        yield f"| {name} | {shares} | {rank:.2f} | {mrr:.3f} | {calibration_error(code):.3f} |"
+        cost = f"{median(i.n_inspections for i in code):g} | {median(i.seconds for i in code):.1f}"
+        yield f"| {name} | {shares} | {rank:.2f} | {mrr:.3f} | {cost} |"

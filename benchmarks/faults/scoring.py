@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import mean
 from typing import TYPE_CHECKING
 
@@ -236,3 +236,13 @@ def calibration_error(judged: Sequence[Judged]) -> float:
     """ECE: the mean distance between claimed and true, weighted by how often it is claimed."""
     rows = reliability(judged)
     return sum(n * abs(claimed - true) for claimed, true, n in rows) / max(1, len(judged))
+
+
+def calibration_error_of_chance(judged: Sequence[Judged], *, seed: int = 0) -> float:
+    """The ECE that true claims would show, with as many faults and claims: it is above 0."""
+    dice = random.Random(seed)
+    drawn = [
+        calibration_error([replace(i, right=float(dice.random() < i.claim)) for i in judged])
+        for _ in range(N_RESAMPLED)
+    ]
+    return mean(drawn)
