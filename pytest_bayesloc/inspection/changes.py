@@ -86,10 +86,19 @@ class Changes:
     commit: str = ""
 
     @property
+    def every(self) -> list[Location]:
+        """All that changed."""
+        return [where for change in self.files.values() for where in change.changed]
+
+    @property
     def code(self) -> list[Location]:
         """What changed and is not test code."""
-        every = (where for change in self.files.values() for where in change.changed)
-        return [where for where in every if not where.is_test]
+        return [where for where in self.every if not where.is_test]
+
+    @property
+    def tests(self) -> list[Location]:
+        """What changed and is test code."""
+        return [where for where in self.every if where.is_test]
 
     @property
     def since(self) -> str:

@@ -115,7 +115,7 @@ class _GitHistory:
             newest = commits(self._rootdir, N_STATES + 1)
             self._names = {_called(name, said): name for name, said in newest}
         states = list(self._names)
-        first = 0 if states and self.changes(states[0]).code else 1
+        first = 0 if states and self.changes(states[0]).files else 1
         return states[first:]
 
     def changes(self, state: str) -> Changes:

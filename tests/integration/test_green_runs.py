@@ -351,9 +351,22 @@ def test_commit_since_which_the_tests_fail_is_found(committed: Project) -> None:
     assert why.endswith("(last good one)")
 
 
-def test_new_test_that_no_older_code_passes_says_nothing_of_changes(committed: Project) -> None:
-    edit(committed, "texts.py", 'return f"{name}: {price:g}"', 'return name + f": {price:g}"')
+def test_test_that_changed_with_code_is_taken_back_alone(committed: Project) -> None:
+    edit(committed, "prices.py", "return net(price) * 4", "return 4 * net(price)")
     edit(committed, "test_shop.py", '"gross: 6"', '"gross: 7"')
+    commit(committed, "broken by its test")
+
+    run = committed.localize(*INSPECT)
+
+    assert run.names()[0] == "test_shop.py test_gross"
+    assert "REVERT_REPAIRS" in outcomes(run, "test_gross")
+    assert "REVERT_CHANGES_NOTHING" in outcomes(run, "gross")
+
+
+def test_new_test_says_nothing_of_changes(committed: Project) -> None:
+    edit(committed, "texts.py", 'return f"{name}: {price:g}"', 'return name + f": {price:g}"')
+    added = "\n\ndef test_new():\n    assert prices.gross(3) == 7\n"
+    edit(committed, "test_shop.py", '.startswith("a")', f'.startswith("a"){added}')
 
     run = committed.localize(*INSPECT)
 

@@ -47,7 +47,7 @@ class Counterfactual(Kind):
         self._history = history or NoHistory()
 
     def open(self, case: Case, bench: Bench) -> Iterator[tuple[Location, Finding]]:
-        """Take changes back, the likeliest first, until the failing tests pass."""
+        """Take changes back, the likeliest of the code first, until the failing tests pass."""
         if not case.changes.known:
             self._look_back(case, bench)
         changed = case.changes.code
@@ -59,17 +59,17 @@ class Counterfactual(Kind):
                 yield where, _finding(tried, [where], case.changes)
             if not bench.left_s() or (tried is not None and tried.repairs):
                 return
-        if len(changed) > 1:
-            yield from _together(case, changed, bench)
+        found = list(_together(case, changed, bench)) if len(changed) > 1 else []
+        yield from found or _together(case, case.changes.tests, bench)
 
     def _look_back(self, case: Case, bench: Bench) -> None:
         """Find out since when the tests fail; it proves that what changed since is the cause."""
         until_s = (1 - LOOK_BACK) * bench.left_s()
 
         def passes(changes: Changes) -> bool:
-            if not changes.code or bench.left_s() < until_s:
+            if not changes.every or bench.left_s() < until_s:
                 return False
-            tried = _try(replace(case, changes=changes), changes.code, bench)
+            tried = _try(replace(case, changes=changes), changes.every, bench)
             return tried is not None and tried.repairs
 
         found = last_passing(self._history, passes)
@@ -119,7 +119,8 @@ def _patch(case: Case, chosen: Sequence[Location]) -> InspectionPatch | None:
                 original=change.now.text,
                 patched=text,
                 words="as it was when the tests passed",
-                fresh=not change.fresh.isdisjoint(here),
+                # A failing test is loaded before a swap could reach it.
+                fresh=here[0].is_test or not change.fresh.isdisjoint(here),
             )
         )
     first, *rest = parts
@@ -141,7 +142,7 @@ def _together(
         best = tried
         return True
 
-    smallest = minimal(changed, repairs) if repairs(changed) else []
+    smallest = minimal(changed, repairs) if changed and repairs(changed) else []
     for where in smallest:
         if best is not None and where in case.belief.probabilities:
             yield where, _finding(best, smallest, case.changes)

@@ -193,10 +193,20 @@ def test_change_that_no_failing_test_executed_is_only_taken_back_with_others() -
     assert done.found == [("a", NOTHING), ("a", REPAIRS)]
 
 
-def test_tests_are_never_taken_back() -> None:
-    changes = [change("test_m.py", "t", is_test=True), change("m.py", "a")]
+def test_tests_are_taken_back_last_and_without_the_code() -> None:
+    changes = [change("test_m.py", "tu", is_test=True), change("m.py", "ab")]
 
-    assert opened(case(changes), lambda _: False).tried == ["a"]
+    done = opened(case(changes, known="abtu"), lambda back: "t" in back)
+
+    assert done.tried == ["a", "b", "ab", "tu", "t"]
+    assert done.found[-1] == ("t", REPAIRS)
+    assert all(patch.fresh for patch in done.patches[3:])
+
+
+def test_tests_are_left_alone_where_code_repairs() -> None:
+    changes = [change("test_m.py", "t", is_test=True), change("m.py", "ab")]
+
+    assert opened(case(changes), lambda back: back == set("ab")).tried[-1] != "t"
 
 
 def test_change_of_a_default_is_taken_back_by_an_import() -> None:
@@ -333,11 +343,10 @@ def test_older_code_is_left_alone_where_a_green_run_is_known() -> None:
     assert past.asked == []
 
 
-def test_state_in_which_no_code_differs_is_not_tried() -> None:
+def test_state_in_which_nothing_differs_is_not_tried() -> None:
     work = replace(case([change("m.py", "a")]), changes=Changes())
-    tests_alone = since([change("test_m.py", "t", is_test=True)], "c")
 
-    assert opened(work, lambda _: True, history=Past({"c": tests_alone})).tried == []
+    assert opened(work, lambda _: True, history=Past({"c": Changes(commit="c")})).tried == []
 
 
 def test_looking_back_leaves_most_of_the_time_to_the_rest() -> None:
