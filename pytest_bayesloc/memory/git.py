@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LIMIT_S = 30.0
+LOOK_S = 5.0  # where nobody asked for it: a long history with little Python takes longer
 PYTHON = "*.py"
 
 
@@ -48,7 +49,7 @@ def commits(rootdir: Path, at_most: int) -> list[tuple[str, str]]:
     form = "--format=%h%x00%s"
     log = ["log", "--first-parent", form, f"--max-count={at_most}", "HEAD", "--", PYTHON]
     with suppress(_GitError):
-        lines = _git(rootdir, log).decode("utf-8", "replace").splitlines()
+        lines = _git(rootdir, log, limit_s=LOOK_S).decode("utf-8", "replace").splitlines()
         return [(name, said) for name, _, said in (line.partition("\0") for line in lines)]
     return []
 
@@ -60,14 +61,16 @@ def texts_before(rootdir: Path, commit: str) -> dict[str, str]:
     """
     asked = ["diff", "--name-only", "--no-renames", "--diff-filter=a", "-z", "--relative", commit]
     with suppress(_GitError):
-        return _read(rootdir, commit, _names(_git(rootdir, [*asked, "--", PYTHON])))
+        names = _names(_git(rootdir, [*asked, "--", PYTHON], limit_s=LOOK_S))
+        return _read(rootdir, commit, names)
     return {}
 
 
 def tracked(rootdir: Path) -> frozenset[str]:
     """The Python files below ``rootdir`` that git looks after; nothing where it can't say."""
     with suppress(_GitError):
-        return frozenset(_names(_git(rootdir, ["ls-files", "-z", "--", PYTHON])))
+        listed = _git(rootdir, ["ls-files", "-z", "--", PYTHON], limit_s=LOOK_S)
+        return frozenset(_names(listed))
     return frozenset()
 
 
@@ -86,7 +89,9 @@ def _names(listed: bytes) -> list[str]:
     return [name for name in listed.decode("utf-8", "replace").split("\0") if name]
 
 
-def _git(rootdir: Path, command: Sequence[str], given: bytes = b"") -> bytes:
+def _git(
+    rootdir: Path, command: Sequence[str], given: bytes = b"", *, limit_s: float = LIMIT_S
+) -> bytes:
     try:
         done = subprocess.run(
             ["git", *command],  # noqa: S607 - the one that the user's PATH finds
@@ -95,7 +100,7 @@ def _git(rootdir: Path, command: Sequence[str], given: bytes = b"") -> bytes:
             input=given,
             check=True,
             capture_output=True,
-            timeout=LIMIT_S,
+            timeout=limit_s,
         )
     except (OSError, subprocess.SubprocessError) as error:
         said = str(error)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 from dataclasses import replace
+from functools import cached_property
 from textwrap import shorten
 from typing import TYPE_CHECKING
 
@@ -103,18 +104,20 @@ class _GitHistory:
     def __init__(self, rootdir: Path, sources: Sources) -> None:
         self._rootdir = rootdir
         self._sources = sources
-        self._names: dict[str, str] = {}
         self._changes: dict[str, Changes] = {}
+
+    @cached_property
+    def _commits(self) -> dict[str, str]:
+        """The newest ones, by what they are called in words."""
+        from pytest_bayesloc.inspection.history import N_STATES
+        from pytest_bayesloc.memory.git import commits
+
+        newest = commits(self._rootdir, N_STATES + 1)
+        return {_called(name, said): name for name, said in newest}
 
     def states(self) -> Sequence[str]:
         """The newest commits, the last one only where something is not committed."""
-        if not self._names:
-            from pytest_bayesloc.inspection.history import N_STATES
-            from pytest_bayesloc.memory.git import commits
-
-            newest = commits(self._rootdir, N_STATES + 1)
-            self._names = {_called(name, said): name for name, said in newest}
-        states = list(self._names)
+        states = list(self._commits)
         first = 0 if states and self.changes(states[0]).files else 1
         return states[first:]
 
@@ -124,7 +127,7 @@ class _GitHistory:
             from pytest_bayesloc.inspection.changes import changes_since
             from pytest_bayesloc.memory.git import texts_before, tracked
 
-            texts = texts_before(self._rootdir, self._names[state])
+            texts = texts_before(self._rootdir, self._commits[state])
             (found,) = changes_since([texts], self._sources.read, self._sources.map)
             known = found.known | tracked(self._rootdir)
             self._changes[state] = replace(found, known=known, commit=state)
