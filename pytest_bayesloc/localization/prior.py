@@ -44,7 +44,7 @@ def reference_prior(suspiciousness: Mapping[Location, float]) -> dict[Location, 
 
 
 def blend_logits(spectrum: Spectrum) -> dict[Location, float]:
-    """A weighted sum of three scores of each candidate, and of what it is, in nats.
+    """A weighted sum of what the spectrum says of each candidate, in nats.
 
     Candidates are the inspectable code locations that a failing test of the spectrum executed; if
     there is none, all of them. The others are not in the result.
@@ -62,22 +62,26 @@ def blend_logits(spectrum: Spectrum) -> dict[Location, float]:
 def blend_features(spectrum: Spectrum) -> dict[Location, dict[str, float]]:
     """Per candidate of the blend, the values that ``fitted.PRIOR`` has weights for.
 
-    The two Ochiai scores are shares of the highest one of all candidates (0 if that is 0), the rank
-    is the logarithm of the mid-rank, 0 for the highest.
+    Ochiai is a share of the highest one of all candidates (0 if that is 0). Ranks, 1 for the
+    highest, are those of the highest Op2 and the highest Ochiai of the lines: the logarithm of
+    their harmonic mean. The first is right where all failing tests execute the fault, the second
+    where some have a fault of their own.
+
+    Reference:
+        Cormack, Clarke, Buettcher: Reciprocal rank fusion outperforms Condorcet and individual
+        rank learning methods. SIGIR 2009 (there with a constant of 60, here of 0).
     """
     candidates = _candidates(spectrum)
-    lines = _share_of_maximum(line_maximum(spectrum, "ochiai"), candidates)
-    functions = _share_of_maximum(function_scores(spectrum, "ochiai"), candidates)
-    op2 = line_maximum(spectrum, "op2")
-    ranks = midranks({where: op2[where] for where in candidates})
-    owners = {(where.file, where.qualname.rpartition(".")[0]) for where in spectrum.executed}
+    functions = function_scores(spectrum, "ochiai")
+    highest = max((functions[where] for where in candidates), default=0.0) or 1.0
+    by_op2, by_ochiai = (_ranks_of_lines(spectrum, name, candidates) for name in ("op2", "ochiai"))
+    n_failing = spectrum.failing.bit_count() or 1
     return {
         where: {
-            "ochiai of lines": lines[where],
-            "ochiai": functions[where],
-            "rank by op2 of lines": log(ranks[where]),
+            "ochiai": functions[where] / highest,
+            "rank by op2 and ochiai of lines": log(2 / (1 / by_op2[where] + 1 / by_ochiai[where])),
+            "failing tests": (spectrum.executed[where] & spectrum.failing).bit_count() / n_failing,
             "module body": float(where.qualname == MODULE),
-            "class body": float((where.file, where.qualname) in owners),
         }
         for where in candidates
     }
@@ -102,12 +106,11 @@ def _candidates(spectrum: Spectrum) -> list[Location]:
     return failing or code
 
 
-def _share_of_maximum(
-    scores: Mapping[Location, float], candidates: Iterable[Location]
+def _ranks_of_lines(
+    spectrum: Spectrum, formula: str, candidates: Iterable[Location]
 ) -> dict[Location, float]:
-    chosen = {where: scores[where] for where in candidates}
-    top = max(chosen.values(), default=0.0) or 1.0
-    return {where: score / top for where, score in chosen.items()}
+    scores = line_maximum(spectrum, formula)
+    return midranks({where: scores[where] for where in candidates})
 
 
 def midranks(scores: Mapping[Location, float]) -> dict[Location, float]:

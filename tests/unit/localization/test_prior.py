@@ -57,15 +57,34 @@ SPECTRUM = Spectrum(
 
 
 def test_blend_is_the_documented_softmax() -> None:
-    # Ochiai: line maximum A 1, B 1/sqrt(2*2) = 0.5; function A 2/sqrt(2*4), B 0.5.
-    # Op2 line maximum ranks A 1st and B 2nd.
-    of_lines, whole, rank = (
-        PRIOR[name] for name in ("ochiai of lines", "ochiai", "rank by op2 of lines")
+    # Ochiai: function A 2/sqrt(2*4), B 1/sqrt(2*2) = 0.5. By both line maxima A is first, B second.
+    # B is executed by one of the two failing tests.
+    whole, rank, failing = (
+        PRIOR[name] for name in ("ochiai", "rank by op2 and ochiai of lines", "failing tests")
     )
-    a = exp(of_lines * 1 + whole * 1)
-    b = exp(of_lines * 0.5 + whole * 0.5 / (2 / sqrt(8))) * 2**rank
+    a = exp(whole + failing)
+    b = exp(whole * 0.5 / (2 / sqrt(8)) + failing / 2) * 2**rank
 
     assert priors.blend_prior(SPECTRUM) == pytest.approx({A: a / (a + b), B: b / (a + b)})
+
+
+def test_rank_of_the_blend_is_the_harmonic_mean_of_two() -> None:
+    # Three failing tests, 30 passing. Op2 prefers A, which all failing tests execute; Ochiai B:
+    # A 3/sqrt(3*33) = 0.30, 3 - 30/31 = 2.03; B 1/sqrt(3*1) = 0.58, 1 - 0.
+    every = (1 << 33) - 1
+    spectrum = Spectrum(
+        tests=tuple(f"t{n}" for n in range(33)),
+        failing=0b111,
+        passing=every & ~0b111,
+        lines={A: {1: every}, B: {1: 0b001}},
+    )
+
+    features = priors.blend_features(spectrum)
+
+    rank = "rank by op2 and ochiai of lines"
+    assert {where: exp(own[rank]) for where, own in features.items()} == pytest.approx(
+        {A: 2 / (1 / 1 + 1 / 2), B: 2 / (1 / 2 + 1 / 1)}
+    )
 
 
 def test_blend_has_no_candidate_that_no_failing_test_executed() -> None:
