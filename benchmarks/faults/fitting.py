@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from benchmarks.faults.replay import Problem
 
     Terms = Mapping[str, float]
+    Bounds = tuple[float | None, float | None]
     Learn = Callable[[Sequence["Choice"]], Terms]
 
 MODEL = "single-fault"
@@ -115,8 +117,17 @@ def fitted(
     *,
     held: Terms | None = None,
     penalty: float = PENALTY,
+    bounds: Mapping[str, Bounds] = MappingProxyType({}),
 ) -> dict[str, float]:
-    """The weight of each of ``names``, in nats, beside the weights ``held``."""
+    """The weight of each of ``names``, in nats, beside the weights ``held``.
+
+    Args:
+        found: What it is fitted to.
+        names: Of the terms.
+        held: Weights that are known.
+        penalty: Its strength.
+        bounds: Lowest and highest weight of those that have any.
+    """
     matrices = [_matrix(choice, names) for choice in found]
     offsets = [_logits(choice, held) if held else 0.0 for choice in found]
     guilty = [np.array(choice.guilty) for choice in found]
@@ -131,7 +142,8 @@ def fitted(
             slope = slope - weight * ((np.where(is_guilty, p / right, 0.0) - p) @ matrix)
         return total, slope
 
-    best = minimize(loss, np.zeros(len(names)), jac=True, method="L-BFGS-B")
+    within = [bounds.get(name, (None, None)) for name in names]
+    best = minimize(loss, np.zeros(len(names)), jac=True, method="L-BFGS-B", bounds=within)
     return dict(zip(names, best.x.tolist(), strict=True))
 
 
@@ -206,8 +218,9 @@ def pairs(
 ) -> dict[str, tuple[float, float]]:
     """P(outcome | faulty) and P(outcome | clean) of outcomes that exclude each other.
 
-    How often clean locations show each is counted; the ratios are those fitted, shifted alike so
-    that both columns sum to 1: a location that nobody looked at then loses and gains nothing.
+    How often clean locations show each is counted. The unusual ones have the ratios fitted; the
+    usual one, the first, has what is left of 1: a location that nobody looked at then loses and
+    gains nothing.
     """
     counts: Counter[str] = Counter()
     for choice in found:
@@ -216,9 +229,10 @@ def pairs(
                 counts.update(name for name in outcomes if name in own)
     total = sum(counts[name] + 1 for name in outcomes)
     clean = {name: (counts[name] + 1) / total for name in outcomes}
-    raised = {name: clean[name] * float(np.exp(weights.get(name, 0.0))) for name in outcomes}
-    norm = sum(raised.values())
-    return {name: (raised[name] / norm, clean[name]) for name in outcomes}
+    usual, *unusual = outcomes
+    faulty = {name: clean[name] * float(np.exp(weights.get(name, 0.0))) for name in unusual}
+    faulty = {usual: 1.0 - sum(faulty.values()), **faulty}
+    return {name: (faulty[name], clean[name]) for name in outcomes}
 
 
 def _matrix(choice: Choice, names: Sequence[str]) -> NDArray[np.float64]:

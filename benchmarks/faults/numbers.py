@@ -50,6 +50,15 @@ INSPECTED = {
         "NO_MUTANT_MATTERS",
     ),
 }
+#: Of the unusual ones, what may only speak for the fault; the others may only speak against it. A
+#: report that says "the tests pass with this edit, so it is less likely" reads like a mistake.
+SPEAKS_FOR = (
+    "RETURNED_LAST",
+    "TARGET_ASSERTION_FAILED",
+    "MUTANT_REPAIRS",
+    "MUTANT_BREAKS_OTHERS",
+)
+FOR, AGAINST = (0.0, None), (None, 0.0)
 #: The share of faults in the code that may be blamed on a test.
 BLAMED = 0.04
 #: Of what inspections show: it is rare, and must prove itself.
@@ -85,7 +94,8 @@ def learn(found: Sequence[Choice]) -> dict[str, float]:
     roles = [role.name for role in Role]
     at_hand = fitted(found, [*PRIOR, *roles, *(n for kind in AT_HAND.values() for n in kind)])
     unusual = [name for kind in INSPECTED.values() for name in kind[1:]]
-    shown = fitted(found, unusual, held=at_hand, penalty=PENALTY_INSPECTED)
+    bounds = dict.fromkeys(unusual, AGAINST) | dict.fromkeys(SPEAKS_FOR, FOR)
+    shown = fitted(found, unusual, held=at_hand, penalty=PENALTY_INSPECTED, bounds=bounds)
     return {**at_hand, **shown}
 
 
