@@ -144,8 +144,8 @@ def change_evidence(
     changes: Changes, candidates: Iterable[Location], *, model: str
 ) -> list[Evidence]:
     """What changed since the tests passed, if any candidate did: else it says nothing."""
-    changed = {where for change in changes.files.values() for where in change.changed}
     known = sorted(where for where in candidates if where.file in changes.known)
+    changed = {suspect_of(where, known) for where in changes.every}
     if changed.isdisjoint(known):
         return []
     edited, kept = f"changed since {changes.since}", f"did not change since {changes.since}"
@@ -158,6 +158,18 @@ def change_evidence(
 
 
 SOURCE = "changed"
+
+
+def suspect_of(changed: Location, candidates: Collection[Location]) -> Location:
+    """The candidate that answers for ``changed``: of a test also what stands inside it."""
+    if not changed.is_test or changed in candidates:
+        return changed
+    around = [
+        where
+        for where in candidates
+        if where.file == changed.file and changed.qualname.startswith(f"{where.qualname}.<locals>.")
+    ]
+    return max(around, key=lambda where: len(where.qualname), default=changed)
 
 
 def named(source: SourceMap) -> dict[Name, Unit]:

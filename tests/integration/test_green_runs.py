@@ -363,6 +363,17 @@ def test_test_that_changed_with_code_is_taken_back_alone(committed: Project) -> 
     assert "REVERT_CHANGES_NOTHING" in outcomes(run, "gross")
 
 
+def test_test_answers_for_what_stands_inside_it(projects: Projects) -> None:
+    test = "def test_a():\n    def double(x):\n        return 2 * x\n\n    assert double(1) == 2\n"
+    project = projects.make({"test_a.py": test})
+    assert project.run("-q").ret == 0
+    edit(project, "test_a.py", "2 * x", "3 * x")
+
+    run = project.localize(*INSPECT)
+
+    assert outcomes(run, "test_a") >= {"CHANGED_SINCE_GREEN", "REVERT_REPAIRS"}
+
+
 def test_new_test_says_nothing_of_changes(committed: Project) -> None:
     edit(committed, "texts.py", 'return f"{name}: {price:g}"', 'return name + f": {price:g}"')
     added = "\n\ndef test_new():\n    assert prices.gross(3) == 7\n"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.evidence import Outcome
 from pytest_bayesloc.domain.inspection import InspectionPatch, Signals, Verdict
-from pytest_bayesloc.inspection.changes import change_evidence
+from pytest_bayesloc.inspection.changes import change_evidence, suspect_of
 from pytest_bayesloc.inspection.finding import Finding
 from pytest_bayesloc.inspection.history import NoHistory, last_passing
 from pytest_bayesloc.inspection.kind import Kind
@@ -143,8 +143,9 @@ def _together(
         return True
 
     smallest = minimal(changed, repairs) if changed and repairs(changed) else []
-    for where in smallest:
-        if best is not None and where in case.belief.probabilities:
+    known = case.belief.probabilities
+    for where in dict.fromkeys(suspect_of(changed, known) for changed in smallest):
+        if best is not None and where in known:
             yield where, _finding(best, smallest, case.changes)
 
 

@@ -343,3 +343,15 @@ def test_test_code_stays_test_code() -> None:
     )
 
     assert all(where.is_test for where in found.files["test_a.py"].changed)
+
+
+def test_test_answers_for_the_functions_inside_it() -> None:
+    text = "def test_a():\n    def double(x):\n        return {} * x\n    assert double(1) == 2\n"
+    now = SourceMap(text.format(3), "test_a.py", is_test=True)
+    (test,) = (unit.location for unit in now.units if unit.location.qualname == "test_a")
+
+    (found,) = changes_since([{"test_a.py": text.format(2)}], lambda _: now.text, lambda _: now)
+
+    assert changed(found.files["test_a.py"]) == ["test_a.<locals>.double"]
+    (weighed,) = change_evidence(found, [test], model="single-fault")
+    assert weighed.outcome is Outcome.CHANGED_SINCE_GREEN
