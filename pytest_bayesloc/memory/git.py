@@ -59,9 +59,11 @@ def texts_before(rootdir: Path, commit: str) -> dict[str, str]:
 
     Files that are new since are not among them. Nothing where git can't say.
     """
-    asked = ["diff", "--name-only", "--no-renames", "--diff-filter=a", "-z", "--relative", commit]
+    # By itself, a diff writes to the index what it finds unchanged.
+    diff = ["-c", "diff.autoRefreshIndex=false", "diff", "--name-only", "--no-renames"]
+    asked = [*diff, "--diff-filter=a", "-z", "--relative", commit, "--", PYTHON]
     with suppress(_GitError):
-        names = _names(_git(rootdir, [*asked, "--", PYTHON], limit_s=LOOK_S))
+        names = _names(_git(rootdir, asked, limit_s=LOOK_S))
         return _read(rootdir, commit, names)
     return {}
 

@@ -59,6 +59,7 @@ class FakeRunner:
             tests={node_id: self.answer(patch, node_id) for node_id in tests},
             n_swapped=0 if patch is None else self.n_swapped,
             seconds=0.5,
+            how="fresh" if patch is not None and patch.fresh else "fork",
         )
 
     def record(

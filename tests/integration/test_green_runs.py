@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from typing import TYPE_CHECKING
 
@@ -156,6 +157,38 @@ def test_module_that_tests_import_themselves_is_taken_back(projects: Projects) -
     run = project.localize(*INSPECT)
 
     assert "REVERT_REPAIRS" in outcomes(run, "<module>")
+
+
+def test_function_that_an_import_runs_is_taken_back(projects: Projects) -> None:
+    """A swap comes too late for what is made while its module is loaded."""
+    files = {
+        "table.py": """
+            class Table:
+                def __init__(self):
+                    self.step = 1
+
+
+            TABLE = Table()
+
+
+            def step():
+                return TABLE.step
+            """,
+        "test_table.py": """
+            from table import step
+
+
+            def test_step():
+                assert step() == 1
+            """,
+    }
+    project = projects.make(files)
+    assert project.run("-q").ret == 0
+    edit(project, "table.py", "self.step = 1", "self.step = 2")
+
+    run = project.localize(*INSPECT)
+
+    assert "REVERT_REPAIRS" in outcomes(run, "Table.__init__")
 
 
 def test_method_that_has_gained_a_call_of_super_is_taken_back(projects: Projects) -> None:
@@ -389,7 +422,7 @@ def test_new_test_says_nothing_of_changes(committed: Project) -> None:
 
 def test_look_at_git_leaves_its_files_alone(committed: Project) -> None:
     edit(committed, "prices.py", "return price / rate", "return price - rate - 1")
-    (committed.root / "texts.py").touch()  # a refreshed index would say so
+    os.utime(committed.root / "texts.py", (1, 1))  # a refreshed index would say so
     index = committed.root / ".git" / "index"
     before = index.read_bytes()
 

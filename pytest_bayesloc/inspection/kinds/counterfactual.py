@@ -31,6 +31,7 @@ KIND = "counterfactual"
 MAX_FAILING = 10
 MAX_SINGLE = 20  # changes that are taken back one by one
 MAX_SETS = 40  # re-runs that look for the smallest set
+FRESH = "fresh"  # how a re-run says that it imported all anew
 LOOK_BACK = 0.25  # share of the time left in which code is looked for that passes
 
 
@@ -53,13 +54,16 @@ class Counterfactual(Kind):
         changed = case.changes.code
         known = [where for where in changed if where in case.belief.probabilities]
         suspects = sorted(known, key=lambda where: (-case.belief.p(where), where))[:MAX_SINGLE]
+        was_fresh = False
         for where in suspects:
             tried = _try(case, [where], bench)
             if tried is not None:
+                was_fresh = tried.rerun.how == FRESH
                 yield where, _finding(tried, [where], case.changes)
             if not bench.left_s() or (tried is not None and tried.repairs):
                 return
-        found = list(_together(case, changed, bench)) if len(changed) > 1 else []
+        is_done = was_fresh and len(changed) == 1
+        found = [] if is_done else list(_together(case, changed, bench))
         yield from found or _together(case, case.changes.tests, bench)
 
     def _look_back(self, case: Case, bench: Bench) -> None:
@@ -69,7 +73,7 @@ class Counterfactual(Kind):
         def passes(changes: Changes) -> bool:
             if not changes.every or bench.left_s() < until_s:
                 return False
-            tried = _try(replace(case, changes=changes), changes.every, bench)
+            tried = _try(replace(case, changes=changes), changes.every, bench, fresh=True)
             return tried is not None and tried.repairs
 
         found = last_passing(self._history, passes)
@@ -94,9 +98,18 @@ class _Tried:
         )
 
 
-def _try(case: Case, chosen: Sequence[Location], bench: Bench) -> _Tried | None:
-    """The failing tests without the changes ``chosen``; None if the text can't be made."""
-    patch = _patch(case, chosen)
+def _try(
+    case: Case, chosen: Sequence[Location], bench: Bench, *, fresh: bool = False
+) -> _Tried | None:
+    """The failing tests without the changes ``chosen``; None if the text can't be made.
+
+    Args:
+        case: The group.
+        chosen: The changes.
+        bench: Where it is tried.
+        fresh: Whether all is to be imported anew, so that what an import runs is as it was too.
+    """
+    patch = _patch(case, chosen, fresh=fresh)
     if patch is None or not bench.left_s():
         return None
     started = bench.clock()
@@ -104,7 +117,7 @@ def _try(case: Case, chosen: Sequence[Location], bench: Bench) -> _Tried | None:
     return _Tried(case, patch, rerun, bench.clock() - started)
 
 
-def _patch(case: Case, chosen: Sequence[Location]) -> InspectionPatch | None:
+def _patch(case: Case, chosen: Sequence[Location], *, fresh: bool) -> InspectionPatch | None:
     parts = []
     for file, group in groupby(sorted(chosen), key=lambda where: where.file):
         here, change = list(group), case.changes.files[file]
@@ -119,8 +132,7 @@ def _patch(case: Case, chosen: Sequence[Location]) -> InspectionPatch | None:
                 original=change.now.text,
                 patched=text,
                 words="as it was when the tests passed",
-                # A failing test is loaded before a swap could reach it.
-                fresh=here[0].is_test or not change.fresh.isdisjoint(here),
+                fresh=fresh or not change.fresh.isdisjoint(here),
             )
         )
     first, *rest = parts
@@ -136,7 +148,7 @@ def _together(
     def repairs(chosen: Sequence[Location]) -> bool:
         nonlocal n_left, best
         n_left -= 1
-        tried = _try(case, chosen, bench) if n_left >= 0 else None
+        tried = _try(case, chosen, bench, fresh=True) if n_left >= 0 else None
         if tried is None or not tried.repairs:
             return False
         best = tried

@@ -54,7 +54,7 @@ def case(
 ) -> Case:
     """Functions are the likelier the earlier they stand in ``known``."""
     places = {where.qualname: where for made in changes for where in made.changed}
-    chosen = known or "".join(places)
+    chosen = known or tuple(places)
     total = sum(range(1, len(chosen) + 1))
     prior = {places[name]: (len(chosen) - n) / total for n, name in enumerate(chosen)}
     failing = tuple(f"f{n}" for n in range(n_failing))
@@ -182,8 +182,20 @@ def test_nothing_is_named_if_the_tests_fail_without_any_change() -> None:
     assert done.found == [("a", NOTHING), ("b", NOTHING)]
 
 
-def test_lone_change_that_repairs_nothing_is_not_tried_twice() -> None:
-    assert opened(case([change("m.py", "a")]), lambda _: False).tried == ["a"]
+def test_lone_change_that_repairs_nothing_is_tried_once_more_by_an_import() -> None:
+    """An import may have run its code before it was swapped."""
+    done = opened(case([change("m.py", "a")]), lambda _: False)
+
+    assert [(*taken_back(patch), patch.fresh) for patch in done.patches] == [
+        ("a", False),
+        ("a", True),
+    ]
+
+
+def test_lone_change_that_an_import_took_back_is_not_tried_twice() -> None:
+    made = FileChange(green=SourceMap("X = 1\n", "m.py"), now=SourceMap("X = 2\n", "m.py"))
+
+    assert opened(case([made]), lambda _: False).tried == ["<module>"]
 
 
 def test_change_that_no_failing_test_executed_is_only_taken_back_with_others() -> None:
@@ -261,7 +273,7 @@ def test_number_of_failing_tests_is_bounded() -> None:
 
     list(Counterfactual().open(work, Bench(as_port(runner), Clock(), 60.0)))
 
-    assert [len(tests) for _, tests in runner.asked] == [MAX_FAILING]
+    assert [len(tests) for _, tests in runner.asked] == [MAX_FAILING] * 2
 
 
 def test_nothing_is_tried_without_time() -> None:
