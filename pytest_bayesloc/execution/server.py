@@ -41,14 +41,29 @@ CHUNK = 1 << 16
 
 
 SPEC: pytest.StashKey[Message] = pytest.StashKey()
+OVERLAYS: pytest.StashKey[list[Overlay]] = pytest.StashKey()
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
-    """Have the early options: conftest files are loaded by them, and ``-W`` is read from there."""
+    """Be ready before conftest files are loaded.
+
+    They are loaded by the early options, ``-W`` is read from there, and they import the code that
+    is to be changed.
+    """
     spec = json.loads(Path(os.environ.pop(SERVER_VARIABLE)).read_text(encoding="ascii"))
     early_config.stash[SPEC] = spec
+    sys.dont_write_bytecode = True
+    early_config.stash[OVERLAYS] = _install_overlays(spec["once"])
     _set_options(early_config.known_args_namespace, spec["options"])
+
+
+def _install_overlays(once: Message | None) -> list[Overlay]:
+    patches = once.get("patches", ()) if once else ()
+    overlays = [Overlay(p["filename"], p["original"], p["patched"]) for p in patches]
+    for overlay in overlays:
+        overlay.install()
+    return overlays
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -83,16 +98,8 @@ class Server:
         self._collected: dict[str, str] = {}
         for descriptor in (self._requests, self._replies):
             os.set_inheritable(descriptor, False)
-        sys.dont_write_bytecode = True
+        self._overlays = config.stash[OVERLAYS]
         _fix_randomness(config, spec["options"].get("basetemp"))
-        self._overlays = self._install_overlays()
-
-    def _install_overlays(self) -> list[Overlay]:
-        patches = self._once.get("patches", ()) if self._once else ()
-        overlays = [Overlay(p["filename"], p["original"], p["patched"]) for p in patches]
-        for overlay in overlays:
-            overlay.install()
-        return overlays
 
     # -- pytest's side
 

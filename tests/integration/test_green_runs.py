@@ -191,6 +191,18 @@ def test_function_that_an_import_runs_is_taken_back(projects: Projects) -> None:
     assert "REVERT_REPAIRS" in outcomes(run, "Table.__init__")
 
 
+def test_code_that_a_conftest_imports_is_taken_back_by_an_import(projects: Projects) -> None:
+    files = {**FILES, "conftest.py": "import prices\n\nassert prices.RATE\n"}
+    project = projects.make(files)
+    assert project.run("-q").ret == 0
+    edit(project, "prices.py", "RATE = 2", "RATE = 3")
+
+    run = project.localize(*INSPECT)
+
+    assert run.names()[0] == "prices.py <module>"
+    assert "REVERT_REPAIRS" in outcomes(run, "<module>")
+
+
 def test_method_that_has_gained_a_call_of_super_is_taken_back(projects: Projects) -> None:
     """A swap can't change what a function closes over."""
     files = {
