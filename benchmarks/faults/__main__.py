@@ -59,8 +59,9 @@ def _collect(given: argparse.Namespace) -> int:
 
 def _green(given: argparse.Namespace) -> int:
     has = Given(git_alone=given.git_alone, without=tuple(given.without))
-    where = partial(collect_green, work=given.work, python=given.python, plugin=given.plugin)
-    task = partial(where, given=has)
+    task = partial(
+        collect_green, work=given.work, python=given.python, plugin=given.plugin, given=has
+    )
     return over_packages(given.packages or all_packages(), task, jobs=given.jobs)
 
 

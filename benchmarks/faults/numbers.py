@@ -50,14 +50,9 @@ INSPECTED = {
         "NO_MUTANT_MATTERS",
     ),
 }
-#: Of the unusual ones, what may only speak for the fault; the others may only speak against it. A
+#: The unusual ones may only speak for the fault, but for this, which may only speak against it. A
 #: report that says "the tests pass with this edit, so it is less likely" reads like a mistake.
-SPEAKS_FOR = (
-    "RETURNED_LAST",
-    "TARGET_ASSERTION_FAILED",
-    "MUTANT_REPAIRS",
-    "MUTANT_BREAKS_OTHERS",
-)
+SPEAKS_AGAINST = "NO_MUTANT_MATTERS"
 FOR, AGAINST = (0.0, None), (None, 0.0)
 #: The share of faults in the code that may be blamed on a test.
 BLAMED = 0.04
@@ -94,7 +89,7 @@ def learn(found: Sequence[Choice]) -> dict[str, float]:
     roles = [role.name for role in Role]
     at_hand = fitted(found, [*PRIOR, *roles, *(n for kind in AT_HAND.values() for n in kind)])
     unusual = [name for kind in INSPECTED.values() for name in kind[1:]]
-    bounds = dict.fromkeys(unusual, AGAINST) | dict.fromkeys(SPEAKS_FOR, FOR)
+    bounds = dict.fromkeys(unusual, FOR) | {SPEAKS_AGAINST: AGAINST}
     shown = fitted(found, unusual, held=at_hand, penalty=PENALTY_INSPECTED, bounds=bounds)
     return {**at_hand, **shown}
 

@@ -25,7 +25,7 @@ from benchmarks.suites.scores import Standing, score
 from pytest_bayesloc.localization.prior import BLEND, PRIORS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
     from benchmarks.faults.scoring import Judged
@@ -147,15 +147,14 @@ def _after_green(part: str) -> Iterator[str]:
 
 
 def _green_figures(runs: Sequence[Mapping[str, Any]]) -> str:
-    tops = " | ".join(f"{100 * share:.1f}" for share in score(_places(runs)).top[:3])
+    tops = " | ".join(
+        f"{100 * share:.1f}"
+        for share in score([_standing(run["standing"]) for run in runs]).top[:3]
+    )
     sure = [run["right"] for run in runs if run["claim"] >= SURE]
     right = f"{100 * mean(sure):.1f} %" if sure else "-"
     above = median(run["cpu_s"] - run["plain_cpu_s"] for run in runs)
     return f"{tops} | {100 * len(sure) / len(runs):.0f} % | {right} | {above:.1f}"
-
-
-def _places(runs: Iterable[Mapping[str, Any]]) -> list[Standing | None]:
-    return [_standing(run["standing"]) for run in runs]
 
 
 def _standing(found: Sequence[int] | None) -> Standing | None:

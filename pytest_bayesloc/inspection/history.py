@@ -31,18 +31,6 @@ class History(Protocol):
         ...
 
 
-class NoHistory:
-    """Where there is none."""
-
-    def states(self) -> Sequence[str]:
-        """None."""
-        return ()
-
-    def changes(self, state: str) -> Changes:
-        """Never asked."""
-        raise KeyError(state)
-
-
 def last_passing(history: History, passes: Callable[[Changes], bool]) -> Changes | None:
     """What changed since the youngest state that passes, supposed that all older ones do.
 

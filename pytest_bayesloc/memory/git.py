@@ -54,7 +54,7 @@ def commits(rootdir: Path, at_most: int) -> list[tuple[str, str]]:
     return []
 
 
-def texts_before(rootdir: Path, commit: str) -> dict[str, str]:
+def changed_texts(rootdir: Path, commit: str) -> dict[str, str]:
     """The Python files below ``rootdir`` that differ from ``commit``, as they were then.
 
     Files that are new since are not among them. Nothing where git can't say.

@@ -115,6 +115,13 @@ class _GitHistory:
         newest = commits(self._rootdir, N_STATES + 1)
         return {_called(name, said): name for name, said in newest}
 
+    @cached_property
+    def _tracked(self) -> frozenset[str]:
+        """The files that git looks after: of these, what does not differ did not change."""
+        from pytest_bayesloc.memory.git import tracked
+
+        return tracked(self._rootdir)
+
     def states(self) -> Sequence[str]:
         """The newest commits, the last one only where something is not committed."""
         states = list(self._commits)
@@ -125,11 +132,11 @@ class _GitHistory:
         """What changed since the commit."""
         if state not in self._changes:
             from pytest_bayesloc.inspection.changes import changes_since
-            from pytest_bayesloc.memory.git import texts_before, tracked
+            from pytest_bayesloc.memory.git import changed_texts
 
-            texts = texts_before(self._rootdir, self._commits[state])
+            texts = changed_texts(self._rootdir, self._commits[state])
             (found,) = changes_since([texts], self._sources.read, self._sources.map)
-            known = found.known | tracked(self._rootdir)
+            known = found.known | self._tracked
             self._changes[state] = replace(found, known=known, commit=state)
         return self._changes[state]
 

@@ -49,12 +49,17 @@ FILES = {
 INSPECT = ("--bayesloc", "--bayesloc-budget=20")
 
 
+def passed(projects: Projects, files: dict[str, str]) -> Project:
+    """A project of ``files`` whose tests have passed."""
+    project = projects.make(files)
+    assert project.run("-q").ret == 0
+    return project
+
+
 @pytest.fixture
 def shop(projects: Projects) -> Project:
     """Three tests, which have passed."""
-    project = projects.make(FILES)
-    assert project.run("-q").ret == 0
-    return project
+    return passed(projects, FILES)
 
 
 def edit(project: Project, name: str, old: str, new: str) -> None:
@@ -150,8 +155,7 @@ def test_module_that_tests_import_themselves_is_taken_back(projects: Projects) -
         "lazy.py": "STEP = 1\n",
         "test_lazy.py": "def test_lazy():\n    from lazy import STEP\n    assert STEP == 1\n",
     }
-    project = projects.make(files)
-    assert project.run("-q").ret == 0
+    project = passed(projects, files)
     edit(project, "lazy.py", "STEP = 1", "STEP = 2")
 
     run = project.localize(*INSPECT)
@@ -182,8 +186,7 @@ def test_function_that_an_import_runs_is_taken_back(projects: Projects) -> None:
                 assert step() == 1
             """,
     }
-    project = projects.make(files)
-    assert project.run("-q").ret == 0
+    project = passed(projects, files)
     edit(project, "table.py", "self.step = 1", "self.step = 2")
 
     run = project.localize(*INSPECT)
@@ -193,8 +196,7 @@ def test_function_that_an_import_runs_is_taken_back(projects: Projects) -> None:
 
 def test_code_that_a_conftest_imports_is_taken_back_by_an_import(projects: Projects) -> None:
     files = {**FILES, "conftest.py": "import prices\n\nassert prices.RATE\n"}
-    project = projects.make(files)
-    assert project.run("-q").ret == 0
+    project = passed(projects, files)
     edit(project, "prices.py", "RATE = 2", "RATE = 3")
 
     run = project.localize(*INSPECT)
@@ -215,8 +217,7 @@ def test_method_that_has_gained_a_call_of_super_is_taken_back(projects: Projects
                 assert Cart().size() == 1
             """,
     }
-    project = projects.make(files)
-    assert project.run("-q").ret == 0
+    project = passed(projects, files)
     edit(project, "cart.py", "return 1", "return super().__len__()")
 
     run = project.localize(*INSPECT)
@@ -410,8 +411,7 @@ def test_test_that_changed_with_code_is_taken_back_alone(committed: Project) -> 
 
 def test_test_answers_for_what_stands_inside_it(projects: Projects) -> None:
     test = "def test_a():\n    def double(x):\n        return 2 * x\n\n    assert double(1) == 2\n"
-    project = projects.make({"test_a.py": test})
-    assert project.run("-q").ret == 0
+    project = passed(projects, {"test_a.py": test})
     edit(project, "test_a.py", "2 * x", "3 * x")
 
     run = project.localize(*INSPECT)

@@ -14,7 +14,7 @@ from pytest_bayesloc.domain.evidence import Outcome
 from pytest_bayesloc.domain.inspection import InspectionPatch, Signals, Verdict
 from pytest_bayesloc.inspection.changes import change_evidence, suspect_of
 from pytest_bayesloc.inspection.finding import Finding
-from pytest_bayesloc.inspection.history import NoHistory, last_passing
+from pytest_bayesloc.inspection.history import last_passing
 from pytest_bayesloc.inspection.kind import Kind
 
 if TYPE_CHECKING:
@@ -45,12 +45,12 @@ class Counterfactual(Kind):
     name = KIND
 
     def __init__(self, history: History | None = None) -> None:
-        self._history = history or NoHistory()
+        self._history = history
 
     def open(self, case: Case, bench: Bench) -> Iterator[tuple[Location, Finding]]:
         """Take changes back, the likeliest of the code first, until the failing tests pass."""
-        if not case.changes.known:
-            self._look_back(case, bench)
+        if self._history is not None and not case.changes.known:
+            _look_back(self._history, case, bench)
         changed = case.changes.code
         known = [where for where in changed if where in case.belief.probabilities]
         suspects = sorted(known, key=lambda where: (-case.belief.p(where), where))[:MAX_SINGLE]
@@ -66,20 +66,21 @@ class Counterfactual(Kind):
         found = [] if is_done else list(_together(case, changed, bench))
         yield from found or _together(case, case.changes.tests, bench)
 
-    def _look_back(self, case: Case, bench: Bench) -> None:
-        """Find out since when the tests fail; it proves that what changed since is the cause."""
-        until_s = (1 - LOOK_BACK) * bench.left_s()
 
-        def passes(changes: Changes) -> bool:
-            if not changes.every or bench.left_s() < until_s:
-                return False
-            tried = _try(replace(case, changes=changes), changes.every, bench, fresh=True)
-            return tried is not None and tried.repairs
+def _look_back(history: History, case: Case, bench: Bench) -> None:
+    """Find out since when the tests fail; it proves that what changed since is the cause."""
+    until_s = (1 - LOOK_BACK) * bench.left_s()
 
-        found = last_passing(self._history, passes)
-        if found is not None:
-            case.changes = found
-            case.learn(change_evidence(found, case.belief.probabilities, model=case.model))
+    def passes(changes: Changes) -> bool:
+        if not changes.every or bench.left_s() < until_s:
+            return False
+        tried = _try(replace(case, changes=changes), changes.every, bench, fresh=True)
+        return tried is not None and tried.repairs
+
+    found = last_passing(history, passes)
+    if found is not None:
+        case.changes = found
+        case.learn(change_evidence(found, case.belief.probabilities, model=case.model))
 
 
 class _Tried:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_bayesloc.inspection.changes import Changes
-from pytest_bayesloc.inspection.history import N_STATES, NoHistory, last_passing
+from pytest_bayesloc.inspection.history import N_STATES, last_passing
 
 
 @dataclass
@@ -52,5 +52,4 @@ def test_without_states_nothing_is_tried() -> None:
     past = Past(0, 0)
 
     assert last_passing(past, past.passes) is None
-    assert last_passing(NoHistory(), past.passes) is None
     assert past.tried == []

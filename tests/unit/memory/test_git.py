@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_bayesloc.domain.errors import StoreError
-from pytest_bayesloc.memory.git import commits, texts_at, texts_before, tracked
+from pytest_bayesloc.memory.git import changed_texts, commits, texts_at, tracked
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -81,8 +81,8 @@ def test_files_that_differ_now_are_given_as_they_were(repository: Path) -> None:
     (repository / "pkg" / "a.py").unlink()
     (repository / "new.py").write_text("z = 1\n", encoding="ascii")
 
-    assert texts_before(repository, "HEAD") == {"top.py": "y = 1\n", "pkg/a.py": "x = 1\n"}
-    assert texts_before(repository / "pkg", "HEAD") == {"a.py": "x = 1\n"}
+    assert changed_texts(repository, "HEAD") == {"top.py": "y = 1\n", "pkg/a.py": "x = 1\n"}
+    assert changed_texts(repository / "pkg", "HEAD") == {"a.py": "x = 1\n"}
 
 
 def test_files_that_git_looks_after_are_told_from_others(repository: Path) -> None:
@@ -100,5 +100,5 @@ def test_where_git_can_not_say_there_is_no_history(
         monkeypatch.setenv("PATH", str(tmp_path))
 
     assert commits(tmp_path, 9) == []
-    assert texts_before(tmp_path, "HEAD") == {}
+    assert changed_texts(tmp_path, "HEAD") == {}
     assert tracked(tmp_path) == frozenset()
