@@ -1,1 +1,4 @@
-"""Bayesian fault localization inside a pytest run."""
+"""Bayesian fault localization inside a pytest run.
+
+PYTEST_DONT_REWRITE: a re-run imports it before pytest is there.
+"""

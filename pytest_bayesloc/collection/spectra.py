@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from pytest_bayesloc.collection.definitions import users
 from pytest_bayesloc.collection.failures import failure_from
 from pytest_bayesloc.collection.source_filter import FileKind
-from pytest_bayesloc.domain.source import SourceMap
+from pytest_bayesloc.domain.location import MODULE
+from pytest_bayesloc.domain.source import SourceMap, first_line
 from pytest_bayesloc.domain.spectrum import Spectrum, bits
 
 if TYPE_CHECKING:
@@ -154,6 +155,21 @@ class _Lines:
                 _add(self._imported, location, hit.line, translate(at_import))
             users = self._users_of_file.get(location.file, 0)
             self._users_of_file[location.file] = users | executed
+        self._add_unseen_imports()
+
+    def _add_unseen_imports(self) -> None:
+        """The bodies of modules and classes whose import was over before recording began.
+
+        pytest imports them when a filter of warnings names a class of theirs, or they are a plugin.
+        What such an import executed is taken from the text: every statement right in a body.
+        """
+        seen = {where.file for where in (*self._own, *self._imported) if where.qualname == MODULE}
+        for file in sorted(self._users_of_file.keys() - seen):
+            source = self._sources.map(file)
+            for unit in source.units if source is not None else ():
+                if not unit.is_function and ".<locals>." not in unit.location.qualname:
+                    for statement in getattr(unit.node, "body", ()):
+                        _add(self._imported, unit.location, first_line(statement), 0)
 
     def found(self, tests: Sequence[str]) -> dict[Location, dict[int, int]]:
         """All of them; ``tests`` has the node id of each bit."""

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 PLUGIN = "pytest_bayesloc.execution.server"
 BOOT = (
-    "import sys, json; sys.path[:] = json.loads(sys.argv.pop(1)); import pytest; "
-    "sys.exit(pytest.main(sys.argv[1:]))"
+    "import sys, json; sys.path[:] = json.loads(sys.argv.pop(1)); "
+    "from pytest_bayesloc.execution import overlay; overlay.install(); "
+    "import pytest; sys.exit(pytest.main(sys.argv[1:]))"
 )
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from importlib.machinery import SourceFileLoader
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.execution.compiled import compile_patched
+from pytest_bayesloc.execution.wire import SERVER_VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,6 +74,23 @@ class Overlay:
                     return spec
         return None
 
-    def install(self) -> None:
-        """Answer before every other finder."""
-        sys.meta_path.insert(0, self)
+
+def install() -> None:
+    """Put in place what the process was started with, before pytest is there.
+
+    Its own start may import code under test: for a filter of warnings that names a class of the
+    project's, or because the project is a plugin.
+    """
+    spec = json.loads(Path(os.environ[SERVER_VARIABLE]).read_text(encoding="ascii"))
+    patches = spec["once"].get("patches", ()) if spec["once"] else ()
+    for patch in patches:
+        sys.meta_path.insert(0, Overlay(patch["filename"], patch["original"], patch["patched"]))
+
+
+def bring_to_front() -> list[Overlay]:
+    """The overlays, which answer before every other finder again, such as pytest's own."""
+    overlays = [finder for finder in sys.meta_path if isinstance(finder, Overlay)]
+    for overlay in overlays:
+        sys.meta_path.remove(overlay)
+    sys.meta_path[:0] = overlays
+    return overlays

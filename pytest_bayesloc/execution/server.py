@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, NoReturn
 import pytest
 
 from pytest_bayesloc.execution.child import Child
-from pytest_bayesloc.execution.overlay import Overlay
+from pytest_bayesloc.execution.overlay import bring_to_front
 from pytest_bayesloc.execution.swap import FunctionIndex
 from pytest_bayesloc.execution.wire import SERVER_VARIABLE, LineBuffer, Message, encode
 
@@ -41,29 +41,20 @@ CHUNK = 1 << 16
 
 
 SPEC: pytest.StashKey[Message] = pytest.StashKey()
-OVERLAYS: pytest.StashKey[list[Overlay]] = pytest.StashKey()
+
+
+def pytest_addoption() -> None:
+    """Be ready before other plugins are loaded: the project may be one, or its conftest files."""
+    bring_to_front()
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
-    """Be ready before conftest files are loaded.
-
-    They are loaded by the early options, ``-W`` is read from there, and they import the code that
-    is to be changed.
-    """
+    """Set options before conftest files are loaded: ``-W`` is read from the early ones."""
     spec = json.loads(Path(os.environ.pop(SERVER_VARIABLE)).read_text(encoding="ascii"))
     early_config.stash[SPEC] = spec
     sys.dont_write_bytecode = True
-    early_config.stash[OVERLAYS] = _install_overlays(spec["once"])
     _set_options(early_config.known_args_namespace, spec["options"])
-
-
-def _install_overlays(once: Message | None) -> list[Overlay]:
-    patches = once.get("patches", ()) if once else ()
-    overlays = [Overlay(p["filename"], p["original"], p["patched"]) for p in patches]
-    for overlay in overlays:
-        overlay.install()
-    return overlays
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -98,7 +89,7 @@ class Server:
         self._collected: dict[str, str] = {}
         for descriptor in (self._requests, self._replies):
             os.set_inheritable(descriptor, False)
-        self._overlays = config.stash[OVERLAYS]
+        self._overlays = bring_to_front()
         _fix_randomness(config, spec["options"].get("basetemp"))
 
     # -- pytest's side

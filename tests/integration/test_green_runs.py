@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from textwrap import dedent
 from typing import TYPE_CHECKING
 
 import pytest
@@ -194,9 +195,19 @@ def test_function_that_an_import_runs_is_taken_back(projects: Projects) -> None:
     assert "REVERT_REPAIRS" in outcomes(run, "Table.__init__")
 
 
-def test_code_that_a_conftest_imports_is_taken_back_by_an_import(projects: Projects) -> None:
-    files = {**FILES, "conftest.py": "import prices\n\nassert prices.RATE\n"}
-    project = passed(projects, files)
+@pytest.mark.parametrize(
+    "early",
+    [
+        {"conftest.py": "import prices\n\nassert prices.RATE\n"},
+        {"pytest.ini": "[pytest]\nfilterwarnings = ignore::prices.Odd\n"},
+    ],
+    ids=["by a conftest", "for a filter of warnings"],
+)
+def test_code_that_is_imported_before_any_test_is_taken_back(
+    projects: Projects, early: dict[str, str]
+) -> None:
+    prices = dedent(FILES["prices.py"]) + "\n\nclass Odd(UserWarning):\n    pass\n"
+    project = passed(projects, {**FILES, "prices.py": prices, **early})
     edit(project, "prices.py", "RATE = 2", "RATE = 3")
 
     run = project.localize(*INSPECT)

@@ -87,6 +87,22 @@ def test_function_that_was_called_during_the_import_counts_likewise(sources: Sou
     assert executed_by(build_spectrum(seen, sources))["a_7"] == {"t::1", "t::2"}
 
 
+def test_body_that_was_imported_before_recording_began_counts_for_who_runs_its_code(
+    sources: Sources,
+) -> None:
+    """pytest itself may have imported it, before any plugin was there."""
+    seen = recorded(sources, a_4=[3], b_1=[1], b_4=[4])
+
+    found = executed_by(build_spectrum(seen, sources))
+
+    assert {line: tests for line, tests in found.items() if line[0] == "a"} == {
+        "a_1": {"t::1"},
+        "a_3": {"t::1"},
+        "a_4": {"t::1"},
+        "a_6": {"t::1"},
+    }
+
+
 def test_what_a_test_executes_counts_for_no_other(sources: Sources) -> None:
     seen = recorded(sources, a_1=[3], a_4=[3, 4], a_7=[4])
 
