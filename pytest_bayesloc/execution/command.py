@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 PLUGIN = "pytest_bayesloc.execution.server"
 BOOT = (
     "import sys, json; sys.path[:] = json.loads(sys.argv.pop(1)); "
-    "from pytest_bayesloc.execution import overlay; overlay.install(); "
+    "from pytest_bayesloc.execution import overlay; overlay.install_all(); "
     "import pytest; sys.exit(pytest.main(sys.argv[1:]))"
 )
 

@@ -74,8 +74,12 @@ class Overlay:
                     return spec
         return None
 
+    def install(self) -> None:
+        """Answer before every other finder."""
+        sys.meta_path.insert(0, self)
 
-def install() -> None:
+
+def install_all() -> None:
     """Put in place what the process was started with, before pytest is there.
 
     Its own start may import code under test: for a filter of warnings that names a class of the
@@ -84,7 +88,7 @@ def install() -> None:
     spec = json.loads(Path(os.environ[SERVER_VARIABLE]).read_text(encoding="ascii"))
     patches = spec["once"].get("patches", ()) if spec["once"] else ()
     for patch in patches:
-        sys.meta_path.insert(0, Overlay(patch["filename"], patch["original"], patch["patched"]))
+        Overlay(patch["filename"], patch["original"], patch["patched"]).install()
 
 
 def bring_to_front() -> list[Overlay]:

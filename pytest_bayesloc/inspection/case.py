@@ -24,6 +24,8 @@ N_TARGETS = 25
 N_MINED, MAX_MINED = 8, 60  # passing tests that invariants are mined from: a target, in all
 N_RECORDED = 300
 N_HISTORY = 8
+#: P(faulty) of what no failing test was seen to execute: a process of its own may have.
+UNSEEN = 0.01
 
 
 @dataclass(kw_only=True)
@@ -92,6 +94,11 @@ class Case:
         known = [e for e in evidence if e.location in covered and e.source not in self.without]
         self.evidence += known
         self.belief = self.belief.update_all(known)
+
+    def admit(self, location: Location) -> None:
+        """Make ``location`` a candidate, if it is none."""
+        if location not in self.belief.probabilities:
+            self.belief = self.belief.joined(location, UNSEEN)
 
     def take(self, target: Location, finding: Finding) -> None:
         """Weigh what an inspection of ``target`` found, and keep it."""

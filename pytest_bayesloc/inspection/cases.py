@@ -140,8 +140,8 @@ class Group:
         """Where the error stands by what the failure says; else by the belief, if it says so."""
         told = origin_of(self.failures, self.guard, self.own_errors)
         for where, p in case.belief.top(1):
-            if told is Origin.CODE and p >= LIKELY and where in self.tests:
-                return _ORIGINS[self.tests[where]]
+            if told is Origin.CODE and p >= LIKELY and where.is_test:
+                return _ORIGINS[self.tests.get(where, Role.HELPER)]
         return told
 
     def _ranking(self, case: Case) -> tuple[Ranked, ...]:

@@ -10,6 +10,7 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pytest_bayesloc.domain.conditions import guarding, spans
 from pytest_bayesloc.domain.source import FunctionNode
 from pytest_bayesloc.inspection.provenance import (
     ASKS,
@@ -64,7 +65,7 @@ def refusal(failure: Failure, read: ReadMap) -> Guard | None:
     unit = _unit(frames[-1], read)
     if unit is None or not isinstance(unit.node, FunctionNode):
         return None
-    conditions = _guarding(unit.node, frames[-1].line)
+    conditions = guarding(unit.node, frames[-1].line)
     refused = _refused(conditions, unit, read)
     if not refused:
         return None
@@ -86,26 +87,6 @@ def _unit(frame: Frame, read: ReadMap) -> Unit | None:
     return None if source is None else source.unit_of_code(frame.first_line, frame.name)
 
 
-def _guarding(function: ast.AST, line: int) -> list[ast.expr]:
-    """The condition of the ``if`` right around the ``raise`` at ``line``, or of the ``assert``.
-
-    Behind it those of the statements around it; empty if nothing guards the line directly.
-    """
-    around: list[ast.expr] = []
-    found: list[ast.expr] = []
-    for node in ast.walk(function):  # outer statements come before inner ones
-        if isinstance(node, ast.If) and _spans(node, line):
-            around.insert(0, node.test)
-            inside = (*node.body, *node.orelse)
-            if any(isinstance(s, ast.Raise) and _spans(s, line) for s in inside):
-                found = around
-        elif isinstance(node, ast.While) and _spans(node, line):
-            around.insert(0, node.test)
-        elif isinstance(node, ast.Assert) and _spans(node, line):
-            found = [node.test, *around]
-    return found
-
-
 def _refused(conditions: Sequence[ast.expr], unit: Unit, read: ReadMap) -> set[str]:
     """The parameters that the innermost condition speaks of.
 
@@ -116,10 +97,6 @@ def _refused(conditions: Sequence[ast.expr], unit: Unit, read: ReadMap) -> set[s
     if not roots or None in roots:
         return set()
     return (roots[0] or set()) - RECEIVERS
-
-
-def _spans(node: ast.stmt | ast.expr, line: int) -> bool:
-    return node.lineno <= line <= (node.end_lineno or node.lineno)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -258,7 +235,7 @@ def _call_of(unit: Unit, line: int, callee: Unit) -> ast.Call | None:
     calls = [
         node
         for node in ast.walk(unit.node)
-        if isinstance(node, ast.Call) and _spans(node, line) and _calls(node, callee)
+        if isinstance(node, ast.Call) and spans(node, line) and _calls(node, callee)
     ]
     return calls[0] if len(calls) == 1 else None
 

@@ -43,6 +43,9 @@ class Belief(Protocol):
     def top(self, n: int) -> tuple[tuple[Location, float], ...]:
         """The ``n`` likeliest locations with their probabilities; ties in location order."""
 
+    def joined(self, location: Location, p: float) -> Belief:
+        """A belief that covers ``location`` too, with probability ``p`` in (0, 1) to begin with."""
+
     def update(self, evidence: Evidence) -> Belief:
         """Condition on one piece of evidence.
 
@@ -83,6 +86,10 @@ class IndependentBelief:
     def top(self, n: int) -> tuple[tuple[Location, float], ...]:
         """The ``n`` likeliest locations."""
         return _top(self.probabilities, n)
+
+    def joined(self, location: Location, p: float) -> IndependentBelief:
+        """The others keep theirs."""
+        return IndependentBelief({**self.probabilities, location: p})
 
     def update(self, evidence: Evidence) -> IndependentBelief:
         """``p1*p / (p1*p + p0*(1 - p))``, clamped."""
@@ -136,6 +143,11 @@ class SingleFaultBelief:
     def top(self, n: int) -> tuple[tuple[Location, float], ...]:
         """The ``n`` likeliest locations."""
         return _top(self.probabilities, n)
+
+    def joined(self, location: Location, p: float) -> SingleFaultBelief:
+        """The others share what is left, in the proportions that they had."""
+        rest = {where: (1.0 - p) * held for where, held in self.probabilities.items()}
+        return SingleFaultBelief({**rest, location: p if rest else 1.0})
 
     def update(self, evidence: Evidence) -> SingleFaultBelief:
         """Weigh one location anew and renormalise all."""

@@ -216,6 +216,30 @@ def test_code_that_is_imported_before_any_test_is_taken_back(
     assert "REVERT_REPAIRS" in outcomes(run, "<module>")
 
 
+def test_helper_of_tests_that_nobody_saw_run_is_named_if_its_change_is_the_cause(
+    projects: Projects,
+) -> None:
+    files = {
+        "totals.py": "def total(prices):\n    return sum(prices)\n",
+        "tests/helpers.py": "class Basket:\n    def prices(self):\n        return [1, 2]\n",
+        "tests/test_totals.py": """
+            from helpers import Basket
+            from totals import total
+
+
+            def test_total():
+                assert total(Basket().prices()) == 3
+            """,
+    }
+    project = passed(projects, files)
+    edit(project, "tests/helpers.py", "[1, 2]", "[1, 3]")
+
+    run = project.localize(*INSPECT)
+
+    assert run.names()[0] == "tests/helpers.py Basket.prices"
+    assert run.faults[0]["error"]["origin"] == "test"
+
+
 def test_method_that_has_gained_a_call_of_super_is_taken_back(projects: Projects) -> None:
     """A swap can't change what a function closes over."""
     files = {

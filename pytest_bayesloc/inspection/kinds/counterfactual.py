@@ -158,7 +158,8 @@ def _together(
     smallest = minimal(changed, repairs) if changed and repairs(changed) else []
     known = case.belief.probabilities
     for where in dict.fromkeys(suspect_of(changed, known) for changed in smallest):
-        if best is not None and where in known:
+        if best is not None:
+            case.admit(where)
             yield where, _finding(best, smallest, case.changes)
 
 

@@ -38,7 +38,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def overlay(path: Path, original: str = TEXT, patched: str = PATCHED) -> Overlay:
     made = Overlay(str(path), original, patched)
-    sys.meta_path.insert(0, made)
+    made.install()
     return made
 
 

@@ -174,3 +174,13 @@ def test_top_is_best_first_and_breaks_ties_by_location(model: str) -> None:
     belief = MODELS[model]({TOTAL: 0.2, TAX: 0.2, ADD: 0.2, OTHER: 0.4})
 
     assert [where for where, _ in belief.top(3)] == [OTHER, ADD, TAX]
+
+
+@pytest.mark.parametrize(
+    ("model", "rest"),
+    [("single-fault", {ADD: 0.675, TAX: 0.225}), ("independent", {ADD: 0.75, TAX: 0.25})],
+)
+def test_location_that_joins_has_what_it_is_given(model: str, rest: dict[Location, float]) -> None:
+    after = MODELS[model]({ADD: 0.75, TAX: 0.25}).joined(OTHER, 0.1)
+
+    assert dict(after.probabilities) == pytest.approx({**rest, OTHER: 0.1})
