@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 FORMULAS = ("blend", "tarantula", "ochiai", "dstar2", "op2", "barinel")
 MODELS = ("single-fault", "independent")
 SELECTIONS = ("information", "greedy")
-MEMORIES = ("on", "off")
 #: Kinds of evidence that can be left out.
 EVIDENCE = (
     "traceback",
@@ -47,7 +46,13 @@ _VALUES = (
     _Option("formula", "NAME", f"prior: {', '.join(FORMULAS)}", "blend"),
     _Option("model", "NAME", f"belief: {', '.join(MODELS)}", "single-fault"),
     _Option("selection", "NAME", f"next inspection by: {', '.join(SELECTIONS)}", "information"),
-    _Option("memory", "on|off", "whether to remember anything from run to run", "on"),
+    _Option("memory", "on|off|PATH|URL", "where bugs are remembered from run to run", "on"),
+    _Option("experiment", "off|ab", "ab shows advice in half of the runs, to measure it", "off"),
+    _Option("max_similar_bugs", "N", "past bugs that advice shows", "3"),
+    _Option("max_failed_strategies", "N", "failed attempts that advice shows", "5"),
+    _Option("loop_errors", "N", "code states with one error that are a loop; 0: never", "3"),
+    _Option("loop_misses", "N", "edits in a wrong place that are a loop; 0: never", "3"),
+    _Option("loops", "on|off", "whether to warn of loops", "on"),
     _Option("green", "REV", "git revision at which the tests are known to pass", ""),
 )
 
@@ -86,7 +91,14 @@ class Settings:
         model: Name of the belief model.
         selection: How the next inspection is chosen.
         without: Kinds of evidence that are left out.
-        remembers: Whether anything is kept from run to run.
+        memory: Where bugs are remembered: ``on``, ``off``, a path or a URL.
+        is_experiment: Whether advice is shown in half of the runs only.
+        n_similar: Past bugs that advice shows at most.
+        n_failed_strategies: Failed attempts that advice shows at most.
+        loop_limits: Code states with one error, and edits in a wrong place, that are a loop;
+            None: loops are not looked for.
+        advises: Whether advice was asked for in full.
+        lesson: What the user notes about the open bugs of this run's tests; empty: nothing.
         green: Git revision at which the tests are known to pass; empty: what is remembered.
         source: Folders or packages under test; empty: as coverage.py is configured, or rootdir.
         reports: What to write.
@@ -100,10 +112,21 @@ class Settings:
     model: str
     selection: str
     without: frozenset[str]
-    remembers: bool
+    memory: str
+    is_experiment: bool
+    n_similar: int
+    n_failed_strategies: int
+    loop_limits: tuple[int, int] | None
+    advises: bool
+    lesson: str
     green: str
     source: tuple[str, ...]
     reports: tuple[Report, ...]
+
+    @property
+    def remembers(self) -> bool:
+        """Whether anything is kept from run to run."""
+        return self.memory != "off"
 
     @classmethod
     def from_config(cls, config: pytest.Config) -> Settings:
@@ -122,7 +145,15 @@ class Settings:
             model=_choice(config, "model", MODELS),
             selection=_choice(config, "selection", SELECTIONS),
             without=_without(config),
-            remembers=_choice(config, "memory", MEMORIES) == "on",
+            memory=_text(config, "memory", "on, off, a path or a URL")[1],
+            is_experiment=_choice(config, "experiment", ("off", "ab")) == "ab",
+            n_similar=_number(config, "max_similar_bugs", int, lambda n: n >= 0, _HOW_MANY),
+            n_failed_strategies=_number(
+                config, "max_failed_strategies", int, lambda n: n >= 0, _HOW_MANY
+            ),
+            loop_limits=_loop_limits(config),
+            advises=bool(config.getoption("bug_advice")),
+            lesson=config.getoption("bug_note") or "",
             green=_text(config, "green", "a git revision")[1],
             source=source_entries(config),
             reports=_reports(config, inspect=inspect),
@@ -131,6 +162,7 @@ class Settings:
 
 _SECONDS = "a positive number of seconds: give the time that inspections may take, for example 60"
 _COUNT = "a number of inspections: give a whole number of 0 or more, for example 40"
+_HOW_MANY = "a number: give a whole number of 0 or more, for example 3"
 _PROBABILITY = "a probability between 0 and 1: give the belief that decides, for example 0.9"
 
 
@@ -140,10 +172,24 @@ def add_options(parser: pytest.Parser) -> None:
     group.addoption(
         "--bayesloc", action="store_true", help="inspect the suspects of a failing run; write HTML"
     )
+    for name, text in (
+        ("bug-advice", "print what is remembered of each failure"),
+        ("bug-advice-last", "print that of the last red run, without running a test"),
+        ("bug-stats", "print what the memory has learned, and whether advice helps"),
+    ):
+        group.addoption(f"--{name}", action="store_true", help=text)
+    for name, metavar, text in (
+        ("bug-note", "TEXT", "a lesson of yours, added to the open bugs of the selected tests"),
+        ("bug-forget", "ID", "take a bug out of the memory, and never take its failures in again"),
+        ("bug-merge", "A,B", "from now on, what was bug B is bug A"),
+    ):
+        group.addoption(f"--{name}", metavar=metavar, help=text)
     group.addoption("--no-bayesloc", action="store_true", help="the plugin does nothing at all")
     for option in _VALUES:
         text = f"{option.help} (default: {option.default})"
-        group.addoption(f"--bayesloc-{option.name}", metavar=option.metavar, help=text)
+        group.addoption(
+            f"--bayesloc-{option.name.replace('_', '-')}", metavar=option.metavar, help=text
+        )
         parser.addini(f"bayesloc_{option.name}", text, **_ini_type(option.name))
     for name, metavar, text in (
         ("source", "DIR", "folder or package under test; repeatable"),
@@ -170,6 +216,12 @@ def is_enabled(config: pytest.Config) -> bool:
     """Whether the plugin may do anything; may be asked before all plugins are loaded."""
     known = getattr(config, "known_args_namespace", config.option)
     return not (getattr(known, "no_bayesloc", False) or config.getini("no_bayesloc"))
+
+
+def is_question(config: pytest.Config) -> bool:
+    """Whether the memory is asked or corrected, and no test is to be run."""
+    names = ("bug_advice_last", "bug_stats", "bug_forget", "bug_merge")
+    return any(config.getoption(name) for name in names)
 
 
 def source_entries(config: pytest.Config) -> tuple[str, ...]:
@@ -207,7 +259,7 @@ def _text(config: pytest.Config, name: str, expected: str) -> tuple[str, str]:
     """How the user would name the option, and its value: command line, ini, default."""
     given = config.getoption(f"bayesloc_{name}")
     if given is not None:
-        return f"--bayesloc-{name}", str(given)
+        return f"--bayesloc-{name.replace('_', '-')}", str(given)
     try:
         written = config.getini(f"bayesloc_{name}")
     except (TypeError, ValueError, pytest.UsageError) as error:
@@ -215,6 +267,16 @@ def _text(config: pytest.Config, name: str, expected: str) -> tuple[str, str]:
         raise pytest.UsageError(text) from error
     default = next(option.default for option in _VALUES if option.name == name)
     return f"bayesloc_{name}", default if written in (None, "", []) else str(written)
+
+
+def _loop_limits(config: pytest.Config) -> tuple[int, int] | None:
+    if _choice(config, "loops", ("on", "off")) == "off":
+        return None
+    errors, misses = (
+        _number(config, name, int, lambda n: n >= 0, _HOW_MANY)
+        for name in ("loop_errors", "loop_misses")
+    )
+    return errors, misses
 
 
 def _without(config: pytest.Config) -> frozenset[str]:

@@ -37,6 +37,16 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
         _recorder(early_config).start(early=True)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> int | None:
+    """Answer a question to the memory instead of running tests."""
+    if not options.is_enabled(config) or not options.is_question(config):
+        return None
+    from pytest_bayesloc.stages.asking import answer
+
+    return answer(config, options.Settings.from_config(config))
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Register the session only when it has work."""

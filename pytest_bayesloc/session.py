@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_bayesloc.collection.spectra import Sources, build_failures, build_spectrum
-from pytest_bayesloc.domain.errors import BayeslocError
+from pytest_bayesloc.domain.advice import Remembered
+from pytest_bayesloc.domain.errors import BayeslocError, StoreError
 from pytest_bayesloc.domain.result import Result
 from pytest_bayesloc.report.json import dumps, to_json
 from pytest_bayesloc.stages.green import GreenRuns
+from pytest_bayesloc.stages.remembering import Remembering
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
@@ -61,6 +63,10 @@ class LocalizationSession:
         self._notes: list[str] = []
         self._stopped_by_hand = False
         self._green = GreenRuns(config.rootpath, settings, self._sources, self._note)
+        self._memory = Remembering(
+            config.rootpath, settings, self._sources, self._green, self._note
+        )
+        self._remembered = Remembered()
 
     # -- pytest's side
 
@@ -83,6 +89,8 @@ class LocalizationSession:
         try:
             if not all(self._recorder.recorded.verdicts.values()):
                 self._localize()
+            elif self._recorder.recorded.verdicts and self._memory.has_work(is_red=False):
+                self._remember((), ())
             # A green run stays quiet: nothing was asked of it.
             self._green.remember(self._recorder, is_quiet=self._document is None)
         except KeyboardInterrupt:
@@ -94,7 +102,7 @@ class LocalizationSession:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the answer below the failures."""
-        if self._document is None and not self._notes:
+        if self._document is None and not self._notes and not self._remembered.said:
             return
         try:
             self._print(terminalreporter)
@@ -118,7 +126,8 @@ class LocalizationSession:
                 self._config.issue_config_time_warning(BayeslocWarning(text), stacklevel=2)
 
     def _print(self, reporter: pytest.TerminalReporter) -> None:
-        from pytest_bayesloc.report.terminal import brief, full
+        from pytest_bayesloc.report.advice import advice_lines
+        from pytest_bayesloc.report.terminal import Line, brief, full
 
         width = reporter._tw.fullwidth  # noqa: SLF001 - no public way leads to the width
         lines = []
@@ -130,6 +139,13 @@ class LocalizationSession:
                 if show_all
                 else brief(self._document, width=width)
             )
+            lines += advice_lines(
+                self._document["memory"],  # type: ignore[arg-type]  # it is JSON
+                in_full=self._settings.advises,
+                n_last=self._settings.n_failed_strategies,
+            )
+        else:
+            lines = [Line(text) for text in self._remembered.said]
         if lines or self._notes:
             reporter.section("bayesloc", bold=True)
         for line in lines:
@@ -187,9 +203,30 @@ class LocalizationSession:
             with self._stage("inspect"):
                 self._inspect(cases)
         self._tell_others(groups, cases)
+        faults = tuple(group.fault(case) for group, case in zip(groups, cases, strict=True))
+        if self._memory.has_work(is_red=True) and not self._stopped_by_hand:
+            with self._stage("remember"):
+                self._remember(groups, faults)
         with self._stage("report"):
-            self._document = self._result(groups, cases)
+            self._document = self._result(faults, cases)
             self._write()
+            self._keep_advice(self._document)
+
+    def _keep_advice(self, document: dict[str, object]) -> None:
+        from pytest_bayesloc.stages.asking import keep_last
+
+        if self._memory.has_work(is_red=True):
+            with suppress(OSError):  # said already: the memory lies in the same folder
+                keep_last(self._config.rootpath, document["memory"])  # type: ignore[arg-type]
+
+    def _remember(self, groups: Sequence[Group], faults: Sequence[Fault]) -> None:
+        """Whatever goes wrong with the memory, the answer stands."""
+        try:
+            self._remembered = self._memory.take_in(self._recorder.recorded, groups, faults)
+        except StoreError as error:
+            self._note(str(error))
+        except Exception as error:  # noqa: BLE001 - a fault of ours
+            self._warn(error)
 
     def _inspect(self, cases: Sequence[Case]) -> None:
         from pytest_bayesloc.stages.inspecting import Inspecting
@@ -217,11 +254,10 @@ class LocalizationSession:
                 "what it is for is missing. (broken-listener)"
             )
 
-    def _result(self, groups: Sequence[Group], cases: Sequence[Case]) -> dict[str, object]:
+    def _result(self, faults: tuple[Fault, ...], cases: Sequence[Case]) -> dict[str, object]:
         from pytest_bayesloc.inspection.cases import combined
 
         recorded = self._recorder.recorded
-        faults = tuple(group.fault(case) for group, case in zip(groups, cases, strict=True))
         result = Result(
             n_passed=sum(recorded.verdicts.values()),
             n_failed=sum(not passed for passed in recorded.verdicts.values()),
@@ -234,6 +270,7 @@ class LocalizationSession:
             faults=faults,
             edges=_calls_around(faults, cases),
             partial=(*recorded.partial, *self._notes),
+            memory=self._remembered,
         )
         return to_json(
             result, pytest_version=pytest.__version__, python_version=platform.python_version()

@@ -34,6 +34,7 @@ class Recorded:
     Attributes:
         windows_of: Per node id of a test, the windows that belong to it.
         verdicts: Per node id, whether it passed; tests that are no evidence are absent.
+        excused: Per node id of those, ``skipped`` or ``xfailed``.
         failures: Per node id of a failing test or of a file that could not be collected.
         hits: The executed lines.
         imported: Node ids of the test files that could be collected, with their window.
@@ -46,6 +47,7 @@ class Recorded:
 
     windows_of: dict[str, list[int]] = field(default_factory=dict)
     verdicts: dict[str, bool] = field(default_factory=dict)
+    excused: dict[str, str] = field(default_factory=dict)
     failures: dict[str, RawFailure] = field(default_factory=dict)
     hits: list[Hit] = field(default_factory=list)
     imported: dict[str, int] = field(default_factory=dict)
@@ -306,6 +308,8 @@ class Recorder:
             recorded.failures.setdefault(node_id, raw)
         elif outcome == "passed" and report.when == "call":
             recorded.verdicts.setdefault(node_id, True)
+        elif outcome == "skipped":
+            recorded.excused[node_id] = "xfailed" if hasattr(report, "wasxfail") else "skipped"
 
 
 def _namespace(module: object) -> dict[str, object]:

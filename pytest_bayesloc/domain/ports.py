@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pytest_bayesloc.domain.bug import BugRecord, Edit, Setback, Success, Symptom
     from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.recording import Recording
@@ -53,3 +54,33 @@ class Runner(Protocol):
 
     def close(self) -> None:
         """End what was started. May be called twice."""
+
+
+class Summarizer(Protocol):
+    """Words the three stages of a bug. It never raises: where it can't, it says less."""
+
+    def begun(self, symptom: Symptom, *, raised_at: str, p: float) -> str:
+        """The hypothesis, at most ``HYPOTHESIS_LENGTH`` characters.
+
+        Args:
+            symptom: As far as it is known, without a hypothesis.
+            raised_at: Where the exception was raised, in words; empty if nobody knows.
+            p: Probability of the first suspect, 0 if there is none.
+        """
+
+    def failed(self, record: BugRecord, edit: Edit, now: Symptom) -> Setback:
+        """What is to be learned from an edit that did not mend the bug.
+
+        Args:
+            record: The bug, without this trial.
+            edit: What was changed.
+            now: How its tests fail after it.
+        """
+
+    def succeeded(self, record: BugRecord, edit: Edit) -> Success:
+        """What mended the bug, and what is to be learned from it.
+
+        Args:
+            record: The bug, without this trial.
+            edit: What was changed.
+        """

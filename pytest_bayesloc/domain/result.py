@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from pytest_bayesloc.domain.advice import Remembered
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -96,6 +98,7 @@ class Result:
         faults: One a group of failing tests, most failing tests first.
         edges: Caller, callee, calls: the call graph of the failing tests.
         partial: What is missing, and why.
+        memory: What is remembered of the failures.
     """
 
     n_passed: int
@@ -109,3 +112,4 @@ class Result:
     faults: tuple[Fault, ...]
     edges: tuple[tuple[Location, Location, int], ...] = ()
     partial: tuple[str, ...] = ()
+    memory: Remembered = field(default_factory=Remembered)

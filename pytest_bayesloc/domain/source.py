@@ -176,6 +176,10 @@ class SourceMap:
         ]
         return same[0] if same else self.owner(first_line)
 
+    def text_of(self, location: Location) -> str:
+        """The lines of ``location``."""
+        return "".join(lines_of(self.text)[location.start_line - 1 : location.end_line])
+
     def unit(self, location: Location) -> Unit | None:
         """The unit of ``location``, or None if the file no longer has it."""
         return next((u for u in self.units if u.location == location), None)

@@ -47,7 +47,7 @@ class FileChange:
         fresh: set[Location] = set()
         for name, unit in named(self.now).items():
             old = before.get(name)
-            if old is not None and _shape(old.node) == _shape(unit.node):
+            if old is not None and shape(old.node) == shape(unit.node):
                 continue
             changed.append(unit.location)
             if old is None or not unit.is_function or _header(old.node) != _header(unit.node):
@@ -248,10 +248,10 @@ def _header(node: ast.AST) -> list[object]:
     """What runs where a function is defined: decorators, parameters and defaults."""
     if not isinstance(node, FunctionNode):
         return []
-    return _shape([*node.decorator_list, node.args])
+    return shape([*node.decorator_list, node.args])
 
 
-def _shape(top: object) -> list[object]:
+def shape(top: object) -> list[object]:
     """Syntax as a flat list, without places, annotations, docstrings and bodies of nested scopes.
 
     So of what is nested in a location, only the header counts.

@@ -54,6 +54,15 @@ def commits(rootdir: Path, at_most: int) -> list[tuple[str, str]]:
     return []
 
 
+def head(rootdir: Path) -> tuple[str, str]:
+    """The commit that is checked out, and what it says in its first line; empty without git."""
+    with suppress(_GitError):
+        said = _git(rootdir, ["log", "-1", "--format=%H%x00%s"], limit_s=LOOK_S)
+        commit, _, subject = said.decode("utf-8", "replace").strip().partition("\0")
+        return commit, subject
+    return "", ""
+
+
 def changed_texts(rootdir: Path, commit: str) -> dict[str, str]:
     """The Python files below ``rootdir`` that differ from ``commit``, as they were then.
 

@@ -1,4 +1,4 @@
-"""What the project's files said when each test last passed.
+"""What the project's files said when each test last passed, and when it last failed.
 
 Standard library only: a green run writes here, and must not pay for imports.
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-VERSION = 1
+VERSION = 2
 BUSY_S = 10.0
 N_SNAPSHOTS = 50  # no test needs an older one for long: it is one that passes, or is long gone
 
@@ -44,6 +44,10 @@ CREATE TABLE passed (        -- the last snapshot that each test passed on
     node_id TEXT PRIMARY KEY,
     snapshot INTEGER NOT NULL REFERENCES snapshot (id) ON DELETE CASCADE
 ) WITHOUT ROWID;
+CREATE TABLE failed (        -- the snapshot of its last run, of each test that failed in it
+    node_id TEXT PRIMARY KEY,
+    snapshot INTEGER NOT NULL REFERENCES snapshot (id) ON DELETE CASCADE
+) WITHOUT ROWID;
 CREATE TABLE seen (          -- spares reading files that did not change
     path TEXT PRIMARY KEY,
     mtime_ns INTEGER NOT NULL,
@@ -53,13 +57,17 @@ CREATE TABLE seen (          -- spares reading files that did not change
 """
 
 
+# What a file of an older version lacks.
+MIGRATIONS = {1: SCHEMA[SCHEMA.index("CREATE TABLE failed") : SCHEMA.index("CREATE TABLE seen")]}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Green:
-    """The project as it was when some tests last passed.
+    """The project as it was when some tests last passed, or last ran.
 
     Attributes:
         texts: Per file, relative to rootdir, its text then.
-        passed: The tests, of those that were asked for, that passed on it.
+        passed: The tests, of those that were asked for, that it is the last state of.
     """
 
     texts: Mapping[str, str]
@@ -76,21 +84,32 @@ class GreenMemory:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def remember(self, passed: Sequence[str], files: Mapping[str, Path], started_ns: int) -> None:
-        """Note that the tests ``passed`` on what ``files`` hold now.
+    def remember(
+        self,
+        passed: Sequence[str],
+        failed: Sequence[str],
+        files: Mapping[str, Path],
+        started_ns: int,
+    ) -> None:
+        """Note which tests ``passed`` and ``failed`` on what ``files`` hold now.
 
         Nothing is noted if one of the files was written during the run: nobody knows which of its
         texts the tests saw.
 
         Args:
             passed: Node ids.
+            failed: Node ids.
             files: Per path relative to rootdir, where it is.
             started_ns: When the run began, as ``time.time_ns``.
 
         Raises:
             StoreError: If it can't be written.
         """
-        if not passed or not files or any(_written_ns(f) > started_ns for f in files.values()):
+        if (
+            not (passed or failed)
+            or not files
+            or any(_written_ns(f) > started_ns for f in files.values())
+        ):
             return
         with self._open() as db:
             digests = {
@@ -98,11 +117,15 @@ class GreenMemory:
             }
             present = {name: digest for name, digest in digests.items() if digest}
             snapshot = _snapshot(db, present)
-            db.executemany(
-                "INSERT INTO passed VALUES (?, ?) ON CONFLICT (node_id) DO UPDATE SET snapshot = "
-                "excluded.snapshot WHERE snapshot <> excluded.snapshot",
-                [(_storable(node_id), snapshot) for node_id in passed],
-            )
+            for table, node_ids in (("passed", passed), ("failed", failed)):
+                db.executemany(
+                    f"INSERT INTO {table} VALUES (?, ?) ON CONFLICT (node_id) DO UPDATE SET "  # noqa: S608 - a name of ours
+                    "snapshot = excluded.snapshot WHERE snapshot <> excluded.snapshot",
+                    [(_storable(node_id), snapshot) for node_id in node_ids],
+                )
+            if db.execute("SELECT 1 FROM failed LIMIT 1").fetchone() is not None:
+                again = [(_storable(node_id),) for node_id in passed]
+                db.executemany("DELETE FROM failed WHERE node_id = ?", again)
             _forget(db)
 
     def last_greens(self, groups: Sequence[Sequence[str]]) -> list[Green | None]:
@@ -119,6 +142,24 @@ class GreenMemory:
         with self._open() as db:
             texts_of = cache(partial(_texts, db))
             return [_green(dict(_passed(db, group)), texts_of) for group in groups]
+
+    def last_runs(self, groups: Sequence[Sequence[str]]) -> list[Green | None]:
+        """Per group of tests, what the files held when it last ran; None if unknown.
+
+        Args:
+            groups: Node ids, as of ``last_greens``.
+
+        Raises:
+            StoreError: If it can't be read.
+        """
+        if not self._path.is_file():
+            return [None for _ in groups]
+        with self._open() as db:
+            texts_of = cache(partial(_texts, db))
+            passed = [dict(_passed(db, group)) for group in groups]
+            failed = [dict(_failed(db, group)) for group in groups]
+            both = zip(passed, failed, strict=True)
+            return [_green(red or green, texts_of) for green, red in both]
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
@@ -155,6 +196,10 @@ def _migrate(db: sqlite3.Connection) -> None:
         for statement in SCHEMA.split(";\n"):
             db.execute(statement)
         db.execute(f"PRAGMA user_version = {VERSION}")
+    elif version in MIGRATIONS:
+        db.execute(MIGRATIONS[version])
+        db.execute(f"PRAGMA user_version = {version + 1}")
+        _migrate(db)
     elif version != VERSION:
         raise sqlite3.DatabaseError(f"it is of version {version}, not {VERSION}")
 
@@ -212,6 +257,15 @@ def _passed(db: sqlite3.Connection, node_ids: Iterable[str]) -> Iterator[tuple[s
             yield node_id, int(row[0])
 
 
+def _failed(db: sqlite3.Connection, node_ids: Iterable[str]) -> Iterator[tuple[str, int]]:
+    """Per test that failed in its last run, the snapshot of that run."""
+    for node_id in node_ids:
+        asked = "SELECT snapshot FROM failed WHERE node_id = ?"
+        row = db.execute(asked, (_storable(node_id),)).fetchone()
+        if row is not None:
+            yield node_id, int(row[0])
+
+
 def _green(
     snapshots: Mapping[str, int], texts_of: Callable[[int], Mapping[str, str]]
 ) -> Green | None:
@@ -233,7 +287,10 @@ def _texts(db: sqlite3.Connection, snapshot: int) -> dict[str, str]:
 
 def _forget(db: sqlite3.Connection) -> None:
     """Drop snapshots that are no test's last one, then the oldest, and texts of neither."""
-    db.execute("DELETE FROM snapshot WHERE id NOT IN (SELECT snapshot FROM passed)")
+    db.execute(
+        "DELETE FROM snapshot WHERE id NOT IN (SELECT snapshot FROM passed) "
+        "AND id NOT IN (SELECT snapshot FROM failed)"
+    )
     db.execute(
         "DELETE FROM snapshot WHERE id NOT IN (SELECT id FROM snapshot ORDER BY id DESC LIMIT ?)",
         (N_SNAPSHOTS,),

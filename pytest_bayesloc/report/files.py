@@ -28,11 +28,13 @@ def write(text: str, kind: str, path: Path | None, rootdir: Path) -> Path:
     """
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        return _replace(path, text)
+        return replace_text(path, text)
     try:
-        return _replace(own_folder(rootdir) / f"{STEM}.{kind}", text)
+        return replace_text(own_folder(rootdir) / f"{STEM}.{kind}", text)
     except OSError:
-        return _replace(Path(tempfile.mkdtemp(prefix="bayesloc-report-")) / f"{STEM}.{kind}", text)
+        return replace_text(
+            Path(tempfile.mkdtemp(prefix="bayesloc-report-")) / f"{STEM}.{kind}", text
+        )
 
 
 def own_folder(rootdir: Path) -> Path:
@@ -49,7 +51,12 @@ def own_folder(rootdir: Path) -> Path:
     return folder
 
 
-def _replace(path: Path, text: str) -> Path:
+def replace_text(path: Path, text: str) -> Path:
+    """Write a file in one step.
+
+    Raises:
+        OSError: If it can't be written.
+    """
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as stream:

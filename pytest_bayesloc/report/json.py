@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.evidence import Outcome
 from pytest_bayesloc.domain.inspection import Effect
+from pytest_bayesloc.report.memory import memory_to_json
+from pytest_bayesloc.report.text import clip
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -27,7 +29,6 @@ MAX_STEPS = 200
 MAX_TESTS = 100
 MAX_EDGES = 1000
 MAX_TRIALS = 100
-MAX_TEXT = 2_000
 MAX_BLOCK = 20_000
 
 
@@ -53,7 +54,7 @@ def to_json(result: Result, *, pytest_version: str, python_version: str) -> dict
                 for caller, callee, calls in result.edges[:MAX_EDGES]
             ]
         },
-        "memory": {"records": [], "advice": [], "loops": [], "world_model": {}},
+        "memory": memory_to_json(result.memory),
         "fixes": [
             _fix(number, inspection)
             for number, fault in enumerate(faults, 1)
@@ -68,13 +69,6 @@ def to_json(result: Result, *, pytest_version: str, python_version: str) -> dict
 def dumps(document: Mapping[str, object]) -> str:
     """``document`` as ASCII JSON text, which holds whatever a message holds (lone surrogates)."""
     return json.dumps(document, ensure_ascii=True, allow_nan=False, indent=1) + "\n"
-
-
-def clip(text: str, limit: int = MAX_TEXT) -> str:
-    """``text``, or its beginning and how much was left out."""
-    if len(text) <= limit:
-        return text
-    return f"{text[:limit]} ... [{len(text) - limit} characters left out]"
 
 
 def unit(value: float) -> float:

@@ -13,6 +13,16 @@ _UNSAFE = re.compile(
 )
 
 
+MAX_TEXT = 2_000
+
+
+def clip(text: str, limit: int = MAX_TEXT) -> str:
+    """``text``, or its beginning and how much was left out."""
+    if len(text) <= limit:
+        return text
+    return f"{text[:limit]} ... [{len(text) - limit} characters left out]"
+
+
 def percent(p: float) -> str:
     """A probability; ``0 %`` and ``100 %`` only where it is exactly that."""
     if 0.0 < p < 0.01:

@@ -62,6 +62,19 @@ class GreenRuns:
             return [Changes() for _ in groups]
         return changes_since(greens, self._sources.read, self._sources.map)
 
+    def edits(self, groups: Sequence[Sequence[str]]) -> list[Changes | None]:
+        """Per group of tests, what changed since they last ran; None where that is not known.
+
+        Raises:
+            StoreError: If the memory can't be read.
+        """
+        from pytest_bayesloc.inspection.changes import changes_since
+
+        runs = self._memory.last_runs(groups)
+        texts = [{} if run is None else run.texts for run in runs]
+        found = changes_since(texts, self._sources.read, self._sources.map)
+        return [None if run is None else changes for run, changes in zip(runs, found, strict=True)]
+
     def _texts(self, groups: Sequence[Sequence[str]]) -> list[Mapping[str, str]]:
         revision = self._settings.green
         if revision:
@@ -86,13 +99,14 @@ class GreenRuns:
         """
         verdicts = recorder.recorded.verdicts
         passed = [node_id for node_id, has_passed in verdicts.items() if has_passed]
-        files = recorder.files_in_use() if passed and self._settings.remembers else {}
+        failed = [node_id for node_id, has_passed in verdicts.items() if not has_passed]
+        files = recorder.files_in_use() if verdicts and self._settings.remembers else {}
         if not files:
             return
         try:
             with suppress(OSError):  # what can't be made is said below
                 own_folder(self._rootdir)
-            self._memory.remember(passed, files, self._started_ns)
+            self._memory.remember(passed, failed, files, self._started_ns)
         except StoreError as error:
             if not is_quiet:
                 self._note(str(error))

@@ -14,7 +14,8 @@ import pytest
 
 from pytest_bayesloc.domain.evidence import Outcome
 from pytest_bayesloc.domain.result import Ranked, RankedLine, Result
-from pytest_bayesloc.report.json import MAX_LINES, MAX_ROWS, MAX_TEXT, dumps, to_json
+from pytest_bayesloc.report.json import MAX_LINES, MAX_ROWS, dumps, to_json
+from pytest_bayesloc.report.text import MAX_TEXT
 
 SCHEMA = json.loads(
     (Path(__file__).parents[3] / "docs" / "bayesloc-1.schema.json").read_text(encoding="utf-8")

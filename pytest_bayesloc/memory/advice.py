@@ -1,0 +1,161 @@
+"""Advice on a bug: what was like it, what failed, and whether somebody goes in circles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.domain.advice import Advice, LoopWarning, Similar
+from pytest_bayesloc.memory.loops import Limits, Loop, LoopKind, loops
+from pytest_bayesloc.memory.retrieval import SCORES, Entry, jaccard
+from pytest_bayesloc.memory.words import words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_bayesloc.domain.bug import BugRecord, Symptom
+    from pytest_bayesloc.memory.ledger import Ledger
+
+N_HISTORY = 60
+N_WORDS = 5
+MIN_SCORE = 0.1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """How much is said.
+
+    Attributes:
+        n_similar: Past bugs at most.
+        score: Name of the score.
+        limits: When a streak is a loop; None: loops are not looked for.
+    """
+
+    n_similar: int = 3
+    score: str = "tf-idf"
+    limits: Limits | None = field(default_factory=Limits)
+
+
+class Adviser:
+    """Looks things up for the failures of one run.
+
+    Args:
+        ledger: In a transaction.
+        workspace: The checkout of the run.
+        terms: How much is said.
+    """
+
+    def __init__(self, ledger: Ledger, workspace: str, terms: Terms) -> None:
+        self._ledger = ledger
+        self._workspace = workspace
+        self._terms = terms
+
+    def advise(self, fault: int, bug: int, symptom: Symptom, said: str, lies: str) -> Advice:
+        """What is known about the failing tests of ``bug``.
+
+        Args:
+            fault: Index of the group.
+            bug: Number in the store.
+            symptom: As of this run.
+            said: What became of the bug in this run.
+            lies: Where the error lies and why.
+        """
+        record = self._ledger.bugs([bug])[bug]
+        return Advice(
+            fault=fault,
+            record=record,
+            said=said,
+            similar=tuple(self._similar(bug, symptom)),
+            loops=tuple(self._loops(bug, record, symptom)),
+            lies=lies,
+        )
+
+    def _similar(self, bug: int, symptom: Symptom) -> list[Similar]:
+        first = self._ledger.first_of_its_run(bug)
+        query = Entry(signature=symptom.signature, tags=symptom.tags, category=symptom.category)
+        same = self._ledger.same(symptom.fingerprints, before=first)
+        found = self._ledger.candidates(query.signature, query.tags, before=first)
+        entries = [entry for _, entry in found]
+        scores = SCORES[self._terms.score](query, entries)
+        best: dict[int, tuple[float, Entry | None]] = dict.fromkeys(same, (1.0, None))
+        for (other, entry), score in zip(found, scores, strict=True):
+            if score > max(MIN_SCORE, best.get(other, (0.0, None))[0]):
+                best[other] = (score, entry)
+        order = sorted(best, key=lambda other: (-best[other][0], -other))[: self._terms.n_similar]
+        records = self._ledger.bugs(order)
+        return [
+            Similar(record=records[other], score=best[other][0], why=_why(query, best[other][1]))
+            for other in order
+        ]
+
+    def _loops(self, bug: int, record: BugRecord, symptom: Symptom) -> list[LoopWarning]:
+        limits = self._terms.limits
+        if limits is None:
+            return []
+        history = self._ledger.sightings(bug, self._workspace, N_HISTORY)
+        found = loops(history, in_test=symptom.in_test, limits=limits)
+        edited = tuple(dict.fromkeys(name for seen in history for name in seen.edited))
+        return [
+            LoopWarning(
+                kind=loop.kind.value, n=loop.n, said=_step_back(loop, record, symptom, edited)
+            )
+            for loop in found[:1]
+        ]
+
+
+def _why(query: Entry, entry: Entry | None) -> str:
+    """In what two failures are alike."""
+    if entry is None:
+        return "the same failure: type, functions and statements of the traceback agree"
+    shared = sorted(query.tags & entry.tags)
+    named = [tag.partition(":")[2] for tag in shared if not tag.startswith("error:")]
+    common = {*words(query.signature)} & {*words(entry.signature)} - {"int", "float"}
+    share = jaccard(frozenset(words(query.signature)), frozenset(words(entry.signature)))
+    parts = []
+    if any(tag.startswith("error:") for tag in shared):
+        parts.append("the same type of exception")
+    if named:
+        parts.append(f"both in {', '.join(named[:3])}")
+    if share == 1.0:
+        parts.append("the same message")
+    elif common:
+        longest = sorted(common, key=lambda word: (-len(word), word))[:N_WORDS]
+        parts.append(f"words in common: {', '.join(longest)}")
+    return "; ".join(parts) or "similar wording"
+
+
+_HAPPENS = {
+    LoopKind.SAME_ERROR: "the same error over {n} states of the code",
+    LoopKind.SEEN_STATE: "this very code failed before, on {since:%Y-%m-%d %H:%M} UTC",
+    LoopKind.ALTERNATION: "the same {period} states come and go, {n} times now",
+    LoopKind.WRONG_PLACE: "{n} edits in a row, none of them at a likely place of the fault",
+    LoopKind.TEST_AT_FAULT: "{n} edits of the code, but the error stands in the test or its data",
+}
+
+
+def _step_back(
+    loop: Loop, record: BugRecord, symptom: Symptom, edited: Sequence[str]
+) -> tuple[str, ...]:
+    """What happens, and five questions answered as far as that can be done."""
+    happens = _HAPPENS[loop.kind].format(n=loop.n, since=loop.since, period=loop.period)
+    lines = [f"step back: {happens}", f"error: {symptom.signature}"]
+    raised = symptom.error.rpartition("\n")[2]
+    if raised.startswith("at "):
+        lines.append(f"raised {raised}")
+    if loop.edited:
+        lines.append(f"all these edits were in: {', '.join(loop.edited[:5])}")
+    if symptom.in_test:
+        lines.append(
+            f"the evidence points at the test's own data: {', '.join(symptom.suspects[:1])}"
+        )
+    elif symptom.suspects:
+        lines.append(f"the evidence points at: {', '.join(symptom.suspects[:3])}")
+    untried = [name for name in symptom.suspects if name not in edited][:3]
+    if untried:
+        lines.append(f"never edited: {', '.join(untried)}")
+    demands = dict.fromkeys((symptom.constraint, *record.learned_constraints))
+    said = [text for text in demands if text and " does not change " not in text]
+    lines += [
+        f"does the input meet this? {text}; if it may not, check it first" for text in said[:2]
+    ]
+    return tuple(lines)

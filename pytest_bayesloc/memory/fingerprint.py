@@ -1,0 +1,89 @@
+"""What tells one failure from another, the same on every machine and after every move.
+
+Precision comes first: two failures with one fingerprint are taken for the same bug, so whatever
+is only similar gets another one.
+
+Reference:
+    docs/memory.md, section "Fingerprint".
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from typing import TYPE_CHECKING, TypeAlias
+
+from pytest_bayesloc.domain.source import lines_of
+from pytest_bayesloc.memory.masking import VERSION, masked
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from pytest_bayesloc.domain.failure import Failure, Frame
+    from pytest_bayesloc.domain.source import SourceMap
+
+    ReadMap: TypeAlias = Callable[[str], SourceMap | None]
+
+
+def fingerprint(failure: Failure, read: ReadMap, rootdir: str = "") -> str:
+    """The identity of a failure: a version, and 16 hexadecimal digits.
+
+    Made of the exception's type and of the statements, each with its function's name, that the
+    exception passed in the code under test; if it passed none, in the test code. No path, no line
+    number and no message is part of it. Where there is no frame, the masked message has to do.
+
+    Args:
+        failure: The failure.
+        read: The locations of a file.
+        rootdir: Absolute path of the project.
+    """
+    parts = [failure.exc_type, *trace(failure, read)]
+    if len(parts) == 1:
+        parts.append(masked(failure.message, rootdir))
+    digest = hashlib.sha256("\n".join(parts).encode("utf-8", "backslashreplace"))
+    return f"{VERSION}:{digest.hexdigest()[:16]}"
+
+
+def trace(failure: Failure, read: ReadMap) -> list[str]:
+    """The frames that identify the failure, outermost first, each as function and statement."""
+    own = [frame for frame in failure.frames if frame.in_app]
+    frames = [frame for frame in own if not frame.is_test] or own
+    if failure.syntax_error is not None:
+        file, line = failure.syntax_error
+        source = read(file)
+        return [] if source is None else [_squeezed(lines_of(source.text)[line - 1 : line])]
+    return list(_without_repeats(_called(frame, read) for frame in frames))
+
+
+def _called(frame: Frame, read: ReadMap) -> str:
+    source = read(frame.file)
+    if source is None:
+        return f"{frame.name}: ?"
+    unit = source.unit_of_code(frame.first_line, frame.name)
+    return f"{unit.location.qualname}: {statement_at(source, unit.node, frame.line)}"
+
+
+def statement_at(source: SourceMap, scope: ast.AST, line: int) -> str:
+    """The innermost statement of ``scope`` at ``line``, of a compound one its head, squeezed."""
+    found: ast.stmt | None = None
+    for node in ast.walk(scope):  # outer statements come before inner ones
+        is_at = isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or 0)
+        if is_at and node is not scope:
+            found = node  # type: ignore[assignment]
+    lines = lines_of(source.text)
+    if found is None:
+        return _squeezed(lines[line - 1 : line])
+    body = getattr(found, "body", None)
+    end = body[0].lineno - 1 if body else found.end_lineno
+    return _squeezed(lines[found.lineno - 1 : max(end or 0, found.lineno)])
+
+
+def _squeezed(lines: Iterable[str]) -> str:
+    """``lines`` without any blanks, comments or commas that only a formatter cares about."""
+    text = "".join("".join(line.split("  #")[0].split()) for line in lines)
+    return text.replace(",)", ")").replace(",]", "]").replace(",}", "}")
+
+
+def _without_repeats(items: Iterable[str]) -> Iterator[str]:
+    """Each item once: how deep a recursion went is no part of what went wrong."""
+    yield from dict.fromkeys(items)

@@ -1,0 +1,199 @@
+"""Whether somebody goes in circles: what the sightings of one bug in one checkout say.
+
+Reference:
+    docs/memory.md, section "Loops".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+    from datetime import datetime
+
+    from pytest_bayesloc.memory.ledger import Sighting
+
+MAX_PERIOD = 5
+N_CYCLES = 3
+
+
+class LoopKind(str, Enum):
+    """What sort of circle it is."""
+
+    SAME_ERROR = "same error"
+    SEEN_STATE = "seen state"
+    ALTERNATION = "alternation"
+    WRONG_PLACE = "wrong place"
+    TEST_AT_FAULT = "test at fault"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """When a streak is one.
+
+    Attributes:
+        n_errors: Code states with the same error; again at twice as many.
+        n_misses: Edits of which none hit a top suspect.
+        n_code_edits: Edits of code where the error stands in the test.
+    """
+
+    n_errors: int = 3
+    n_misses: int = 3
+    n_code_edits: int = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loop:
+    """A circle that was noticed.
+
+    Attributes:
+        kind: Its sort.
+        n: How often: states, cycles or edits.
+        edited: What all those edits touched, as ``file qualname``.
+        since: When it began.
+        period: Of an alternation, else 0.
+    """
+
+    kind: LoopKind
+    n: int
+    edited: tuple[str, ...]
+    since: datetime
+    period: int = 0
+
+
+def loops(history: Sequence[Sighting], *, in_test: bool, limits: Limits = Limits()) -> list[Loop]:
+    """The circles that the last sighting of ``history`` closes, the most telling first.
+
+    A run without an edit closes none, and each is told once a streak: when it reaches its limit,
+    and at twice that. A changed error ends a streak of the same error, a new revision every one.
+
+    Args:
+        history: Of one bug in one checkout, oldest first, this run last.
+        in_test: Whether the error stands in the test or its data.
+        limits: When a streak is one.
+    """
+    attempts = _attempts(history)
+    if len(attempts) < 2 or attempts[-1] is not history[-1]:
+        return []
+    streak = _of_one_error(attempts)
+    edits = streak[1:]
+    found = [
+        _alternation(attempts),
+        _same_error(streak, limits.n_errors),
+        _test_at_fault(edits, limits.n_code_edits) if in_test else None,
+        _wrong_place(edits, limits.n_misses),
+        _seen_state(attempts),
+    ]
+    return [loop for loop in found if loop is not None]
+
+
+def _attempts(history: Sequence[Sighting]) -> list[Sighting]:
+    """The sightings since the last new revision; the first, then those before which was edited."""
+    start = 0
+    for i, (before, after) in enumerate(pairwise(history), 1):
+        if before.revision != after.revision:
+            start = i
+    recent = history[start:]
+    return [seen for i, seen in enumerate(recent) if i == 0 or seen.edited]
+
+
+def _of_one_error(attempts: Sequence[Sighting]) -> list[Sighting]:
+    """The last ones that show the error of the last."""
+    found: list[Sighting] = []
+    for seen in reversed(attempts):
+        if seen.error != attempts[-1].error:
+            break
+        found.insert(0, seen)
+    return found
+
+
+def _is_due(n: int, limit: int) -> bool:
+    return limit > 0 and n in {limit, 2 * limit}
+
+
+def _same_error(streak: Sequence[Sighting], limit: int) -> Loop | None:
+    states = {seen.state for seen in streak}
+    is_new = streak[-1].state not in {seen.state for seen in streak[:-1]}
+    if not is_new or not _is_due(len(states), limit):
+        return None
+    return _loop(LoopKind.SAME_ERROR, len(states), streak)
+
+
+def _wrong_place(edits: Sequence[Sighting], limit: int) -> Loop | None:
+    missed: list[Sighting] = []
+    for seen in reversed(edits):
+        if seen.is_aimed:
+            break
+        missed.insert(0, seen)
+    return _loop(LoopKind.WRONG_PLACE, len(missed), missed) if _is_due(len(missed), limit) else None
+
+
+def _test_at_fault(edits: Sequence[Sighting], limit: int) -> Loop | None:
+    if len({seen.test_state for seen in edits}) > 1 or not _is_due(len(edits), limit):
+        return None
+    return _loop(LoopKind.TEST_AT_FAULT, len(edits), edits)
+
+
+def _seen_state(attempts: Sequence[Sighting]) -> Loop | None:
+    """The same failing code as before, with other code in between."""
+    last = attempts[-1]
+    for i, seen in enumerate(attempts[:-1]):
+        between = attempts[i + 1 : -1]
+        if seen.state == last.state and any(other.state != last.state for other in between):
+            return _loop(LoopKind.SEEN_STATE, 2, attempts[i:])
+    return None
+
+
+def _alternation(attempts: Sequence[Sighting]) -> Loop | None:
+    """``A B A B A B``: errors, failing tests or states that come back with a period of 2 to 5."""
+    for of in (_error_of, _tests_of, _state_of):
+        sequence = [of(seen) for seen in attempts]
+        for period in range(2, MAX_PERIOD + 1):
+            n = _periodic(sequence, period)
+            if n and _is_due(n // period, N_CYCLES) and n % period == 0:
+                found = _loop(LoopKind.ALTERNATION, n // period, attempts[-n:])
+                return Loop(
+                    kind=found.kind,
+                    n=found.n,
+                    edited=found.edited,
+                    since=found.since,
+                    period=period,
+                )
+    return None
+
+
+def _error_of(seen: Sighting) -> Hashable:
+    return seen.error
+
+
+def _tests_of(seen: Sighting) -> Hashable:
+    return seen.tests
+
+
+def _state_of(seen: Sighting) -> Hashable:
+    return seen.state
+
+
+def _periodic(sequence: Sequence[Hashable], period: int) -> int:
+    """How many of the last items repeat with ``period`` and no shorter one; 0 if they stand."""
+    if len(sequence) < period:
+        return 0
+    n = period
+    while n < len(sequence) and sequence[-n - 1] == sequence[-n - 1 + period]:
+        n += 1
+    cycle = sequence[-period:]
+    shorter = any(
+        all(cycle[i] == cycle[i % p] for i in range(period))
+        for p in range(1, period)
+        if period % p == 0
+    )
+    return 0 if shorter else n
+
+
+def _loop(kind: LoopKind, n: int, seen: Sequence[Sighting]) -> Loop:
+    edited = dict.fromkeys(name for sighting in seen for name in sighting.edited)
+    return Loop(kind=kind, n=n, edited=tuple(edited), since=seen[0].seen_at)

@@ -1,0 +1,183 @@
+"""Where bug records live: SQLite beside the project, or PostgreSQL for a team."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import create_engine, event, inspect, select, text
+from sqlalchemy.exc import DatabaseError, SQLAlchemyError
+from sqlalchemy.pool import NullPool
+
+from pytest_bayesloc.domain.errors import StoreError
+from pytest_bayesloc.domain.redaction import redacted
+from pytest_bayesloc.memory.schema import META, METADATA, VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from sqlalchemy import Connection, Engine
+
+BUSY_S = 10.0
+CONNECT_S = 5
+DAMAGED = ("malformed", "not a database", "file is encrypted")
+#: Per version, what brings its tables to the next one.
+MIGRATIONS: Mapping[int, Callable[[Connection], None]] = {}
+
+
+class BugStore:
+    """A database that many runs may write at once.
+
+    Args:
+        where: A path, or the URL of a database as SQLAlchemy takes it.
+        warn: Told once if a damaged file had to be set aside.
+    """
+
+    def __init__(self, where: Path | str, warn: Callable[[str], None]) -> None:
+        self._path = where if isinstance(where, Path) else None
+        self._shown = redacted(str(where))
+        self._warn = warn
+        self._engine = _engine(where)
+        self._is_ready = False
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it is a file."""
+        return self._path is not None
+
+    @contextmanager
+    def transaction(self, *, write: bool = True) -> Iterator[Connection]:
+        """All of what is done in it is kept, or nothing.
+
+        Args:
+            write: Whether anything is written; writers wait for each other.
+
+        Raises:
+            StoreError: If the store can't be used; nothing was written then.
+        """
+        try:
+            self._prepare()
+            with self._engine.execution_options(bayesloc_write=write).begin() as connection:
+                if write and not self.is_local:
+                    connection.execute(text("SELECT pg_advisory_xact_lock(20261122)"))
+                yield connection
+        except (SQLAlchemyError, sqlite3.Error, OSError) as error:
+            raise self._unusable(error) from error
+
+    def close(self) -> None:
+        """Give back what is held."""
+        self._engine.dispose()
+
+    def _prepare(self) -> None:
+        """Make the tables, or bring them up to date; a damaged file is set aside, once."""
+        if self._is_ready:
+            return
+        try:
+            self._migrate()
+        except DatabaseError as error:
+            if self._path is None or not any(words in str(error.orig) for words in DAMAGED):
+                raise
+            self._set_aside(self._path)
+            self._migrate()
+        self._is_ready = True
+
+    def _migrate(self) -> None:
+        with self._engine.execution_options(bayesloc_write=False).begin() as connection:
+            version = _version(connection)
+        if version == VERSION:
+            return
+        with self._engine.execution_options(bayesloc_write=True).begin() as connection:
+            if not self.is_local:
+                connection.execute(text("SELECT pg_advisory_xact_lock(20261122)"))
+            version = _version(connection)  # another process may have been faster
+            if version > VERSION:
+                raise StoreError(
+                    f"The memory in {self._shown} was written by a newer version (its tables are "
+                    f"of version {version}, this one knows {VERSION}): bugs are not remembered. "
+                    "Update pytest-bayesloc, or give another --bayesloc-memory.",
+                    slug="memory-newer",
+                )
+            if version == 0:
+                METADATA.create_all(connection)
+                connection.execute(META.insert().values(name="version", value=str(VERSION)))
+            for step in range(version, VERSION) if version else ():
+                MIGRATIONS[step](connection)
+                connection.execute(META.update().values(value=str(step + 1)))
+
+    def _set_aside(self, path: Path) -> None:
+        self._engine.dispose()
+        damaged = path.with_name(f"{path.name}.damaged-{time.strftime('%Y%m%dT%H%M%S')}")
+        path.replace(damaged)
+        for suffix in ("-wal", "-shm"):
+            with suppress(OSError):
+                path.with_name(path.name + suffix).unlink()
+        self._warn(
+            f"The memory in {path} is damaged and was set aside as {damaged.name}: a new one was "
+            "begun. (memory-damaged)"
+        )
+
+    def _unusable(self, error: Exception) -> StoreError:
+        said = str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
+        return StoreError(
+            f"The memory in {self._shown} can't be used ({redacted(said)}): this run's bugs are "
+            "not remembered. See that it can be written, or give another --bayesloc-memory.",
+            slug="memory-unusable",
+        )
+
+
+def dumps(texts: Iterable[str]) -> str:
+    """Texts as a JSON list, without secrets."""
+    return json.dumps([safe(item) for item in texts], separators=(",", ":"))
+
+
+def safe(value: str) -> str:
+    """A text as it is written: without secrets, and what no database takes."""
+    cleaned = value.replace("\0", "\ufffd").encode("utf-8", "backslashreplace").decode("utf-8")
+    return redacted(cleaned)
+
+
+def _version(connection: Connection) -> int:
+    """Of the tables; 0 where there are none."""
+    if not inspect(connection).has_table("meta"):
+        return 0
+    found = connection.execute(select(META.c.value).where(META.c.name == "version")).scalar()
+    return int(found or 0)
+
+
+def _engine(where: Path | str) -> Engine:
+    if isinstance(where, Path):
+        engine = create_engine(
+            f"sqlite:///{where}", poolclass=NullPool, connect_args={"timeout": BUSY_S}
+        )
+        event.listen(engine, "connect", _set_up)
+        event.listen(engine, "begin", _begin)
+        return engine
+    try:
+        url = where.replace("postgresql://", "postgresql+psycopg://", 1)
+        return create_engine(url, connect_args={"connect_timeout": CONNECT_S})
+    except (SQLAlchemyError, ImportError, ValueError) as error:
+        raise StoreError(
+            f"--bayesloc-memory={redacted(where)} is no database that can be reached ({error}): "
+            "bugs are not remembered. Give on, off, a path, or postgresql://USER@HOST/NAME with "
+            "psycopg installed (pip install 'pytest-bayesloc[postgresql]').",
+            slug="memory-url",
+        ) from error
+
+
+def _set_up(connection: Any, _record: object) -> None:  # noqa: ANN401 - the driver's
+    connection.isolation_level = None  # transactions begin where we say, not where it guesses
+    cursor = connection.cursor()
+    cursor.execute("PRAGMA busy_timeout = 10000")
+    cursor.execute("PRAGMA journal_mode = WAL")
+    cursor.execute("PRAGMA synchronous = NORMAL")
+    cursor.execute("PRAGMA foreign_keys = ON")
+    cursor.close()
+
+
+def _begin(connection: Connection) -> None:
+    writes = connection.get_execution_options().get("bayesloc_write", True)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

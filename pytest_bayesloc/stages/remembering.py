@@ -1,0 +1,336 @@
+"""The memory's part in a session: records, trials, and advice on what fails now."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from pytest_bayesloc.domain.advice import Remembered
+from pytest_bayesloc.domain.failure import Origin
+from pytest_bayesloc.memory.glance import may_have_open_bugs
+from pytest_bayesloc.report.files import FOLDER, own_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pytest_bayesloc.collection.recorder import Recorded
+    from pytest_bayesloc.collection.spectra import Sources
+    from pytest_bayesloc.domain.advice import Advice
+    from pytest_bayesloc.domain.bug import BugRecord
+    from pytest_bayesloc.domain.location import Location
+    from pytest_bayesloc.domain.ports import Summarizer
+    from pytest_bayesloc.domain.result import Fault
+    from pytest_bayesloc.inspection.cases import Group
+    from pytest_bayesloc.memory.advice import Terms
+    from pytest_bayesloc.memory.episodes import Event, Green, Red
+    from pytest_bayesloc.memory.ledger import Ledger, Run
+    from pytest_bayesloc.memory.store import BugStore
+    from pytest_bayesloc.options import Settings
+    from pytest_bayesloc.stages.green import GreenRuns
+
+FILE = "memory.sqlite"
+INFRASTRUCTURE = 0.8  # where more of the tests fail, it is the machine
+MIN_TESTS = 5  # of fewer, nothing is said about the machine
+_IN_TEST = frozenset({Origin.TEST, Origin.FIXTURE, Origin.DATA})
+_LIES = {
+    Origin.CODE: "in the code",
+    Origin.TEST: "in the test itself",
+    Origin.FIXTURE: "in a fixture",
+    Origin.DATA: "in the test's own data",
+    Origin.COLLECTION: "in what an import runs",
+}
+
+
+class Remembering:
+    """One run, and what is known of its failures.
+
+    Args:
+        rootdir: Of the project.
+        settings: What the user asked for.
+        sources: The project's files.
+        green: What changed since tests last ran.
+        note: Tells the user, once.
+    """
+
+    def __init__(
+        self,
+        rootdir: Path,
+        settings: Settings,
+        sources: Sources,
+        green: GreenRuns,
+        note: Callable[[str], None],
+    ) -> None:
+        self._rootdir = rootdir
+        self._settings = settings
+        self._sources = sources
+        self._green = green
+        self._note = note
+
+    def has_work(self, *, is_red: bool) -> bool:
+        """Whether the memory has to be opened at all."""
+        where = memory_of(self._rootdir, self._settings.memory)
+        if where is None or is_red:
+            return where is not None
+        return may_have_open_bugs(where) if isinstance(where, Path) else True
+
+    def take_in(
+        self, recorded: Recorded, groups: Sequence[Group], faults: Sequence[Fault]
+    ) -> Remembered:
+        """Add this run to the story of each bug, and look up what is known.
+
+        Args:
+            recorded: Of this run.
+            groups: Of failing tests.
+            faults: What was found out about each of them.
+
+        Raises:
+            StoreError: If the memory can't be used.
+        """
+        from pytest_bayesloc.memory.store import BugStore
+
+        where = memory_of(self._rootdir, self._settings.memory)
+        if where is None:
+            return Remembered()
+        if isinstance(where, Path):
+            with suppress(OSError):  # what can't be made is said below
+                (own_folder(self._rootdir) if where.parent.name == FOLDER else where.parent).mkdir(
+                    parents=True, exist_ok=True
+                )
+        store = BugStore(where, self._note)
+        try:
+            return self._with(store, recorded, groups, faults)
+        finally:
+            store.close()
+
+    def _with(
+        self,
+        store: BugStore,
+        recorded: Recorded,
+        groups: Sequence[Group],
+        faults: Sequence[Fault],
+    ) -> Remembered:
+        from pytest_bayesloc.memory.advice import Adviser
+        from pytest_bayesloc.memory.episodes import Episodes
+        from pytest_bayesloc.memory.ledger import Ledger
+        from pytest_bayesloc.memory.summaries import RuleSummarizer
+
+        run, plan = self._run(recorded)
+        project = project_of(self._rootdir)
+        summarizer = RuleSummarizer()
+        if run.kind == "infrastructure":
+            with store.transaction() as connection:
+                ledger = Ledger(connection, project)
+                ledger.add_run(run)
+                share = f"{run.n_failed} of {run.n_failed + run.n_passed} tests failed"
+                ledger.observe("infrastructure", f"{run.made_at:%Y-%m-%d}: {share}", run.made_at)
+            return Remembered(said=(f"{share}: nothing is learned from such a run",))
+        with store.transaction(write=False) as connection:
+            open_bugs = Ledger(connection, project).open_bugs()
+        reds = self._reds(groups, faults, summarizer)
+        greens = self._greens(open_bugs, recorded)
+        with store.transaction() as connection:
+            ledger = Ledger(connection, project)
+            run = replace(run, number=ledger.add_run(run))
+            events = Episodes(ledger, run, summarizer).advance(reds, greens, plan)
+            adviser = Adviser(ledger, run.workspace, self._terms())
+            advice = [
+                adviser.advise(
+                    event.red,
+                    event.bug,
+                    reds[event.red].symptom,
+                    event.said,
+                    _lies(faults[event.red]),
+                )
+                for event in events
+                if event.red >= 0
+            ]
+            _keep_said(ledger, advice, events, run)
+            if self._settings.lesson:
+                self._note_lesson(ledger, events, recorded, run)
+            said = tuple(event.said for event in events if event.red < 0)
+        return Remembered(
+            said=said,
+            advice=tuple(sorted(advice, key=lambda item: item.fault)),
+            is_shown=run.arm == "on",
+        )
+
+    def _note_lesson(
+        self, ledger: Ledger, events: Sequence[Event], recorded: Recorded, run: Run
+    ) -> None:
+        """Add what the user noted to the open bugs of the tests that ran."""
+        bugs = {event.bug for event in events if event.red >= 0}
+        bugs |= {
+            bug
+            for bug, record in ledger.open_bugs().items()
+            if not recorded.verdicts.keys().isdisjoint(record.symptom.tests)
+        }
+        for bug in sorted(bugs) or (None,):
+            ledger.add_note(bug, self._settings.lesson, run.made_at)
+
+    def _terms(self) -> Terms:
+        from pytest_bayesloc.memory.advice import Terms
+        from pytest_bayesloc.memory.loops import Limits
+
+        asked = self._settings.loop_limits
+        limits = None if asked is None else Limits(n_errors=asked[0], n_misses=asked[1])
+        return Terms(n_similar=self._settings.n_similar, limits=limits)
+
+    # -- the run
+
+    def _run(self, recorded: Recorded) -> tuple[Run, str]:
+        """This run as the memory keeps it, and what is being done, as git says."""
+        from pytest_bayesloc.memory.git import head
+        from pytest_bayesloc.memory.ledger import Run
+
+        n_passed = sum(recorded.verdicts.values())
+        n_failed = len(recorded.verdicts) - n_passed
+        is_ill = n_failed > INFRASTRUCTURE * len(recorded.verdicts) and n_failed >= MIN_TESTS
+        revision, subject = head(self._rootdir)
+        made = uuid4().hex[:12]
+        has_advice = not self._settings.is_experiment or int(made[-1], 16) % 2 == 0
+        run = Run(
+            id=made,
+            workspace=self._workspace(),
+            made_at=datetime.now(timezone.utc),
+            revision=revision,
+            n_passed=n_passed,
+            n_failed=n_failed,
+            kind="infrastructure" if is_ill else "normal",
+            arm="on" if has_advice else "off",
+        )
+        return run, subject
+
+    def _workspace(self) -> str:
+        """The name of this checkout, made at its first run."""
+        try:
+            path = own_folder(self._rootdir) / "workspace"
+            if not path.is_file():
+                path.write_text(uuid4().hex[:12], encoding="ascii")
+            return path.read_text(encoding="ascii").strip()[:12]
+        except (OSError, UnicodeError):
+            return ""
+
+    # -- what failed
+
+    def _reds(
+        self, groups: Sequence[Group], faults: Sequence[Fault], summarizer: Summarizer
+    ) -> list[Red]:
+        from pytest_bayesloc.memory.episodes import Red
+        from pytest_bayesloc.memory.symptoms import Describer
+        from pytest_bayesloc.memory.symptoms import Group as Described
+        from pytest_bayesloc.stages.edits import edit_of, name_of, state_of
+
+        describer = Describer(self._sources.map, str(self._rootdir), summarizer)
+        edits = self._green.edits([[f.node_id for f in fault.failures] for fault in faults])
+        found = []
+        for group, fault, changes in zip(groups, faults, edits, strict=True):
+            code, tests = _executed(group)
+            described = Described(
+                failures=fault.failures,
+                suspects=[(row.location, row.posterior) for row in fault.ranking[:10]],
+                in_test=fault.origin in _IN_TEST,
+            )
+            found.append(
+                Red(
+                    symptom=describer.symptom(described),
+                    executed=frozenset(map(name_of, (*code, *tests))),
+                    edit=None if changes is None else edit_of(changes),
+                    code_state=state_of(code, self._sources.map),
+                    test_state=state_of(tests, self._sources.map),
+                )
+            )
+        return found
+
+    # -- what did not
+
+    def _greens(self, open_bugs: Mapping[int, BugRecord], recorded: Recorded) -> dict[int, Green]:
+        """Per open bug, its tests that did not fail, and what was edited since they ran."""
+        from pytest_bayesloc.stages.edits import edit_of
+
+        found = {bug: self._not_failed(record, recorded) for bug, record in open_bugs.items()}
+        passed = [bug for bug, green in found.items() if green.passed]
+        edits = self._green.edits([sorted(found[bug].passed) for bug in passed])
+        for bug, changes in zip(passed, edits, strict=True):
+            edit = None if changes is None else edit_of(changes)
+            found[bug] = replace(found[bug], edit=edit)
+        return found
+
+    def _not_failed(self, record: BugRecord, recorded: Recorded) -> Green:
+        from pytest_bayesloc.memory.episodes import Green
+
+        tests = record.symptom.tests
+        excused = {n: recorded.excused[n] for n in tests if n in recorded.excused}
+        missing = [n for n in tests if n not in recorded.verdicts and n not in excused]
+        return Green(
+            passed=frozenset(n for n in tests if recorded.verdicts.get(n)),
+            excused=excused,
+            gone=frozenset(n for n in missing if not self._exists(n)),
+        )
+
+    def _exists(self, node_id: str) -> bool:
+        """Whether the test is still written down, run or not."""
+        file, *names = re.sub(r"\[.*", "", node_id).split("::")
+        text = self._sources.read(file)
+        if text is None:
+            return False
+        return (
+            not names or re.search(rf"\b(?:def|class)\s+{re.escape(names[-1])}\b", text) is not None
+        )
+
+
+def _executed(group: Group) -> tuple[set[Location], set[Location]]:
+    """The code that the failing tests of a group executed, and what of the tests they use."""
+    spectrum = group.spectrum
+    ran = {where for where, tests in spectrum.executed.items() if tests & spectrum.failing}
+    own = {where for failure in group.failures for where in failure.test_locations}
+    return {where for where in ran if not where.is_test}, {
+        *own,
+        *group.tests,
+        *(where for where in ran if where.is_test),
+    }
+
+
+def _lies(fault: Fault) -> str:
+    why = fault.ranking[0].evidence[0].why if fault.ranking and fault.ranking[0].evidence else ""
+    return f"{_LIES[fault.origin]}{f': {why}' if why else ''}"
+
+
+def _keep_said(ledger: Ledger, advice: Sequence[Advice], events: Sequence[Event], run: Run) -> None:
+    """Note per bug what was advised, so that the fix can tell whether it was right."""
+    bugs = [event.bug for event in events if event.red >= 0]
+    for bug in dict.fromkeys(bugs):
+        own = [item for item, other in zip(advice, bugs, strict=True) if other == bug]
+        causes = (like.record.root_cause.split(", ") for item in own for like in item.similar)
+        suggested = sorted({name for names in causes for name in names if name})
+        kinds = sorted({loop.kind for item in own for loop in item.loops})
+        ledger.add_advice(bug, run.id, suggested, kinds, shown=run.arm == "on")
+
+
+def memory_of(rootdir: Path, told: str) -> Path | str | None:
+    """The memory's file or URL; None if nothing is to be remembered.
+
+    Args:
+        rootdir: Of the project.
+        told: The setting: ``on``, ``off``, a path or a URL.
+    """
+    if told == "off":
+        return None
+    if "://" in told:
+        return told
+    return rootdir / (f"{FOLDER}/{FILE}" if told == "on" else told)
+
+
+def project_of(rootdir: Path) -> str:
+    """The project's name: as it calls itself, else that of its folder."""
+    with suppress(OSError, UnicodeError):
+        text = (rootdir / "pyproject.toml").read_text(encoding="utf-8")
+        section = re.search(r"^\[project\]\s*$(.*?)(?=^\[|\Z)", text, re.MULTILINE | re.DOTALL)
+        found = section and re.search(r"^name\s*=\s*[\"']([^\"']+)", section.group(1), re.MULTILINE)
+        if found:
+            return found.group(1)
+    return rootdir.name

@@ -1,0 +1,267 @@
+"""A suite that remembers: episodes, advice and loops, as a user meets them."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.integration.conftest import Project, Projects
+
+FILES = {
+    "knots.py": """
+        def check(knots, degree):
+            if len(knots) < 2 * degree + 2:
+                raise ValueError(f"degree {degree} needs {2 * degree + 2} knots, got {len(knots)}")
+
+
+        def spread(n):
+            return [0] * n
+        """,
+    "curve.py": """
+        from knots import check
+
+
+        def curve(knots, degree):
+            check(knots, degree)
+            return knots
+        """,
+    "test_curve.py": """
+        from curve import curve
+        from knots import spread
+
+
+        def test_line():
+            assert curve([0, 0, 1, 1], 1)
+
+
+        def test_cubic():
+            assert curve([0, 0, 0, 1, 1, 1], 3)
+
+
+        def test_spread():
+            assert spread(2) == [0, 0]
+        """,
+}
+STORE = ".bayesloc/memory.sqlite"
+
+
+@pytest.fixture
+def project(projects: Projects) -> Project:
+    return projects.make(FILES)
+
+
+def edit(project: Project, name: str, old: str, new: str) -> None:
+    text = project.read(name)
+    assert text.count(old) == 1
+    (project.root / name).write_text(text.replace(old, new), encoding="utf-8")
+
+
+def count(project: Project, asked: str) -> int:
+    with closing(sqlite3.connect(project.root / STORE)) as db:
+        n: int = db.execute(asked).fetchone()[0]
+        return n
+
+
+def section(project: Project, *args: str) -> str:
+    return "\n".join(project.run("-q", "--tb=no", *args).section)
+
+
+def test_episode_is_told_from_its_beginning_to_its_lesson(project: Project) -> None:
+    begun = section(project, "--bug-advice")
+    again = section(project, "--bug-advice")
+    edit(project, "knots.py", "2 * degree + 2:", "2 * degree + 2 and degree:")
+    first = section(project, "--bug-advice")
+    edit(project, "knots.py", "and degree:", "and degree > 0:")
+    second = section(project, "--bug-advice")
+    edit(project, "test_curve.py", "[0, 0, 0, 1, 1, 1]", "[0, 0, 0, 0, 1, 1, 1, 1]")
+    mended = section(project)
+    edit(project, "test_curve.py", "curve([0, 0, 1, 1], 1)", "curve([0, 1, 1], 1)")
+    elsewhere = section(project, "--bug-advice")
+
+    assert "begins" in begun
+    assert "the error lies in the test's own data" in begun
+    assert "learned: check needs len(knots) >= 2 * degree + 2" in begun
+    assert "begins" not in again
+    assert "trial 1 failed" in first
+    assert "failed before: knots.py check (+1 -1)" in first
+    assert "step back: the same error over 3 states of the code" in second
+    assert "all these edits were in: knots.py check" in second
+    assert "never edited: test_curve.py test_cubic" in second
+    assert "is mended after 2 failed trials: test_curve.py test_cubic" in mended
+    assert "mended by test_curve.py test_cubic" in elsewhere
+    assert "score 1.00: the same failure" in elsewhere
+
+
+def test_advice_of_the_last_run_is_read_without_running_a_test(project: Project) -> None:
+    told = section(project, "--bug-advice")
+    (project.root / "test_curve.py").unlink()
+
+    run = project.run("--bug-advice-last")
+
+    assert run.ret == 0
+    advice = run.stdout.splitlines()[1:]
+    assert advice
+    assert all(line in told for line in advice)
+
+
+def test_result_holds_the_advice(project: Project) -> None:
+    run = project.localize()
+
+    (advice,) = run.document["memory"]["advice"]
+    (record,) = run.document["memory"]["records"]
+    assert advice["bug"] == record["id"]
+    assert record["category"] == "DATA_ERROR"
+    assert record["signature"] == "ValueError: degree <int> needs <int> knots, got <int>"
+    assert record["tests"] == ["test_curve.py::test_cubic"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (
+            "def test_cubic",
+            "import pytest\n\n\n@pytest.mark.skip\ndef test_cubic",
+            "is skipped now",
+        ),
+        (
+            "def test_cubic",
+            "import pytest\n\n\n@pytest.mark.xfail\ndef test_cubic",
+            "is xfailed now",
+        ),
+        ("def test_cubic", "def cubic", "its tests were deleted, which is no fix"),
+    ],
+    ids=["skip", "xfail", "delete"],
+)
+def test_test_that_was_taken_out_of_the_way_is_not_mended(
+    project: Project, old: str, new: str, said: str
+) -> None:
+    project.run("-q")
+    edit(project, "test_curve.py", old, new)
+
+    assert said in section(project)
+    assert not count(project, "SELECT count(*) FROM bug WHERE state = 'resolved'")
+
+
+def test_pass_without_an_edit_is_said_to_be_flaky(projects: Projects) -> None:
+    project = projects.make(
+        {"test_a.py": "import os\n\n\ndef test_a():\n    assert os.environ.get('GOOD')\n"}
+    )
+    project.run("-q")
+
+    assert "flaky" in "\n".join(project.run("-q", env={"GOOD": "1"}).section)
+
+
+def test_memory_that_is_off_keeps_nothing(project: Project) -> None:
+    run = project.run("-q", "--bayesloc-memory=off")
+
+    assert "bug" not in "\n".join(run.section)
+    assert not (project.root / ".bayesloc").exists()
+
+
+def test_memory_lies_where_it_is_told_to(project: Project, tmp_path: Path) -> None:
+    kept = tmp_path / "elsewhere" / "bugs.sqlite"
+
+    project.run("-q", f"--bayesloc-memory={kept}")
+
+    assert kept.is_file()
+    assert not (project.root / STORE).exists()
+
+
+def test_day_on_which_nearly_all_fails_teaches_nothing(projects: Projects) -> None:
+    tests = "\n\n".join(f"def test_{n}():\n    assert not BROKEN" for n in range(6))
+    project = projects.make({"test_all.py": f"BROKEN = True\n\n\n{tests}\n"})
+
+    assert "nothing is learned" in section(project, "--bug-advice")
+    assert count(project, "SELECT count(*) FROM bug") == 0
+
+
+def test_note_is_kept_with_the_open_bug(project: Project) -> None:
+    project.run("-q", "--bug-note=cubics want eight")
+
+    assert "note: cubics want eight" in section(project, "--bug-advice")
+
+
+def test_forgotten_bug_is_not_taken_in_again(project: Project) -> None:
+    bug = project.localize().document["memory"]["records"][0]["id"]
+
+    assert "is forgotten" in project.run(f"--bug-forget={bug}").stdout
+    assert project.localize().document["memory"]["records"] == []
+
+
+def test_unknown_bug_is_named_and_nothing_is_changed(project: Project) -> None:
+    project.run("-q")
+
+    run = project.run("--bug-forget=nope")
+
+    assert run.ret == 4
+    assert "'nope'" in run.stderr
+    assert count(project, "SELECT count(*) FROM bug") == 1
+
+
+def test_merged_bugs_are_one(project: Project) -> None:
+    edit(project, "knots.py", "[0] * n", "[1] * n")
+    ids = [record["id"] for record in project.localize().document["memory"]["records"]]
+
+    project.run(f"--bug-merge={ids[0]},{ids[1]}")
+    records = project.localize().document["memory"]["records"]
+
+    assert {record["id"] for record in records} == {ids[0]}
+
+
+def test_statistics_count_what_was_mended(project: Project) -> None:
+    project.run("-q")
+    edit(project, "test_curve.py", "[0, 0, 0, 1, 1, 1]", "[0, 0, 0, 0, 1, 1, 1, 1]")
+    project.run("-q")
+
+    lines = project.run("--bug-stats").stdout.splitlines()
+
+    assert lines[-1].split()[:3] == ["all", "1", "100%"]
+
+
+def test_workers_of_xdist_begin_one_record(project: Project) -> None:
+    pytest.importorskip("xdist", reason="pip install pytest-xdist")
+
+    project.run("-q", "-n2", lean=False)
+
+    assert count(project, "SELECT count(*) FROM bug") == 1
+
+
+@pytest.mark.parametrize("how", ["damaged", "newer", "folder"])
+def test_memory_that_cannot_be_used_costs_one_line(project: Project, how: str) -> None:
+    store = project.root / STORE
+    project.run("-q")
+    if how == "damaged":
+        store.write_bytes(b"This is no database at all. " * 200)
+    elif how == "newer":
+        with closing(sqlite3.connect(store)) as db, db:
+            db.execute("UPDATE meta SET value = '99'")
+    else:
+        store.unlink()
+        store.mkdir()
+
+    run = project.run("-q", "--tb=no")
+
+    slug = {"damaged": "memory-damaged", "newer": "memory-newer", "folder": "memory-unusable"}[how]
+    assert run.ret == 1
+    assert run.stdout.count(f"({slug})") == 1
+    assert "test_curve.py:9 test_cubic" in run.stdout
+    assert "own-fault" not in run.output
+    if how == "damaged":
+        assert list(store.parent.glob("memory.sqlite.damaged-*"))
+        assert count(project, "SELECT count(*) FROM bug") == 1
+
+
+def test_green_run_does_not_open_the_memory_when_no_bug_is_open(project: Project) -> None:
+    edit(project, "test_curve.py", "[0, 0, 0, 1, 1, 1]", "[0, 0, 0, 0, 1, 1, 1, 1]")
+    project.run("-q")
+    code = "import sys, pytest; pytest.main(['-q']); print('sqlalchemy' in sys.modules)"
+
+    run = project.run(python=("-c", code))
+
+    assert run.stdout.splitlines()[-1] == "False"

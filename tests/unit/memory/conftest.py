@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+from datetime import datetime, timedelta, timezone
+from typing import TYPE_CHECKING
+
+import pytest
+from sqlalchemy import create_engine
+
+from pytest_bayesloc.domain.bug import Category, Edit, Symptom, TestFailure
+from pytest_bayesloc.memory.episodes import Episodes, Event, Green, Red
+from pytest_bayesloc.memory.ledger import Ledger, Run
+from pytest_bayesloc.memory.schema import METADATA
+from pytest_bayesloc.memory.summaries import RuleSummarizer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+START = datetime(2026, 11, 22, 10, 0, tzinfo=timezone.utc)
+
+
+def symptom(  # noqa: PLR0913 - all of it has a default
+    signature: str = "ValueError: too few",
+    tests: Sequence[str] = ("t.py::test_a",),
+    *,
+    fingerprint: str = "1:aa",
+    constraint: str = "",
+    tags: Sequence[str] = ("error:ValueError",),
+    suspects: Sequence[str] = ("knots.py check",),
+    in_test: bool = False,
+) -> Symptom:
+    return Symptom(
+        failures=tuple(
+            TestFailure(node_id=test, fingerprint=fingerprint, signature=signature)
+            for test in tests
+        ),
+        signature=signature,
+        category=Category.VALUE_ERROR,
+        hypothesis="a guess",
+        tags=frozenset(tags),
+        error=f"{signature}\nat knots.py:3 in check",
+        code="def check(): ...",
+        constraint=constraint,
+        suspects=tuple(suspects),
+        in_test=in_test,
+    )
+
+
+def red(
+    what: Symptom | None = None,
+    edit: Edit | None = None,
+    *,
+    state: str = "s0",
+    test_state: str = "t0",
+) -> Red:
+    return Red(
+        symptom=what or symptom(),
+        executed=frozenset({"knots.py check", "curve.py insert", "t.py test_a"}),
+        edit=edit,
+        code_state=state,
+        test_state=test_state,
+    )
+
+
+def edit(*functions: str, old: str = "a", new: str = "b") -> Edit:
+    return Edit(
+        functions=functions or ("knots.py check",),
+        diff=f"--- a\n+++ b\n-{old}\n+{new}\n",
+        n_added=1,
+        n_removed=1,
+    )
+
+
+class Story:
+    """A project's runs, an hour apart, in one memory."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self.ledger = ledger
+        self.n_runs = 0
+
+    def run(
+        self,
+        *reds: Red,
+        greens: Mapping[int, Green] | None = None,
+        workspace: str = "w",
+        revision: str = "r",
+        hours: float = 1,
+    ) -> list[Event]:
+        self.n_runs += 1
+        made_at = START + timedelta(hours=self.n_runs * hours)
+        run = Run(
+            id=f"run{self.n_runs}",
+            workspace=workspace,
+            made_at=made_at,
+            revision=revision,
+            n_passed=9,
+            n_failed=len(reds),
+        )
+        self.ledger.add_run(run)
+        return Episodes(self.ledger, run, RuleSummarizer()).advance(reds, greens or {}, "a plan")
+
+
+@pytest.fixture
+def story() -> Iterator[Story]:
+    engine = create_engine("sqlite://")
+    with engine.begin() as connection:
+        METADATA.create_all(connection)
+        yield Story(Ledger(connection, "shop"))
+    engine.dispose()

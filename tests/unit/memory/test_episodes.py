@@ -1,0 +1,197 @@
+"""What a run makes of the open bugs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_bayesloc.domain.bug import Edit, Outcome, State
+from pytest_bayesloc.memory.episodes import Green
+from tests.unit.memory.conftest import edit, red, symptom
+
+if TYPE_CHECKING:
+    from pytest_bayesloc.domain.bug import BugRecord
+    from tests.unit.memory.conftest import Story
+
+TEST = "t.py::test_a"
+
+
+def only(story: Story, bug: int) -> BugRecord:
+    return story.ledger.bugs([bug])[bug]
+
+
+def begun(story: Story) -> int:
+    (event,) = story.run(red())
+    assert event.what == "begun"
+    return event.bug
+
+
+def test_failure_without_an_open_record_begins_one(story: Story) -> None:
+    what = symptom(constraint="check needs n > 1", tags=["error:ValueError", "api:check"])
+
+    (event,) = story.run(red(what))
+
+    record = only(story, event.bug)
+    assert record.symptom == what
+    assert (record.state, record.session, record.plan) == (State.OPEN, "run1", "a plan")
+    assert event.what == "begun"
+
+
+def test_edit_that_leaves_the_test_red_is_a_failed_trial(story: Story) -> None:
+    bug = begun(story)
+
+    (event,) = story.run(red(symptom(constraint="check needs n > 1"), edit(), state="s1"))
+
+    (trial,) = only(story, bug).trials
+    assert (event.what, trial.outcome, trial.number) == ("tried", Outcome.FAILED, 1)
+    assert trial.edit == edit()
+    assert trial.setback is not None
+    assert trial.setback.why == "the error is as it was: ValueError: too few"
+    assert trial.setback.strategy == "knots.py check (+1 -1): `a` -> `b`"
+    assert trial.setback.constraint == "check needs n > 1"
+
+
+@pytest.mark.parametrize("what", [None, Edit(), edit("other.py far")])
+def test_run_without_an_edit_of_what_the_test_executes_is_no_trial(
+    story: Story, what: Edit | None
+) -> None:
+    bug = begun(story)
+
+    (event,) = story.run(red(edit=what))
+
+    assert (event.what, only(story, bug).trials) == ("again", ())
+
+
+def test_run_in_which_the_test_passes_completes_the_record(story: Story) -> None:
+    bug = begun(story)
+    story.run(red(edit=edit(), state="s1"))
+    fix = edit("curve.py insert", "readme.py nothing", old="a < b", new="a <= b")
+
+    (event,) = story.run(greens={bug: Green(passed=frozenset({TEST}), edit=fix)})
+
+    record = only(story, bug)
+    assert (event.what, record.state) == ("resolved", State.RESOLVED)
+    assert record.root_cause == "curve.py insert"
+    assert record.completed_at is not None
+    assert record.success is not None
+    assert record.success.strategy == "curve.py insert (+1 -1): `a < b` -> `a <= b`"
+    assert "after 1 failed attempt" in record.success.why
+    assert record.failed_strategies == ("knots.py check (+1 -1): `a` -> `b`",)
+
+
+def test_fix_of_what_the_failing_run_did_not_execute_is_one_too(story: Story) -> None:
+    bug = begun(story)
+
+    story.run(greens={bug: Green(passed=frozenset({TEST}), edit=edit("new.py helper"))})
+
+    assert only(story, bug).root_cause == "new.py helper"
+
+
+def test_pass_without_an_edit_is_flaky(story: Story) -> None:
+    bug = begun(story)
+
+    (event,) = story.run(greens={bug: Green(passed=frozenset({TEST}), edit=Edit())})
+
+    assert (event.what, only(story, bug).state) == ("flaky", State.FLAKY)
+    assert "flaky" in event.said
+
+
+def test_deleted_test_is_no_fix(story: Story) -> None:
+    bug = begun(story)
+
+    (event,) = story.run(greens={bug: Green(gone=frozenset({TEST}), edit=edit())})
+
+    assert (event.what, only(story, bug).state) == ("gone", State.GONE)
+    assert "no fix" in event.said
+
+
+@pytest.mark.parametrize("word", ["skipped", "xfailed"])
+def test_skipped_test_is_no_fix_and_the_record_stays_open(story: Story, word: str) -> None:
+    bug = begun(story)
+
+    (event,) = story.run(greens={bug: Green(excused={TEST: word}, edit=edit())})
+
+    assert only(story, bug).state is State.OPEN
+    assert f"is {word} now, which is no fix" in event.said
+
+
+def test_bug_of_several_tests_is_mended_when_the_last_one_passes(story: Story) -> None:
+    both = symptom(tests=(TEST, "t.py::test_b"))
+    (event,) = story.run(red(both))
+    bug = event.bug
+
+    first = story.run(greens={bug: Green(passed=frozenset({TEST}), edit=edit())})
+    state = only(story, bug).state
+    second = story.run(greens={bug: Green(passed=frozenset({"t.py::test_b"}), edit=edit())})
+
+    assert (first, state) == ([], State.OPEN)
+    assert [event.what for event in second] == ["resolved"]
+
+
+def test_metric_is_the_share_of_the_tests_that_pass(story: Story) -> None:
+    both = symptom(tests=(TEST, "t.py::test_b"))
+    (event,) = story.run(red(both))
+
+    story.run(red(symptom(), edit(), state="s1"))
+
+    (trial,) = only(story, event.bug).trials
+    assert trial.metric == 0.5
+
+
+def test_changed_error_of_the_same_test_is_the_same_bug(story: Story) -> None:
+    bug = begun(story)
+
+    (event,) = story.run(red(symptom("TypeError: no", fingerprint="1:bb"), edit(), state="s1"))
+
+    assert event.bug == bug
+    (trial,) = only(story, bug).trials
+    assert trial.setback is not None
+    assert "changed from ValueError: too few to TypeError: no" in trial.setback.why
+
+
+def test_same_failure_of_another_test_joins_the_record(story: Story) -> None:
+    bug = begun(story)
+
+    (event,) = story.run(red(symptom(tests=("t.py::test_new",))))
+
+    assert event.bug == bug
+    assert set(only(story, bug).symptom.tests) == {TEST, "t.py::test_new"}
+
+
+def test_mended_bug_that_comes_back_is_a_new_one_that_knows_of_the_old(story: Story) -> None:
+    bug = begun(story)
+    story.run(greens={bug: Green(passed=frozenset({TEST}), edit=edit())})
+
+    (event,) = story.run(red())
+
+    assert event.what == "begun"
+    assert story.ledger.same(symptom().fingerprints, before=event.bug) == [bug]
+
+
+def test_bug_that_nobody_saw_for_a_month_is_closed(story: Story) -> None:
+    bug = begun(story)
+
+    story.run(red(symptom("KeyError: 1", ("u.py::u",), fingerprint="1:cc")), hours=800)
+
+    assert only(story, bug).state is State.UNSEEN
+
+
+def test_decision_of_a_person_outweighs_what_is_seen(story: Story) -> None:
+    bug = begun(story)
+    story.ledger.decide(["1:cc"], only(story, bug).id)
+
+    (event,) = story.run(red(symptom("KeyError: 1", ("u.py::u",), fingerprint="1:cc")))
+
+    assert event.bug == bug
+
+
+def test_secrets_are_not_written(story: Story) -> None:
+    what = symptom('ValueError: password="hunter2"')
+
+    (event,) = story.run(red(what, edit(old='token = "abc"')))
+    story.run(red(what, edit(old='token = "abc"'), state="s1"))
+
+    record = only(story, event.bug)
+    assert "hunter2" not in repr(record)
+    assert '-token = "<redacted>"' in record.trials[0].edit.diff

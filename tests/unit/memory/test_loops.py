@@ -1,0 +1,125 @@
+"""Replays of edit-test sequences: which are circles, and which are not."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta, timezone
+
+import pytest
+
+from pytest_bayesloc.memory.ledger import Sighting
+from pytest_bayesloc.memory.loops import Limits, LoopKind, loops
+
+START = datetime(2026, 11, 22, tzinfo=timezone.utc)
+
+
+def seen(
+    error: str,
+    state: str,
+    edited: str = "knots.py check",
+    *,
+    is_aimed: bool = True,
+    test_state: str = "t",
+    revision: str = "r",
+) -> Sighting:
+    return Sighting(
+        run="r",
+        workspace="w",
+        revision=revision,
+        seen_at=START,
+        error=error,
+        tests="t",
+        code_state=state,
+        test_state=test_state,
+        edited=(edited,) if edited else (),
+        is_aimed=is_aimed,
+    )
+
+
+def replay(history: list[Sighting], *, in_test: bool = False) -> list[list[LoopKind]]:
+    """Per run, the loops that it closes."""
+    timed = [
+        Sighting(**{n: getattr(s, n) for n in Sighting.__slots__} | {"seen_at": START + i * HOUR})
+        for i, s in enumerate(history)
+    ]
+    return [
+        [loop.kind for loop in loops(timed[: n + 1], in_test=in_test)] for n in range(len(timed))
+    ]
+
+
+HOUR = timedelta(hours=1)
+
+
+def test_same_error_over_three_states_is_told_at_the_third_and_at_the_sixth() -> None:
+    told = replay([seen("A", f"s{n}") for n in range(8)])
+
+    assert [i for i, kinds in enumerate(told, 1) if LoopKind.SAME_ERROR in kinds] == [3, 6]
+
+
+def test_alternating_errors_are_told_after_three_cycles() -> None:
+    told = replay([seen("AB"[n % 2], f"s{n}") for n in range(8)])
+
+    assert [i for i, kinds in enumerate(told, 1) if LoopKind.ALTERNATION in kinds] == [6]
+
+
+def test_alternating_states_are_told_as_well() -> None:
+    told = replay([seen("A", "xy"[n % 2]) for n in range(6)])
+
+    assert LoopKind.ALTERNATION in told[-1]
+
+
+@pytest.mark.parametrize("period", [3, 4, 5])
+def test_longer_cycles_are_told_too(period: int) -> None:
+    told = replay([seen(str(n % period), f"s{n}") for n in range(3 * period)])
+
+    assert told[-1] == [LoopKind.ALTERNATION]
+
+
+def test_code_that_failed_before_is_recognised() -> None:
+    told = replay([seen("A", "s0"), seen("B", "s1"), seen("A", "s0")])
+
+    assert told == [[], [], [LoopKind.SEEN_STATE]]
+
+
+def test_edits_of_unlikely_places_are_told_at_the_third() -> None:
+    told = replay([seen("A", "s0", "far.py f", is_aimed=False) for _ in range(5)])
+
+    assert [i for i, kinds in enumerate(told) if LoopKind.WRONG_PLACE in kinds] == [3]
+
+
+def test_edits_of_code_are_told_where_the_error_stands_in_the_test() -> None:
+    told = replay([seen("A", f"s{n}") for n in range(4)], in_test=True)
+
+    assert [i for i, kinds in enumerate(told) if LoopKind.TEST_AT_FAULT in kinds] == [2]
+
+
+def test_runs_without_an_edit_are_no_loop() -> None:
+    assert not any(replay([seen("A", "s0", ""), *(seen("A", "s0", "") for _ in range(9))]))
+
+
+def test_bug_hunt_with_a_new_error_each_time_is_no_loop() -> None:
+    hunt = [seen(f"E{n}", f"s{n}", f"m{n}.py f", is_aimed=False) for n in range(12)]
+
+    assert not any(replay(hunt))
+
+
+def test_renames_are_no_loop() -> None:
+    """Of edits that only rename nothing is kept in a sighting, though the code's state is new."""
+    assert not any(replay([seen("A", f"s{n}", "") for n in range(9)]))
+
+
+def test_changed_error_ends_a_streak() -> None:
+    told = replay([seen("A", "s0"), seen("A", "s1"), seen("B", "s2"), seen("A", "s3")])
+
+    assert not any(told)
+
+
+def test_new_revision_ends_a_streak() -> None:
+    told = replay([seen("A", f"s{n}", revision=f"r{n // 2}") for n in range(6)])
+
+    assert not any(told)
+
+
+def test_limit_of_0_is_never_reached() -> None:
+    history = [seen("A", f"s{n}") for n in range(3)]
+
+    assert not loops(history, in_test=False, limits=Limits(n_errors=0, n_misses=0))
