@@ -127,7 +127,7 @@ class LocalizationSession:
 
     def _print(self, reporter: pytest.TerminalReporter) -> None:
         from pytest_bayesloc.report.advice import advice_lines
-        from pytest_bayesloc.report.terminal import Line, brief, full
+        from pytest_bayesloc.report.terminal import MARKUP, Line, brief, full
 
         width = reporter._tw.fullwidth  # noqa: SLF001 - no public way leads to the width
         lines = []
@@ -139,11 +139,12 @@ class LocalizationSession:
                 if show_all
                 else brief(self._document, width=width)
             )
-            lines += advice_lines(
+            said = advice_lines(
                 self._document["memory"],  # type: ignore[arg-type]  # it is JSON
                 in_full=self._settings.advises,
                 n_last=self._settings.n_failed_strategies,
             )
+            lines += [Line(line.text, MARKUP[line.kind]) for line in said]
         else:
             lines = [Line(text) for text in self._remembered.said]
         if lines or self._notes:

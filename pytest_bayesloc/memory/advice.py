@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 N_HISTORY = 60
 N_WORDS = 5
+N_KNOWN = 3  # of each kind
 MIN_SCORE = 0.1
 
 
@@ -69,6 +70,37 @@ class Adviser:
             loops=tuple(self._loops(bug, record, symptom)),
             lies=lies,
         )
+
+    def world(self, symptoms: Sequence[Symptom]) -> dict[str, tuple[str, ...]]:
+        """What is known of the world that touches these failures, by kind."""
+        ledger = self._ledger
+        names = {tag[4:] for what in symptoms for tag in what.tags if tag.startswith("api:")}
+        tests = [node_id for what in symptoms for node_id in what.tests]
+        seen = {(what.category, what.signature): None for what in symptoms}
+        counts = {key: ledger.n_alike(*key) for key in seen}
+        insights = dict.fromkeys(
+            f"{category.value}: {text}"
+            for category in dict.fromkeys(category for category, _ in seen)
+            for text in ledger.insights(category, N_KNOWN)
+        )
+        flaky = ledger.observed("flaky", tests)
+        found = {
+            "insights": list(insights)[:N_KNOWN],
+            "constraints": ledger.demands(names, N_KNOWN),
+            "patterns": [
+                f"{n} bugs so far: {category.value}, {signature}"
+                for (category, signature), n in counts.items()
+                if n > 1
+            ][:N_KNOWN],
+            "observations": [
+                *(
+                    f"{test} passed and failed without an edit, {n} times"
+                    for test, n in flaky.items()
+                ),
+                *ledger.general_notes(),
+            ],
+        }
+        return {kind: tuple(texts) for kind, texts in found.items()}
 
     def _similar(self, bug: int, symptom: Symptom) -> list[Similar]:
         first = self._ledger.first_of_its_run(bug)

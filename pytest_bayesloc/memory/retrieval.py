@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.bug import Category
 
 
+K1, B = 1.2, 0.75  # of BM25, as its authors advise
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     """What is compared: a failure, past or present.
@@ -55,17 +58,48 @@ def tf_idf(query: Entry, entries: Sequence[Entry]) -> list[float]:
     return [_dot(own, other) for other in vectors[1:]]
 
 
+def bm25(query: Entry, entries: Sequence[Entry]) -> list[float]:
+    """Okapi BM25 of the words of signature and tags, as a share of what the query itself would get.
+
+    Reference:
+        Robertson, Zaragoza: The probabilistic relevance framework. FTIR 2009, eq. 3.15.
+    """
+    found = [_word_counts(entry) for entry in (query, *entries)]
+    n_with = Counter(word for counts in found for word in counts)
+    mean_length = sum(counts.total() for counts in found) / len(found) or 1.0
+    n = len(found)
+    idf = {word: log(1 + (n - with_ + 0.5) / (with_ + 0.5)) for word, with_ in n_with.items()}
+    own = found[0]
+    scores = [_bm25(own, counts, idf, counts.total() / mean_length) for counts in found]
+    return [score / scores[0] if scores[0] else 0.0 for score in scores[1:]]
+
+
+def _bm25(
+    query: Mapping[str, int], counts: Mapping[str, int], idf: Mapping[str, float], length: float
+) -> float:
+    damping = K1 * (1 - B + B * length)
+    return sum(
+        idf[word] * counts[word] * (K1 + 1) / (counts[word] + damping)
+        for word in query
+        if word in counts
+    )
+
+
 def jaccard(a: frozenset[str], b: frozenset[str]) -> float:
     """Share of what is in both, in [0, 1]; 0 of nothing."""
     return len(a & b) / len(a | b) if a or b else 0.0
 
 
-def _features(entry: Entry) -> Counter[str]:
-    text = entry.signature
-    found = Counter(words(text))
-    found.update(f"3:{three}" for three in trigrams(text))
+def _word_counts(entry: Entry) -> Counter[str]:
+    found = Counter(words(entry.signature))
     found.update(f"t:{tag}" for tag in entry.tags)
-    found.update(w for tag in entry.tags for w in words(tag.partition(":")[2]))
+    found.update(word for tag in entry.tags for word in words(tag.partition(":")[2]))
+    return found
+
+
+def _features(entry: Entry) -> Counter[str]:
+    found = _word_counts(entry)
+    found.update(f"3:{three}" for three in trigrams(entry.signature))
     return found
 
 
@@ -83,4 +117,5 @@ def _dot(a: Mapping[str, float], b: Mapping[str, float]) -> float:
 SCORES: Mapping[str, Callable[[Entry, Sequence[Entry]], list[float]]] = {
     "reference": reference,
     "tf-idf": tf_idf,
+    "bm25": bm25,
 }

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pytest_bayesloc.report.terminal import Line
 from pytest_bayesloc.report.text import one_line
 
 if TYPE_CHECKING:
@@ -12,6 +12,14 @@ if TYPE_CHECKING:
 
 N_FAULTS = 3  # unless advice was asked for
 N_LAST = 5  # failed attempts, and lessons
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line; ``kind`` is ``head``, ``warning`` or empty."""
+
+    text: str
+    kind: str = ""
 
 
 def advice_lines(memory: Mapping[str, Any], *, in_full: bool, n_last: int = N_LAST) -> list[Line]:
@@ -28,6 +36,8 @@ def advice_lines(memory: Mapping[str, Any], *, in_full: bool, n_last: int = N_LA
     for entry in advice if in_full else advice[:N_FAULTS]:
         lines += _full(entry, n_last) if in_full else _brief(entry)
         lines += _loop(loops.get(entry["fault"]))
+    if in_full and advice:
+        lines += _world(memory["world_model"])
     return lines
 
 
@@ -39,7 +49,7 @@ def _brief(entry: Mapping[str, Any]) -> Iterator[Line]:
 
 
 def _full(entry: Mapping[str, Any], n_last: int) -> Iterator[Line]:
-    yield Line(f"advice on fault {entry['fault']}, bug {entry['bug']}", {"bold": True})
+    yield Line(f"advice on fault {entry['fault']}, bug {entry['bug']}", "head")
     if entry["said"]:
         yield Line(f"  {one_line(entry['said'])}")
     yield Line(f"  the error lies {one_line(entry['lies'])}")
@@ -60,6 +70,12 @@ def _full(entry: Mapping[str, Any], n_last: int) -> Iterator[Line]:
             yield Line(f"  {label}: {one_line(text)}")
 
 
+def _world(world: Mapping[str, Sequence[str]]) -> Iterator[Line]:
+    """What is known beyond single bugs."""
+    for kind, texts in world.items():
+        yield from (Line(f"{kind.rstrip('s')}: {one_line(text)}") for text in texts)
+
+
 def _past(similar: Mapping[str, Any]) -> str:
     head = f"bug {similar['bug']} of {similar['seen_at'][:10]}"
     if similar["strategy"]:
@@ -71,6 +87,6 @@ def _past(similar: Mapping[str, Any]) -> str:
 def _loop(loop: Mapping[str, Any] | None) -> Iterator[Line]:
     if loop is not None:
         head, *rest = loop["said"]
-        yield Line(f"  {one_line(head)}", {"yellow": True, "bold": True})
+        yield Line(f"  {one_line(head)}", "warning")
         for text in rest:
-            yield Line(f"    {one_line(text)}", {"yellow": True})
+            yield Line(f"    {one_line(text)}", "warning")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.report.text import columns, fit, wrap
@@ -25,6 +26,11 @@ N_PARTIAL = 3
 N_DIFF = 20
 N_BRIEF = 3
 HEADER = f"rank  {'P':>5}  susp.  where"
+
+#: How kinds of lines look.
+MARKUP: Mapping[str, Mapping[str, bool]] = MappingProxyType(
+    {"": {}, "head": {"bold": True}, "warning": {"yellow": True}}
+)
 
 
 @dataclass(frozen=True, slots=True)

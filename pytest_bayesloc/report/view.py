@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
+from pytest_bayesloc.report.advice import Line, advice_lines
 from pytest_bayesloc.report.chart import Chart, chart
 from pytest_bayesloc.report.rows import Place, Row, place, row_of
 from pytest_bayesloc.report.source import Heat, Snippet, snippet, source_of, source_text
@@ -96,6 +97,7 @@ class Page:
     sources: tuple[SourceView, ...]
     edges: tuple[Edge, ...]
     partial: tuple[str, ...]
+    advice: tuple[Line, ...]
 
 
 def page(document: Document, read_source: ReadSource) -> Page:
@@ -120,6 +122,7 @@ def page(document: Document, read_source: ReadSource) -> Page:
             for edge in document["call_graph"]["edges"]
         ),
         partial=tuple(map(one_line, document["partial"])),
+        advice=tuple(advice_lines(document["memory"], in_full=True)),
     )
 
 

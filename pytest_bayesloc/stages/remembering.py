@@ -149,6 +149,7 @@ class Remembering:
                 for event in events
                 if event.red >= 0
             ]
+            world = adviser.world([red.symptom for red in reds])
             _keep_said(ledger, advice, events, run)
             if self._settings.lesson:
                 self._note_lesson(ledger, events, recorded, run)
@@ -156,6 +157,7 @@ class Remembering:
         return Remembered(
             said=said,
             advice=tuple(sorted(advice, key=lambda item: item.fault)),
+            world=world,
             is_shown=run.arm == "on",
         )
 

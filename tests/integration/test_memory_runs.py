@@ -121,6 +121,14 @@ def test_result_holds_the_advice(project: Project) -> None:
     assert record["tests"] == ["test_curve.py::test_cubic"]
 
 
+def test_page_holds_the_advice(project: Project) -> None:
+    project.run("-q", "--bayesloc-report=html:page.html")
+
+    page = project.read("page.html")
+    assert "What is remembered" in page
+    assert "learned: check needs len(knots) &gt;= 2 * degree + 2" in page
+
+
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [

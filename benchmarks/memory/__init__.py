@@ -1,0 +1,1 @@
+"""The benchmark of the memory: fingerprints, retrieval, the store."""

@@ -1,0 +1,80 @@
+"""The benchmark of the memory.
+
+python -m benchmarks.memory collect [PACKAGE ...]    a labelled set of failures, an hour
+python -m benchmarks.memory report                   fingerprints and retrieval on it
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks.faults.pool import over_packages
+from benchmarks.memory.labelled import collect, read
+from benchmarks.memory.scoring import hits, pairs
+from pytest_bayesloc.memory.retrieval import SCORES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+#: Small suites, and large ones with many failing tests.
+PACKAGES = (
+    "boltons", "click", "colander", "funcy", "h11", "jsonpickle", "lark", "mako", "marshmallow",
+    "parsel", "prettytable", "pydash", "pyjwt", "sqlparse", "structlog", "toolz", "traitlets",
+    "webob", "werkzeug", "wtforms",
+)  # fmt: skip
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; 0 if it could do its work."""
+    given = _arguments().parse_args(argv)
+    work = given.work.resolve()
+    if given.command == "collect":
+        task = partial(
+            collect, work=work, python=given.python.absolute(), plugin=given.plugin.resolve()
+        )
+        return over_packages(given.packages or PACKAGES, task, jobs=given.jobs)
+    print(_report(work))
+    return 0
+
+
+def _report(work: Path) -> str:
+    rows = read(work)
+    found = pairs(rows)
+    n_bugs = len({row["bug"] for row in rows})
+    lines = [
+        f"{len(rows)} failures of {n_bugs} bugs",
+        "",
+        "| fingerprint | precision | recall | stable |",
+        "|---|---|---|---|",
+        f"| of all pairs | {found.precision:.4f} | {found.recall:.3f} | {found.stable:.3f} |",
+        "",
+        "| retrieval | queries | hit@3 | MRR |",
+        "|---|---|---|---|",
+    ]
+    for name in SCORES:
+        of = hits(rows, name)
+        lines.append(f"| {name} | {of.n} | {of.at_3:.3f} | {of.mrr:.3f} |")
+    return "\n".join(lines)
+
+
+def _arguments() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.memory", description=__doc__)
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    add = parser.add_argument
+    add("command", choices=("collect", "report"))
+    add("packages", nargs="*", metavar="PACKAGE")
+    add("--work", type=Path, default=cache / "bayesloc-real-suites", metavar="DIR")
+    add("--python", type=Path, default=Path(sys.executable), metavar="PY")
+    add("--plugin", type=Path, default=CHECKOUT, metavar="DIR", help="checkout that is measured")
+    add("--jobs", type=int, default=2, metavar="N", help="packages worked on at a time (2)")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,55 @@
+"""A pytest plugin of the benchmark: writes how the memory describes each failing test, as JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_bayesloc.domain.source import SourceMap
+from pytest_bayesloc.memory.summaries import RuleSummarizer
+from pytest_bayesloc.memory.symptoms import Describer
+from pytest_bayesloc.memory.symptoms import Group as Described
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pytest
+
+    from pytest_bayesloc.inspection.case import Case
+    from pytest_bayesloc.inspection.cases import Group
+
+FAILURES_TO = "BAYESLOC_FAILURES"
+N_SUSPECTS = 10
+
+
+def pytest_bayesloc_localized(
+    config: pytest.Config, groups: Sequence[Group], cases: Sequence[Case]
+) -> None:
+    maps: dict[str, SourceMap | None] = {}
+
+    def read(file: str) -> SourceMap | None:
+        if file not in maps:
+            path = config.rootpath / file
+            text = path.read_text("utf-8", "replace") if path.is_file() else None
+            maps[file] = None if text is None else SourceMap(text, file)
+        return maps[file]
+
+    describer = Describer(read, str(config.rootpath), RuleSummarizer())
+    rows: list[dict[str, Any]] = []
+    for group, case in zip(groups, cases, strict=True):
+        suspects = case.belief.top(N_SUSPECTS)
+        for failure in group.failures:
+            one = Described(failures=[failure], suspects=suspects)
+            symptom = describer.symptom(one)
+            rows.append(
+                {
+                    "test": failure.node_id,
+                    "fingerprint": symptom.failures[0].fingerprint,
+                    "signature": symptom.signature,
+                    "category": symptom.category.value,
+                    "tags": sorted(symptom.tags),
+                }
+            )
+    Path(os.environ[FAILURES_TO]).write_text(json.dumps(rows), encoding="utf-8")
