@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 from uuid import uuid4
@@ -51,12 +51,15 @@ class Green:
         passed: Node ids.
         excused: Node ids of those that were skipped or are expected to fail, with the word for it.
         gone: Node ids of those that are no more.
+        moved: Node ids of those that stand in another file now, to what they are there; the
+            other attributes speak of these.
         edit: What was edited since they ran before; None if nobody knows.
     """
 
     passed: frozenset[str] = frozenset()
     excused: Mapping[str, str] | None = None
     gone: frozenset[str] = frozenset()
+    moved: Mapping[str, str] = field(default_factory=dict)
     edit: Edit | None = None
 
 
@@ -101,6 +104,8 @@ class Episodes:
             greens: Per number of an open bug, its tests that did not fail.
             plan: What is being done: the commit's subject.
         """
+        for bug, green in greens.items():
+            self._ledger.move(bug, green.moved)
         open_bugs = self._ledger.open_bugs()
         home = self._homes(reds, open_bugs)
         events: list[Event] = []

@@ -55,12 +55,24 @@ def commits(rootdir: Path, at_most: int) -> list[tuple[str, str]]:
 
 
 def head(rootdir: Path) -> tuple[str, str]:
-    """The commit that is checked out, and what it says in its first line; empty without git."""
+    """The commit that is checked out, and what it says in its first line; empty without git.
+
+    The commit's name ends in ``+`` if a Python file below ``rootdir`` differs from it.
+    """
     with suppress(_GitError):
         said = _git(rootdir, ["log", "-1", "--format=%H%x00%s"], limit_s=LOOK_S)
         commit, _, subject = said.decode("utf-8", "replace").strip().partition("\0")
-        return commit, subject
+        asked = ["status", "--porcelain", "--untracked-files=no", "--", PYTHON]
+        differs = _git(rootdir, asked, limit_s=LOOK_S).strip()
+        return f"{commit}{'+' if differs else ''}", subject
     return "", ""
+
+
+def knows(rootdir: Path, commit: str) -> bool:
+    """Whether git has the commit here: a shallow clone may not."""
+    with suppress(_GitError):
+        return bool(_git(rootdir, ["cat-file", "-t", commit], limit_s=LOOK_S))
+    return False
 
 
 def changed_texts(rootdir: Path, commit: str) -> dict[str, str]:

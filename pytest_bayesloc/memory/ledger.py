@@ -241,6 +241,28 @@ class Ledger:
         seen = {"seen_at": _text(sighting.seen_at), "executed": dumps(sorted(executed))}
         self._db.execute(update(BUG).where(BUG.c.seq == bug).values(**seen))
 
+    def revisions(self) -> dict[int, str]:
+        """Per open bug, of git, what it was last seen at."""
+        newest = (
+            select(func.max(SIGHTING.c.seq))
+            .join_from(SIGHTING, BUG, BUG.c.seq == SIGHTING.c.bug)
+            .where(BUG.c.project == self._project, BUG.c.state == State.OPEN.value)
+            .group_by(SIGHTING.c.bug)
+        )
+        asked = select(SIGHTING.c.bug, SIGHTING.c.revision).where(SIGHTING.c.seq.in_(newest))
+        return {int(bug): str(revision) for bug, revision in self._db.execute(asked)}
+
+    def move(self, bug: int, moved: Mapping[str, str]) -> None:
+        """Tests of a bug have another node id now."""
+        present = set(self._db.execute(select(TEST.c.node_id).where(TEST.c.bug == bug)).scalars())
+        for old, new in moved.items():
+            where = (TEST.c.bug == bug) & (TEST.c.node_id == safe(old)[:MAX_NODE_ID])
+            to = safe(new)[:MAX_NODE_ID]
+            if to in present:
+                self._db.execute(delete(TEST).where(where))
+            else:
+                self._db.execute(update(TEST).where(where).values(node_id=to))
+
     def sightings(self, bug: int, workspace: str, at_most: int) -> list[Sighting]:
         """The last sightings of a bug in one checkout, oldest first."""
         where = (SIGHTING.c.bug == bug) & (SIGHTING.c.workspace == workspace)

@@ -95,7 +95,7 @@ def _attempts(history: Sequence[Sighting]) -> list[Sighting]:
     """The sightings since the last new revision; the first, then those before which was edited."""
     start = 0
     for i, (before, after) in enumerate(pairwise(history), 1):
-        if before.revision != after.revision:
+        if before.revision.rstrip("+") != after.revision.rstrip("+"):
             start = i
     recent = history[start:]
     return [seen for i, seen in enumerate(recent) if i == 0 or seen.edited]

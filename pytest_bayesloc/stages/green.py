@@ -62,8 +62,15 @@ class GreenRuns:
             return [Changes() for _ in groups]
         return changes_since(greens, self._sources.read, self._sources.map)
 
-    def edits(self, groups: Sequence[Sequence[str]]) -> list[Changes | None]:
+    def edits(
+        self, groups: Sequence[Sequence[str]], revisions: Sequence[str]
+    ) -> list[Changes | None]:
         """Per group of tests, what changed since they last ran; None where that is not known.
+
+        Args:
+            groups: Node ids.
+            revisions: Of each group, the git revision that it last ran at, which is asked where
+                this checkout saw no run; empty if unknown.
 
         Raises:
             StoreError: If the memory can't be read.
@@ -73,7 +80,22 @@ class GreenRuns:
         runs = self._memory.last_runs(groups)
         texts = [{} if run is None else run.texts for run in runs]
         found = changes_since(texts, self._sources.read, self._sources.map)
-        return [None if run is None else changes for run, changes in zip(runs, found, strict=True)]
+        return [
+            changes if run is not None else self._since(revision)
+            for run, changes, revision in zip(runs, found, revisions, strict=True)
+        ]
+
+    def _since(self, revision: str) -> Changes | None:
+        """What changed since a revision of git; None if it was not clean, or git does not know."""
+        from pytest_bayesloc.memory.git import knows
+
+        if not revision or revision.endswith("+") or not knows(self._rootdir, revision):
+            return None
+        return self._history.changes_from(revision)
+
+    @cached_property
+    def _history(self) -> _GitHistory:
+        return _GitHistory(self._rootdir, self._sources)
 
     def _texts(self, groups: Sequence[Sequence[str]]) -> list[Mapping[str, str]]:
         revision = self._settings.green
@@ -88,7 +110,7 @@ class GreenRuns:
 
     def history(self) -> History:
         """What git knows of older code."""
-        return _GitHistory(self._rootdir, self._sources)
+        return self._history
 
     def remember(self, recorder: Recorder, *, is_quiet: bool) -> None:
         """Note what the tests that passed have passed on.
@@ -145,14 +167,19 @@ class _GitHistory:
     def changes(self, state: str) -> Changes:
         """What changed since the commit."""
         if state not in self._changes:
-            from pytest_bayesloc.inspection.changes import changes_since
-            from pytest_bayesloc.memory.git import changed_texts
-
-            texts = changed_texts(self._rootdir, self._commits[state])
-            (found,) = changes_since([texts], self._sources.read, self._sources.map)
+            found = self.changes_from(self._commits[state])
             known = found.known | self._tracked
             self._changes[state] = replace(found, known=known, commit=state)
         return self._changes[state]
+
+    def changes_from(self, commit: str) -> Changes:
+        """What changed since a commit."""
+        from pytest_bayesloc.inspection.changes import changes_since
+        from pytest_bayesloc.memory.git import changed_texts
+
+        texts = changed_texts(self._rootdir, commit)
+        (found,) = changes_since([texts], self._sources.read, self._sources.map)
+        return found
 
 
 def _called(commit: str, said: str) -> str:

@@ -16,7 +16,7 @@ from pytest_bayesloc.memory.glance import may_have_open_bugs
 from pytest_bayesloc.report.files import FOLDER, own_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from pytest_bayesloc.collection.recorder import Recorded
     from pytest_bayesloc.collection.spectra import Sources
@@ -130,9 +130,15 @@ class Remembering:
                 ledger.observe("infrastructure", f"{run.made_at:%Y-%m-%d}: {share}", run.made_at)
             return Remembered(said=(f"{share}: nothing is learned from such a run",))
         with store.transaction(write=False) as connection:
-            open_bugs = Ledger(connection, project).open_bugs()
-        reds = self._reds(groups, faults, summarizer)
-        greens = self._greens(open_bugs, recorded)
+            ledger = Ledger(connection, project)
+            open_bugs, revisions = ledger.open_bugs(), ledger.revisions()
+        greens = self._greens(open_bugs, revisions, recorded)
+        last_seen_at = {
+            greens[bug].moved.get(test, test): revisions.get(bug, "")
+            for bug, record in open_bugs.items()
+            for test in record.symptom.tests
+        }
+        reds = self._reds(groups, faults, last_seen_at, summarizer)
         with store.transaction() as connection:
             ledger = Ledger(connection, project)
             run = replace(run, number=ledger.add_run(run))
@@ -220,7 +226,11 @@ class Remembering:
     # -- what failed
 
     def _reds(
-        self, groups: Sequence[Group], faults: Sequence[Fault], summarizer: Summarizer
+        self,
+        groups: Sequence[Group],
+        faults: Sequence[Fault],
+        last_seen_at: Mapping[str, str],
+        summarizer: Summarizer,
     ) -> list[Red]:
         from pytest_bayesloc.memory.episodes import Red
         from pytest_bayesloc.memory.symptoms import Describer
@@ -228,7 +238,9 @@ class Remembering:
         from pytest_bayesloc.stages.edits import edit_of, name_of, state_of
 
         describer = Describer(self._sources.map, str(self._rootdir), summarizer)
-        edits = self._green.edits([[f.node_id for f in fault.failures] for fault in faults])
+        failing = [[f.node_id for f in fault.failures] for fault in faults]
+        seen = [next((last_seen_at[t] for t in own if t in last_seen_at), "") for own in failing]
+        edits = self._green.edits(failing, seen)
         found = []
         for group, fault, changes in zip(groups, faults, edits, strict=True):
             code, tests = _executed(group)
@@ -250,13 +262,22 @@ class Remembering:
 
     # -- what did not
 
-    def _greens(self, open_bugs: Mapping[int, BugRecord], recorded: Recorded) -> dict[int, Green]:
+    def _greens(
+        self, open_bugs: Mapping[int, BugRecord], revisions: Mapping[int, str], recorded: Recorded
+    ) -> dict[int, Green]:
         """Per open bug, its tests that did not fail, and what was edited since they ran."""
         from pytest_bayesloc.stages.edits import edit_of
 
         found = {bug: self._not_failed(record, recorded) for bug, record in open_bugs.items()}
         passed = [bug for bug, green in found.items() if green.passed]
-        edits = self._green.edits([sorted(found[bug].passed) for bug in passed])
+        back = [{new: old for old, new in found[bug].moved.items()} for bug in passed]
+        edits = self._green.edits(
+            [
+                sorted(names.get(test, test) for test in found[bug].passed)
+                for bug, names in zip(passed, back, strict=True)
+            ],
+            [revisions.get(bug, "") for bug in passed],
+        )
         for bug, changes in zip(passed, edits, strict=True):
             edit = None if changes is None else edit_of(changes)
             found[bug] = replace(found[bug], edit=edit)
@@ -265,14 +286,26 @@ class Remembering:
     def _not_failed(self, record: BugRecord, recorded: Recorded) -> Green:
         from pytest_bayesloc.memory.episodes import Green
 
-        tests = record.symptom.tests
-        excused = {n: recorded.excused[n] for n in tests if n in recorded.excused}
-        missing = [n for n in tests if n not in recorded.verdicts and n not in excused]
+        ran = {**recorded.excused, **dict.fromkeys(recorded.verdicts, "")}
+        missing = [n for n in record.symptom.tests if n not in ran and not self._exists(n)]
+        moved = self._moved(missing, ran)
+        tests = [moved.get(n, n) for n in record.symptom.tests]
         return Green(
             passed=frozenset(n for n in tests if recorded.verdicts.get(n)),
-            excused=excused,
-            gone=frozenset(n for n in missing if not self._exists(n)),
+            excused={n: ran[n] for n in tests if ran.get(n)},
+            gone=frozenset(missing) - moved.keys(),
+            moved=moved,
         )
+
+    def _moved(self, missing: Sequence[str], ran: Collection[str]) -> dict[str, str]:
+        """Where tests went whose file is gone: to the only one that ran under the same name."""
+        lost = {n for n in missing if self._sources.read(n.partition("::")[0]) is None}
+        names: dict[str, list[str]] = {n.partition("::")[2]: [] for n in lost}
+        for node_id in ran if names else ():
+            if (name := node_id.partition("::")[2]) in names:
+                names[name].append(node_id)
+        found = {n: names[n.partition("::")[2]] for n in lost}
+        return {old: new[0] for old, new in found.items() if len(new) == 1}
 
     def _exists(self, node_id: str) -> bool:
         """Whether the test is still written down, run or not."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
+import subprocess
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -273,3 +275,56 @@ def test_green_run_does_not_open_the_memory_when_no_bug_is_open(project: Project
     run = project.run(python=("-c", code))
 
     assert run.stdout.splitlines()[-1] == "False"
+
+
+def test_test_whose_file_was_renamed_is_the_same(project: Project) -> None:
+    project.run("-q")
+    (project.root / "test_curve.py").rename(project.root / "test_curves.py")
+    red = section(project, "--bug-advice")
+    edit(project, "test_curves.py", "[0, 0, 0, 1, 1, 1]", "[0, 0, 0, 0, 1, 1, 1, 1]")
+    green = section(project)
+
+    assert "begins" not in red
+    assert "is mended: test_curves.py test_cubic" in green
+    assert not count(project, "SELECT count(*) FROM bug WHERE state <> 'resolved'")
+
+
+def git(project: Project, *args: str) -> None:
+    name = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+    subprocess.run(["git", *name, *args], cwd=project.root, check=True, capture_output=True)
+
+
+def test_machine_that_saw_no_run_before_finds_the_edit_in_git(
+    projects: Projects, tmp_path: Path
+) -> None:
+    project = projects.make(FILES)
+    git(project, "init", "-q")
+    git(project, "add", "-A")
+    git(project, "commit", "-qm", "First")
+    memory = f"--bayesloc-memory={tmp_path / 'shared.sqlite'}"
+    project.run("-q", memory)
+    shutil.rmtree(project.root / ".bayesloc", ignore_errors=True)
+    edit(project, "test_curve.py", "[0, 0, 0, 1, 1, 1]", "[0, 0, 0, 0, 1, 1, 1, 1]")
+    git(project, "commit", "-qam", "Give cubics eight knots")
+
+    mended = section(project, memory)
+
+    assert "is mended: test_curve.py test_cubic" in mended
+
+
+def test_machine_that_saw_no_run_before_knows_flaky_from_mended(
+    projects: Projects, tmp_path: Path
+) -> None:
+    project = projects.make(
+        {"test_a.py": "import os\n\n\ndef test_a():\n    assert os.environ.get('GOOD')\n"}
+    )
+    git(project, "init", "-q")
+    git(project, "add", "-A")
+    git(project, "commit", "-qm", "First")
+    memory = f"--bayesloc-memory={tmp_path / 'shared.sqlite'}"
+    project.run("-q", memory)
+    shutil.rmtree(project.root / ".bayesloc", ignore_errors=True)
+
+    run = project.run("-q", memory, env={"GOOD": "1"})
+
+    assert "flaky" in "\n".join(run.section)
