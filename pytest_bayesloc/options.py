@@ -47,6 +47,7 @@ _VALUES = (
     _Option("model", "NAME", f"belief: {', '.join(MODELS)}", "single-fault"),
     _Option("selection", "NAME", f"next inspection by: {', '.join(SELECTIONS)}", "information"),
     _Option("memory", "on|off|PATH|URL", "where bugs are remembered from run to run", "on"),
+    _Option("memory_limit", "N", "bugs that are kept; the oldest closed ones go first", "10000"),
     _Option("experiment", "off|ab", "ab shows advice in half of the runs, to measure it", "off"),
     _Option("max_similar_bugs", "N", "past bugs that advice shows", "3"),
     _Option("max_failed_strategies", "N", "failed attempts that advice shows", "5"),
@@ -92,6 +93,7 @@ class Settings:
         selection: How the next inspection is chosen.
         without: Kinds of evidence that are left out.
         memory: Where bugs are remembered: ``on``, ``off``, a path or a URL.
+        memory_limit: Bugs that are kept at most.
         is_experiment: Whether advice is shown in half of the runs only.
         n_similar: Past bugs that advice shows at most.
         n_failed_strategies: Failed attempts that advice shows at most.
@@ -113,6 +115,7 @@ class Settings:
     selection: str
     without: frozenset[str]
     memory: str
+    memory_limit: int
     is_experiment: bool
     n_similar: int
     n_failed_strategies: int
@@ -146,6 +149,7 @@ class Settings:
             selection=_choice(config, "selection", SELECTIONS),
             without=_without(config),
             memory=_text(config, "memory", "on, off, a path or a URL")[1],
+            memory_limit=_number(config, "memory_limit", int, lambda n: n > 0, _AT_LEAST_ONE),
             is_experiment=_choice(config, "experiment", ("off", "ab")) == "ab",
             n_similar=_number(config, "max_similar_bugs", int, lambda n: n >= 0, _HOW_MANY),
             n_failed_strategies=_number(
@@ -163,6 +167,7 @@ class Settings:
 _SECONDS = "a positive number of seconds: give the time that inspections may take, for example 60"
 _COUNT = "a number of inspections: give a whole number of 0 or more, for example 40"
 _HOW_MANY = "a number: give a whole number of 0 or more, for example 3"
+_AT_LEAST_ONE = "a number of bugs: give a whole number of 1 or more, for example 10000"
 _PROBABILITY = "a probability between 0 and 1: give the belief that decides, for example 0.9"
 
 

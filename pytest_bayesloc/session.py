@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.result import Fault
     from pytest_bayesloc.inspection.case import Case
     from pytest_bayesloc.inspection.cases import Group
+    from pytest_bayesloc.inspection.changes import Changes
     from pytest_bayesloc.options import Launch, Report, Settings
 
 # Bound now: tests patch it (freezegun).
@@ -64,7 +65,12 @@ class LocalizationSession:
         self._stopped_by_hand = False
         self._green = GreenRuns(config.rootpath, settings, self._sources, self._note)
         self._memory = Remembering(
-            config.rootpath, settings, self._sources, self._green, self._note
+            config.rootpath,
+            settings,
+            self._sources,
+            self._green,
+            self._note,
+            self._needed if settings.inspect else None,
         )
         self._remembered = Remembered()
 
@@ -212,6 +218,13 @@ class LocalizationSession:
             self._document = self._result(faults, cases)
             self._write()
             self._keep_advice(self._document)
+
+    def _needed(self, changes: Changes, tests: Sequence[str]) -> Sequence[Location]:
+        """Which of the changes that mended a bug its tests need."""
+        from pytest_bayesloc.stages.proving import needed
+
+        with self._stage("inspect"):
+            return needed(self._config, self._launch, changes, tests)
 
     def _keep_advice(self, document: dict[str, object]) -> None:
         from pytest_bayesloc.stages.asking import keep_last

@@ -54,6 +54,7 @@ class Green:
         moved: Node ids of those that stand in another file now, to what they are there; the
             other attributes speak of these.
         edit: What was edited since they ran before; None if nobody knows.
+        proven: Of that, what the tests fail without; empty if that was not tried.
     """
 
     passed: frozenset[str] = frozenset()
@@ -61,6 +62,7 @@ class Green:
     gone: frozenset[str] = frozenset()
     moved: Mapping[str, str] = field(default_factory=dict)
     edit: Edit | None = None
+    proven: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -226,11 +228,11 @@ class Episodes:
                 self._ledger.observe("flaky", node_id, at)
             said = f"bug {record.id}: passes without an edit of its code, so it is flaky"
             return [Event(bug=bug, what="flaky", said=said)]
-        return [self._resolved(bug, record, green.edit or Edit())]
+        return [self._resolved(bug, record, green.edit or Edit(), green.proven)]
 
-    def _resolved(self, bug: int, record: BugRecord, edit: Edit) -> Event:
+    def _resolved(self, bug: int, record: BugRecord, edit: Edit, proven: tuple[str, ...]) -> Event:
         executed = self._ledger.executed(bug)
-        hit = tuple(name for name in edit.functions if name in executed)
+        hit = proven or tuple(name for name in edit.functions if name in executed)
         fix = replace(edit, functions=hit or edit.functions)
         trial = DebugTrial(
             number=len(record.trials) + 1,

@@ -434,6 +434,16 @@ class Ledger:
     def _per_bug(self, asked: Select[Any], table: Table) -> dict[int, int]:
         return {int(bug): int(n) for bug, n in self._db.execute(asked.group_by(table.c.bug))}
 
+    def trim(self, limit: int) -> None:
+        """Take out the oldest bugs that are not open, as many as there are more than ``limit``."""
+        own = BUG.c.project == self._project
+        n = int(self._db.execute(select(func.count()).where(own)).scalar_one())
+        if n > limit:
+            closed = select(BUG.c.seq).where(own, BUG.c.state != State.OPEN.value)
+            oldest = closed.order_by(BUG.c.seq).limit(n - limit)
+            for bug in self._db.execute(oldest).scalars().all():
+                self.delete(int(bug))
+
     # -- what persons say
 
     def add_note(self, bug: int | None, said: str, at: datetime) -> None:

@@ -26,12 +26,15 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.ports import Summarizer
     from pytest_bayesloc.domain.result import Fault
     from pytest_bayesloc.inspection.cases import Group
+    from pytest_bayesloc.inspection.changes import Changes
     from pytest_bayesloc.memory.advice import Terms
     from pytest_bayesloc.memory.episodes import Event, Green, Red
     from pytest_bayesloc.memory.ledger import Ledger, Run
     from pytest_bayesloc.memory.store import BugStore
     from pytest_bayesloc.options import Settings
     from pytest_bayesloc.stages.green import GreenRuns
+
+    Prove = Callable[[Changes, Sequence[str]], Sequence[Location]]
 
 FILE = "memory.sqlite"
 INFRASTRUCTURE = 0.8  # where more of the tests fail, it is the machine
@@ -55,6 +58,7 @@ class Remembering:
         sources: The project's files.
         green: What changed since tests last ran.
         note: Tells the user, once.
+        prove: Finds which of some changes tests need to pass; None: that is not to be tried.
     """
 
     def __init__(
@@ -64,12 +68,14 @@ class Remembering:
         sources: Sources,
         green: GreenRuns,
         note: Callable[[str], None],
+        prove: Prove | None = None,
     ) -> None:
         self._rootdir = rootdir
         self._settings = settings
         self._sources = sources
         self._green = green
         self._note = note
+        self._prove = prove
 
     def has_work(self, *, is_red: bool) -> bool:
         """Whether the memory has to be opened at all."""
@@ -157,6 +163,7 @@ class Remembering:
             ]
             world = adviser.world([red.symptom for red in reds])
             _keep_said(ledger, advice, events, run)
+            ledger.trim(self._settings.memory_limit)
             if self._settings.lesson:
                 self._note_lesson(ledger, events, recorded, run)
             said = tuple(event.said for event in events if event.red < 0)
@@ -266,7 +273,7 @@ class Remembering:
         self, open_bugs: Mapping[int, BugRecord], revisions: Mapping[int, str], recorded: Recorded
     ) -> dict[int, Green]:
         """Per open bug, its tests that did not fail, and what was edited since they ran."""
-        from pytest_bayesloc.stages.edits import edit_of
+        from pytest_bayesloc.stages.edits import edit_of, name_of
 
         found = {bug: self._not_failed(record, recorded) for bug, record in open_bugs.items()}
         passed = [bug for bug, green in found.items() if green.passed]
@@ -280,7 +287,10 @@ class Remembering:
         )
         for bug, changes in zip(passed, edits, strict=True):
             edit = None if changes is None else edit_of(changes)
-            found[bug] = replace(found[bug], edit=edit)
+            proven: Sequence[Location] = ()
+            if edit is not None and changes is not None and len(edit.functions) > 1 and self._prove:
+                proven = self._prove(changes, sorted(found[bug].passed))
+            found[bug] = replace(found[bug], edit=edit, proven=tuple(map(name_of, proven)))
         return found
 
     def _not_failed(self, record: BugRecord, recorded: Recorded) -> Green:

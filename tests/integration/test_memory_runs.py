@@ -277,6 +277,18 @@ def test_green_run_does_not_open_the_memory_when_no_bug_is_open(project: Project
     assert run.stdout.splitlines()[-1] == "False"
 
 
+def test_root_cause_is_what_the_tests_need_of_an_edit(project: Project) -> None:
+    edit(project, "knots.py", "2 * degree + 2:", "2 * degree + 3:")
+    project.run("-q", "--deselect=test_curve.py::test_cubic")
+    edit(project, "knots.py", "2 * degree + 3:", "2 * degree + 2:")
+    edit(project, "curve.py", "return knots", "return list(knots)")
+
+    mended = section(project, "--bayesloc", "--deselect=test_curve.py::test_cubic")
+
+    assert "is mended: knots.py check" in mended
+    assert "curve.py" not in mended
+
+
 def test_test_whose_file_was_renamed_is_the_same(project: Project) -> None:
     project.run("-q")
     (project.root / "test_curve.py").rename(project.root / "test_curves.py")

@@ -110,7 +110,7 @@ def _try(
         bench: Where it is tried.
         fresh: Whether all is to be imported anew, so that what an import runs is as it was too.
     """
-    patch = _patch(case, chosen, fresh=fresh)
+    patch = patch_back(case.changes, chosen, fresh=fresh)
     if patch is None or not bench.left_s():
         return None
     started = bench.clock()
@@ -118,10 +118,19 @@ def _try(
     return _Tried(case, patch, rerun, bench.clock() - started)
 
 
-def _patch(case: Case, chosen: Sequence[Location], *, fresh: bool) -> InspectionPatch | None:
+def patch_back(
+    changes: Changes, chosen: Sequence[Location], *, fresh: bool = False
+) -> InspectionPatch | None:
+    """What takes the changes ``chosen`` back; None if the text can't be made.
+
+    Args:
+        changes: What changed.
+        chosen: Of these locations.
+        fresh: Whether all is to be imported anew, so that what an import runs is as it was too.
+    """
     parts = []
     for file, group in groupby(sorted(chosen), key=lambda where: where.file):
-        here, change = list(group), case.changes.files[file]
+        here, change = list(group), changes.files[file]
         text = change.reverted(here)
         if text is None:
             return None

@@ -195,3 +195,17 @@ def test_secrets_are_not_written(story: Story) -> None:
     record = only(story, event.bug)
     assert "hunter2" not in repr(record)
     assert '-token = "<redacted>"' in record.trials[0].edit.diff
+
+
+def test_oldest_closed_bugs_make_room(story: Story) -> None:
+    bugs = []
+    for n in range(4):
+        test = f"t::{n}"
+        (event,) = story.run(red(symptom(tests=(test,), fingerprint=f"1:{n}")))
+        bugs.append(event.bug)
+        if n:
+            story.run(greens={event.bug: Green(passed=frozenset({test}), edit=edit())})
+
+    story.ledger.trim(2)
+
+    assert story.ledger.bugs(bugs).keys() == {bugs[0], bugs[3]}  # the first one is still open
