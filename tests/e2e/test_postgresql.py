@@ -1,0 +1,105 @@
+"""The memory in a real PostgreSQL: what holds for SQLite holds there."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from contextlib import closing
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+import pytest
+from sqlalchemy import func, select, update
+
+from pytest_bayesloc.domain.errors import StoreError
+from pytest_bayesloc.memory.ledger import Ledger
+from pytest_bayesloc.memory.schema import BUG, META
+from pytest_bayesloc.memory.store import BugStore
+from tests.integration import test_memory_runs as runs
+from tests.integration.conftest import projects  # noqa: F401 - a fixture
+from tests.unit.memory.conftest import Story
+from tests.unit.memory.test_episodes import *  # noqa: F403 - the same laws, on a server
+from tests.unit.memory.test_retrieval import (
+    test_candidates_are_the_older_failures_that_share_the_rarest_words,  # noqa: F401
+)
+from tests.unit.memory.test_statistics import (
+    test_bugs_are_counted_by_month_and_in_all,  # noqa: F401
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.integration.conftest import Projects
+
+N_WRITERS, N_EACH = 8, 40
+WRITER = """
+import sys
+from contextlib import closing
+from benchmarks.memory.load import write
+write(sys.argv[1], int(sys.argv[2]))
+"""
+
+
+@pytest.fixture
+def store(postgresql: str) -> Iterator[BugStore]:
+    with closing(BugStore(postgresql, pytest.fail)) as made:
+        yield made
+
+
+@pytest.fixture
+def story(store: BugStore) -> Iterator[Story]:
+    """A project of its own, whose runs are forgotten afterwards."""
+    with store.transaction() as connection:
+        yield Story(Ledger(connection, uuid4().hex))
+        connection.rollback()
+
+
+def test_episode_is_told_from_a_server(projects: Projects, postgresql: str) -> None:  # noqa: F811
+    project = projects.make(runs.FILES)
+    memory = f"--bayesloc-memory={postgresql}"
+    runs.section(project, memory)
+    runs.edit(project, "test_curve.py", "[0, 0, 0, 1, 1, 1]", "[0, 0, 0, 0, 1, 1, 1, 1]")
+    mended = runs.section(project, memory)
+    runs.edit(project, "test_curve.py", "curve([0, 0, 1, 1], 1)", "curve([0, 1, 1], 1)")
+
+    assert "is mended: test_curve.py test_cubic" in mended
+    assert "score 1.00: the same failure" in runs.section(project, memory, "--bug-advice")
+    assert not (project.root / ".bayesloc" / "memory.sqlite").exists()
+
+
+def test_nothing_is_lost_where_many_write_at_once(store: BugStore, postgresql: str) -> None:
+    asked = select(func.count()).select_from(BUG)
+    with store.transaction(write=False) as connection:
+        before = connection.execute(asked).scalar_one()
+    command = [sys.executable, "-c", WRITER, postgresql, str(N_EACH)]
+    writers = [subprocess.Popen(command, stdout=subprocess.DEVNULL) for _ in range(N_WRITERS)]
+
+    codes = [writer.wait(timeout=120) for writer in writers]
+
+    with store.transaction(write=False) as connection:
+        after = connection.execute(asked).scalar_one()
+    assert codes == [0] * N_WRITERS
+    assert after - before == N_WRITERS * N_EACH
+
+
+def test_newer_tables_are_left_alone(store: BugStore, postgresql: str) -> None:
+    with store.transaction() as connection:
+        connection.execute(update(META).values(value="99"))
+    try:
+        other = BugStore(postgresql, pytest.fail)
+        with closing(other), pytest.raises(StoreError, match="memory-newer"), other.transaction():
+            pytest.fail("it was opened")
+    finally:
+        with store.transaction() as connection:
+            connection.execute(update(META).values(value="1"))
+
+
+def test_server_that_does_not_answer_costs_one_line(projects: Projects) -> None:  # noqa: F811
+    project = projects.make(runs.FILES)
+
+    run = project.run("-q", "--tb=no", "--bayesloc-memory=postgresql://ann:s3cret@127.0.0.1:9/x")
+
+    assert run.ret == 1
+    assert run.stdout.count("(memory-unusable)") == 1
+    assert "s3cret" not in run.output
+    assert "test_curve.py:9 test_cubic" in run.stdout
