@@ -20,8 +20,9 @@ from sqlalchemy import func, select
 
 from pytest_bayesloc.domain.bug import BugRecord, Category, State, Symptom, TestFailure
 from pytest_bayesloc.memory.advice import Adviser, Terms
-from pytest_bayesloc.memory.ledger import Ledger, Run
+from pytest_bayesloc.memory.ledger import Ledger
 from pytest_bayesloc.memory.schema import BUG
+from pytest_bayesloc.memory.sightings import Run
 from pytest_bayesloc.memory.store import BugStore
 
 N_WRITERS, N_EACH = 8, 1_000

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.advice import Advice, LoopWarning, Similar
+from pytest_bayesloc.memory.lookup import Lookup
 from pytest_bayesloc.memory.loops import Limits, Loop, LoopKind, loops
 from pytest_bayesloc.memory.retrieval import SCORES, Entry, jaccard
 from pytest_bayesloc.memory.words import words
@@ -48,6 +49,7 @@ class Adviser:
 
     def __init__(self, ledger: Ledger, workspace: str, terms: Terms) -> None:
         self._ledger = ledger
+        self._lookup = Lookup(ledger)
         self._workspace = workspace
         self._terms = terms
 
@@ -73,20 +75,20 @@ class Adviser:
 
     def world(self, symptoms: Sequence[Symptom]) -> dict[str, tuple[str, ...]]:
         """What is known of the world that touches these failures, by kind."""
-        ledger = self._ledger
+        lookup = self._lookup
         names = {tag[4:] for what in symptoms for tag in what.tags if tag.startswith("api:")}
         tests = [node_id for what in symptoms for node_id in what.tests]
         seen = {(what.category, what.signature): None for what in symptoms}
-        counts = {key: ledger.n_alike(*key) for key in seen}
+        counts = {key: lookup.n_alike(*key) for key in seen}
         insights = dict.fromkeys(
             f"{category.value}: {text}"
             for category in dict.fromkeys(category for category, _ in seen)
-            for text in ledger.insights(category, N_KNOWN)
+            for text in lookup.insights(category, N_KNOWN)
         )
-        flaky = ledger.observed("flaky", tests)
+        flaky = lookup.observed("flaky", tests)
         found = {
             "insights": list(insights)[:N_KNOWN],
-            "constraints": ledger.demands(names, N_KNOWN),
+            "constraints": lookup.demands(names, N_KNOWN),
             "patterns": [
                 f"{n} bugs so far: {category.value}, {signature}"
                 for (category, signature), n in counts.items()
@@ -97,16 +99,16 @@ class Adviser:
                     f"{test} passed and failed without an edit, {n} times"
                     for test, n in flaky.items()
                 ),
-                *ledger.general_notes(),
+                *lookup.general_notes(),
             ],
         }
         return {kind: tuple(texts) for kind, texts in found.items()}
 
     def _similar(self, bug: int, symptom: Symptom) -> list[Similar]:
-        first = self._ledger.first_of_its_run(bug)
+        first = self._lookup.first_of_its_run(bug)
         query = Entry(signature=symptom.signature, tags=symptom.tags, category=symptom.category)
-        same = self._ledger.same(symptom.fingerprints, before=first)
-        found = self._ledger.candidates(query.signature, query.tags, before=first)
+        same = self._lookup.same(symptom.fingerprints, before=first)
+        found = self._lookup.candidates(query.signature, query.tags, before=first)
         entries = [entry for _, entry in found]
         scores = SCORES[self._terms.score](query, entries)
         best: dict[int, tuple[float, Entry | None]] = dict.fromkeys(same, (1.0, None))

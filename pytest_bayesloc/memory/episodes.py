@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from pytest_bayesloc.domain.bug import BugRecord, DebugTrial, Edit, Outcome, State
-from pytest_bayesloc.memory.ledger import Sighting
+from pytest_bayesloc.memory.sightings import Sighting
+from pytest_bayesloc.memory.worth import Worth
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_bayesloc.domain.bug import Symptom
     from pytest_bayesloc.domain.ports import Summarizer
-    from pytest_bayesloc.memory.ledger import Ledger, Run
+    from pytest_bayesloc.memory.ledger import Ledger
+    from pytest_bayesloc.memory.sightings import Run
 
 UNSEEN_AFTER = timedelta(days=30)
 N_TOP = 5  # suspects that an edit should hit
@@ -245,7 +247,7 @@ class Episodes:
         self._ledger.add_trial(bug, trial, self._run.id)
         cause = ", ".join(fix.functions)
         self._ledger.close(bug, State.RESOLVED, cause, self._run.made_at)
-        self._ledger.judge(bug, fix.functions)
+        Worth(self._ledger).judge(bug, fix.functions)
         n = len(record.trials)
         after = f" after {n} failed trial{'s' * (n != 1)}" if n else ""
         where = f": {cause}" if cause else ", by something that is not known"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
     from datetime import datetime
 
-    from pytest_bayesloc.memory.ledger import Sighting
+    from pytest_bayesloc.memory.sightings import Sighting
 
 MAX_PERIOD = 5
 N_CYCLES = 3

@@ -75,6 +75,7 @@ def _of_store(config: pytest.Config, settings: Settings, forget: str, merge: str
     from pytest_bayesloc.memory.ledger import Ledger
     from pytest_bayesloc.memory.statistics import table
     from pytest_bayesloc.memory.store import BugStore
+    from pytest_bayesloc.memory.worth import Worth
     from pytest_bayesloc.stages.remembering import memory_of, project_of
 
     where = memory_of(config.rootpath, settings.memory)
@@ -89,7 +90,7 @@ def _of_store(config: pytest.Config, settings: Settings, forget: str, merge: str
         if merge:
             yield _merge(ledger, merge)
         if config.getoption("bug_stats"):
-            yield from table(ledger.counted())
+            yield from table(Worth(ledger).counted())
     yield from notes
 
 

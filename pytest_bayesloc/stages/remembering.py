@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from pytest_bayesloc.inspection.changes import Changes
     from pytest_bayesloc.memory.advice import Terms
     from pytest_bayesloc.memory.episodes import Event, Green, Red
-    from pytest_bayesloc.memory.ledger import Ledger, Run
+    from pytest_bayesloc.memory.ledger import Ledger
+    from pytest_bayesloc.memory.sightings import Run
     from pytest_bayesloc.memory.store import BugStore
     from pytest_bayesloc.options import Settings
     from pytest_bayesloc.stages.green import GreenRuns
@@ -200,7 +201,7 @@ class Remembering:
     def _run(self, recorded: Recorded) -> tuple[Run, str]:
         """This run as the memory keeps it, and what is being done, as git says."""
         from pytest_bayesloc.memory.git import head
-        from pytest_bayesloc.memory.ledger import Run
+        from pytest_bayesloc.memory.sightings import Run
 
         n_passed = sum(recorded.verdicts.values())
         n_failed = len(recorded.verdicts) - n_passed
@@ -347,13 +348,16 @@ def _lies(fault: Fault) -> str:
 
 def _keep_said(ledger: Ledger, advice: Sequence[Advice], events: Sequence[Event], run: Run) -> None:
     """Note per bug what was advised, so that the fix can tell whether it was right."""
+    from pytest_bayesloc.memory.worth import Worth
+
+    worth = Worth(ledger)
     bugs = [event.bug for event in events if event.red >= 0]
     for bug in dict.fromkeys(bugs):
         own = [item for item, other in zip(advice, bugs, strict=True) if other == bug]
         causes = (like.record.root_cause.split(", ") for item in own for like in item.similar)
         suggested = sorted({name for names in causes for name in names if name})
         kinds = sorted({loop.kind for item in own for loop in item.loops})
-        ledger.add_advice(bug, run.id, suggested, kinds, shown=run.arm == "on")
+        worth.add_advice(bug, run.id, suggested, kinds, shown=run.arm == "on")
 
 
 def memory_of(rootdir: Path, told: str) -> Path | str | None:

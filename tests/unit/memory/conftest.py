@@ -8,8 +8,9 @@ from sqlalchemy import create_engine
 
 from pytest_bayesloc.domain.bug import Category, Edit, Symptom, TestFailure
 from pytest_bayesloc.memory.episodes import Episodes, Event, Green, Red
-from pytest_bayesloc.memory.ledger import Ledger, Run
+from pytest_bayesloc.memory.ledger import Ledger
 from pytest_bayesloc.memory.schema import METADATA
+from pytest_bayesloc.memory.sightings import Run
 from pytest_bayesloc.memory.summaries import RuleSummarizer
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ import pytest
 
 from pytest_bayesloc.domain.bug import Edit, Outcome, State
 from pytest_bayesloc.memory.episodes import Green
+from pytest_bayesloc.memory.lookup import Lookup
 from tests.unit.memory.conftest import edit, red, symptom
 
 if TYPE_CHECKING:
@@ -166,7 +167,7 @@ def test_mended_bug_that_comes_back_is_a_new_one_that_knows_of_the_old(story: St
     (event,) = story.run(red())
 
     assert event.what == "begun"
-    assert story.ledger.same(symptom().fingerprints, before=event.bug) == [bug]
+    assert Lookup(story.ledger).same(symptom().fingerprints, before=event.bug) == [bug]
 
 
 def test_bug_that_nobody_saw_for_a_month_is_closed(story: Story) -> None:

@@ -6,8 +6,8 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from pytest_bayesloc.memory.ledger import Sighting
 from pytest_bayesloc.memory.loops import Limits, LoopKind, loops
+from pytest_bayesloc.memory.sightings import Sighting
 
 START = datetime(2026, 11, 22, tzinfo=timezone.utc)
 

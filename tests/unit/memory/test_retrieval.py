@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_bayesloc.domain.bug import Category
+from pytest_bayesloc.memory.lookup import Lookup
 from pytest_bayesloc.memory.retrieval import SCORES, Entry, reference
 from tests.unit.memory.conftest import Story, red, symptom
 
@@ -43,7 +44,7 @@ def test_candidates_are_the_older_failures_that_share_the_rarest_words(story: St
     (event,) = story.run(red(rare))
     (last,) = story.run(red(symptom("ValueError: zebra too", ("t::y",), fingerprint="1:y")))
 
-    found = story.ledger.candidates("ValueError: zebra too", rare.tags, before=last.bug)
+    found = Lookup(story.ledger).candidates("ValueError: zebra too", rare.tags, before=last.bug)
 
     assert event.bug in {bug for bug, _ in found}
     assert last.bug not in {bug for bug, _ in found}

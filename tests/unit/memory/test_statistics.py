@@ -6,6 +6,7 @@ import pytest
 
 from pytest_bayesloc.memory.episodes import Green
 from pytest_bayesloc.memory.statistics import share, table
+from pytest_bayesloc.memory.worth import Worth
 from tests.unit.memory.conftest import edit, red
 
 if TYPE_CHECKING:
@@ -14,11 +15,11 @@ if TYPE_CHECKING:
 
 def test_bugs_are_counted_by_month_and_in_all(story: Story) -> None:
     (event,) = story.run(red())
-    story.ledger.add_advice(event.bug, "run1", ["knots.py check"], [], shown=True)
+    Worth(story.ledger).add_advice(event.bug, "run1", ["knots.py check"], [], shown=True)
     story.run(red(edit=edit(), state="s1"))
     story.run(greens={event.bug: Green(passed=frozenset({"t.py::test_a"}), edit=edit())})
 
-    (counted,) = story.ledger.counted()
+    (counted,) = Worth(story.ledger).counted()
 
     assert (counted.month, counted.n_trials, counted.hours) == ("2026-11", 1, 2.0)
     assert (counted.n_repeats, counted.looped, counted.helped) == (1, False, True)
