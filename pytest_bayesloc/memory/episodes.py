@@ -116,6 +116,8 @@ class Episodes:
         for bug, record in open_bugs.items():
             own = [i for i, found in enumerate(home) if found == bug]
             if own:
+                passed = greens[bug].passed if bug in greens else frozenset()
+                self._ledger.settle(bug, dict.fromkeys(passed, PASSING))
                 events += self._failed_again(bug, record, [reds[i] for i in own], own)
             else:
                 events += self._not_failed(bug, record, greens.get(bug, Green()))

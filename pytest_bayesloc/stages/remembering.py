@@ -16,31 +16,25 @@ from pytest_bayesloc.memory.glance import may_have_open_bugs
 from pytest_bayesloc.report.files import FOLDER, own_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from pytest_bayesloc.collection.recorder import Recorded
     from pytest_bayesloc.collection.spectra import Sources
     from pytest_bayesloc.domain.advice import Advice
-    from pytest_bayesloc.domain.bug import BugRecord
-    from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.domain.ports import Summarizer
     from pytest_bayesloc.domain.result import Fault
     from pytest_bayesloc.inspection.cases import Group
-    from pytest_bayesloc.inspection.changes import Changes
     from pytest_bayesloc.memory.advice import Terms
-    from pytest_bayesloc.memory.episodes import Event, Green, Red
+    from pytest_bayesloc.memory.episodes import Event
     from pytest_bayesloc.memory.ledger import Ledger
     from pytest_bayesloc.memory.sightings import Run
     from pytest_bayesloc.memory.store import BugStore
     from pytest_bayesloc.options import Settings
     from pytest_bayesloc.stages.green import GreenRuns
-
-    Prove = Callable[[Changes, Sequence[str]], Sequence[Location]]
+    from pytest_bayesloc.stages.observing import Prove
 
 FILE = "memory.sqlite"
 INFRASTRUCTURE = 0.8  # where more of the tests fail, it is the machine
 MIN_TESTS = 5  # of fewer, nothing is said about the machine
-_IN_TEST = frozenset({Origin.TEST, Origin.FIXTURE, Origin.DATA})
 _LIES = {
     Origin.CODE: "in the code",
     Origin.TEST: "in the test itself",
@@ -125,6 +119,7 @@ class Remembering:
         from pytest_bayesloc.memory.episodes import Episodes
         from pytest_bayesloc.memory.ledger import Ledger
         from pytest_bayesloc.memory.summaries import RuleSummarizer
+        from pytest_bayesloc.stages.observing import Observing
 
         run, plan = self._run(recorded)
         project = project_of(self._rootdir)
@@ -139,13 +134,14 @@ class Remembering:
         with store.transaction(write=False) as connection:
             ledger = Ledger(connection, project)
             open_bugs, revisions = ledger.open_bugs(), ledger.revisions()
-        greens = self._greens(open_bugs, revisions, recorded)
+        observing = Observing(self._rootdir, self._sources, self._green, self._prove)
+        greens = observing.greens(open_bugs, revisions, recorded)
         last_seen_at = {
             greens[bug].moved.get(test, test): revisions.get(bug, "")
             for bug, record in open_bugs.items()
             for test in record.symptom.tests
         }
-        reds = self._reds(groups, faults, last_seen_at, summarizer)
+        reds = observing.reds(groups, faults, last_seen_at, summarizer)
         with store.transaction() as connection:
             ledger = Ledger(connection, project)
             run = replace(run, number=ledger.add_run(run))
@@ -230,115 +226,6 @@ class Remembering:
             return path.read_text(encoding="ascii").strip()[:12]
         except (OSError, UnicodeError):
             return ""
-
-    # -- what failed
-
-    def _reds(
-        self,
-        groups: Sequence[Group],
-        faults: Sequence[Fault],
-        last_seen_at: Mapping[str, str],
-        summarizer: Summarizer,
-    ) -> list[Red]:
-        from pytest_bayesloc.memory.episodes import Red
-        from pytest_bayesloc.memory.symptoms import Describer
-        from pytest_bayesloc.memory.symptoms import Group as Described
-        from pytest_bayesloc.stages.edits import edit_of, name_of, state_of
-
-        describer = Describer(self._sources.map, str(self._rootdir), summarizer)
-        failing = [[f.node_id for f in fault.failures] for fault in faults]
-        seen = [next((last_seen_at[t] for t in own if t in last_seen_at), "") for own in failing]
-        edits = self._green.edits(failing, seen)
-        found = []
-        for group, fault, changes in zip(groups, faults, edits, strict=True):
-            code, tests = _executed(group)
-            described = Described(
-                failures=fault.failures,
-                suspects=[(row.location, row.posterior) for row in fault.ranking[:10]],
-                in_test=fault.origin in _IN_TEST,
-            )
-            found.append(
-                Red(
-                    symptom=describer.symptom(described),
-                    executed=frozenset(map(name_of, (*code, *tests))),
-                    edit=None if changes is None else edit_of(changes),
-                    code_state=state_of(code, self._sources.map),
-                    test_state=state_of(tests, self._sources.map),
-                )
-            )
-        return found
-
-    # -- what did not
-
-    def _greens(
-        self, open_bugs: Mapping[int, BugRecord], revisions: Mapping[int, str], recorded: Recorded
-    ) -> dict[int, Green]:
-        """Per open bug, its tests that did not fail, and what was edited since they ran."""
-        from pytest_bayesloc.stages.edits import edit_of, name_of
-
-        found = {bug: self._not_failed(record, recorded) for bug, record in open_bugs.items()}
-        passed = [bug for bug, green in found.items() if green.passed]
-        back = [{new: old for old, new in found[bug].moved.items()} for bug in passed]
-        edits = self._green.edits(
-            [
-                sorted(names.get(test, test) for test in found[bug].passed)
-                for bug, names in zip(passed, back, strict=True)
-            ],
-            [revisions.get(bug, "") for bug in passed],
-        )
-        for bug, changes in zip(passed, edits, strict=True):
-            edit = None if changes is None else edit_of(changes)
-            proven: Sequence[Location] = ()
-            if edit is not None and changes is not None and len(edit.functions) > 1 and self._prove:
-                proven = self._prove(changes, sorted(found[bug].passed))
-            found[bug] = replace(found[bug], edit=edit, proven=tuple(map(name_of, proven)))
-        return found
-
-    def _not_failed(self, record: BugRecord, recorded: Recorded) -> Green:
-        from pytest_bayesloc.memory.episodes import Green
-
-        ran = {**recorded.excused, **dict.fromkeys(recorded.verdicts, "")}
-        missing = [n for n in record.symptom.tests if n not in ran and not self._exists(n)]
-        moved = self._moved(missing, ran)
-        tests = [moved.get(n, n) for n in record.symptom.tests]
-        return Green(
-            passed=frozenset(n for n in tests if recorded.verdicts.get(n)),
-            excused={n: ran[n] for n in tests if ran.get(n)},
-            gone=frozenset(missing) - moved.keys(),
-            moved=moved,
-        )
-
-    def _moved(self, missing: Sequence[str], ran: Collection[str]) -> dict[str, str]:
-        """Where tests went whose file is gone: to the only one that ran under the same name."""
-        lost = {n for n in missing if self._sources.read(n.partition("::")[0]) is None}
-        names: dict[str, list[str]] = {n.partition("::")[2]: [] for n in lost}
-        for node_id in ran if names else ():
-            if (name := node_id.partition("::")[2]) in names:
-                names[name].append(node_id)
-        found = {n: names[n.partition("::")[2]] for n in lost}
-        return {old: new[0] for old, new in found.items() if len(new) == 1}
-
-    def _exists(self, node_id: str) -> bool:
-        """Whether the test is still written down, run or not."""
-        file, *names = re.sub(r"\[.*", "", node_id).split("::")
-        text = self._sources.read(file)
-        if text is None:
-            return False
-        return (
-            not names or re.search(rf"\b(?:def|class)\s+{re.escape(names[-1])}\b", text) is not None
-        )
-
-
-def _executed(group: Group) -> tuple[set[Location], set[Location]]:
-    """The code that the failing tests of a group executed, and what of the tests they use."""
-    spectrum = group.spectrum
-    ran = {where for where, tests in spectrum.executed.items() if tests & spectrum.failing}
-    own = {where for failure in group.failures for where in failure.test_locations}
-    return {where for where in ran if not where.is_test}, {
-        *own,
-        *group.tests,
-        *(where for where in ran if where.is_test),
-    }
 
 
 def _lies(fault: Fault) -> str:

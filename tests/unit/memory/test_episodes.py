@@ -210,3 +210,14 @@ def test_oldest_closed_bugs_make_room(story: Story) -> None:
     story.ledger.trim(2)
 
     assert story.ledger.bugs(bugs).keys() == {bugs[0], bugs[3]}  # the first one is still open
+
+
+def test_tests_that_passed_while_others_failed_are_remembered_as_passing(story: Story) -> None:
+    other = "t.py::test_b"
+    (event,) = story.run(red(symptom(tests=(TEST, other))))
+    bug = event.bug
+    story.run(red(edit=edit(), state="s1"), greens={bug: Green(passed=frozenset({other}))})
+
+    events = story.run(greens={bug: Green(passed=frozenset({TEST}), edit=edit())})
+
+    assert [event.what for event in events] == ["resolved"]
