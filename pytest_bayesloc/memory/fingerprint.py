@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import re
 from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_bayesloc.domain.source import lines_of
 from pytest_bayesloc.memory.masking import VERSION, masked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
     from pytest_bayesloc.domain.failure import Failure, Frame
     from pytest_bayesloc.domain.source import SourceMap
@@ -25,37 +26,48 @@ if TYPE_CHECKING:
     ReadMap: TypeAlias = Callable[[str], SourceMap | None]
 
 
+# Strings and numbers of a statement without blanks.
+_LITERAL = re.compile(
+    r"""[rbfu]{0,2}(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")|(?<![\w.])\d[\w.]*""", re.IGNORECASE
+)
+
+
 def fingerprint(failure: Failure, read: ReadMap, rootdir: str = "") -> str:
     """The identity of a failure: a version, and 16 hexadecimal digits.
 
-    Made of the exception's type and of the statements, each with its function's name, that the
-    exception passed in the code under test; if it passed none, in the test code. No path, no line
-    number and no message is part of it. Where there is no frame, the masked message has to do.
+    Made of the exception's type and of the innermost statement, with its function's name, that the
+    exception passed in the code under test; if it passed none, of the statement in the test code,
+    without its function's name and its literals: tests that differ in their data alone are alike.
+    No path, no line number and no message is part of it. Where there is no frame, the masked
+    message has to do.
 
     Args:
         failure: The failure.
         read: The locations of a file.
         rootdir: Absolute path of the project.
     """
-    parts = [failure.exc_type, *trace(failure, read)]
-    if len(parts) == 1:
-        parts.append(masked(failure.message, rootdir))
-    digest = hashlib.sha256("\n".join(parts).encode("utf-8", "backslashreplace"))
+    where = _innermost(failure, read) or masked(failure.message, rootdir)
+    digest = hashlib.sha256(f"{failure.exc_type}\n{where}".encode("utf-8", "backslashreplace"))
     return f"{VERSION}:{digest.hexdigest()[:16]}"
 
 
-def trace(failure: Failure, read: ReadMap) -> list[str]:
-    """The frames that identify the failure, outermost first, each as function and statement."""
-    own = [frame for frame in failure.frames if frame.in_app]
-    frames = [frame for frame in own if not frame.is_test] or own
+def _innermost(failure: Failure, read: ReadMap) -> str:
+    """The statement that identifies the failure; empty if there is none."""
     if failure.syntax_error is not None:
         file, line = failure.syntax_error
         source = read(file)
-        return [] if source is None else [_squeezed(lines_of(source.text)[line - 1 : line])]
-    return list(_without_repeats(_called(frame, read) for frame in frames))
+        return "" if source is None else _squeezed(lines_of(source.text)[line - 1 : line])
+    own = [frame for frame in failure.frames if frame.in_app]
+    frame = next((frame for frame in reversed(own) if not frame.is_test), None)
+    if frame is not None:
+        return _called(frame, read)
+    if not own:
+        return ""
+    return _LITERAL.sub("<literal>", _called(own[-1], read).partition(": ")[2])
 
 
 def _called(frame: Frame, read: ReadMap) -> str:
+    """``Curve.insert: self.knots[i]=t`` of a frame."""
     source = read(frame.file)
     if source is None:
         return f"{frame.name}: ?"
@@ -82,8 +94,3 @@ def _squeezed(lines: Iterable[str]) -> str:
     """``lines`` without any blanks, comments or commas that only a formatter cares about."""
     text = "".join("".join(line.split("  #")[0].split()) for line in lines)
     return text.replace(",)", ")").replace(",]", "]").replace(",}", "}")
-
-
-def _without_repeats(items: Iterable[str]) -> Iterator[str]:
-    """Each item once: how deep a recursion went is no part of what went wrong."""
-    yield from dict.fromkeys(items)

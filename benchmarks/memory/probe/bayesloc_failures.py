@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_bayesloc.domain.source import SourceMap
-from pytest_bayesloc.memory.fingerprint import trace
 from pytest_bayesloc.memory.summaries import RuleSummarizer
 from pytest_bayesloc.memory.symptoms import Describer
 from pytest_bayesloc.memory.symptoms import Group as Described
@@ -49,7 +48,6 @@ def pytest_bayesloc_localized(
                     "test": failure.node_id,
                     "fingerprint": symptom.failures[0].fingerprint,
                     "signature": symptom.signature,
-                    "trace": [failure.exc_type, *trace(failure, read)],
                     "category": symptom.category.value,
                     "tags": sorted(symptom.tags),
                 }

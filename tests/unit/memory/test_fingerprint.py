@@ -91,24 +91,30 @@ def test_neither_path_nor_message_nor_test_is_part_of_it() -> None:
     [
         failure(*RAISED, exc_type="TypeError"),
         failure(*RAISED[:2]),
-        failure(RAISED[0], replace(RAISED[1], line=10), RAISED[2]),
+        failure(*RAISED[:2], replace(RAISED[2], line=2)),
     ],
-    ids=["type", "depth", "statement"],
+    ids=["type", "function", "statement"],
 )
 def test_type_and_statements_tell_failures_apart(other: Failure) -> None:
     assert of(other) != of(failure(*RAISED))
 
 
-def test_assertions_of_tests_are_told_apart_where_no_code_raised() -> None:
-    first, second = RAISED[0], frame("test_knots.py", 6, "test_other", 5)
+@pytest.mark.parametrize(
+    ("other", "is_same"),
+    [
+        ("assert insert([7, 8]) == 'x'", False),
+        ("assert insert([9]) == 3", True),
+        ("assert insert([1]) != 2", False),
+        ("assert remove([1]) == 2", False),
+    ],
+)
+def test_assertions_of_tests_are_told_apart_by_all_but_their_data(
+    other: str, *, is_same: bool
+) -> None:
+    test = f"def test_other():\n    {other}\n"
+    second = failure(frame("test_knots.py", 2, "test_other", 1))
 
-    assert of(failure(first, exc_type="AssertionError")) != of(
-        failure(second, exc_type="AssertionError")
-    )
-
-
-def test_depth_of_a_recursion_makes_no_difference() -> None:
-    assert of(failure(*RAISED, RAISED[1], RAISED[2])) == of(failure(*RAISED))
+    assert (of(second, test=test) == of(failure(RAISED[0]))) is is_same
 
 
 def test_message_has_to_do_where_there_is_no_frame() -> None:
