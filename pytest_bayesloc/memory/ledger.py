@@ -138,7 +138,7 @@ class Ledger:
         signature = safe(failure.signature)[:200]
         values = {"bug": bug, "fingerprint": failure.fingerprint, "signature": signature}
         made = key_of(self.db.execute(insert(FAILURE).values(**values)).inserted_primary_key)
-        found = numbered(words(" ".join([signature, *sorted(tags)])))
+        found = numbered(words(" ".join([signature, *sorted(tags)])), self.project)
         rows = [{"word": word, "failure": made} for word in sorted(found)]
         if rows:
             self.db.execute(insert(POSTING), rows)

@@ -47,46 +47,44 @@ class Lookup:
 
     def same(self, fingerprints: Collection[str], *, before: int) -> list[int]:
         """The older bugs that failed with one of these fingerprints, youngest first."""
+        # Sorted here: for ORDER BY and DISTINCT a database may walk through all of its bugs.
         asked = (
-            select(FAILURE.c.bug)
+            select(FAILURE.c.bug, BUG.c.project)
             .join_from(FAILURE, BUG, BUG.c.seq == FAILURE.c.bug)
             .where(FAILURE.c.fingerprint.in_(sorted(fingerprints)[:CHUNK]))
-            .where(BUG.c.project == self._project, BUG.c.seq < before)
-            .order_by(FAILURE.c.bug.desc())
-            .distinct()
-            .limit(N_SAME)
         )
-        return [int(bug) for bug in self._db.execute(asked).scalars()]
+        rows = self._db.execute(asked).all()
+        found = {int(bug) for bug, project in rows if project == self._project and bug < before}
+        return sorted(found, reverse=True)[:N_SAME]
 
     def candidates(
         self, signature: str, tags: Collection[str], *, before: int
     ) -> list[tuple[int, Entry]]:
         """Failures of older bugs that share the rarest words, with their bug's number."""
-        wanted = sorted(numbered(words(" ".join([safe(signature), *sorted(tags)]))))[:MAX_WORDS]
+        said = words(" ".join([safe(signature), *sorted(tags)]))
+        wanted = sorted(numbered(said, self._project))[:MAX_WORDS]
         counts = sorted(self._counted(wanted), key=lambda item: (item[1], item[0]))
         reached = accumulate((n for _, n in counts), initial=0)
         rarest = [word for (word, _), n in zip(counts, reached, strict=False) if n < N_CANDIDATES]
         holding = select(POSTING.c.failure).where(POSTING.c.word.in_(rarest)).distinct()
         newest = holding.order_by(POSTING.c.failure.desc()).limit(N_CANDIDATES)
         failures = list(self._db.execute(newest).scalars())
-        columns = (FAILURE.c.bug, FAILURE.c.signature, BUG.c.tags, BUG.c.category)
         rows = (
-            select(*columns)
+            select(FAILURE.c.bug, FAILURE.c.signature, BUG.c.tags, BUG.c.category)
             .join_from(FAILURE, BUG, BUG.c.seq == FAILURE.c.bug)
-            .where(FAILURE.c.seq.in_(failures), BUG.c.project == self._project)
-            .where(BUG.c.seq < before)
-            .order_by(FAILURE.c.seq)
+            .where(FAILURE.c.seq.in_(failures))
         )
         return [
             (
                 int(bug),
                 Entry(
-                    signature=str(said),
+                    signature=str(signature),
                     tags=frozenset(json.loads(listed)),
                     category=Category(category),
                 ),
             )
-            for bug, said, listed, category in self._db.execute(rows)
+            for bug, signature, listed, category in sorted(self._db.execute(rows).all())
+            if bug < before
         ]
 
     def _counted(self, wanted: Sequence[int]) -> list[tuple[int, int]]:

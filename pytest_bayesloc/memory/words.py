@@ -33,9 +33,9 @@ def trigrams(text: str) -> tuple[str, ...]:
     return tuple(word[i : i + 3] for word in padded for i in range(len(word) - 2))
 
 
-def numbered(found: Iterable[str]) -> frozenset[int]:
-    """Words as numbers of 63 bits, the same on every machine."""
-    return frozenset(_number(word) for word in found)
+def numbered(found: Iterable[str], project: str) -> frozenset[int]:
+    """Words of a project as numbers of 63 bits, the same on every machine."""
+    return frozenset(_number(f"{project}\0{word}") for word in found)
 
 
 @lru_cache(maxsize=65536)
