@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 CHECKOUT = Path(__file__).resolve().parents[2]
 #: Small suites, and large ones with many failing tests.
 PACKAGES = (
-    "boltons", "click", "colander", "funcy", "h11", "jsonpickle", "lark", "mako", "marshmallow",
+    "boltons", "click", "colander", "funcy", "h11", "jsonpickle", "markdown", "mako", "marshmallow",
     "parsel", "prettytable", "pydash", "pyjwt", "sqlparse", "structlog", "toolz", "traitlets",
     "webob", "werkzeug", "wtforms",
 )  # fmt: skip

@@ -85,7 +85,7 @@ BUG = Table(  # an episode
     Column("seen_at", String(32), nullable=False),
     Column("completed_at", String(32), nullable=True),
     Index("bug_by_run", "run"),
-    Index("bug_by_state", "project", "state"),
+    Index("bug_by_state", "state", "project"),
     Index("bug_by_pattern", "project", "category", "signature"),
 )
 
