@@ -28,6 +28,8 @@ EVIDENCE = (
     "mutants",
 )
 REPORT_KINDS = ("html", "json")
+#: What is counted towards a loop.
+LOOPS = ("errors", "misses", "cycles", "code_edits")
 
 
 class _Option(NamedTuple):
@@ -53,6 +55,8 @@ _VALUES = (
     _Option("max_failed_strategies", "N", "failed attempts that advice shows", "5"),
     _Option("loop_errors", "N", "code states with one error that are a loop; 0: never", "3"),
     _Option("loop_misses", "N", "edits in a wrong place that are a loop; 0: never", "3"),
+    _Option("loop_cycles", "N", "repetitions of a cycle that are a loop; 0: never", "3"),
+    _Option("loop_code_edits", "N", "edits of code for a test's fault that are a loop", "2"),
     _Option("loops", "on|off", "whether to warn of loops", "on"),
     _Option("green", "REV", "git revision at which the tests are known to pass", ""),
 )
@@ -97,8 +101,7 @@ class Settings:
         is_experiment: Whether advice is shown in half of the runs only.
         n_similar: Past bugs that advice shows at most.
         n_failed_strategies: Failed attempts that advice shows at most.
-        loop_limits: Code states with one error, and edits in a wrong place, that are a loop;
-            None: loops are not looked for.
+        loop_limits: By the names of ``LOOPS``, how often is a loop; None: loops are not looked for.
         advises: Whether advice was asked for in full.
         lesson: What the user notes about the open bugs of this run's tests; empty: nothing.
         green: Git revision at which the tests are known to pass; empty: what is remembered.
@@ -119,7 +122,7 @@ class Settings:
     is_experiment: bool
     n_similar: int
     n_failed_strategies: int
-    loop_limits: tuple[int, int] | None
+    loop_limits: Mapping[str, int] | None
     advises: bool
     lesson: str
     green: str
@@ -274,14 +277,12 @@ def _text(config: pytest.Config, name: str, expected: str) -> tuple[str, str]:
     return f"bayesloc_{name}", default if written in (None, "", []) else str(written)
 
 
-def _loop_limits(config: pytest.Config) -> tuple[int, int] | None:
+def _loop_limits(config: pytest.Config) -> dict[str, int] | None:
     if _choice(config, "loops", ("on", "off")) == "off":
         return None
-    errors, misses = (
-        _number(config, name, int, lambda n: n >= 0, _HOW_MANY)
-        for name in ("loop_errors", "loop_misses")
-    )
-    return errors, misses
+    return {
+        name: _number(config, f"loop_{name}", int, lambda n: n >= 0, _HOW_MANY) for name in LOOPS
+    }
 
 
 def _without(config: pytest.Config) -> frozenset[str]:

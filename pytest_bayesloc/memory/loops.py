@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from pytest_bayesloc.memory.sightings import Sighting
 
 MAX_PERIOD = 5
-N_CYCLES = 3
 
 
 class LoopKind(str, Enum):
@@ -38,11 +37,13 @@ class Limits:
     Attributes:
         n_errors: Code states with the same error; again at twice as many.
         n_misses: Edits of which none hit a top suspect.
+        n_cycles: Repetitions of a cycle of errors, failing tests or states.
         n_code_edits: Edits of code where the error stands in the test.
     """
 
     n_errors: int = 3
     n_misses: int = 3
+    n_cycles: int = 3
     n_code_edits: int = 2
 
 
@@ -82,7 +83,7 @@ def loops(history: Sequence[Sighting], *, in_test: bool, limits: Limits = Limits
     streak = _of_one_error(attempts)
     edits = streak[1:]
     found = [
-        _alternation(attempts),
+        _alternation(attempts, limits.n_cycles),
         _same_error(streak, limits.n_errors),
         _test_at_fault(edits, limits.n_code_edits) if in_test else None,
         _wrong_place(edits, limits.n_misses),
@@ -148,13 +149,13 @@ def _seen_state(attempts: Sequence[Sighting]) -> Loop | None:
     return None
 
 
-def _alternation(attempts: Sequence[Sighting]) -> Loop | None:
+def _alternation(attempts: Sequence[Sighting], limit: int) -> Loop | None:
     """``A B A B A B``: errors, failing tests or states that come back with a period of 2 to 5."""
     for of in (_error_of, _tests_of, _state_of):
         sequence = [of(seen) for seen in attempts]
         for period in range(2, MAX_PERIOD + 1):
             n = _periodic(sequence, period)
-            if n and _is_due(n // period, N_CYCLES) and n % period == 0:
+            if n and _is_due(n // period, limit) and n % period == 0:
                 found = _loop(LoopKind.ALTERNATION, n // period, attempts[-n:])
                 return Loop(
                     kind=found.kind,

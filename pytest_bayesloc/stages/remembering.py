@@ -189,7 +189,9 @@ class Remembering:
         from pytest_bayesloc.memory.loops import Limits
 
         asked = self._settings.loop_limits
-        limits = None if asked is None else Limits(n_errors=asked[0], n_misses=asked[1])
+        limits = None
+        if asked is not None:
+            limits = Limits(**{f"n_{name}": n for name, n in asked.items()})
         return Terms(n_similar=self._settings.n_similar, limits=limits)
 
     # -- the run

@@ -123,6 +123,27 @@ def test_result_holds_the_advice(project: Project) -> None:
     assert record["tests"] == ["test_curve.py::test_cubic"]
 
 
+def test_limits_of_loops_can_be_set(project: Project) -> None:
+    limits = (
+        "--bayesloc-loop-errors=2",
+        "--bayesloc-loop-code-edits=0",
+        "--bayesloc-loop-misses=0",
+    )
+    section(project, *limits)
+    edit(project, "knots.py", "2 * degree + 2:", "2 * degree + 2 and degree:")
+
+    assert "step back: the same error over 2 states" in section(project, *limits)
+
+
+def test_loops_can_be_switched_off(project: Project) -> None:
+    section(project)
+    edit(project, "knots.py", "2 * degree + 2:", "2 * degree + 2 and degree:")
+    section(project)
+    edit(project, "knots.py", "and degree:", "and degree > 0:")
+
+    assert "step back" not in section(project, "--bayesloc-loops=off")
+
+
 def test_page_holds_the_advice(project: Project) -> None:
     project.run("-q", "--bayesloc-report=html:page.html")
 
