@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from math import comb
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.memory.labelled import ALONE
 from pytest_bayesloc.domain.bug import Category
 from pytest_bayesloc.memory.retrieval import SCORES, Entry
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     Row = Mapping[str, Any]
 
@@ -62,26 +63,30 @@ class Hits:
 
 
 def hits(rows: Sequence[Row], score: str) -> Hits:
-    """Query each distinct failure against all others, those of its own fingerprint left out."""
-    distinct = list({(row["bug"], row["fingerprint"]): row for row in rows}.values())
-    entries = [entry_of(row) for row in distinct]
+    """Query each failure that was seen alone against all those of whole runs.
+
+    Those with the query's own fingerprint are left out; of each bug and fingerprint, one counts.
+    """
+    alone = [row for row in rows if row["variant"] == ALONE]
+    known = _distinct(row for row in rows if row["variant"] != ALONE)
     ranks = []
-    for i, row in enumerate(distinct):
-        others = [
-            j for j, other in enumerate(distinct) if other["fingerprint"] != row["fingerprint"]
-        ]
-        right = {j for j in others if distinct[j]["bug"] == row["bug"]}
-        if right:
-            scores = SCORES[score](entries[i], [entries[j] for j in others])
-            best = max(s for s, j in zip(scores, others, strict=True) if j in right)
-            better = sum(s > best for s in scores)
-            tied = sum(s == best for s in scores) - 1
-            ranks.append(better + 1 + tied / 2)
+    for row in _distinct(alone):
+        others = [other for other in known if other["fingerprint"] != row["fingerprint"]]
+        is_right = [other["bug"] == row["bug"] for other in others]
+        if any(is_right):
+            scores = SCORES[score](entry_of(row), [entry_of(other) for other in others])
+            best = max(s for s, right in zip(scores, is_right, strict=True) if right)
+            n_tied = sum(s == best for s in scores) - 1
+            ranks.append(1 + sum(s > best for s in scores) + n_tied / 2)
     return Hits(
         n=len(ranks),
         at_3=sum(rank <= 3 for rank in ranks) / len(ranks),
         mrr=sum(1 / rank for rank in ranks) / len(ranks),
     )
+
+
+def _distinct(rows: Iterable[Row]) -> list[Row]:
+    return list({(row["bug"], row["fingerprint"]): row for row in rows}.values())
 
 
 def entry_of(row: Row) -> Entry:
