@@ -34,6 +34,8 @@ class Red:
         symptom: How it shows.
         executed: What its tests executed, tests included, as ``file qualname``.
         edit: What was edited since they ran before; None if nobody knows.
+        is_since_seen: Whether that is since the bug was last seen, wherever; else it is since the
+            tests last ran in this checkout.
         code_state: Digest of the code that they executed.
         test_state: Digest of the tests.
     """
@@ -43,6 +45,7 @@ class Red:
     edit: Edit | None
     code_state: str
     test_state: str
+    is_since_seen: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +145,7 @@ class Episodes:
             if all(rules.get(f) == "" for f in red.symptom.fingerprints):
                 best = FORGOTTEN
             elif decided:
-                best = next(iter(decided))
+                best = min(bug for bug in decided if bug is not None)
             elif best is not None and shared[best] == (0, 0):
                 best = None
             found.append(best)
@@ -171,14 +174,16 @@ class Episodes:
         executed = frozenset().union(*(red.executed for red in reds))
         edit = next((red.edit for red in reds if red.edit is not None), None) or Edit()
         is_tried = not executed.isdisjoint(edit.functions)
-        before = self._ledger.sightings(bug, self._run.workspace, 1)
+        is_known = any(red.is_since_seen for red in reds) or bool(
+            self._ledger.sightings(bug, self._run.workspace, 1)
+        )
         for red in reds:
             self._ledger.add_failures(bug, red.symptom)
         self._ledger.see(bug, self._sighting(reds, edit), executed)
         failing = {node_id for red in reds for node_id in red.symptom.tests}
         fates = self._ledger.fates(bug)
         self._ledger.settle(bug, dict.fromkeys(failing, FAILING))
-        if not is_tried or not before:
+        if not is_tried or not is_known:
             return [Event(bug=bug, what="again", said="", red=i) for i in own]
         metric = 1 - len(failing & fates.keys()) / len(fates) if fates else 0.0
         trial = DebugTrial(
@@ -226,13 +231,20 @@ class Episodes:
             self._ledger.close(bug, State.GONE, "", at)
             said = f"bug {record.id}: its tests were deleted, which is no fix; closed unresolved"
             return [Event(bug=bug, what="gone", said=said)]
-        if green.edit is not None and not green.edit.functions and not green.edit.plan:
+        if self._is_unchanged(bug, green.edit):
             self._ledger.close(bug, State.FLAKY, "", at)
             for node_id in sorted(green.passed):
                 self._ledger.observe("flaky", node_id, at)
-            said = f"bug {record.id}: passes without an edit of its code, so it is flaky"
+            said = f"bug {record.id}: passes without an edit of Python code, so it is flaky"
             return [Event(bug=bug, what="flaky", said=said)]
         return [self._resolved(bug, record, green.edit or Edit(), green.proven)]
+
+    def _is_unchanged(self, bug: int, edit: Edit | None) -> bool:
+        """Whether nothing was edited, as far as anyone can see; a commit may hold other files."""
+        if edit is None or edit.functions:
+            return False
+        before = self._ledger.revisions().get(bug, "")
+        return before.rstrip("+") == self._run.revision.rstrip("+")
 
     def _resolved(self, bug: int, record: BugRecord, edit: Edit, proven: tuple[str, ...]) -> Event:
         executed = self._ledger.executed(bug)

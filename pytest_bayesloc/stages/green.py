@@ -91,7 +91,7 @@ class GreenRuns:
 
         if not revision or revision.endswith("+") or not knows(self._rootdir, revision):
             return None
-        return self._history.changes_from(revision)
+        return replace(self._history.changes_from(revision), commit=revision)
 
     @cached_property
     def _history(self) -> _GitHistory:

@@ -82,6 +82,7 @@ class Observing:
                     symptom=describer.symptom(described),
                     executed=frozenset(map(name_of, (*code, *tests))),
                     edit=None if changes is None else edit_of(changes),
+                    is_since_seen=changes is not None and bool(changes.commit),
                     code_state=state_of(code, self._sources.map),
                     test_state=state_of(tests, self._sources.map),
                 )
@@ -98,7 +99,11 @@ class Observing:
             revisions: Per bug, the git revision that it was last seen at.
             recorded: Of this run.
         """
-        found = {bug: self._not_failed(record, recorded) for bug, record in open_bugs.items()}
+        ran = {**recorded.excused, **dict.fromkeys(recorded.verdicts, "")} if open_bugs else {}
+        found = {
+            bug: self._not_failed(record.symptom.tests, ran, recorded.verdicts)
+            for bug, record in open_bugs.items()
+        }
         passed = [bug for bug, green in found.items() if green.passed]
         back = [{new: old for old, new in found[bug].moved.items()} for bug in passed]
         edits = self._green.edits(
@@ -116,14 +121,14 @@ class Observing:
             found[bug] = replace(found[bug], edit=edit, proven=tuple(map(name_of, proven)))
         return found
 
-    def _not_failed(self, record: BugRecord, recorded: Recorded) -> Green:
-
-        ran = {**recorded.excused, **dict.fromkeys(recorded.verdicts, "")}
-        missing = [n for n in record.symptom.tests if n not in ran and not self._exists(n)]
+    def _not_failed(
+        self, known: Sequence[str], ran: Mapping[str, str], verdicts: Mapping[str, bool]
+    ) -> Green:
+        missing = [n for n in known if n not in ran and not self._exists(n)]
         moved = self._moved(missing, ran)
-        tests = [moved.get(n, n) for n in record.symptom.tests]
+        tests = [moved.get(n, n) for n in known]
         return Green(
-            passed=frozenset(n for n in tests if recorded.verdicts.get(n)),
+            passed=frozenset(n for n in tests if verdicts.get(n)),
             excused={n: ran[n] for n in tests if ran.get(n)},
             gone=frozenset(missing) - moved.keys(),
             moved=moved,

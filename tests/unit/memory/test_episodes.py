@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -53,6 +54,23 @@ def test_edit_that_leaves_the_test_red_is_a_failed_trial(story: Story) -> None:
     assert trial.setback.constraint == "check needs n > 1"
 
 
+def test_first_failure_in_another_checkout_is_no_trial(story: Story) -> None:
+    """What was edited there made the tests fail, and was not to mend them."""
+    bug = begun(story)
+
+    story.run(red(edit=edit(), state="s1"), workspace="another")
+
+    assert only(story, bug).trials == ()
+
+
+def test_machine_that_saw_no_run_before_knows_a_trial_by_git(story: Story) -> None:
+    bug = begun(story)
+
+    story.run(replace(red(edit=edit(), state="s1"), is_since_seen=True), workspace="fresh")
+
+    assert len(only(story, bug).trials) == 1
+
+
 @pytest.mark.parametrize("what", [None, Edit(), edit("other.py far")])
 def test_run_without_an_edit_of_what_the_test_executes_is_no_trial(
     story: Story, what: Edit | None
@@ -96,6 +114,18 @@ def test_pass_without_an_edit_is_flaky(story: Story) -> None:
 
     assert (event.what, only(story, bug).state) == ("flaky", State.FLAKY)
     assert "flaky" in event.said
+
+
+def test_pass_after_a_commit_without_python_code_is_mended_by_what_nobody_knows(
+    story: Story,
+) -> None:
+    bug = begun(story)
+
+    (event,) = story.run(
+        greens={bug: Green(passed=frozenset({TEST}), edit=Edit())}, revision="another"
+    )
+
+    assert (event.what, only(story, bug).root_cause) == ("resolved", "")
 
 
 def test_deleted_test_is_no_fix(story: Story) -> None:
