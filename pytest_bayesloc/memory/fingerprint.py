@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_bayesloc.domain.source import lines_of
@@ -75,6 +76,7 @@ def _called(frame: Frame, read: ReadMap) -> str:
     return f"{unit.location.qualname}: {statement_at(source, unit.node, frame.line)}"
 
 
+@lru_cache(maxsize=4096)  # tests that fail alike fail at the same statement
 def statement_at(source: SourceMap, scope: ast.AST, line: int) -> str:
     """The innermost statement of ``scope`` at ``line``, of a compound one its head, squeezed."""
     found: ast.stmt | None = None

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.bug import BugRecord, DebugTrial
 
 MAX_TRIALS = 20  # of a bug, the last ones
+MAX_TESTS = 100  # of a bug
 MAX_DIFF = 4_000
 
 
@@ -35,7 +36,7 @@ def _record(record: BugRecord) -> dict[str, object]:
     return {
         "id": record.id,
         "state": record.state.value,
-        "tests": [clip(node_id) for node_id in symptom.tests],
+        "tests": [clip(node_id) for node_id in symptom.tests[:MAX_TESTS]],
         "signature": clip(symptom.signature),
         "category": symptom.category.value,
         "hypothesis": clip(symptom.hypothesis),
