@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    LookUp = Callable[[sqlite3.Connection, Sequence[str]], Iterator[tuple[str, int]]]
+
 VERSION = 2
 BUSY_S = 10.0
 N_SNAPSHOTS = 50  # no test needs an older one for long: it is one that passes, or is long gone
@@ -137,11 +139,7 @@ class GreenMemory:
         Raises:
             StoreError: If it can't be read.
         """
-        if not self._path.is_file():
-            return [None for _ in groups]
-        with self._open() as db:
-            texts_of = cache(partial(_texts, db))
-            return [_green(dict(_passed(db, group)), texts_of) for group in groups]
+        return self._found(groups, _passed)
 
     def last_runs(self, groups: Sequence[Sequence[str]]) -> list[Green | None]:
         """Per group of tests, what the files held when it last ran; None if unknown.
@@ -152,14 +150,14 @@ class GreenMemory:
         Raises:
             StoreError: If it can't be read.
         """
+        return self._found(groups, _ran)
+
+    def _found(self, groups: Sequence[Sequence[str]], look_up: LookUp) -> list[Green | None]:
         if not self._path.is_file():
             return [None for _ in groups]
         with self._open() as db:
             texts_of = cache(partial(_texts, db))
-            passed = [dict(_passed(db, group)) for group in groups]
-            failed = [dict(_failed(db, group)) for group in groups]
-            both = zip(passed, failed, strict=True)
-            return [_green(red or green, texts_of) for green, red in both]
+            return [_green(dict(look_up(db, group)), texts_of) for group in groups]
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
@@ -255,6 +253,11 @@ def _passed(db: sqlite3.Connection, node_ids: Iterable[str]) -> Iterator[tuple[s
         ).fetchone()
         if row is not None:
             yield node_id, int(row[0])
+
+
+def _ran(db: sqlite3.Connection, node_ids: Sequence[str]) -> Iterator[tuple[str, int]]:
+    """Per test, its last snapshot: those that failed, or where none did those that passed."""
+    yield from list(_failed(db, node_ids)) or _passed(db, node_ids)
 
 
 def _failed(db: sqlite3.Connection, node_ids: Iterable[str]) -> Iterator[tuple[str, int]]:

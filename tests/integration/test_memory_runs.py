@@ -50,6 +50,7 @@ FILES = {
             assert spread(2) == [0, 0]
         """,
 }
+FLAKY = {"test_a.py": "import os\n\n\ndef test_a():\n    assert os.environ.get('GOOD')\n"}
 STORE = ".bayesloc/memory.sqlite"
 
 
@@ -180,9 +181,7 @@ def test_test_that_was_taken_out_of_the_way_is_not_mended(
 
 
 def test_pass_without_an_edit_is_said_to_be_flaky(projects: Projects) -> None:
-    project = projects.make(
-        {"test_a.py": "import os\n\n\ndef test_a():\n    assert os.environ.get('GOOD')\n"}
-    )
+    project = projects.make(FLAKY)
     project.run("-q")
 
     assert "flaky" in "\n".join(project.run("-q", env={"GOOD": "1"}).section)
@@ -327,37 +326,32 @@ def git(project: Project, *args: str) -> None:
     subprocess.run(["git", *name, *args], cwd=project.root, check=True, capture_output=True)
 
 
-def test_machine_that_saw_no_run_before_finds_the_edit_in_git(
-    projects: Projects, tmp_path: Path
-) -> None:
-    project = projects.make(FILES)
+def seen_elsewhere(projects: Projects, files: dict[str, str], memory: str) -> Project:
+    """A repository whose one commit was run on a machine that is gone, with its memory."""
+    project = projects.make(files)
     git(project, "init", "-q")
     git(project, "add", "-A")
     git(project, "commit", "-qm", "First")
-    memory = f"--bayesloc-memory={tmp_path / 'shared.sqlite'}"
     project.run("-q", memory)
     shutil.rmtree(project.root / ".bayesloc", ignore_errors=True)
+    return project
+
+
+def test_machine_that_saw_no_run_before_finds_the_edit_in_git(
+    projects: Projects, tmp_path: Path
+) -> None:
+    memory = f"--bayesloc-memory={tmp_path / 'shared.sqlite'}"
+    project = seen_elsewhere(projects, FILES, memory)
     edit(project, "test_curve.py", "[0, 0, 0, 1, 1, 1]", "[0, 0, 0, 0, 1, 1, 1, 1]")
     git(project, "commit", "-qam", "Give cubics eight knots")
 
-    mended = section(project, memory)
-
-    assert "is mended: test_curve.py test_cubic" in mended
+    assert "is mended: test_curve.py test_cubic" in section(project, memory)
 
 
 def test_machine_that_saw_no_run_before_knows_flaky_from_mended(
     projects: Projects, tmp_path: Path
 ) -> None:
-    project = projects.make(
-        {"test_a.py": "import os\n\n\ndef test_a():\n    assert os.environ.get('GOOD')\n"}
-    )
-    git(project, "init", "-q")
-    git(project, "add", "-A")
-    git(project, "commit", "-qm", "First")
     memory = f"--bayesloc-memory={tmp_path / 'shared.sqlite'}"
-    project.run("-q", memory)
-    shutil.rmtree(project.root / ".bayesloc", ignore_errors=True)
+    project = seen_elsewhere(projects, FLAKY, memory)
 
-    run = project.run("-q", memory, env={"GOOD": "1"})
-
-    assert "flaky" in "\n".join(run.section)
+    assert "flaky" in "\n".join(project.run("-q", memory, env={"GOOD": "1"}).section)

@@ -262,6 +262,34 @@ def test_damaged_text_is_an_error_of_reading(folder: Folder) -> None:
         folder.texts("t::1")
 
 
+def test_last_run_is_the_red_one_until_the_test_passes_again(folder: Folder) -> None:
+    def last() -> Mapping[str, str]:
+        (run,) = folder.memory.last_runs([["t::1"]])
+        assert run is not None
+        return run.texts
+
+    folder.passes("t::1").write("a.py", "A = 2\n")
+    folder.memory.remember([], ["t::1"], folder.files, LATER)
+    red = last()
+    folder.write("a.py", "A = 3\n").passes("t::1")
+
+    assert red["a.py"] == "A = 2\n"
+    assert last()["a.py"] == "A = 3\n"
+    assert folder.memory.last_runs([["t::other"]]) == [None]
+
+
+def test_file_of_the_first_version_is_brought_up_to_date(folder: Folder) -> None:
+    folder.passes("t::1")
+    with closing(sqlite3.connect(folder.store)) as db, db:
+        db.execute("DROP TABLE failed")
+        db.execute("PRAGMA user_version = 1")
+
+    folder.memory.remember([], ["t::1"], folder.files, LATER)
+
+    assert folder.texts("t::1") is not None
+    assert folder.count("failed") == 1
+
+
 def test_version_of_a_newer_file_is_named(folder: Folder) -> None:
     damage(folder, "newer")
 
