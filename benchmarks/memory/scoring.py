@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from math import comb
+from statistics import mean
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.memory.labelled import ALONE
@@ -24,11 +25,13 @@ class Pairs:
     Attributes:
         precision: Share of the pairs with one fingerprint that are of one bug.
         recall: Share of the pairs of one bug that have one fingerprint.
+        recall_of_bug: The same of each bug, on average: a bug of many tests counts no more.
         stable: Share of the tests whose fingerprint is the same in all variants.
     """
 
     precision: float
     recall: float
+    recall_of_bug: float
     stable: float
 
 
@@ -37,12 +40,17 @@ def pairs(rows: Sequence[Row]) -> Pairs:
     same = _n_pairs(Counter(row["fingerprint"] for row in rows))
     of_bug = _n_pairs(Counter(row["bug"] for row in rows))
     both = _n_pairs(Counter((row["bug"], row["fingerprint"]) for row in rows))
+    by_bug: dict[str, list[str]] = defaultdict(list)
+    for row in rows:
+        by_bug[row["bug"]].append(row["fingerprint"])
+    several = [found for found in by_bug.values() if len(found) > 1]
     seen: dict[tuple[str, str], set[str]] = defaultdict(set)
     for row in rows:
         seen[row["bug"], row["test"]].add(row["fingerprint"])
     return Pairs(
         precision=both / same,
         recall=both / of_bug,
+        recall_of_bug=mean(_n_pairs(Counter(found)) / comb(len(found), 2) for found in several),
         stable=sum(len(found) == 1 for found in seen.values()) / len(seen),
     )
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 N_HISTORY = 60
 N_WORDS = 5
 N_KNOWN = 3  # of each kind
+MASKS = frozenset({"int", "float"})
 MIN_SCORE = 0.1
 
 
@@ -34,7 +35,7 @@ class Terms:
     """
 
     n_similar: int = 3
-    score: str = "tf-idf"
+    score: str = "bm25"
     limits: Limits | None = field(default_factory=Limits)
 
 
@@ -143,8 +144,9 @@ def _why(query: Entry, entry: Entry | None) -> str:
         return "the same failure: type, functions and statements of the traceback agree"
     shared = sorted(query.tags & entry.tags)
     named = [tag.partition(":")[2] for tag in shared if not tag.startswith("error:")]
-    common = {*words(query.signature)} & {*words(entry.signature)} - {"int", "float"}
-    share = jaccard(frozenset(words(query.signature)), frozenset(words(entry.signature)))
+    said, before = (frozenset(words(e.signature.partition(": ")[2])) for e in (query, entry))
+    common = (said & before) - MASKS
+    share = jaccard(said, before)
     parts = []
     if any(tag.startswith("error:") for tag in shared):
         parts.append("the same type of exception")
