@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_bayesloc.report.text import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
 N_FAULTS = 3  # unless advice was asked for
 N_LAST = 5  # failed attempts, and lessons
@@ -37,7 +37,8 @@ def advice_lines(memory: Mapping[str, Any], *, in_full: bool, n_last: int = N_LA
         lines += _full(entry, n_last) if in_full else _brief(entry)
         lines += _loop(loops.get(entry["fault"]))
     if in_full and advice:
-        lines += _world(memory["world_model"])
+        said = {text for entry in advice for text in entry["constraints"]}
+        lines += _world(memory["world_model"], said)
     return lines
 
 
@@ -70,10 +71,11 @@ def _full(entry: Mapping[str, Any], n_last: int) -> Iterator[Line]:
             yield Line(f"  {label}: {one_line(text)}")
 
 
-def _world(world: Mapping[str, Sequence[str]]) -> Iterator[Line]:
-    """What is known beyond single bugs."""
+def _world(world: Mapping[str, Sequence[str]], said: Collection[str]) -> Iterator[Line]:
+    """What is known beyond single bugs, and was not ``said`` of one."""
     for kind, texts in world.items():
-        yield from (Line(f"{kind.rstrip('s')}: {one_line(text)}") for text in texts)
+        new = (text for text in texts if text not in said)
+        yield from (Line(f"{kind.rstrip('s')}: {one_line(text)}") for text in new)
 
 
 def _past(similar: Mapping[str, Any]) -> str:
