@@ -287,6 +287,21 @@ def test_memory_that_cannot_be_used_costs_one_line(project: Project, how: str) -
         assert count(project, "SELECT count(*) FROM bug") == 1
 
 
+def test_disk_that_is_full_costs_one_line_and_no_record(project: Project) -> None:
+    project.run("-q")
+    full = "resource.setrlimit(resource.RLIMIT_FSIZE, (40_960, 40_960))"
+    code = f"import resource, sys, pytest; {full}; sys.exit(pytest.main(sys.argv[1:]))"
+    edit(project, "knots.py", "[0] * n", "[1] * n")
+
+    run = project.run("-q", "--tb=no", python=("-c", code))
+
+    assert run.ret == 1
+    assert run.stdout.count("(memory-unusable)") == 1
+    assert "own-fault" not in run.output
+    assert count(project, "SELECT count(*) FROM bug") == 1
+    assert "begins" in section(project, "--bug-advice")
+
+
 def test_green_run_does_not_open_the_memory_when_no_bug_is_open(project: Project) -> None:
     edit(project, "test_curve.py", "[0, 0, 0, 1, 1, 1]", "[0, 0, 0, 0, 1, 1, 1, 1]")
     project.run("-q")
