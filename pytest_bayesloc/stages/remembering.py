@@ -75,7 +75,7 @@ class Remembering:
     def has_work(self, *, is_red: bool) -> bool:
         """Whether the memory has to be opened at all."""
         where = memory_of(self._rootdir, self._settings.memory)
-        if where is None or is_red:
+        if where is None or is_red or self._settings.lesson:
             return where is not None
         return may_have_open_bugs(where) if isinstance(where, Path) else True
 

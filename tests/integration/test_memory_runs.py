@@ -217,6 +217,12 @@ def test_note_is_kept_with_the_open_bug(project: Project) -> None:
     assert "note: cubics want eight" in section(project, "--bug-advice")
 
 
+def test_note_of_a_green_run_is_told_with_every_failure(project: Project) -> None:
+    project.run("-q", "--bug-note=knots come from the office", "-k", "spread")
+
+    assert "observation: knots come from the office" in section(project, "--bug-advice")
+
+
 def test_forgotten_bug_is_not_taken_in_again(project: Project) -> None:
     bug = project.localize().document["memory"]["records"][0]["id"]
 
