@@ -141,7 +141,7 @@ class Adviser:
 def _why(query: Entry, entry: Entry | None) -> str:
     """In what two failures are alike."""
     if entry is None:
-        return "the same failure: type, functions and statements of the traceback agree"
+        return "the same failure: the exception's type, the function and the statement agree"
     shared = sorted(query.tags & entry.tags)
     named = [tag.partition(":")[2] for tag in shared if not tag.startswith("error:")]
     said, before = (frozenset(words(e.signature.partition(": ")[2])) for e in (query, entry))

@@ -73,7 +73,7 @@ def bm25(query: Entry, entries: Sequence[Entry]) -> list[float]:
     idf = {word: log(1 + (n - with_ + 0.5) / (with_ + 0.5)) for word, with_ in n_with.items()}
     own = found[0]
     scores = [_bm25(own, counts, idf, counts.total() / mean_length) for counts in found]
-    return [score / scores[0] if scores[0] else 0.0 for score in scores[1:]]
+    return [min(1.0, score / scores[0]) if scores[0] else 0.0 for score in scores[1:]]
 
 
 def _bm25(
