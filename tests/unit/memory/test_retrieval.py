@@ -32,8 +32,7 @@ def test_nothing_to_compare_with_is_no_error(name: str) -> None:
 
 @pytest.mark.parametrize("name", SCORES)
 def test_score_is_at_most_1_however_often_the_words_come(name: str) -> None:
-    query = entry("E: knots", "api:check")
-    often = entry("E: knots knots knots knots", "api:check", "module:knots")
+    query, often = entry("E: knots"), entry("E: knots knots knots knots")
 
     assert SCORES[name](query, [often, OTHER])[0] <= 1.0 + 1e-9
 
