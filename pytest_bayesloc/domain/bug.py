@@ -185,6 +185,15 @@ class DebugTrial:
     setback: Setback | None = None
     success: Success | None = None
 
+    @property
+    def learned(self) -> tuple[str, str, str]:
+        """Why it came out so, what was done, and the lesson; empty where nothing is said."""
+        if self.setback is not None:
+            return self.setback.why, self.setback.strategy, self.setback.constraint
+        if self.success is not None:
+            return self.success.why, self.success.strategy, self.success.insight
+        return "", "", ""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BugRecord:

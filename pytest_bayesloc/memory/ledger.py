@@ -198,9 +198,8 @@ class Ledger:
 
     def add_trial(self, bug: int, trial: DebugTrial, run: str) -> None:
         """One more trial."""
-        edit, setback, success = trial.edit, trial.setback, trial.success
-        learned = setback or success
-        lesson = setback.constraint if setback else success.insight if success else ""
+        edit = trial.edit
+        why, strategy, lesson = trial.learned
         self.db.execute(
             insert(TRIAL).values(
                 bug=bug,
@@ -216,8 +215,8 @@ class Ledger:
                 n_removed=edit.n_removed,
                 plan=safe(edit.plan),
                 in_tests=edit.in_tests,
-                why=safe(learned.why)[:250] if learned else "",
-                strategy=safe(learned.strategy)[:150] if learned else "",
+                why=safe(why)[:250],
+                strategy=safe(strategy)[:150],
                 lesson=safe(lesson)[:200],
             )
         )

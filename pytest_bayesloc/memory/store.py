@@ -61,9 +61,7 @@ class BugStore:
         """
         try:
             self._prepare()
-            with self._engine.execution_options(bayesloc_write=write).begin() as connection:
-                if write and not self.is_local:
-                    connection.execute(text("SELECT pg_advisory_xact_lock(20261122)"))
+            with self._begun(write=write) as connection:
                 yield connection
         except (SQLAlchemyError, sqlite3.Error, OSError) as error:
             raise self._unusable(error) from error
@@ -71,6 +69,13 @@ class BugStore:
     def close(self) -> None:
         """Give back what is held."""
         self._engine.dispose()
+
+    @contextmanager
+    def _begun(self, *, write: bool) -> Iterator[Connection]:
+        with self._engine.execution_options(bayesloc_write=write).begin() as connection:
+            if write and not self.is_local:
+                connection.execute(text("SELECT pg_advisory_xact_lock(20261122)"))
+            yield connection
 
     def _prepare(self) -> None:
         """Make the tables, or bring them up to date; a damaged file is set aside, once."""
@@ -86,13 +91,11 @@ class BugStore:
         self._is_ready = True
 
     def _migrate(self) -> None:
-        with self._engine.execution_options(bayesloc_write=False).begin() as connection:
+        with self._begun(write=False) as connection:
             version = _version(connection)
         if version == VERSION:
             return
-        with self._engine.execution_options(bayesloc_write=True).begin() as connection:
-            if not self.is_local:
-                connection.execute(text("SELECT pg_advisory_xact_lock(20261122)"))
+        with self._begun(write=True) as connection:
             version = _version(connection)  # another process may have been faster
             if version > VERSION:
                 raise StoreError(
@@ -171,7 +174,6 @@ def _engine(where: Path | str) -> Engine:
 def _set_up(connection: Any, _record: object) -> None:  # noqa: ANN401 - the driver's
     connection.isolation_level = None  # transactions begin where we say, not where it guesses
     cursor = connection.cursor()
-    cursor.execute("PRAGMA busy_timeout = 10000")
     cursor.execute("PRAGMA journal_mode = WAL")
     cursor.execute("PRAGMA synchronous = NORMAL")
     cursor.execute("PRAGMA foreign_keys = ON")

@@ -50,7 +50,7 @@ def _record(record: BugRecord) -> dict[str, object]:
 
 
 def _trial(trial: DebugTrial) -> dict[str, object]:
-    learned = trial.setback or trial.success
+    why, strategy, lesson = trial.learned
     return {
         "number": trial.number,
         "made_at": trial.made_at.isoformat(),
@@ -59,13 +59,9 @@ def _trial(trial: DebugTrial) -> dict[str, object]:
         "diff": clip(trial.edit.diff, MAX_DIFF),
         "error": clip(trial.error),
         "metric": trial.metric,
-        "why": learned.why if learned else "",
-        "strategy": learned.strategy if learned else "",
-        "lesson": trial.setback.constraint
-        if trial.setback
-        else trial.success.insight
-        if trial.success
-        else "",
+        "why": why,
+        "strategy": strategy,
+        "lesson": lesson,
     }
 
 

@@ -60,7 +60,7 @@ def is_renaming(changes: Changes) -> bool:
         if not _same_but_for_names(before, now, names):
             return False
         bound |= _bound(before)
-        left |= {text for node in ast.walk(now) for _, text in _named(node)}
+        left |= {text for node in ast.walk(now) for text in _named(node)}
     renamed = {old: new for old, new in names.items() if old != new}
     return (
         bool(renamed)
@@ -80,15 +80,15 @@ def _same_but_for_names(before: ast.AST, now: ast.AST, names: dict[str, str]) ->
         if type(old) is not type(new) or _rest(old) != _rest(new):
             return False
         pairs = list(zip(_named(old), _named(new), strict=False))
-        if any(names.setdefault(a, b) != b for (_, a), (_, b) in pairs):
+        if any(names.setdefault(a, b) != b for a, b in pairs):
             return False
     return True
 
 
-def _named(node: ast.AST) -> list[tuple[str, str]]:
-    """The names that ``node`` itself spells, with the fields that they stand in."""
+def _named(node: ast.AST) -> list[str]:
+    """The names that ``node`` itself spells."""
     return [
-        (field, value)
+        value
         for field, value in ast.iter_fields(node)
         if isinstance(value, str) and field in _NAMES
     ]

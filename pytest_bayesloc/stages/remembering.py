@@ -99,9 +99,8 @@ class Remembering:
             return Remembered()
         if isinstance(where, Path):
             with suppress(OSError):  # what can't be made is said below
-                (own_folder(self._rootdir) if where.parent.name == FOLDER else where.parent).mkdir(
-                    parents=True, exist_ok=True
-                )
+                own_folder(self._rootdir)
+                where.parent.mkdir(parents=True, exist_ok=True)
         store = BugStore(where, self._note)
         try:
             return self._with(store, recorded, groups, faults)
@@ -126,11 +125,7 @@ class Remembering:
         summarizer = RuleSummarizer()
         if run.kind == "infrastructure":
             with store.transaction() as connection:
-                ledger = Ledger(connection, project)
-                ledger.add_run(run)
-                share = f"{run.n_failed} of {run.n_failed + run.n_passed} tests failed"
-                ledger.observe("infrastructure", f"{run.made_at:%Y-%m-%d}: {share}", run.made_at)
-            return Remembered(said=(f"{share}: nothing is learned from such a run",))
+                return _ill_day(Ledger(connection, project), run)
         with store.transaction(write=False) as connection:
             ledger = Ledger(connection, project)
             open_bugs, revisions = ledger.open_bugs(), ledger.revisions()
@@ -148,15 +143,9 @@ class Remembering:
             events = Episodes(ledger, run, summarizer).advance(reds, greens, plan)
             adviser = Adviser(ledger, run.workspace, self._terms())
             advice = [
-                adviser.advise(
-                    event.red,
-                    event.bug,
-                    reds[event.red].symptom,
-                    event.said,
-                    _lies(faults[event.red]),
-                )
+                adviser.advise(i, event.bug, reds[i].symptom, event.said, _lies(faults[i]))
                 for event in events
-                if event.red >= 0
+                if (i := event.red) >= 0
             ]
             world = adviser.world([red.symptom for red in reds])
             _keep_said(ledger, advice, events, run)
@@ -228,6 +217,14 @@ class Remembering:
             return path.read_text(encoding="ascii").strip()[:12]
         except (OSError, UnicodeError):
             return ""
+
+
+def _ill_day(ledger: Ledger, run: Run) -> Remembered:
+    """A run in which nearly all failed is noted, and no more."""
+    ledger.add_run(run)
+    share = f"{run.n_failed} of {run.n_failed + run.n_passed} tests failed"
+    ledger.observe("infrastructure", f"{run.made_at:%Y-%m-%d}: {share}", run.made_at)
+    return Remembered(said=(f"{share}: nothing is learned from such a run",))
 
 
 def _lies(fault: Fault) -> str:
