@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.inspection.case import Case
     from pytest_bayesloc.inspection.cases import Group
     from pytest_bayesloc.inspection.changes import Changes
+    from pytest_bayesloc.inspection.rejected import Rejected
     from pytest_bayesloc.options import Launch, Report, Settings
 
 # Bound now: tests patch it (freezegun).
@@ -207,13 +208,14 @@ class LocalizationSession:
                 "suspects. Check bayesloc_source. (empty-spectrum)"
             )
         if self._settings.inspect and not self._stopped_by_hand:
+            self._recall(groups, cases)
             with self._stage("inspect"):
                 self._inspect(cases)
         self._tell_others(groups, cases)
         faults = tuple(group.fault(case) for group, case in zip(groups, cases, strict=True))
         if self._memory.has_work(is_red=True) and not self._stopped_by_hand:
             with self._stage("remember"):
-                self._remember(groups, faults)
+                self._remember(groups, faults, [case.rejected for case in cases])
         with self._stage("report"):
             self._document = self._result(faults, cases)
             self._write()
@@ -233,10 +235,26 @@ class LocalizationSession:
             with suppress(OSError):  # said already: the memory lies in the same folder
                 keep_last(self._config.rootpath, document["memory"])  # type: ignore[arg-type]
 
-    def _remember(self, groups: Sequence[Group], faults: Sequence[Fault]) -> None:
+    def _recall(self, groups: Sequence[Group], cases: Sequence[Case]) -> None:
+        with self._stage("remember"), self._memory_may_fail():
+            for case, rejected in zip(cases, self._memory.recall(groups), strict=True):
+                case.rejected = rejected
+
+    def _remember(
+        self,
+        groups: Sequence[Group],
+        faults: Sequence[Fault],
+        rejected: Sequence[Rejected] = (),
+    ) -> None:
+        with self._memory_may_fail():
+            recorded = self._recorder.recorded
+            self._remembered = self._memory.take_in(recorded, groups, faults, rejected)
+
+    @contextmanager
+    def _memory_may_fail(self) -> Iterator[None]:
         """Whatever goes wrong with the memory, the answer stands."""
         try:
-            self._remembered = self._memory.take_in(self._recorder.recorded, groups, faults)
+            yield
         except StoreError as error:
             self._note(str(error))
         except Exception as error:  # noqa: BLE001 - a fault of ours

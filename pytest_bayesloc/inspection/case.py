@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_bayesloc.domain.inspection import Inspection
 from pytest_bayesloc.domain.recording import Recording
 from pytest_bayesloc.inspection.changes import Changes
+from pytest_bayesloc.inspection.rejected import Rejected
 from pytest_bayesloc.localization.likelihoods import weigh
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class Case:
         recording: The calls of the failing tests and their neighbours.
         invariants: Per function, what held in all passing calls.
         innocent: Functions that the golden rule of callees excuses.
+        rejected: What was tried in vain on the same code.
     """
 
     failing: tuple[str, ...]
@@ -69,6 +71,7 @@ class Case:
     recording: Recording = field(default_factory=Recording)
     invariants: Mapping[Location, Sequence[Invariant]] = field(default_factory=dict)
     innocent: frozenset[Location] = frozenset()
+    rejected: Rejected = field(default_factory=Rejected)
 
     def targets(self) -> list[Location]:
         """The likeliest locations that are code, best first."""

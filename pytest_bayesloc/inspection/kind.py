@@ -25,10 +25,12 @@ class Bench:
         runner: Where tests are run again.
         clock: Monotonic seconds.
         deadline: When the work must end.
+        case: Whose tests they are.
     """
 
-    def __init__(self, runner: Runner, clock: Clock, deadline: float) -> None:
+    def __init__(self, runner: Runner, clock: Clock, deadline: float, case: Case) -> None:
         self.runner = runner
+        self._case = case
         self.clock = clock
         self.deadline = deadline
         self.wait_s = max(0.0, deadline - clock())  # of one re-run, once tests have been timed
@@ -45,7 +47,7 @@ class Bench:
     def rerun(
         self, patch: InspectionPatch | None, tests: Sequence[str], *, at_most_s: float | None = None
     ) -> Rerun:
-        """Run ``tests`` under ``patch``.
+        """Run ``tests`` under ``patch``, unless it is known that they fail under it.
 
         Raises:
             ExecutionError: If the place where re-runs happen is lost.
@@ -53,7 +55,15 @@ class Bench:
         limit_s = self.limit_s()
         if at_most_s is not None:
             limit_s = min(limit_s, at_most_s)
-        return self.runner.rerun(patch, tests, limit_s=limit_s)
+        if patch is None:
+            return self.runner.rerun(None, tests, limit_s=limit_s)
+        rejected, errors = self._case.rejected, self._case.errors
+        known = rejected.find(patch, tests, errors)
+        if known is not None:
+            return known
+        rerun = self.runner.rerun(patch, tests, limit_s=limit_s)
+        rejected.add(patch, tests, errors, rerun)
+        return rerun
 
 
 def outlooks(kinds: Iterable[Kind], model: str) -> dict[str, Outlook]:

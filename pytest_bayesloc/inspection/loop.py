@@ -75,7 +75,7 @@ class Loop:
         """
         now = self._clock()
         deadline = now + share * (self._started + self._limits.budget_s - now)
-        bench = Bench(self._runner, self._clock, deadline)
+        bench = Bench(self._runner, self._clock, deadline, case)
         case.history.append(case.belief.top(N_HISTORY))
         if not bench.left_s():
             case.stop = f"not inspected: the budget of {self._limits.budget_s:g} s was spent before"

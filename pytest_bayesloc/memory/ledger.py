@@ -16,6 +16,7 @@ from pytest_bayesloc.memory.schema import (
     NOTE,
     OBSERVATION,
     POSTING,
+    REJECTED,
     RULE,
     RUN,
     SIGHTING,
@@ -241,7 +242,7 @@ class Ledger:
         """Take a record out, with all that hangs on it."""
         failures = select(FAILURE.c.seq).where(FAILURE.c.bug == bug)
         self.db.execute(delete(POSTING).where(POSTING.c.failure.in_(failures)))
-        for table in (FAILURE, TEST, TRIAL, SIGHTING, NOTE, ADVICE):
+        for table in (FAILURE, TEST, TRIAL, SIGHTING, REJECTED, NOTE, ADVICE):
             self.db.execute(delete(table).where(table.c.bug == bug))
         self.db.execute(delete(BUG).where(BUG.c.seq == bug))
 

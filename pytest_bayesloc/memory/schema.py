@@ -21,7 +21,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import BigInteger
 
-VERSION = 1
+VERSION = 2
 
 METADATA = MetaData()
 _Key = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows by an INTEGER key alone
@@ -176,6 +176,16 @@ POSTING = Table(  # which failures hold a word: narrows a search by its rarest w
     Column("word", BigInteger, primary_key=True, autoincrement=False),
     Column("failure", _Key, ForeignKey("failure.seq", ondelete="CASCADE"), primary_key=True),
     sqlite_with_rowid=False,
+)
+
+REJECTED = Table(  # patches that were tried in vain, on one state of a bug's code
+    "rejected",
+    METADATA,
+    _of_bug(key=True),
+    Column("patch", String(32), primary_key=True),
+    Column("state", String(32), nullable=False),
+    Column("outcome", String(1000), nullable=False),
+    Index("rejected_by_state", "state"),
 )
 
 RULE = Table(  # what a person decided about fingerprints

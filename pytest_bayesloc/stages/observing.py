@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
+import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.ports import Summarizer
     from pytest_bayesloc.domain.result import Fault
+    from pytest_bayesloc.domain.source import SourceMap
     from pytest_bayesloc.inspection.cases import Group
     from pytest_bayesloc.inspection.changes import Changes
     from pytest_bayesloc.stages.green import GreenRuns
@@ -71,7 +74,7 @@ class Observing:
         edits = self._green.edits(failing, seen)
         found = []
         for group, fault, changes in zip(groups, faults, edits, strict=True):
-            code, tests = _executed(group)
+            code, tests = executed(group)
             described = Described(
                 failures=fault.failures,
                 suspects=[(row.location, row.posterior) for row in fault.ranking[:N_SUSPECTS]],
@@ -155,7 +158,13 @@ class Observing:
         )
 
 
-def _executed(group: Group) -> tuple[set[Location], set[Location]]:
+def state_of_group(group: Group, read: Callable[[str], SourceMap | None]) -> str:
+    """A digest of all that the failing tests execute, and of the Python that does."""
+    said = (sys.version, *(state_of(part, read) for part in executed(group)))
+    return hashlib.sha256("\0".join(said).encode()).hexdigest()[:32]
+
+
+def executed(group: Group) -> tuple[set[Location], set[Location]]:
     """The code that the failing tests of a group executed, and what of the tests they use."""
     spectrum = group.spectrum
     ran = {where for where, tests in spectrum.executed.items() if tests & spectrum.failing}

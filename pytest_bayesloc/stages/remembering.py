@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from contextlib import suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
@@ -11,18 +11,20 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from pytest_bayesloc.domain.advice import Remembered
+from pytest_bayesloc.domain.errors import StoreError
 from pytest_bayesloc.domain.failure import Origin
 from pytest_bayesloc.memory.glance import may_have_open_bugs
 from pytest_bayesloc.report.files import FOLDER, own_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from pytest_bayesloc.collection.recorder import Recorded
     from pytest_bayesloc.collection.spectra import Sources
     from pytest_bayesloc.domain.advice import Advice
     from pytest_bayesloc.domain.result import Fault
     from pytest_bayesloc.inspection.cases import Group
+    from pytest_bayesloc.inspection.rejected import Rejected
     from pytest_bayesloc.memory.advice import Terms
     from pytest_bayesloc.memory.episodes import Event
     from pytest_bayesloc.memory.ledger import Ledger
@@ -71,6 +73,7 @@ class Remembering:
         self._green = green
         self._note = note
         self._prove = prove
+        self._lost: StoreError | None = None
 
     def has_work(self, *, is_red: bool) -> bool:
         """Whether the memory has to be opened at all."""
@@ -79,8 +82,35 @@ class Remembering:
             return where is not None
         return may_have_open_bugs(where) if isinstance(where, Path) else True
 
+    def recall(self, groups: Sequence[Group]) -> list[Rejected]:
+        """Per group, what was tried in vain on the code as it is.
+
+        Raises:
+            StoreError: If the memory can't be used.
+        """
+        from pytest_bayesloc.inspection.rejected import Rejected
+
+        where = memory_of(self._rootdir, self._settings.memory)
+        if where is None:
+            return [Rejected() for _ in groups]
+        from pytest_bayesloc.stages.observing import state_of_group
+
+        states = [state_of_group(group, self._sources.map) for group in groups]
+        if isinstance(where, Path) and not where.is_file():
+            return [Rejected(state) for state in states]
+        from pytest_bayesloc.memory.ledger import Ledger
+        from pytest_bayesloc.memory.rejections import rejections
+
+        with self._store(where) as store, store.transaction(write=False) as connection:
+            ledger = Ledger(connection, project_of(self._rootdir))
+            return [Rejected(state, rejections(ledger, state)) for state in states]
+
     def take_in(
-        self, recorded: Recorded, groups: Sequence[Group], faults: Sequence[Fault]
+        self,
+        recorded: Recorded,
+        groups: Sequence[Group],
+        faults: Sequence[Fault],
+        rejected: Sequence[Rejected] = (),
     ) -> Remembered:
         """Add this run to the story of each bug, and look up what is known.
 
@@ -88,12 +118,11 @@ class Remembering:
             recorded: Of this run.
             groups: Of failing tests.
             faults: What was found out about each of them.
+            rejected: What was tried in vain for each of them.
 
         Raises:
             StoreError: If the memory can't be used.
         """
-        from pytest_bayesloc.memory.store import BugStore
-
         where = memory_of(self._rootdir, self._settings.memory)
         if where is None:
             return Remembered()
@@ -101,11 +130,22 @@ class Remembering:
             with suppress(OSError):  # what can't be made is said below
                 own_folder(self._rootdir)
                 where.parent.mkdir(parents=True, exist_ok=True)
-        store = BugStore(where, self._note)
+        with self._store(where) as store:
+            return self._with(store, recorded, groups, faults, rejected)
+
+    @contextmanager
+    def _store(self, where: Path | str) -> Iterator[BugStore]:
+        """The store; one that was lost is not asked again."""
+        from pytest_bayesloc.memory.store import BugStore
+
+        if self._lost is not None:
+            raise self._lost
         try:
-            return self._with(store, recorded, groups, faults)
-        finally:
-            store.close()
+            with closing(BugStore(where, self._note)) as store:
+                yield store
+        except StoreError as error:
+            self._lost = error
+            raise
 
     def _with(
         self,
@@ -113,6 +153,7 @@ class Remembering:
         recorded: Recorded,
         groups: Sequence[Group],
         faults: Sequence[Fault],
+        rejected: Sequence[Rejected],
     ) -> Remembered:
         from pytest_bayesloc.memory.advice import Adviser
         from pytest_bayesloc.memory.episodes import Episodes
@@ -149,12 +190,16 @@ class Remembering:
             ]
             world = adviser.world([red.symptom for red in reds])
             _keep_said(ledger, advice, events, run)
+            _keep_rejected(ledger, events, rejected)
             ledger.trim(self._settings.memory_limit)
             if self._settings.lesson:
                 self._note_lesson(ledger, events, recorded, run)
-            said = tuple(event.said for event in events if event.red < 0)
+            said = [event.said for event in events if event.red < 0]
+        n_spared = sum(tried.n_spared for tried in rejected)
+        if n_spared:
+            said.append(f"{n_spared} patches that failed on this very code were not tried again")
         return Remembered(
-            said=said,
+            said=tuple(said),
             advice=tuple(sorted(advice, key=lambda item: item.fault)),
             world=world,
             is_shown=run.arm == "on",
@@ -244,6 +289,19 @@ def _keep_said(ledger: Ledger, advice: Sequence[Advice], events: Sequence[Event]
         suggested = sorted({name for names in causes for name in names if name})
         kinds = sorted({loop.kind for item in own for loop in item.loops})
         worth.add_advice(bug, run.id, suggested, kinds, shown=run.arm == "on")
+
+
+def _keep_rejected(ledger: Ledger, events: Sequence[Event], rejected: Sequence[Rejected]) -> None:
+    """Keep with each bug what was tried for it in vain."""
+    from pytest_bayesloc.memory.rejections import add_rejections
+
+    of_bug: dict[int, dict[str, dict[str, str]]] = {}
+    for event in events if rejected else ():
+        if event.red >= 0 and rejected[event.red].state:
+            tried = rejected[event.red]
+            of_bug.setdefault(event.bug, {})[tried.state] = tried.new
+    for bug, new in of_bug.items():
+        add_rejections(ledger, bug, new)
 
 
 def memory_of(rootdir: Path, told: str) -> Path | str | None:

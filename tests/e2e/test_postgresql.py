@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import pytest
-from sqlalchemy import func, select, update
+from sqlalchemy import func, inspect, select, update
 
 from pytest_bayesloc.domain.errors import StoreError
 from pytest_bayesloc.memory.ledger import Ledger
-from pytest_bayesloc.memory.schema import BUG, META
+from pytest_bayesloc.memory.schema import BUG, META, REJECTED, VERSION
 from pytest_bayesloc.memory.store import BugStore
 from tests.integration import test_memory_runs as runs
 from tests.integration.conftest import projects  # noqa: F401 - a fixture
@@ -91,7 +91,20 @@ def test_newer_tables_are_left_alone(store: BugStore, postgresql: str) -> None:
             pytest.fail("it was opened")
     finally:
         with store.transaction() as connection:
-            connection.execute(update(META).values(value="1"))
+            connection.execute(update(META).values(value=str(VERSION)))
+
+
+def test_tables_of_the_first_version_are_brought_up_to_date(
+    store: BugStore, postgresql: str
+) -> None:
+    with store.transaction() as connection:
+        REJECTED.drop(connection)
+        connection.execute(update(META).values(value="1"))
+
+    other = BugStore(postgresql, pytest.fail)
+    with closing(other), other.transaction(write=False) as connection:
+        assert inspect(connection).has_table("rejected")
+        assert connection.execute(select(META.c.value)).scalar_one() == str(VERSION)
 
 
 def test_server_that_does_not_answer_costs_one_line(projects: Projects) -> None:  # noqa: F811

@@ -380,3 +380,20 @@ def test_machine_that_saw_no_run_before_knows_flaky_from_mended(
     project = seen_elsewhere(projects, FLAKY, memory)
 
     assert "flaky" in "\n".join(project.run("-q", memory, env={"GOOD": "1"}).section)
+
+
+def test_patches_that_failed_are_not_tried_again_on_the_same_code(project: Project) -> None:
+    edit(project, "knots.py", "[0] * n", "[0] * n + [n]")
+    before = project.localize("--bayesloc")
+
+    again = project.localize("--bayesloc")
+
+    words = "patches that failed on this very code were not tried again"
+    assert words not in before.stdout
+    assert words in again.stdout
+    assert again.document["ranking"] == before.document["ranking"]
+    assert [step["trials"] for step in again.inspections] == [
+        step["trials"] for step in before.inspections
+    ]
+    edit(project, "knots.py", "[0] * n + [n]", "[0] * n + [n, n]")
+    assert words not in project.localize("--bayesloc").stdout

@@ -128,7 +128,7 @@ def opened(
         return PASSED if repairs(set(taken_back(patch))) else otherwise
 
     runner = FakeRunner(answer=answer, n_swapped=n_swapped)
-    bench = Bench(as_port(runner), Clock(step=step_s), 60.0)
+    bench = Bench(as_port(runner), Clock(step=step_s), 60.0, work)
     for where, finding in Counterfactual(history).open(work, bench):
         done.found.append((where.qualname, finding.outcome))
         done.findings.append(finding)
@@ -263,7 +263,7 @@ def test_all_failing_tests_must_pass() -> None:
     work = case([change("m.py", "a")], n_failing=2)
     runner = FakeRunner(answer=lambda _, node_id: PASSED if node_id == "f0" else FAILS)
 
-    ((_, finding),) = Counterfactual().open(work, Bench(as_port(runner), Clock(), 60.0))
+    ((_, finding),) = Counterfactual().open(work, Bench(as_port(runner), Clock(), 60.0, work))
 
     assert finding.outcome is not REPAIRS
 
@@ -271,16 +271,15 @@ def test_all_failing_tests_must_pass() -> None:
 def test_number_of_failing_tests_is_bounded() -> None:
     work, runner = case([change("m.py", "a")], n_failing=30), FakeRunner()
 
-    list(Counterfactual().open(work, Bench(as_port(runner), Clock(), 60.0)))
+    list(Counterfactual().open(work, Bench(as_port(runner), Clock(), 60.0, work)))
 
     assert [len(tests) for _, tests in runner.asked] == [MAX_FAILING] * 2
 
 
 def test_nothing_is_tried_without_time() -> None:
-    runner = FakeRunner()
-    bench = Bench(as_port(runner), Clock(), 0.0)
+    work, runner = case([change("m.py", "ab")]), FakeRunner()
 
-    assert list(Counterfactual().open(case([change("m.py", "ab")]), bench)) == []
+    assert list(Counterfactual().open(work, Bench(as_port(runner), Clock(), 0.0, work))) == []
     assert runner.asked == []
 
 

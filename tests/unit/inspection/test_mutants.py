@@ -127,7 +127,7 @@ def inspected(
         yield from mutants
 
     runner = FakeRunner(answer=answer, n_swapped=n_swapped)
-    bench = Bench(as_port(runner), lambda: 0.0, 60.0)
+    bench = Bench(as_port(runner), lambda: 0.0, 60.0, case())
     (finding,) = Mutants(offered).inspect(case(), TARGET, bench)
     return finding, runner
 
@@ -246,8 +246,8 @@ def test_number_of_mutants_is_bounded_by_those_that_ran() -> None:
 
 def test_nothing_is_found_without_mutants_or_time() -> None:
     runner = FakeRunner()
-    none = Bench(as_port(runner), lambda: 0.0, 60.0)
-    late = Bench(as_port(runner), lambda: 0.0, 0.0)
+    none = Bench(as_port(runner), lambda: 0.0, 60.0, case())
+    late = Bench(as_port(runner), lambda: 0.0, 0.0, case())
 
     assert Mutants(lambda *_: iter(())).inspect(case(), TARGET, none) == ()
     assert Mutants(lambda *_: iter(ALL)).inspect(case(), TARGET, late) == ()
@@ -256,7 +256,7 @@ def test_nothing_is_found_without_mutants_or_time() -> None:
 
 def test_mutant_gets_a_little_more_time_than_the_tests_take() -> None:
     runner = FakeRunner()
-    bench = Bench(as_port(runner), lambda: 0.0, 600.0)
+    bench = Bench(as_port(runner), lambda: 0.0, 600.0, case())
     bench.usual_s = 0.2
 
     Mutants(lambda *_: iter(ALL)).inspect(case(), TARGET, bench)

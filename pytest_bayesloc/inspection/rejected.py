@@ -1,0 +1,92 @@
+"""What was tried in vain on this very code, so that it is not tried again."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.domain.inspection import Rerun, TestRun, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_bayesloc.domain.inspection import InspectionPatch
+
+SAME, OTHER = "s", "o"
+KNOWN = "known from an earlier run"
+DIGEST = 32
+
+
+class Rejected:
+    """Patches under which every test still failed, and no check of theirs was broken.
+
+    What is kept of one is how it was run and, per test in order, a letter: ``s`` for the error
+    that the test has without it, ``o`` for another; as a capital if its heartbeat was seen.
+
+    Args:
+        state: Digest of the code that the tests execute; empty if nothing is to be kept.
+        known: From earlier runs on that code: the key of a patch to what came of it.
+    """
+
+    def __init__(self, state: str = "", known: Mapping[str, str] | None = None) -> None:
+        self.state = state
+        self._known = known or {}
+        self.new: dict[str, str] = {}
+        self.n_spared = 0
+
+    def find(
+        self, patch: InspectionPatch, tests: Sequence[str], errors: Mapping[str, str]
+    ) -> Rerun | None:
+        """What came of ``patch`` before; None if it was not rejected.
+
+        Args:
+            patch: To be tried.
+            tests: Node ids.
+            errors: Per test, its error without a patch.
+        """
+        how, _, letters = self._known.get(_key(patch, tests, errors), "").partition(":")
+        if not letters or len(letters) != len(tests):
+            return None
+        self.n_spared += 1
+        runs = {
+            node_id: TestRun(
+                verdict=Verdict.FAIL,
+                error=errors[node_id] if letter.lower() == SAME else f"another error, {KNOWN}",
+                covered=letter.isupper(),
+            )
+            for node_id, letter in zip(tests, letters, strict=True)
+        }
+        return Rerun(tests=runs, n_swapped=1, how=how, log=KNOWN)
+
+    def add(
+        self,
+        patch: InspectionPatch,
+        tests: Sequence[str],
+        errors: Mapping[str, str],
+        rerun: Rerun,
+    ) -> None:
+        """Keep what came of ``patch``, if it was rejected."""
+        runs = [rerun.tests.get(node_id) for node_id in tests]
+        told = [run for run in runs if run is not None and _is_in_vain(run)]
+        if not rerun.n_swapped or len(told) < len(tests) or not errors.keys() >= set(tests):
+            return
+        letters = [
+            SAME if run.error == errors[node_id] else OTHER
+            for node_id, run in zip(tests, told, strict=True)
+        ]
+        shown = (
+            letter.upper() if run.covered else letter
+            for letter, run in zip(letters, told, strict=True)
+        )
+        self.new[_key(patch, tests, errors)] = f"{rerun.how}:{''.join(shown)}"
+
+
+def _is_in_vain(run: TestRun) -> bool:
+    return run.verdict is Verdict.FAIL and not run.violations
+
+
+def _key(patch: InspectionPatch, tests: Sequence[str], errors: Mapping[str, str]) -> str:
+    """A digest of all that decides what comes of it, but for the code that the tests execute."""
+    parts = [(part.target.file, part.patched, part.fresh) for part in (patch, *patch.companions)]
+    said = repr((parts, [(node_id, errors.get(node_id)) for node_id in tests]))
+    return hashlib.sha256(said.encode("utf-8", "backslashreplace")).hexdigest()[:DIGEST]
