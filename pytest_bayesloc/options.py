@@ -50,7 +50,7 @@ _VALUES = (
     _Option("selection", "NAME", f"next inspection by: {', '.join(SELECTIONS)}", "information"),
     _Option("memory", "on|off|PATH|URL", "where bugs are remembered from run to run", "on"),
     _Option("memory_limit", "N", "bugs that are kept; the oldest closed ones go first", "10000"),
-    _Option("experiment", "off|ab", "ab shows advice in half of the runs, to measure it", "off"),
+    _Option("experiment", "off|ab", "ab shows advice on half of the days, to measure it", "off"),
     _Option("max_similar_bugs", "N", "past bugs that advice shows", "3"),
     _Option("max_failed_strategies", "N", "failed attempts that advice shows", "5"),
     _Option("loop_errors", "N", "code states with one error that are a loop; 0: never", "3"),
@@ -183,9 +183,15 @@ def add_options(parser: pytest.Parser) -> None:
     for name, text in (
         ("bug-advice", "print what is remembered of each failure"),
         ("bug-advice-last", "print that of the last red run, without running a test"),
-        ("bug-stats", "print what the memory has learned, and whether advice helps"),
     ):
         group.addoption(f"--{name}", action="store_true", help=text)
+    group.addoption(
+        "--bug-stats",
+        nargs="?",
+        const="table",
+        choices=("table", "json"),
+        help="print what the memory has learned, and whether advice helps",
+    )
     for name, metavar, text in (
         ("bug-note", "TEXT", "a lesson of yours, added to the open bugs of the selected tests"),
         ("bug-forget", "ID", "take a bug out of the memory, and never take its failures in again"),

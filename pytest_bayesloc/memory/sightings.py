@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -34,6 +35,15 @@ class Run:
     kind: str = "normal"
     arm: str = "on"
     number: int = 0
+
+
+def arm_of(workspace: str, at: datetime) -> str:
+    """The arm of an experiment: ``on`` or ``off``, by the checkout and the day.
+
+    Not by the run: a bug that is worked on in both arms says nothing about either.
+    """
+    drawn = hashlib.sha256(f"{workspace} {at:%Y-%m-%d}".encode()).digest()[0]
+    return "off" if drawn % 2 else "on"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import json
-from itertools import pairwise
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, insert, select, update
 
 from pytest_bayesloc.domain.bug import Outcome, State
 from pytest_bayesloc.memory.rows import time_of
-from pytest_bayesloc.memory.schema import ADVICE, BUG, RUN, SIGHTING, TRIAL
+from pytest_bayesloc.memory.schema import (
+    ADVICE,
+    BUG,
+    NOTE,
+    OBSERVATION,
+    RUN,
+    SIGHTING,
+    TRIAL,
+)
 from pytest_bayesloc.memory.statistics import Counted
 from pytest_bayesloc.memory.store import dumps
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from sqlalchemy import Select, Table
+    from sqlalchemy import Column, Select
 
     from pytest_bayesloc.memory.ledger import Ledger
 
@@ -52,46 +60,111 @@ class Worth:
     def counted(self) -> list[Counted]:
         """What is counted of each bug, oldest first."""
         own = BUG.c.project == self._project
-        failed = self._per_bug(
-            select(TRIAL.c.bug, func.count()).where(TRIAL.c.outcome == Outcome.FAILED.value), TRIAL
+        trials = self._rows_of(TRIAL.c.bug, TRIAL.c.outcome, order=TRIAL.c.number)
+        seen = self._rows_of(
+            SIGHTING.c.bug,
+            SIGHTING.c.run,
+            SIGHTING.c.error,
+            SIGHTING.c.edited,
+            order=SIGHTING.c.seq,
         )
-        errors: dict[int, list[tuple[str, bool]]] = {}
-        seen = select(SIGHTING.c.bug, SIGHTING.c.error, SIGHTING.c.edited).order_by(SIGHTING.c.seq)
-        for bug, error, edited in self._db.execute(seen):
-            errors.setdefault(int(bug), []).append((str(error), edited != "[]"))
-        told: dict[int, list[tuple[bool, bool | None]]] = {}
-        for bug, loops, helped in self._db.execute(
-            select(ADVICE.c.bug, ADVICE.c.loops, ADVICE.c.helped)
-        ):
-            told.setdefault(int(bug), []).append((loops != "[]", helped))
+        told = self._rows_of(
+            ADVICE.c.bug, ADVICE.c.run, ADVICE.c.loops, ADVICE.c.helped, ADVICE.c.was_shown
+        )
         rows = select(BUG.c.seq, BUG.c.state, BUG.c.created_at, BUG.c.completed_at, RUN.c.arm)
         joined = rows.join_from(BUG, RUN, RUN.c.id == BUG.c.run, isouter=True)
         return [
-            _counted(row, failed, errors.get(row.seq, []), told.get(row.seq, []))
+            _counted(row, trials.get(row.seq, []), seen.get(row.seq, []), told.get(row.seq, []))
             for row in self._db.execute(joined.where(own).order_by(BUG.c.seq))
         ]
 
-    def _per_bug(self, asked: Select[Any], table: Table) -> dict[int, int]:
-        return {int(bug): int(n) for bug, n in self._db.execute(asked.group_by(table.c.bug))}
+    def gained(self) -> dict[str, dict[str, int]]:
+        """Per month, how much was learned, by the kinds of ``statistics.KNOWN``."""
+        own = BUG.c.project == self._project
+        lesson, outcome = TRIAL.c.lesson, TRIAL.c.outcome
+        lessons = select(lesson, func.min(TRIAL.c.made_at)).join_from(TRIAL, BUG).where(own)
+        lessons = lessons.where(lesson != "").group_by(lesson)
+        demands = select(BUG.c.demand, func.min(BUG.c.created_at)).where(own, BUG.c.demand != "")
+        alike = select(BUG.c.category, BUG.c.signature, BUG.c.created_at).where(own)
+        seen = select(OBSERVATION.c.text, OBSERVATION.c.first_at)
+        notes = select(NOTE.c.text, func.min(NOTE.c.made_at)).where(NOTE.c.project == self._project)
+        first: dict[str, Mapping[Any, str]] = {
+            "insights": self._pairs(lessons.where(outcome == Outcome.PASSED.value)),
+            "constraints": {
+                **self._pairs(lessons.where(outcome == Outcome.FAILED.value)),
+                **self._pairs(demands.group_by(BUG.c.demand)),
+            },
+            "patterns": _second(self._db.execute(alike.order_by(BUG.c.seq))),
+            "observations": {
+                **self._pairs(seen.where(OBSERVATION.c.project == self._project)),
+                **self._pairs(notes.group_by(NOTE.c.text)),
+            },
+        }
+        found: dict[str, dict[str, int]] = {}
+        for kind, times in first.items():
+            for month, n in Counter(time[:7] for time in times.values()).items():
+                found.setdefault(month, {})[kind] = n
+        return found
+
+    def _pairs(self, asked: Select[Any]) -> dict[str, str]:
+        return {str(said): str(time) for said, time in self._db.execute(asked)}
+
+    def _rows_of(
+        self, *columns: Column[Any], order: Column[Any] | None = None
+    ) -> dict[int, list[Any]]:
+        """Rows of all bugs, by the first of their columns: the bug."""
+        found: dict[int, list[Any]] = {}
+        asked = select(*columns)
+        for row in self._db.execute(asked if order is None else asked.order_by(order)):
+            found.setdefault(int(row.bug), []).append(row)
+        return found
+
+
+def _second(rows: Iterable[Any]) -> dict[tuple[str, str], str]:
+    """Per category and signature that several bugs show, when the second of them began."""
+    first: set[tuple[str, str]] = set()
+    found: dict[tuple[str, str], str] = {}
+    for category, signature, began in rows:
+        key = (str(category), str(signature))
+        if key in first:
+            found.setdefault(key, str(began))
+        first.add(key)
+    return found
 
 
 def _counted(
-    row: Any,  # noqa: ANN401 - a row of the columns that are read in ``counted``
-    failed: Mapping[int, int],
-    errors: Sequence[tuple[str, bool]],
-    told: Sequence[tuple[bool, bool | None]],
+    row: Any,  # noqa: ANN401 - rows of the columns that are read in ``counted``
+    trials: Sequence[Any],
+    seen: Sequence[Any],
+    told: Sequence[Any],
 ) -> Counted:
     began = time_of(row.created_at)
     ended = time_of(row.completed_at) if row.completed_at else None
     is_mended = row.state == State.RESOLVED.value
-    judged = [helped for _, helped in told if helped is not None]
+    judged = [item.helped for item in told if item.helped is not None]
+    streaks = _streaks(seen)
+    warned = {item.run for item in told if item.was_shown and item.loops != "[]"}
     return Counted(
         month=f"{began:%Y-%m}",
         arm=row.arm or "on",
         state=State(row.state),
-        n_trials=failed.get(row.seq, 0),
+        n_trials=sum(trial.outcome == Outcome.FAILED.value for trial in trials),
+        n_edits=len(trials),
         hours=(ended - began).total_seconds() / 3600 if ended and is_mended else None,
-        n_repeats=sum(e == before and edited for (before, _), (e, edited) in pairwise(errors)),
-        looped=any(loops for loops, _ in told),
+        n_repeats=sum(n > 1 for n in streaks.values()),
+        n_same=max(streaks.values(), default=0),
+        warned_at=next((n for run, n in streaks.items() if run in warned), None),
         helped=any(judged) if judged else None,
     )
+
+
+def _streaks(seen: Sequence[Any]) -> dict[str, int]:
+    """Per run that was the first or came after an edit, how often its error came in a row."""
+    found: dict[str, int] = {}
+    last, n = None, 0
+    for row in seen:
+        if last is None or row.edited != "[]":
+            n = n + 1 if row.error == last else 1
+            found[str(row.run)] = n
+            last = row.error
+    return found

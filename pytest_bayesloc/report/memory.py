@@ -27,7 +27,10 @@ def memory_to_json(remembered: Remembered) -> dict[str, object]:
             for item in shown
             for loop in item.loops
         ],
-        "world_model": {kind: [clip(t) for t in texts] for kind, texts in remembered.world.items()},
+        "world_model": {
+            kind: [clip(text) for text in texts if remembered.is_shown]
+            for kind, texts in remembered.world.items()
+        },
     }
 
 

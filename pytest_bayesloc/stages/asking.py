@@ -73,9 +73,7 @@ def _last(path: Path, settings: Settings) -> Iterator[str]:
 
 def _of_store(config: pytest.Config, settings: Settings, forget: str, merge: str) -> Iterator[str]:
     from pytest_bayesloc.memory.ledger import Ledger
-    from pytest_bayesloc.memory.statistics import table
     from pytest_bayesloc.memory.store import BugStore
-    from pytest_bayesloc.memory.worth import Worth
     from pytest_bayesloc.stages.remembering import memory_of, project_of
 
     where = memory_of(config.rootpath, settings.memory)
@@ -90,8 +88,18 @@ def _of_store(config: pytest.Config, settings: Settings, forget: str, merge: str
         if merge:
             yield _merge(ledger, merge)
         if config.getoption("bug_stats"):
-            yield from table(Worth(ledger).counted())
+            yield from _stats(ledger, config.getoption("bug_stats"))
     yield from notes
+
+
+def _stats(ledger: Ledger, how: str) -> list[str]:
+    from pytest_bayesloc.memory.statistics import summed_up
+    from pytest_bayesloc.memory.worth import Worth
+    from pytest_bayesloc.report.stats import stats_json, stats_lines
+
+    worth = Worth(ledger)
+    rows = summed_up(worth.counted(), worth.gained())
+    return [json.dumps(stats_json(rows), indent=2)] if how == "json" else stats_lines(rows)
 
 
 def _forget(ledger: Ledger, bug_id: str) -> str:

@@ -233,23 +233,23 @@ class Remembering:
     def _run(self, recorded: Recorded) -> tuple[Run, str]:
         """This run as the memory keeps it, and what is being done, as git says."""
         from pytest_bayesloc.memory.git import head
-        from pytest_bayesloc.memory.sightings import Run
+        from pytest_bayesloc.memory.sightings import Run, arm_of
 
         n_passed = sum(recorded.verdicts.values())
         n_failed = len(recorded.verdicts) - n_passed
         is_ill = n_failed > INFRASTRUCTURE * len(recorded.verdicts) and n_failed >= MIN_TESTS
         revision, subject = head(self._rootdir)
         made = uuid4().hex[:12]
-        has_advice = not self._settings.is_experiment or int(made[-1], 16) % 2 == 0
+        workspace, now = self._workspace(), datetime.now(timezone.utc)
         run = Run(
             id=made,
-            workspace=self._workspace(),
-            made_at=datetime.now(timezone.utc),
+            workspace=workspace,
+            made_at=now,
             revision=revision,
             n_passed=n_passed,
             n_failed=n_failed,
             kind="infrastructure" if is_ill else "normal",
-            arm="on" if has_advice else "off",
+            arm=arm_of(workspace or made, now) if self._settings.is_experiment else "on",
         )
         return run, subject
 

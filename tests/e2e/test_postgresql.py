@@ -23,7 +23,8 @@ from tests.unit.memory.test_retrieval import (
     test_candidates_are_the_older_failures_that_share_the_rarest_words,  # noqa: F401
 )
 from tests.unit.memory.test_statistics import (
-    test_bugs_are_counted_by_month_and_in_all,  # noqa: F401
+    test_bug_is_counted_from_its_first_run_to_its_last,  # noqa: F401
+    test_what_was_learned_is_counted_in_the_month_it_came,  # noqa: F401
 )
 
 if TYPE_CHECKING:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sqlite3
 import subprocess
 from contextlib import closing
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 import pytest
+
+from pytest_bayesloc.memory.sightings import arm_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -260,8 +264,32 @@ def test_statistics_count_what_was_mended(project: Project) -> None:
     project.run("-q")
 
     lines = project.run("--bug-stats").stdout.splitlines()
+    stats = json.loads(project.run("--bug-stats=json").stdout)
 
-    assert lines[-1].split()[:3] == ["all", "1", "100%"]
+    assert next(line.split()[:3] for line in lines if line.startswith("all")) == [
+        "all",
+        "1",
+        "100%",
+    ]
+    assert stats["rows"][-1]["mended"] == pytest.approx(
+        {"value": 1.0, "low": 0.207, "high": 1.0, "n": 1}, abs=1e-3
+    )
+
+
+@pytest.mark.parametrize("arm", ["on", "off"])
+def test_experiment_shows_advice_in_one_arm_only(project: Project, arm: str) -> None:
+    today = datetime.now(timezone.utc)
+    workspace = next(str(i) for i in range(99) if arm_of(str(i), today) == arm)
+    (project.root / ".bayesloc").mkdir()
+    (project.root / ".bayesloc" / "workspace").write_text(workspace)
+
+    run = project.localize("--bug-advice", "--bayesloc-experiment=ab")
+
+    assert ("advice on fault 1" in run.stdout) == (arm == "on")
+    memory = run.document["memory"]
+    assert bool(memory["advice"]) == any(memory["world_model"].values()) == (arm == "on")
+    assert len(memory["records"]) == 1
+    assert count(project, f"SELECT count(*) FROM run WHERE arm = '{arm}'") == 1
 
 
 def test_workers_of_xdist_begin_one_record(project: Project) -> None:
