@@ -52,6 +52,7 @@ class Advice:
         similar: Past bugs, the likest first.
         loops: Circles that this run closes.
         lies: Where the error lies and why, in a sentence.
+        guard: What could be checked first, and where; empty if that is done already.
     """
 
     fault: int
@@ -60,6 +61,7 @@ class Advice:
     similar: tuple[Similar, ...] = ()
     loops: tuple[LoopWarning, ...] = ()
     lies: str = ""
+    guard: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -86,6 +86,7 @@ class Symptom:
         constraint: What the code demands, by the guard or the message; empty if nothing does.
         suspects: The likeliest locations, best first, as ``file qualname``.
         in_test: Whether the error stands in the tests or their data.
+        first_check: Where the constraint could be checked first, if it was broken far below.
     """
 
     failures: tuple[TestFailure, ...]
@@ -98,6 +99,7 @@ class Symptom:
     constraint: str = ""
     suspects: tuple[str, ...] = ()
     in_test: bool = False
+    first_check: str = ""
 
     @property
     def tests(self) -> tuple[str, ...]:

@@ -72,6 +72,7 @@ class Adviser:
             similar=tuple(self._similar(bug, symptom)),
             loops=tuple(self._loops(bug, record, symptom)),
             lies=lies,
+            guard=_guard(symptom),
         )
 
     def world(self, symptoms: Sequence[Symptom]) -> dict[str, tuple[str, ...]]:
@@ -136,6 +137,12 @@ class Adviser:
             )
             for loop in found[:1]
         ]
+
+
+def _guard(symptom: Symptom) -> str:
+    """``check needs n > 0: check it first at shop/cart.py:12 in Cart.add``."""
+    where = symptom.first_check
+    return f"{symptom.constraint}: check it first at {where}" if where else ""
 
 
 def _why(query: Entry, entry: Entry | None) -> str:

@@ -15,7 +15,7 @@ from pytest_bayesloc.domain.bug import (
     TestFailure,
     clipped,
 )
-from pytest_bayesloc.memory.constraints import learned_constraint
+from pytest_bayesloc.memory.constraints import first_check, learned_constraint
 from pytest_bayesloc.memory.fingerprint import fingerprint
 from pytest_bayesloc.memory.masking import masked
 
@@ -94,6 +94,7 @@ class Describer:
         first = group.failures[0]
         constraints = (learned_constraint(failure, self._read) for failure in group.failures)
         constraint = next(filter(None, constraints), "")
+        checks = (first_check(failure, self._read) for failure in group.failures)
         where = _place(first)
         error = f"{first.exc_type}: {first.message}\n{where}".strip()
         signature = self._signature(group.failures)
@@ -115,6 +116,7 @@ class Describer:
             constraint=constraint,
             suspects=tuple(_named(where) for where, _ in group.suspects[:N_SUSPECTS]),
             in_test=group.in_test,
+            first_check=next(filter(None, checks), ""),
         )
         p = group.suspects[0][1] if group.suspects else 0.0
         return replace(symptom, hypothesis=self._summarizer.begun(symptom, raised_at=where, p=p))

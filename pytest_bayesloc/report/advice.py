@@ -54,6 +54,8 @@ def _full(entry: Mapping[str, Any], n_last: int) -> Iterator[Line]:
     if entry["said"]:
         yield Line(f"  {one_line(entry['said'])}")
     yield Line(f"  the error lies {one_line(entry['lies'])}")
+    if entry["guard"]:
+        yield Line(f"  {one_line(entry['guard'])}")
     for similar in entry["similar"]:
         yield Line(f"  like {_past(similar)}")
         yield Line(f"    score {similar['score']:.2f}: {one_line(similar['why'])}")

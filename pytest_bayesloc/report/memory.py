@@ -75,6 +75,7 @@ def _advice(advice: Advice) -> dict[str, object]:
         "bug": record.id,
         "said": clip(advice.said),
         "lies": clip(advice.lies),
+        "guard": clip(advice.guard),
         "similar": [_similar(item) for item in advice.similar],
         "failed_strategies": [clip(text) for text in record.failed_strategies],
         "constraints": [clip(text) for text in record.learned_constraints],

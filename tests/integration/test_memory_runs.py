@@ -109,6 +109,18 @@ def test_episode_is_told_from_its_beginning_to_its_lesson(project: Project) -> N
     assert "score 1.00: the same failure" in elsewhere
 
 
+def test_guard_far_below_is_offered_where_the_value_comes_in(project: Project) -> None:
+    project.write(
+        {"pen.py": "from curve import curve\n\n\ndef draw(*of):\n    return curve(*of)\n"}
+    )
+    edit(project, "test_curve.py", "from curve import curve", "from pen import draw as curve")
+
+    told = section(project, "--bug-advice")
+
+    needs = "check needs len(knots) >= 2 * degree + 2"
+    assert f"{needs}: check it first at pen.py:5 in draw" in told
+
+
 def test_advice_of_the_last_run_is_read_without_running_a_test(project: Project) -> None:
     told = section(project, "--bug-advice")
     (project.root / "test_curve.py").unlink()

@@ -1,10 +1,15 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from pytest_bayesloc.domain.failure import Failure, Frame
 from pytest_bayesloc.domain.source import SourceMap
-from pytest_bayesloc.memory.constraints import learned_constraint
+from pytest_bayesloc.memory.constraints import first_check, learned_constraint
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 CODE = "def check(knots, degree):\n    if len(knots) < 2 * degree:\n        raise ValueError\n"
 
@@ -56,3 +61,62 @@ def test_assertion_of_a_test_is_no_guard() -> None:
     source = SourceMap("def test():\n    assert 1 == 2\n", "t.py", is_test=True)
 
     assert not learned_constraint(failure("", frame), lambda _: source)
+
+
+def frame(name: str, file: str, *, in_app: bool = True, is_test: bool = False) -> Frame:
+    return Frame(file=file, line=3, name=name, first_line=1, in_app=in_app, is_test=is_test)
+
+
+TEST, ENTRY, MIDDLE, GUARD = (
+    frame("test", "t.py", is_test=True),
+    frame("draw", "pen.py"),
+    frame("curve", "curve.py"),
+    frame("check", "knots.py"),
+)
+
+
+@pytest.mark.parametrize(
+    ("frames", "where"),
+    [
+        ((TEST, ENTRY, MIDDLE, GUARD), "pen.py:3 in draw"),
+        ((TEST, MIDDLE, GUARD), ""),
+        ((TEST, GUARD), ""),
+        ((TEST,), ""),
+        ((TEST, ENTRY, MIDDLE, frame("else", "else.py")), ""),
+    ],
+    ids=["far below", "right below", "called by the test", "test", "no guard"],
+)
+def test_guard_far_below_can_be_checked_where_the_value_comes_in(
+    frames: tuple[Frame, ...], where: str
+) -> None:
+    sources = {"knots.py": SourceMap(CODE, "knots.py")}
+
+    assert first_check(failure("", *frames), sources.get) == where
+
+
+@pytest.mark.parametrize(
+    ("condition", "lesson"),
+    [
+        ("len(knots) < 2", "check needs len(knots) >= 2"),
+        ("len(knots) < LEAST", ""),
+        ("state.is_done", ""),
+    ],
+)
+def test_guard_of_a_library_counts_if_it_speaks_of_what_it_was_given(
+    condition: str, lesson: str, tmp_path: Path
+) -> None:
+    library = tmp_path / "library.py"
+    library.write_text(f"def check(knots):\n    if {condition}:\n        raise ValueError\n")
+    deepest = frame("check", str(library), in_app=False)
+
+    assert learned_constraint(failure("", ENTRY, deepest), lambda _: None) == lesson
+
+
+@pytest.mark.parametrize("text", ["def check(:\n", "\x00", None])
+def test_library_that_cannot_be_read_says_nothing(text: str | None, tmp_path: Path) -> None:
+    library = tmp_path / "library.py"
+    if text is not None:
+        library.write_text(text)
+    deepest = frame("check", str(library), in_app=False)
+
+    assert not learned_constraint(failure("", deepest), lambda _: None)
