@@ -1,0 +1,144 @@
+"""Edits and runs as people and coding agents make them: which are loops, and which are not."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.integration.test_memory_runs import edit, section
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tests.integration.conftest import Project, Projects
+
+FILES = {
+    "knots.py": """
+        def spans(knots, degree):
+            least = 2 * (degree + 1)
+            if len(knots) < least:
+                raise ValueError(f"Need at least {least} knots for degree {degree}")
+            return len(knots) - least + 1
+        """,
+    "curve.py": """
+        from knots import spans
+
+
+        def curve(knots, degree):
+            return [degree] * spans(knots, degree)
+        """,
+    "test_curve.py": """
+        from curve import curve
+
+
+        def test_line():
+            assert curve([0, 0, 1, 1], 1) == [1]
+
+
+        def test_cubic():
+            assert curve([0, 0, 0, 1, 1, 1], 3) == [3]
+        """,
+}
+READ, RUN = "read", "run"
+# What was done in the episode: a look at the code, an edit of it, a run; the same error six times.
+ATTEMPTS = [
+    ("least = 2 * (degree + 1)", "least = 2 * degree + 2"),
+    ("if len(knots) < least:", "if len(knots) < least and degree:"),
+    ("and degree:", "and degree > 0:"),
+    ("return len(knots) - least + 1", "return 1 + len(knots) - least"),
+    ("least = 2 * degree + 2", "least = (degree + 1) * 2"),
+]
+MENDING = ("[0, 0, 0, 1, 1, 1]", "[0, 0, 0, 0, 1, 1, 1, 1]")
+EPISODE = [
+    RUN,
+    *(step for attempt in ATTEMPTS for step in (READ, READ, attempt, RUN)),
+    READ,
+    READ,
+    MENDING,
+    RUN,
+    RUN,
+]
+
+
+@pytest.fixture
+def project(projects: Projects) -> Project:
+    return projects.make(FILES)
+
+
+def edited(project: Project, step: tuple[str, str]) -> None:
+    name = next(name for name in FILES if step[0] in project.read(name))
+    edit(project, name, *step)
+
+
+def replayed(project: Project, edits: Sequence[tuple[str, str] | None]) -> list[str]:
+    """What is said of loops in a first run, and in one after each edit."""
+    told = [section(project, "--bug-advice")]
+    for step in edits:
+        if step is not None:
+            edited(project, step)
+        told.append(section(project, "--bug-advice"))
+    return [text[text.index("step back") :] if "step back" in text else "" for text in told]
+
+
+def test_episode_of_26_actions_is_over_after_12_where_advice_is_followed(project: Project) -> None:
+    assert len(EPISODE) == 26
+    done, told = 0, ""
+    for step in EPISODE:
+        done += 1
+        if step == RUN:
+            told = section(project, "--bug-advice")
+            if "step back" in told:
+                break
+        elif step != READ:
+            assert isinstance(step, tuple)
+            edited(project, step)
+    assert "error: ValueError: Need at least <int> knots for degree <int>" in told
+    assert "the evidence points at the test's own data: test_curve.py test_cubic" in told
+    assert "does the input meet this? spans needs len(knots) >= least" in told
+
+    edited(project, MENDING)
+    mended = section(project, "--bug-advice")
+
+    assert "is mended after 2 failed trials: test_curve.py test_cubic" in mended
+    assert done + len((READ, MENDING, RUN)) <= 12
+
+
+def test_two_edits_that_come_and_go_are_told(project: Project) -> None:
+    there = ("len(knots) < least", "len(knots) < least + 1")
+    back = (there[1], there[0])
+
+    told = replayed(project, [there, back, there, back, there])
+
+    assert told[-1].startswith("step back: the same 2 states come and go, 3 times now")
+    assert [bool(text) for text in told[:3]] == [False, False, True]
+    assert told[2].startswith("step back: this very code failed before")
+
+
+def test_runs_without_an_edit_are_never_a_loop(project: Project) -> None:
+    assert not any(replayed(project, [None] * 6))
+
+
+def test_slow_hunt_with_a_new_error_each_time_is_never_a_loop(project: Project) -> None:
+    values = ("spans(knots)", "spans(knots, 1, 2)", "degree.spans", "knots['x']", "{}[1]", "what")
+    returned = [f"return {value}" for value in ("[degree] * spans(knots, degree)", *values)]
+    edited(project, MENDING)
+    edited(project, (returned[0], returned[1]))
+
+    told = replayed(project, list(pairwise(returned[1:])))
+
+    assert len(told) == len(values)
+    assert not any(told)
+
+
+def test_batch_of_renames_is_never_a_loop(project: Project) -> None:
+    text = project.read("knots.py")
+    told = replayed(project, [])
+    for name in ("fewest", "minimum", "needed", "bound", "n_least"):
+        project.write({"knots.py": re.sub(r"\bleast\b(?= =|:|}| \+)", name, text)})
+        told += replayed(project, [])
+
+    assert f"return len(knots) - {name} + 1" in project.read("knots.py")
+    assert not any(told)
