@@ -53,6 +53,7 @@ _VALUES = (
     _Option("experiment", "off|ab", "ab shows advice on half of the days, to measure it", "off"),
     _Option("max_similar_bugs", "N", "past bugs that advice shows", "3"),
     _Option("max_failed_strategies", "N", "failed attempts that advice shows", "5"),
+    _Option("world_model", "on|off", "whether advice tells what is known beyond one bug", "on"),
     _Option("loop_errors", "N", "code states with one error that are a loop; 0: never", "3"),
     _Option("loop_misses", "N", "edits in a wrong place that are a loop; 0: never", "3"),
     _Option("loop_cycles", "N", "repetitions of a cycle that are a loop; 0: never", "3"),
@@ -101,6 +102,7 @@ class Settings:
         is_experiment: Whether advice is shown in half of the runs only.
         n_similar: Past bugs that advice shows at most.
         n_failed_strategies: Failed attempts that advice shows at most.
+        tells_world: Whether advice tells what is known beyond single bugs.
         loop_limits: By the names of ``LOOPS``, how often is a loop; None: loops are not looked for.
         advises: Whether advice was asked for in full.
         lesson: What the user notes about the open bugs of this run's tests; empty: nothing.
@@ -122,6 +124,7 @@ class Settings:
     is_experiment: bool
     n_similar: int
     n_failed_strategies: int
+    tells_world: bool
     loop_limits: Mapping[str, int] | None
     advises: bool
     lesson: str
@@ -158,6 +161,7 @@ class Settings:
             n_failed_strategies=_number(
                 config, "max_failed_strategies", int, lambda n: n >= 0, _HOW_MANY
             ),
+            tells_world=_choice(config, "world_model", ("on", "off")) == "on",
             loop_limits=_loop_limits(config),
             advises=bool(config.getoption("bug_advice")),
             lesson=config.getoption("bug_note") or "",

@@ -188,7 +188,8 @@ class Remembering:
                 for event in events
                 if (i := event.red) >= 0
             ]
-            world = adviser.world([red.symptom for red in reds])
+            symptoms = [red.symptom for red in reds]
+            world = adviser.world(symptoms) if self._settings.tells_world else {}
             _keep_said(ledger, advice, events, run)
             _keep_rejected(ledger, events, rejected)
             ledger.trim(self._settings.memory_limit)

@@ -240,7 +240,9 @@ def test_note_is_kept_with_the_open_bug(project: Project) -> None:
 def test_note_of_a_green_run_is_told_with_every_failure(project: Project) -> None:
     project.run("-q", "--bug-note=knots come from the office", "-k", "spread")
 
-    assert "observation: knots come from the office" in section(project, "--bug-advice")
+    said = "observation: knots come from the office"
+    assert said in section(project, "--bug-advice")
+    assert said not in section(project, "--bug-advice", "--bayesloc-world-model=off")
 
 
 def test_forgotten_bug_is_not_taken_in_again(project: Project) -> None:
