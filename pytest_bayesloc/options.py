@@ -187,15 +187,10 @@ def add_options(parser: pytest.Parser) -> None:
     for name, text in (
         ("bug-advice", "print what is remembered of each failure"),
         ("bug-advice-last", "print that of the last red run, without running a test"),
+        ("bug-stats", "print what the memory has learned, and whether advice helps"),
+        ("bug-stats-json", "the same as JSON"),
     ):
         group.addoption(f"--{name}", action="store_true", help=text)
-    group.addoption(
-        "--bug-stats",
-        nargs="?",
-        const="table",
-        choices=("table", "json"),
-        help="print what the memory has learned, and whether advice helps",
-    )
     for name, metavar, text in (
         ("bug-note", "TEXT", "a lesson of yours, added to the open bugs of the selected tests"),
         ("bug-forget", "ID", "take a bug out of the memory, and never take its failures in again"),
@@ -238,7 +233,7 @@ def is_enabled(config: pytest.Config) -> bool:
 
 def is_question(config: pytest.Config) -> bool:
     """Whether the memory is asked or corrected, and no test is to be run."""
-    names = ("bug_advice_last", "bug_stats", "bug_forget", "bug_merge")
+    names = ("bug_advice_last", "bug_stats", "bug_stats_json", "bug_forget", "bug_merge")
     return any(config.getoption(name) for name in names)
 
 

@@ -49,7 +49,7 @@ def _answers(config: pytest.Config, settings: Settings) -> Iterator[str]:
     if config.getoption("bug_advice_last"):
         yield from _last(config.rootpath / FOLDER / LAST, settings)
     forget, merge = config.getoption("bug_forget"), config.getoption("bug_merge")
-    if forget or merge or config.getoption("bug_stats"):
+    if forget or merge or config.getoption("bug_stats") or config.getoption("bug_stats_json"):
         yield from _of_store(config, settings, forget or "", merge or "")
 
 
@@ -87,19 +87,19 @@ def _of_store(config: pytest.Config, settings: Settings, forget: str, merge: str
             yield _forget(ledger, forget)
         if merge:
             yield _merge(ledger, merge)
-        if config.getoption("bug_stats"):
-            yield from _stats(ledger, config.getoption("bug_stats"))
+        if config.getoption("bug_stats") or config.getoption("bug_stats_json"):
+            yield from _stats(ledger, as_json=config.getoption("bug_stats_json"))
     yield from notes
 
 
-def _stats(ledger: Ledger, how: str) -> list[str]:
+def _stats(ledger: Ledger, *, as_json: bool) -> list[str]:
     from pytest_bayesloc.memory.statistics import summed_up
     from pytest_bayesloc.memory.worth import Worth
     from pytest_bayesloc.report.stats import stats_json, stats_lines
 
     worth = Worth(ledger)
     rows = summed_up(worth.counted(), worth.gained())
-    return [json.dumps(stats_json(rows), indent=2)] if how == "json" else stats_lines(rows)
+    return [json.dumps(stats_json(rows), indent=2)] if as_json else stats_lines(rows)
 
 
 def _forget(ledger: Ledger, bug_id: str) -> str:

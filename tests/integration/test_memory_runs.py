@@ -278,7 +278,7 @@ def test_statistics_count_what_was_mended(project: Project) -> None:
     project.run("-q")
 
     lines = project.run("--bug-stats").stdout.splitlines()
-    stats = json.loads(project.run("--bug-stats=json").stdout)
+    stats = json.loads(project.run("--bug-stats-json").stdout)
 
     assert next(line.split()[:3] for line in lines if line.startswith("all")) == [
         "all",
