@@ -28,6 +28,8 @@ EVIDENCE = (
     "mutants",
 )
 REPORT_KINDS = ("html", "json")
+#: Of OpenAI's; asked only where the user says so.
+EMBEDDING_MODEL = "text-embedding-3-small"
 #: What is counted towards a loop.
 LOOPS = ("errors", "misses", "cycles", "code_edits")
 
@@ -53,6 +55,7 @@ _VALUES = (
     _Option("experiment", "off|ab", "ab shows advice on half of the days, to measure it", "off"),
     _Option("max_similar_bugs", "N", "past bugs that advice shows", "3"),
     _Option("max_failed_strategies", "N", "failed attempts that advice shows", "5"),
+    _Option("embedding_model", "off|on|NAME", "of an endpoint, to find past bugs by", "off"),
     _Option("world_model", "on|off", "whether advice tells what is known beyond one bug", "on"),
     _Option("loop_errors", "N", "code states with one error that are a loop; 0: never", "3"),
     _Option("loop_misses", "N", "edits in a wrong place that are a loop; 0: never", "3"),
@@ -102,6 +105,7 @@ class Settings:
         is_experiment: Whether advice is shown in half of the runs only.
         n_similar: Past bugs that advice shows at most.
         n_failed_strategies: Failed attempts that advice shows at most.
+        embedding_model: Name of the model that past bugs are found by; empty: by words alone.
         tells_world: Whether advice tells what is known beyond single bugs.
         loop_limits: By the names of ``LOOPS``, how often is a loop; None: loops are not looked for.
         advises: Whether advice was asked for in full.
@@ -124,6 +128,7 @@ class Settings:
     is_experiment: bool
     n_similar: int
     n_failed_strategies: int
+    embedding_model: str
     tells_world: bool
     loop_limits: Mapping[str, int] | None
     advises: bool
@@ -161,9 +166,10 @@ class Settings:
             n_failed_strategies=_number(
                 config, "max_failed_strategies", int, lambda n: n >= 0, _HOW_MANY
             ),
+            embedding_model=_embedding_model(config),
             tells_world=_choice(config, "world_model", ("on", "off")) == "on",
             loop_limits=_loop_limits(config),
-            advises=bool(config.getoption("bug_advice")),
+            advises=bool(config.getoption("bug_advice") or config.getini("bug_advice")),
             lesson=config.getoption("bug_note") or "",
             green=_text(config, "green", "a git revision")[1],
             source=source_entries(config),
@@ -211,6 +217,7 @@ def add_options(parser: pytest.Parser) -> None:
     ):
         group.addoption(f"--bayesloc-{name}", action="append", metavar=metavar, help=text)
         parser.addini(f"bayesloc_{name}", text, type="linelist", default=[])
+    parser.addini("bug_advice", "print what is remembered of each failure", type="bool")
     parser.addini("bayesloc", "inspect the suspects of every failing run", type="bool")
     parser.addini("no_bayesloc", "the plugin does nothing at all", type="bool")
 
@@ -288,6 +295,11 @@ def _loop_limits(config: pytest.Config) -> dict[str, int] | None:
     return {
         name: _number(config, f"loop_{name}", int, lambda n: n >= 0, _HOW_MANY) for name in LOOPS
     }
+
+
+def _embedding_model(config: pytest.Config) -> str:
+    value = _text(config, "embedding_model", "off, on or a model")[1]
+    return {"off": "", "on": EMBEDDING_MODEL}.get(value, value)
 
 
 def _without(config: pytest.Config) -> frozenset[str]:

@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING
 
 from benchmarks.faults.pool import over_packages
 from benchmarks.memory.labelled import collect, read
-from benchmarks.memory.scoring import hits, pairs
-from pytest_bayesloc.memory.retrieval import SCORES
+from benchmarks.memory.minilm import MiniLM
+from benchmarks.memory.scoring import by_meaning, hits, pairs
+from pytest_bayesloc.memory.advice import MIN_SCORE
+from pytest_bayesloc.memory.retrieval import SCORES, bm25
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,12 +41,15 @@ def main(argv: Sequence[str] | None = None) -> int:
             collect, work=work, python=given.python.absolute(), plugin=given.plugin.resolve()
         )
         return over_packages(given.packages or PACKAGES, task, jobs=given.jobs)
-    print(_report(work))
+    print(_report(work, with_embeddings=given.embeddings))
     return 0
 
 
-def _report(work: Path) -> str:
+def _report(work: Path, *, with_embeddings: bool) -> str:
     rows = read(work)
+    scores = dict(SCORES)
+    if with_embeddings:
+        scores["bm25 and embeddings"] = by_meaning(MiniLM())
     found = pairs(rows)
     n_bugs = len({row["bug"] for row in rows})
     lines = [
@@ -58,9 +63,11 @@ def _report(work: Path) -> str:
         "| retrieval | queries | hit@3 | MRR |",
         "|---|---|---|---|",
     ]
-    for name in SCORES:
-        of = hits(rows, name)
+    for name, score in scores.items():
+        of = hits(rows, score)
         lines.append(f"| {name} | {of.n} | {of.at_3:.3f} | {of.mrr:.3f} |")
+    shown = hits(rows, bm25, above=MIN_SCORE)
+    lines.append(f"| bm25, as shown | {shown.n} | {shown.at_3:.3f} | {shown.mrr:.3f} |")
     return "\n".join(lines)
 
 
@@ -73,6 +80,7 @@ def _arguments() -> argparse.ArgumentParser:
     add("--work", type=Path, default=cache / "bayesloc-real-suites", metavar="DIR")
     add("--python", type=Path, default=Path(sys.executable), metavar="PY")
     add("--plugin", type=Path, default=CHECKOUT, metavar="DIR", help="checkout that is measured")
+    add("--embeddings", action="store_true", help="measure them too (benchmarks/memory/minilm.py)")
     add("--jobs", type=int, default=2, metavar="N", help="packages worked on at a time (2)")
     return parser
 

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass
-from math import comb
+from math import comb, inf
 from statistics import mean
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.memory.labelled import ALONE
 from pytest_bayesloc.domain.bug import Category
-from pytest_bayesloc.memory.retrieval import SCORES, Entry
+from pytest_bayesloc.memory.embeddings import mixed, text_of, vectors_of
+from pytest_bayesloc.memory.retrieval import Entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+
+    from pytest_bayesloc.domain.ports import Embedder
+    from pytest_bayesloc.memory.retrieval import Score
 
     Row = Mapping[str, Any]
 
@@ -70,10 +74,15 @@ class Hits:
     mrr: float
 
 
-def hits(rows: Sequence[Row], score: str) -> Hits:
+def hits(rows: Sequence[Row], score: Score, *, above: float = 0.0) -> Hits:
     """Query each failure that was seen alone against all those of whole runs.
 
     Those with the query's own fingerprint are left out; of each bug and fingerprint, one counts.
+
+    Args:
+        rows: All failures.
+        score: Of a query and what it is compared with.
+        above: What scores less is not shown, and no hit.
     """
     alone = [row for row in rows if row["variant"] == ALONE]
     known = _distinct(row for row in rows if row["variant"] != ALONE)
@@ -82,8 +91,11 @@ def hits(rows: Sequence[Row], score: str) -> Hits:
         others = [other for other in known if other["fingerprint"] != row["fingerprint"]]
         is_right = [other["bug"] == row["bug"] for other in others]
         if any(is_right):
-            scores = SCORES[score](entry_of(row), [entry_of(other) for other in others])
+            scores = score(entry_of(row), [entry_of(other) for other in others])
             best = max(s for s, right in zip(scores, is_right, strict=True) if right)
+            if best <= above:
+                ranks.append(inf)
+                continue
             n_tied = sum(s == best for s in scores) - 1
             ranks.append(1 + sum(s > best for s in scores) + n_tied / 2)
     return Hits(
@@ -91,6 +103,16 @@ def hits(rows: Sequence[Row], score: str) -> Hits:
         at_3=sum(rank <= 3 for rank in ranks) / len(ranks),
         mrr=sum(1 / rank for rank in ranks) / len(ranks),
     )
+
+
+def by_meaning(embedder: Embedder) -> Score:
+    """The score of the embedding option."""
+
+    def score(query: Entry, entries: Sequence[Entry]) -> list[float]:
+        texts = list(dict.fromkeys(map(text_of, (query, *entries))))
+        return mixed(query, entries, vectors_of(embedder, texts))
+
+    return score
 
 
 def _distinct(rows: Iterable[Row]) -> list[Row]:

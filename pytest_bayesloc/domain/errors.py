@@ -25,5 +25,9 @@ class ExecutionError(BayeslocError):
     """A re-run that could not be started or was lost."""
 
 
+class EndpointError(BayeslocError):
+    """A language model that does not answer, or not in a usable way."""
+
+
 class StoreError(BayeslocError):
     """A memory that can't be read or written."""

@@ -56,6 +56,21 @@ class Runner(Protocol):
         """End what was started. May be called twice."""
 
 
+class Embedder(Protocol):
+    """Turns texts into vectors that are near each other where their meanings are."""
+
+    @property
+    def model(self) -> str:
+        """Its name: vectors of one are not compared with those of another."""
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """One vector a text, all of one length.
+
+        Raises:
+            EndpointError: If they can't be had.
+        """
+
+
 class Summarizer(Protocol):
     """Words the three stages of a bug. It never raises: where it can't, it says less."""
 

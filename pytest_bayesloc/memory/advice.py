@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_bayesloc.domain.advice import Advice, LoopWarning, Similar
 from pytest_bayesloc.memory.lookup import Lookup
 from pytest_bayesloc.memory.loops import Limits, Loop, LoopKind, loops
-from pytest_bayesloc.memory.retrieval import SCORES, Entry, jaccard
+from pytest_bayesloc.memory.retrieval import Entry, Score, bm25, jaccard
 from pytest_bayesloc.memory.words import words
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ N_HISTORY = 60
 N_WORDS = 5
 N_KNOWN = 3  # of each kind
 MASKS = frozenset({"int", "float"})
-MIN_SCORE = 0.25  # 97 % of the right ones reach it, and 43 % of the best wrong ones
+MIN_SCORE = 0.15  # the right ones among the best three reach it (docs/memory.md)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,12 +30,12 @@ class Terms:
 
     Attributes:
         n_similar: Past bugs at most.
-        score: Name of the score.
+        score: How past failures are scored.
         limits: When a streak is a loop; None: loops are not looked for.
     """
 
     n_similar: int = 3
-    score: str = "bm25"
+    score: Score = bm25
     limits: Limits | None = field(default_factory=Limits)
 
 
@@ -108,11 +108,11 @@ class Adviser:
 
     def _similar(self, bug: int, symptom: Symptom) -> list[Similar]:
         first = self._lookup.first_of_its_run(bug)
-        query = Entry(signature=symptom.signature, tags=symptom.tags, category=symptom.category)
+        query = entry_of(symptom)
         same = self._lookup.same(symptom.fingerprints, before=first)
         found = self._lookup.candidates(query.signature, query.tags, before=first)
         entries = [entry for _, entry in found]
-        scores = SCORES[self._terms.score](query, entries)
+        scores = self._terms.score(query, entries)
         best: dict[int, tuple[float, Entry | None]] = dict.fromkeys(same, (1.0, None))
         for (other, entry), score in zip(found, scores, strict=True):
             if score > max(MIN_SCORE, best.get(other, (0.0, None))[0]):
@@ -137,6 +137,11 @@ class Adviser:
             )
             for loop in found[:1]
         ]
+
+
+def entry_of(symptom: Symptom) -> Entry:
+    """A failure at hand as it is compared."""
+    return Entry(signature=symptom.signature, tags=symptom.tags, category=symptom.category)
 
 
 def _guard(symptom: Symptom) -> str:

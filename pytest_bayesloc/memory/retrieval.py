@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from math import log, sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_bayesloc.memory.words import trigrams, words
 
@@ -122,7 +122,8 @@ def _dot(a: Mapping[str, float], b: Mapping[str, float]) -> float:
     return sum(value * large[feature] for feature, value in small.items() if feature in large)
 
 
-SCORES: Mapping[str, Callable[[Entry, Sequence[Entry]], list[float]]] = {
+Score: TypeAlias = "Callable[[Entry, Sequence[Entry]], list[float]]"
+SCORES: Mapping[str, Score] = {
     "reference": reference,
     "tf-idf": tf_idf,
     "bm25": bm25,

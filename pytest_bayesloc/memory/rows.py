@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_bayesloc.domain.bug import (
     BugRecord,
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import RowMapping
 
+T = TypeVar("T")
 CHUNK = 500  # values in one statement
 
 
@@ -105,7 +106,7 @@ def sighting_of(row: RowMapping) -> Sighting:
     )
 
 
-def chunks(numbers: Sequence[int]) -> list[Sequence[int]]:
+def chunks(numbers: Sequence[T]) -> list[Sequence[T]]:
     """``numbers`` in parts that a statement takes."""
     return [numbers[i : i + CHUNK] for i in range(0, len(numbers), CHUNK)]
 

@@ -13,6 +13,7 @@ from sqlalchemy import (
     ForeignKey,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     String,
     Table,
@@ -176,6 +177,16 @@ POSTING = Table(  # which failures hold a word: narrows a search by its rarest w
     Column("word", BigInteger, primary_key=True, autoincrement=False),
     Column("failure", _Key, ForeignKey("failure.seq", ondelete="CASCADE"), primary_key=True),
     sqlite_with_rowid=False,
+)
+
+EMBEDDING = Table(  # vectors of errors, where the user named a model
+    "embedding",
+    METADATA,
+    _number(),
+    Column("model", String(100), nullable=False),
+    Column("text", String(32), nullable=False),  # digest
+    Column("vector", LargeBinary, nullable=False),  # 32-bit floats, of length 1
+    UniqueConstraint("model", "text"),
 )
 
 REJECTED = Table(  # patches that were tried in vain, on one state of a bug's code

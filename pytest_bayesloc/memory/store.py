@@ -15,7 +15,7 @@ from sqlalchemy.pool import NullPool
 
 from pytest_bayesloc.domain.errors import StoreError
 from pytest_bayesloc.domain.redaction import redacted
-from pytest_bayesloc.memory.schema import META, METADATA, REJECTED, VERSION
+from pytest_bayesloc.memory.schema import EMBEDDING, META, METADATA, REJECTED, VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -26,7 +26,9 @@ BUSY_S = 10.0
 CONNECT_S = 5
 DAMAGED = ("malformed", "not a database", "file is encrypted")
 #: Per version, what brings its tables to the next one.
-MIGRATIONS: Mapping[int, Callable[[Connection], None]] = {1: REJECTED.create}
+MIGRATIONS: Mapping[int, Callable[[Connection], None]] = {
+    1: lambda connection: METADATA.create_all(connection, tables=[EMBEDDING, REJECTED]),
+}
 
 
 class BugStore:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from pytest_bayesloc.domain.advice import Remembered
-from pytest_bayesloc.domain.errors import StoreError
+from pytest_bayesloc.domain.errors import EndpointError, StoreError
 from pytest_bayesloc.domain.failure import Origin
 from pytest_bayesloc.memory.glance import may_have_open_bugs
 from pytest_bayesloc.report.files import FOLDER, own_folder
@@ -22,12 +22,14 @@ if TYPE_CHECKING:
     from pytest_bayesloc.collection.recorder import Recorded
     from pytest_bayesloc.collection.spectra import Sources
     from pytest_bayesloc.domain.advice import Advice
+    from pytest_bayesloc.domain.bug import Symptom
     from pytest_bayesloc.domain.result import Fault
     from pytest_bayesloc.inspection.cases import Group
     from pytest_bayesloc.inspection.rejected import Rejected
     from pytest_bayesloc.memory.advice import Terms
     from pytest_bayesloc.memory.episodes import Event
     from pytest_bayesloc.memory.ledger import Ledger
+    from pytest_bayesloc.memory.retrieval import Score
     from pytest_bayesloc.memory.sightings import Run
     from pytest_bayesloc.memory.store import BugStore
     from pytest_bayesloc.options import Settings
@@ -178,11 +180,12 @@ class Remembering:
             for test in record.symptom.tests
         }
         reds = observing.reds(groups, faults, last_seen_at, summarizer)
+        terms = self._terms(self._score(store, project, [red.symptom for red in reds]))
         with store.transaction() as connection:
             ledger = Ledger(connection, project)
             run = replace(run, number=ledger.add_run(run))
             events = Episodes(ledger, run, summarizer).advance(reds, greens, plan)
-            adviser = Adviser(ledger, run.workspace, self._terms())
+            adviser = Adviser(ledger, run.workspace, terms)
             advice = [
                 adviser.advise(i, event.bug, reds[i].symptom, event.said, _lies(faults[i]))
                 for event in events
@@ -219,7 +222,30 @@ class Remembering:
         for bug in sorted(bugs) or (None,):
             ledger.add_note(bug, self._settings.lesson, run.made_at)
 
-    def _terms(self) -> Terms:
+    def _score(self, store: BugStore, project: str, symptoms: Sequence[Symptom]) -> Score:
+        """How past failures are scored; where embeddings fail, by their words."""
+        from pytest_bayesloc.memory.retrieval import bm25
+
+        model = self._settings.embedding_model
+        if not model or not symptoms:
+            return bm25
+        from pytest_bayesloc.llm.embedding import EndpointEmbedder
+        from pytest_bayesloc.memory.advice import entry_of
+        from pytest_bayesloc.memory.embeddings import Embeddings
+
+        embeddings = Embeddings(EndpointEmbedder(model))
+        try:
+            if embeddings.prepare(store, project, [entry_of(symptom) for symptom in symptoms]):
+                self._note(
+                    "Error messages and names of functions, without secrets, were sent to the "
+                    f"endpoint of OPENAI_BASE_URL for their embeddings by {model}. "
+                    "(embeddings-sent)"
+                )
+        except EndpointError as error:
+            self._note(str(error))
+        return embeddings.score
+
+    def _terms(self, score: Score) -> Terms:
         from pytest_bayesloc.memory.advice import Terms
         from pytest_bayesloc.memory.loops import Limits
 
@@ -227,7 +253,7 @@ class Remembering:
         limits = None
         if asked is not None:
             limits = Limits(**{f"n_{name}": n for name, n in asked.items()})
-        return Terms(n_similar=self._settings.n_similar, limits=limits)
+        return Terms(n_similar=self._settings.n_similar, score=score, limits=limits)
 
     # -- the run
 

