@@ -64,7 +64,13 @@ class LocalizationSession:
         self._written: dict[str, Path] = {}
         self._notes: list[str] = []
         self._stopped_by_hand = False
-        self._green = GreenRuns(config.rootpath, settings, self._sources, self._note)
+        self._green = GreenRuns(
+            config.rootpath,
+            settings,
+            self._sources,
+            lambda: recorder.files_in_use().keys(),
+            self._note,
+        )
         self._memory = Remembering(
             config.rootpath,
             settings,

@@ -79,11 +79,14 @@ class Changes:
         files: Per file whose code changed, what did.
         known: The files whose text then is known; of others nobody can tell.
         commit: With whose code they pass; empty if a run in which they passed is remembered.
+        moved: Dotted names that modules had whose files lie elsewhere now, as far as that was
+            looked at; ``files`` has them under their new paths.
     """
 
     files: Mapping[str, FileChange] = field(default_factory=dict)
     known: frozenset[str] = frozenset()
     commit: str = ""
+    moved: frozenset[str] = frozenset()
 
     @property
     def every(self) -> list[Location]:

@@ -94,22 +94,21 @@ class Episodes:
         ledger: In a transaction.
         run: This one, written already.
         summarizer: Words what is learned.
+        plan: What is being done, as the person or the commit says.
     """
 
-    def __init__(self, ledger: Ledger, run: Run, summarizer: Summarizer) -> None:
+    def __init__(self, ledger: Ledger, run: Run, summarizer: Summarizer, plan: str = "") -> None:
         self._ledger = ledger
         self._run = run
         self._summarizer = summarizer
+        self._plan = plan
 
-    def advance(
-        self, reds: Sequence[Red], greens: Mapping[int, Green], plan: str = ""
-    ) -> list[Event]:
+    def advance(self, reds: Sequence[Red], greens: Mapping[int, Green]) -> list[Event]:
         """Take the run in; one event a bug that it is about.
 
         Args:
             reds: The groups of failing tests.
             greens: Per number of an open bug, its tests that did not fail.
-            plan: What is being done: the commit's subject.
         """
         for bug, green in greens.items():
             self._ledger.move(bug, green.moved)
@@ -124,7 +123,7 @@ class Episodes:
                 events += self._failed_again(bug, record, [reds[i] for i in own], own)
             else:
                 events += self._not_failed(bug, record, greens.get(bug, Green()))
-        events += [self._begun(red, plan, i) for i, red in enumerate(reds) if home[i] is None]
+        events += [self._begun(red, i) for i, red in enumerate(reds) if home[i] is None]
         return events
 
     def _homes(self, reds: Sequence[Red], open_bugs: Mapping[int, BugRecord]) -> list[int | None]:
@@ -153,7 +152,7 @@ class Episodes:
 
     # -- red
 
-    def _begun(self, red: Red, plan: str, index: int) -> Event:
+    def _begun(self, red: Red, index: int) -> Event:
         record = BugRecord(
             id=uuid4().hex[:12],
             symptom=red.symptom,
@@ -162,7 +161,7 @@ class Episodes:
             seen_at=self._run.made_at,
             session=self._run.id,
             step=self._run.number,
-            plan=plan,
+            plan=self._plan,
         )
         bug = self._ledger.add(record, red.executed)
         self._ledger.see(bug, self._sighting([red], Edit()), red.executed)
@@ -189,7 +188,7 @@ class Episodes:
         trial = DebugTrial(
             number=len(record.trials) + 1,
             made_at=self._run.made_at,
-            edit=edit,
+            edit=replace(edit, plan=self._plan),
             outcome=Outcome.FAILED,
             error=reds[0].symptom.signature,
             metric=max(0.0, metric),
@@ -249,7 +248,7 @@ class Episodes:
     def _resolved(self, bug: int, record: BugRecord, edit: Edit, proven: tuple[str, ...]) -> Event:
         executed = self._ledger.executed(bug)
         hit = proven or tuple(name for name in edit.functions if name in executed)
-        fix = replace(edit, functions=hit or edit.functions)
+        fix = replace(edit, functions=hit or edit.functions, plan=self._plan)
         trial = DebugTrial(
             number=len(record.trials) + 1,
             made_at=self._run.made_at,

@@ -58,6 +58,7 @@ def _trial(trial: DebugTrial) -> dict[str, object]:
         "number": trial.number,
         "made_at": trial.made_at.isoformat(),
         "outcome": trial.outcome.value,
+        "plan": clip(trial.edit.plan),
         "functions": [clip(name) for name in trial.edit.functions],
         "diff": clip(trial.edit.diff, MAX_DIFF),
         "error": clip(trial.error),

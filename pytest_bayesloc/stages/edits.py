@@ -13,13 +13,14 @@ from pytest_bayesloc.domain.source import lines_of
 from pytest_bayesloc.inspection.changes import shape
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.source import SourceMap
     from pytest_bayesloc.inspection.changes import Changes
 
 DIGEST = 16
+LIKE = 0.5
 
 
 def name_of(where: Location) -> str:
@@ -27,7 +28,7 @@ def name_of(where: Location) -> str:
     return f"{where.file} {where.qualname}"
 
 
-def edit_of(changes: Changes, plan: str = "") -> Edit:
+def edit_of(changes: Changes) -> Edit:
     """``changes`` as the memory keeps them; empty if all that was done is renaming."""
     if not changes.every or is_renaming(changes):
         return Edit()
@@ -42,18 +43,59 @@ def edit_of(changes: Changes, plan: str = "") -> Edit:
         diff="".join(ended)[:DIFF_LENGTH],
         n_added=sum(line.startswith("+") for line in changed),
         n_removed=sum(line.startswith("-") for line in changed),
-        plan=plan,
         in_tests=all(where.is_test for where in changes.every),
     )
+
+
+def followed(
+    texts: Mapping[str, str], read: Callable[[str], str | None], in_use: Callable[[], Iterable[str]]
+) -> tuple[dict[str, str], frozenset[str]]:
+    """``texts`` of files with those that were moved under their new paths.
+
+    A file that is gone has become the one, of those in use that are not in ``texts``, with which it
+    shares most lines, half of them at least.
+
+    Args:
+        texts: By path, as the files were.
+        read: The text of a file as it is; None if there is none.
+        in_use: The files of the project that are imported.
+
+    Returns:
+        The texts, and the dotted names that the modules had which were moved.
+    """
+    gone = sorted(file for file in texts if read(file) is None)
+    new = sorted(file for file in in_use() if file not in texts) if gone else []
+    moved: dict[str, str] = {}
+    for old in gone:
+        likeness = {file: _likeness(texts[old], read(file) or "") for file in new}
+        best = max(new, key=lambda file: likeness[file], default="")
+        if best and likeness[best] >= LIKE:
+            moved[old] = best
+            new.remove(best)
+    names = frozenset(name for old in moved for name in _module_names(old))
+    return {moved.get(file, file): text for file, text in texts.items()}, names
+
+
+def _likeness(a: str, b: str) -> float:
+    """Share of lines that two texts have in common, in [0, 1]."""
+    one, other = ({line.strip() for line in text.splitlines()} - {""} for text in (a, b))
+    return len(one & other) / max(len(one), len(other), 1)
+
+
+def _module_names(file: str) -> list[str]:
+    """``shop.cart`` and ``cart`` of ``shop/cart.py``: nobody knows where imports begin."""
+    parts = file.removesuffix(".py").removesuffix("/__init__").split("/")
+    return [".".join(parts[i:]) for i in range(len(parts))]
 
 
 def is_renaming(changes: Changes) -> bool:
     """Whether the files differ only in what some names of theirs are called.
 
-    Each old name has to be bound in them, to be gone, and to have become one new name everywhere.
+    Each old name has to be bound in them, or to be that of a module whose file was moved; to be
+    gone, and to have become one new name everywhere.
     """
     names: dict[str, str] = {}
-    bound: set[str] = set()
+    bound: set[str] = {*changes.moved, *(f"{_FROM}{name}" for name in changes.moved)}
     left: set[str] = set()
     for change in changes.files.values():
         before, now = change.green.module.node, change.now.module.node
@@ -88,13 +130,14 @@ def _same_but_for_names(before: ast.AST, now: ast.AST, names: dict[str, str]) ->
 def _named(node: ast.AST) -> list[str]:
     """The names that ``node`` itself spells."""
     return [
-        value
+        f"{_FROM}{value}" if field == "module" else value
         for field, value in ast.iter_fields(node)
         if isinstance(value, str) and field in _NAMES
     ]
 
 
-_NAMES = frozenset({"id", "attr", "name", "arg", "asname"})
+_NAMES = frozenset({"id", "attr", "name", "arg", "asname", "module"})
+_FROM = "from "  # a module's name is not that of a variable
 
 
 def _rest(node: ast.AST) -> list[object]:

@@ -14,7 +14,7 @@ from pytest_bayesloc.memory.green import GreenMemory
 from pytest_bayesloc.report.files import FOLDER, own_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from pathlib import Path
 
     from pytest_bayesloc.collection.recorder import Recorder
@@ -36,15 +36,22 @@ class GreenRuns:
         rootdir: Of the project.
         settings: What the user asked for.
         sources: The project's files as they are.
+        in_use: Those that are imported.
         note: Tells the user, once.
     """
 
     def __init__(
-        self, rootdir: Path, settings: Settings, sources: Sources, note: Callable[[str], None]
+        self,
+        rootdir: Path,
+        settings: Settings,
+        sources: Sources,
+        in_use: Callable[[], Collection[str]],
+        note: Callable[[str], None],
     ) -> None:
         self._rootdir = rootdir
         self._settings = settings
         self._sources = sources
+        self._in_use = in_use
         self._note = note
         self._memory = GreenMemory(rootdir / FOLDER / "green.sqlite")
         self._started_ns = _time_ns()
@@ -76,13 +83,17 @@ class GreenRuns:
             StoreError: If the memory can't be read.
         """
         from pytest_bayesloc.inspection.changes import changes_since
+        from pytest_bayesloc.stages.edits import followed
 
         runs = self._memory.last_runs(groups)
-        texts = [{} if run is None else run.texts for run in runs]
-        found = changes_since(texts, self._sources.read, self._sources.map)
+        read = self._sources.read
+        texts = [followed({} if run is None else run.texts, read, self._in_use) for run in runs]
+        found = changes_since([then for then, _ in texts], read, self._sources.map)
         return [
-            changes if run is not None else self._since(revision)
-            for run, changes, revision in zip(runs, found, revisions, strict=True)
+            replace(changes, moved=moved) if run is not None else self._since(revision)
+            for run, changes, (_, moved), revision in zip(
+                runs, found, texts, revisions, strict=True
+            )
         ]
 
     def _since(self, revision: str) -> Changes | None:

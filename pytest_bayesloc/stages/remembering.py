@@ -184,7 +184,7 @@ class Remembering:
         with store.transaction() as connection:
             ledger = Ledger(connection, project)
             run = replace(run, number=ledger.add_run(run))
-            events = Episodes(ledger, run, summarizer).advance(reds, greens, plan)
+            events = Episodes(ledger, run, summarizer, plan).advance(reds, greens)
             adviser = Adviser(ledger, run.workspace, terms)
             advice = [
                 adviser.advise(i, event.bug, reds[i].symptom, event.said, _lies(faults[i]))
@@ -258,7 +258,7 @@ class Remembering:
     # -- the run
 
     def _run(self, recorded: Recorded) -> tuple[Run, str]:
-        """This run as the memory keeps it, and what is being done, as git says."""
+        """This run as the memory keeps it, and what is being done, as the user or git says."""
         from pytest_bayesloc.memory.git import head
         from pytest_bayesloc.memory.sightings import Run, arm_of
 
@@ -278,7 +278,8 @@ class Remembering:
             kind="infrastructure" if is_ill else "normal",
             arm=arm_of(workspace or made, now) if self._settings.is_experiment else "on",
         )
-        return run, subject
+        done = f"after {subject}" if subject and revision.endswith("+") else subject
+        return run, self._settings.lesson or done
 
     def _workspace(self) -> str:
         """The name of this checkout, made at its first run."""

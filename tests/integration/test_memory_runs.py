@@ -404,6 +404,22 @@ def seen_elsewhere(projects: Projects, files: dict[str, str], memory: str) -> Pr
     return project
 
 
+def test_source_file_that_was_moved_is_the_same(project: Project) -> None:
+    section(project)
+    (project.root / "knots.py").rename(project.root / "nodes.py")
+    edit(project, "curve.py", "from knots", "from nodes")
+    edit(project, "test_curve.py", "from knots", "from nodes")
+    moved = section(project, "--bug-advice")
+    edit(project, "nodes.py", "2 * degree + 2:", "2 * degree + 2 and degree:")
+
+    edited = section(project, "--bug-advice")
+
+    assert "begins" not in moved
+    assert "trial" not in moved
+    assert "trial 1 failed" in edited
+    assert "failed before: nodes.py check (+1 -1)" in edited
+
+
 def test_machine_that_saw_no_run_before_finds_the_edit_in_git(
     projects: Projects, tmp_path: Path
 ) -> None:

@@ -97,7 +97,7 @@ class Story:
             n_failed=len(reds),
         )
         self.ledger.add_run(run)
-        return Episodes(self.ledger, run, RuleSummarizer()).advance(reds, greens or {}, "a plan")
+        return Episodes(self.ledger, run, RuleSummarizer(), "a plan").advance(reds, greens or {})
 
 
 @pytest.fixture

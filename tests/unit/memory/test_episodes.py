@@ -47,7 +47,7 @@ def test_edit_that_leaves_the_test_red_is_a_failed_trial(story: Story) -> None:
 
     (trial,) = only(story, bug).trials
     assert (event.what, trial.outcome, trial.number) == ("tried", Outcome.FAILED, 1)
-    assert trial.edit == edit()
+    assert trial.edit == replace(edit(), plan="a plan")
     assert trial.setback is not None
     assert trial.setback.why == "the error is as it was: ValueError: too few"
     assert trial.setback.strategy == "knots.py check (+1 -1): `a` -> `b`"

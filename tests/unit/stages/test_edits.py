@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.inspection.changes import Changes, changes_since
-from pytest_bayesloc.stages.edits import edit_of, is_renaming, state_of
+from pytest_bayesloc.stages.edits import edit_of, followed, is_renaming, state_of
 
 CODE = """\
 LIMIT = 3
@@ -79,3 +81,48 @@ def test_state_of_code_is_that_of_its_text_wherever_it_stands() -> None:
 
     assert state(here) == state(there)
     assert state(here) != state(other)
+
+
+USER = "from knots import check\n\n\ndef curve(knots):\n    check(knots)\n    return knots\n"
+THEN = {"knots.py": CODE, "curve.py": USER, "gone.py": "A = 1\nB = 2\n"}
+MOVED = CODE.replace("price / rate", "price * rate")
+
+
+def after_move(now: dict[str, str]) -> Changes:
+    texts, moved = followed(THEN, now.get, lambda: now)
+    (found,) = changes_since([texts], now.get, lambda file: SourceMap(now[file], file))
+    return replace(found, moved=moved)
+
+
+def test_file_that_was_moved_is_no_edit() -> None:
+    found = after_move(
+        {"sub/nodes.py": CODE, "curve.py": USER.replace("knots import", "nodes import")}
+    )
+
+    assert found.moved == {"knots"}
+    assert [where.qualname for where in found.every] == ["<module>"]
+    assert edit_of(found).functions == ()
+
+
+def test_edit_of_a_file_that_was_moved_is_seen_under_its_new_path() -> None:
+    now = {"sub/nodes.py": MOVED, "curve.py": USER.replace("knots import", "nodes import")}
+
+    assert set(edit_of(after_move(now)).functions) == {"curve.py <module>", "sub/nodes.py net"}
+
+
+def test_another_file_is_no_moved_one() -> None:
+    now = {
+        "other.py": "def f():\n    return 3\n",
+        "curve.py": USER.replace("knots import", "other import"),
+    }
+
+    found = after_move(now)
+
+    assert found.moved == frozenset()
+    assert edit_of(found).functions == ("curve.py <module>",)
+
+
+def test_import_from_a_module_that_is_still_there_is_an_edit() -> None:
+    now = {**THEN, "curve.py": USER.replace("knots import", "other import")}
+
+    assert edit_of(after_move(now)).functions == ("curve.py <module>",)
