@@ -201,7 +201,7 @@ def _step_back(
     untried = [name for name in symptom.suspects if name not in edited][:3]
     if untried:
         lines.append(f"never edited: {', '.join(untried)}")
-    demands = dict.fromkeys((symptom.constraint, *record.learned_constraints))
+    demands = record.learned_constraints or (symptom.constraint,)
     said = [text for text in demands if text and " does not change " not in text]
     lines += [
         f"does the input meet this? {text}; if it may not, check it first" for text in said[:2]

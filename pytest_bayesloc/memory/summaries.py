@@ -52,7 +52,10 @@ class RuleSummarizer:
         if gained > 0:
             why += f"; {gained} of {len(record.symptom.tests)} tests pass now"
         known = {record.symptom.constraint, *record.learned_constraints}
-        constraint = now.constraint if now.constraint not in known else ""
+        edited = {function.partition(" ")[2] for function in edit.functions}
+        # What a guard demands that was edited just now is not learned: somebody wrote it.
+        is_new = now.constraint not in known and now.constraint.partition(" ")[0] not in edited
+        constraint = now.constraint if is_new else ""
         if not constraint and now.signature == before and edit.functions:
             constraint = f"changing {what} does not change this error"
         return Setback(

@@ -43,7 +43,7 @@ def test_failure_without_an_open_record_begins_one(story: Story) -> None:
 def test_edit_that_leaves_the_test_red_is_a_failed_trial(story: Story) -> None:
     bug = begun(story)
 
-    (event,) = story.run(red(symptom(constraint="check needs n > 1"), edit(), state="s1"))
+    (event,) = story.run(red(symptom(constraint="insert needs n > 1"), edit(), state="s1"))
 
     (trial,) = only(story, bug).trials
     assert (event.what, trial.outcome, trial.number) == ("tried", Outcome.FAILED, 1)
@@ -51,7 +51,19 @@ def test_edit_that_leaves_the_test_red_is_a_failed_trial(story: Story) -> None:
     assert trial.setback is not None
     assert trial.setback.why == "the error is as it was: ValueError: too few"
     assert trial.setback.strategy == "knots.py check (+1 -1): `a` -> `b`"
-    assert trial.setback.constraint == "check needs n > 1"
+    assert trial.setback.constraint == "insert needs n > 1"
+
+
+def test_what_an_edited_guard_demands_is_not_learned(story: Story) -> None:
+    bug = begun(story)
+
+    story.run(
+        red(symptom(constraint="check needs n > 1 or odd"), edit("knots.py check"), state="s1")
+    )
+
+    assert only(story, bug).learned_constraints == (
+        "changing knots.py check does not change this error",
+    )
 
 
 def test_first_failure_in_another_checkout_is_no_trial(story: Story) -> None:
