@@ -70,7 +70,7 @@ def drawn(rng: random.Random) -> BugRecord:
         created_at=made_at,
         seen_at=made_at,
         completed_at=made_at,
-        session="load",
+        session=f"{rng.randrange(40_000):012x}",
     )
 
 

@@ -40,10 +40,9 @@ class Lookup:
 
     def first_of_its_run(self, bug: int) -> int:
         """The first bug that began in the same run: others of that run are no past ones."""
-        run = select(BUG.c.run).where(BUG.c.seq == bug).scalar_subquery()
-        return int(
-            self._db.execute(select(func.min(BUG.c.seq)).where(BUG.c.run == run)).scalar_one()
-        )
+        # In two steps, and not min() in SQL: for that PostgreSQL walks through all bugs.
+        run = self._db.execute(select(BUG.c.run).where(BUG.c.seq == bug)).scalar_one()
+        return min(map(int, self._db.execute(select(BUG.c.seq).where(BUG.c.run == run)).scalars()))
 
     def same(self, fingerprints: Collection[str], *, before: int) -> list[int]:
         """The older bugs that failed with one of these fingerprints, youngest first."""
