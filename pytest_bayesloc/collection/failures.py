@@ -82,6 +82,14 @@ def failure_from(raw: RawFailure, locate: Callable[[RawCode], Location | None]) 
     )
 
 
+def files_of(raw: RawFailure) -> set[str]:
+    """The files that a failure speaks of, relative to rootdir."""
+    chain = [raw["frames"], *raw["cause_frames"]]
+    named = {str(frame["file"]) for frames in chain for frame in frames if frame["in_app"]}
+    syntax = raw["syntax_error"]
+    return named if syntax is None else {*named, str(syntax[0])}
+
+
 def _chain(error: BaseException) -> list[BaseException]:
     chain: list[BaseException] = []
     current = _follower(error)

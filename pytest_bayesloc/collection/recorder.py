@@ -122,11 +122,16 @@ class Recorder:
             self.recorded.hits += self._safely(lambda: list(collector.hits())) or []
 
     def files_in_use(self) -> dict[str, Path]:
-        """The files of the project that are imported, relative to rootdir, and where they are."""
+        """The files of the project that are imported, relative to rootdir, and where they are.
+
+        Also those whose import failed, as far as the failures speak of them.
+        """
         # No plain attribute: a module may answer with code of its own.
         own = [vars_of for m in tuple(sys.modules.values()) if (vars_of := _namespace(m))]
         names = {name for module in own if isinstance(name := module.get("__file__"), str)}
         names.update(self.recorded.files)
+        told = (failures.files_of(raw) for raw in self.recorded.failures.values())
+        names.update(self.files.absolute(file) for named in told for file in named)
         kind, relative = self.files.kind, self.files.relative
         in_project = (name for name in sorted(names) if kind(name) is not FileKind.FOREIGN)
         return {relative(name): Path(name) for name in in_project}

@@ -44,6 +44,11 @@ class Sources:
             self._maps[file] = None if text is None else SourceMap(text, file, is_test=is_test)
         return self._maps[file]
 
+    def empty(self, file: str) -> SourceMap:
+        """What there is of ``file`` where there is none any more."""
+        is_test = self.files.kind(self.files.absolute(file)) is FileKind.TEST
+        return SourceMap("", file, is_test=is_test)
+
     def read(self, file: str) -> str | None:
         """The text of ``file`` in the encoding that it declares, or None."""
         if file not in self._texts:

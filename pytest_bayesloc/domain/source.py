@@ -81,7 +81,7 @@ def first_line(statement: ast.stmt) -> int:
 class SourceMap:
     """All locations of one file.
 
-    A file that does not parse has one location, its module body.
+    A file that does not parse (``is_broken``) has one location, its module body.
 
     Args:
         text: The file's text.
@@ -93,10 +93,11 @@ class SourceMap:
         self.text = text
         self.file = file
         self.is_test = is_test
+        self.is_broken = False
         try:
             tree = parse(text)
         except (SyntaxError, ValueError, RecursionError):
-            tree = ast.Module(body=[], type_ignores=[])
+            tree, self.is_broken = ast.Module(body=[], type_ignores=[]), True
         self.module = Unit(
             location=self._location(MODULE, 1, max(1, len(lines_of(text)))),
             first_line=1,
@@ -104,7 +105,7 @@ class SourceMap:
             node=tree,
         )
         self.units: list[Unit] = [self.module]
-        self._visit(tree, prefix="", depth=1)
+        self._visit(tree)
         self._by_code = {(u.first_line, u.location.qualname): u for u in self.units}
         self._owners = self._paint()
 
@@ -113,15 +114,19 @@ class SourceMap:
             file=self.file, start_line=start, end_line=end, qualname=qualname, is_test=self.is_test
         )
 
-    def _visit(self, node: ast.AST, *, prefix: str, depth: int) -> None:
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, ScopeNode):
-                qualname = prefix + child.name
-                self.units.append(self._unit(child, qualname, depth))
-                inner = "." if isinstance(child, ast.ClassDef) else ".<locals>."
-                self._visit(child, prefix=qualname + inner, depth=depth + 1)
-            else:
-                self._visit(child, prefix=prefix, depth=depth)
+    def _visit(self, tree: ast.Module) -> None:
+        """Find the scopes, outer ones first; a long chain of ``elif`` is too deep for recursion."""
+        pending: list[tuple[ast.AST, str, int]] = [(tree, "", 1)]
+        while pending:
+            node, prefix, depth = pending.pop()
+            if isinstance(node, ScopeNode):
+                qualname = prefix + node.name
+                self.units.append(self._unit(node, qualname, depth))
+                inner = "." if isinstance(node, ast.ClassDef) else ".<locals>."
+                prefix, depth = qualname + inner, depth + 1
+            # No expression holds a scope that has a name.
+            inside = [n for n in ast.iter_child_nodes(node) if not isinstance(n, ast.expr)]
+            pending += [(child, prefix, depth) for child in reversed(inside)]
 
     def _unit(self, node: ScopeNode, qualname: str, depth: int) -> Unit:
         first = first_line(node)

@@ -43,11 +43,13 @@ class FileChange:
 
     def __post_init__(self) -> None:
         before = named(self.green)
+        # Of two texts that don't parse, nobody can tell what differs.
+        is_broken = self.green.is_broken and self.now.is_broken
         changed: list[Location] = []
         fresh: set[Location] = set()
         for name, unit in named(self.now).items():
             old = before.get(name)
-            if old is not None and shape(old.node) == shape(unit.node):
+            if old is not None and not is_broken and shape(old.node) == shape(unit.node):
                 continue
             changed.append(unit.location)
             if old is None or not unit.is_function or _header(old.node) != _header(unit.node):

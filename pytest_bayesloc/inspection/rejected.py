@@ -24,8 +24,8 @@ class Rejected:
     that the test has without it, ``o`` for another; as a capital if its heartbeat was seen.
 
     Args:
-        state: Digest of the code that the tests execute; empty if nothing is to be kept.
-        known: From earlier runs on that code: the key of a patch to what came of it.
+        state: Digest of the project; empty if nothing is to be kept.
+        known: From earlier runs on that state: the key of a patch to what came of it.
     """
 
     def __init__(self, state: str = "", known: Mapping[str, str] | None = None) -> None:
@@ -86,7 +86,7 @@ def _is_in_vain(run: TestRun) -> bool:
 
 
 def _key(patch: InspectionPatch, tests: Sequence[str], errors: Mapping[str, str]) -> str:
-    """A digest of all that decides what comes of it, but for the code that the tests execute."""
+    """A digest of all that decides what comes of it, but for the project's state."""
     parts = [(part.target.file, part.patched, part.fresh) for part in (patch, *patch.companions)]
     said = repr((parts, [(node_id, errors.get(node_id)) for node_id in tests]))
     return hashlib.sha256(said.encode("utf-8", "backslashreplace")).hexdigest()[:DIGEST]

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
 DEADLINE_S = 15.0
 RETRIES = 2
-BATCH = 128  # texts of one request
 
 
 class EndpointEmbedder:
@@ -21,7 +20,7 @@ class EndpointEmbedder:
 
     Args:
         model: Its name there.
-        deadline_s: Seconds that all texts of a call may take.
+        deadline_s: Seconds that a call may take.
     """
 
     def __init__(self, model: str, deadline_s: float = DEADLINE_S) -> None:
@@ -35,14 +34,11 @@ class EndpointEmbedder:
             EndpointError: If there is no answer, or one of another shape.
         """
         try:
-            from openai import OpenAIError
-        except ImportError as error:
-            raise self._failed(
-                "the openai package is missing: pip install 'pytest-bayesloc[llm]'"
-            ) from error
-        try:
             vectors = within(self._deadline_s, lambda: self._asked(texts))
-        except (OpenAIError, TimeoutError, ValueError, TypeError, AttributeError) as error:
+        except ModuleNotFoundError as error:
+            missing = f"{error.name} is missing: pip install 'pytest-bayesloc[llm]'"
+            raise self._failed(missing) from error
+        except Exception as error:  # of the client, of what it stands on, or of the answer
             raise self._failed(f"{type(error).__name__}: {error}") from error
         if len({len(vector) for vector in vectors}) != 1 or len(vectors) != len(texts):
             raise self._failed(
@@ -53,16 +49,12 @@ class EndpointEmbedder:
     def _asked(self, texts: Sequence[str]) -> list[list[float]]:
         from openai import OpenAI
 
-        found: list[list[float]] = []
         with OpenAI(timeout=self._deadline_s, max_retries=RETRIES) as client:
-            for start in range(0, len(texts), BATCH):
-                batch = list(texts[start : start + BATCH])
-                answer = client.embeddings.create(
-                    model=self.model, input=batch, encoding_format="float"
-                )
-                ordered = sorted(answer.data, key=lambda item: item.index)
-                found += [[float(x) for x in item.embedding] for item in ordered]
-        return found
+            answer = client.embeddings.create(
+                model=self.model, input=list(texts), encoding_format="float"
+            )
+        ordered = sorted(answer.data, key=lambda item: item.index)
+        return [[float(x) for x in item.embedding] for item in ordered]
 
     def _failed(self, why: str) -> EndpointError:
         said = redacted(" ".join(why.split()))[:200]

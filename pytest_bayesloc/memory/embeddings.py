@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import time
 from array import array
 from math import sqrt
 from typing import TYPE_CHECKING
@@ -25,8 +26,13 @@ if TYPE_CHECKING:
     from pytest_bayesloc.memory.retrieval import Entry
     from pytest_bayesloc.memory.store import BugStore
 
+# Bound now: tests patch it (freezegun).
+_monotonic = time.monotonic
+
 MAX_KEPT = 20_000  # vectors of a memory, the newest
 NEWEST = 2**62
+BATCH = 32  # texts that are asked for, and kept, together; the query's come first
+LIMIT_S = 10.0
 DIGEST = 32
 
 
@@ -63,13 +69,16 @@ class Embeddings:
             texts = list(dict.fromkeys(map(text_of, (*queries, *past)))) if past else []
             known = self._kept(connection, texts)
             is_first = not known and not self._n_kept(connection)
+        self._vectors = known
         missing = [text for text in texts if text not in known]
-        if missing:
-            new = vectors_of(self._embedder, missing)
+        until = _monotonic() + LIMIT_S
+        for start in range(0, len(missing), BATCH):
+            if start and _monotonic() > until:
+                break  # the next run goes on from here
+            new = vectors_of(self._embedder, missing[start : start + BATCH])
             with store.transaction() as connection:
                 self._keep(connection, new)
-            known = {**known, **new}
-        self._vectors = known
+            self._vectors = {**self._vectors, **new}
         return is_first and bool(missing)
 
     def score(self, query: Entry, entries: Sequence[Entry]) -> list[float]:

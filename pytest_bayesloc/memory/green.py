@@ -84,7 +84,7 @@ class GreenMemory:
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self.path = path
 
     def remember(
         self,
@@ -153,7 +153,7 @@ class GreenMemory:
         return self._found(groups, _ran)
 
     def _found(self, groups: Sequence[Sequence[str]], look_up: LookUp) -> list[Green | None]:
-        if not self._path.is_file():
+        if not self.path.is_file():
             return [None for _ in groups]
         with self._open() as db:
             texts_of = cache(partial(_texts, db))
@@ -163,7 +163,7 @@ class GreenMemory:
     def _open(self) -> Iterator[sqlite3.Connection]:
         """A transaction: all of it is kept, or nothing."""
         try:
-            with closing(sqlite3.connect(self._path, timeout=BUSY_S, isolation_level=None)) as db:
+            with closing(sqlite3.connect(self.path, timeout=BUSY_S, isolation_level=None)) as db:
                 db.execute("PRAGMA foreign_keys = ON")
                 db.execute("BEGIN IMMEDIATE")
                 _migrate(db)
@@ -175,7 +175,7 @@ class GreenMemory:
                 db.execute("COMMIT")
         except (sqlite3.Error, OSError, zlib.error, UnicodeError) as error:
             raise StoreError(
-                f"The memory of green runs in {self._path} can't be used ({error}): what changed "
+                f"The memory of green runs in {self.path} can't be used ({error}): what changed "
                 "since the tests passed is not known. Remove the file if it is damaged.",
                 slug="green-memory",
             ) from error

@@ -24,15 +24,14 @@ def rejections(ledger: Ledger, state: str) -> dict[str, str]:
     return {str(patch): str(outcome) for patch, outcome in ledger.db.execute(asked)}
 
 
-def add_rejections(ledger: Ledger, bug: int, new: Mapping[str, Mapping[str, str]]) -> None:
-    """Keep per state what was tried on it; of other states of the bug's code nothing is kept."""
+def add_rejections(ledger: Ledger, bug: int, state: str, new: Mapping[str, str]) -> None:
+    """Keep what was tried on ``state``; of other states nothing is kept."""
     of_bug = REJECTED.c.bug == bug
-    ledger.db.execute(delete(REJECTED).where(of_bug, REJECTED.c.state.not_in(list(new))))
+    ledger.db.execute(delete(REJECTED).where(of_bug, REJECTED.c.state != state))
     known = set(ledger.db.execute(select(REJECTED.c.patch).where(of_bug)).scalars())
     rows = [
         {"bug": bug, "patch": patch, "state": state, "outcome": outcome}
-        for state, outcomes in new.items()
-        for patch, outcome in outcomes.items()
+        for patch, outcome in new.items()
         if patch not in known
     ]
     if rows:

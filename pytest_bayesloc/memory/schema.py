@@ -189,7 +189,7 @@ EMBEDDING = Table(  # vectors of errors, where the user named a model
     UniqueConstraint("model", "text"),
 )
 
-REJECTED = Table(  # patches that were tried in vain, on one state of a bug's code
+REJECTED = Table(  # patches that were tried in vain, on the last state of the project
     "rejected",
     METADATA,
     _of_bug(key=True),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import operator
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from itertools import accumulate
-from math import comb, sqrt
+from math import sqrt
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 Z = 1.96  # of a 95 % interval
-TAIL = 0.025
+ONE_TAIL_IN = 40
 A_LOOP = 3  # runs in a row with the same error after an edit, whatever the user calls a loop
 #: What the world model is made of.
 KNOWN = ("insights", "constraints", "patterns", "observations")
@@ -33,9 +34,10 @@ class Counted:
         n_edits: Runs before which code that its tests execute was edited.
         hours: Until it was mended; None if it was not.
         n_repeats: Runs with an edit that showed the same error as the run before.
-        n_same: Runs with one error in a row at most, the first and those after an edit.
-        warned_at: How many runs in a row had shown the error when a loop was first told of, to
-            the user; None if none was.
+        n_same: Runs of one checkout with one error in a row at most, the first and those after an
+            edit.
+        warned_at: How many runs in a row had shown the error when the user was first told of a loop
+            in a row that became one; None if that never was.
         helped: Whether what was advised was part of the fix; None if nobody can tell.
     """
 
@@ -102,7 +104,7 @@ def summed_up(bugs: Sequence[Counted], gained: Mapping[str, Mapping[str, int]]) 
         gained: Per month, how much was learned of each of ``KNOWN``.
     """
     months = sorted({bug.month for bug in bugs} | gained.keys())
-    totals = accumulate((Counter(gained.get(month, {})) for month in months), _both)
+    totals = accumulate((Counter(gained.get(month, {})) for month in months), operator.add)
     known = dict(zip(months, totals, strict=True))
     of_month, of_arm = defaultdict(list), defaultdict(list)
     for bug in bugs:
@@ -112,10 +114,6 @@ def summed_up(bugs: Sequence[Counted], gained: Mapping[str, Mapping[str, int]]) 
     if len(of_arm) > 1:
         rows += [_row(f"advice {arm}", of_arm[arm]) for arm in sorted(of_arm, reverse=True)]
     return [*rows, _row("all", bugs, known[months[-1]])] if months else []
-
-
-def _both(a: Counter[str], b: Counter[str]) -> Counter[str]:
-    return a + b
 
 
 def _row(name: str, bugs: Sequence[Counted], known: Mapping[str, int] | None = None) -> Row:
@@ -165,8 +163,9 @@ def middle(values: Iterable[float]) -> Estimate | None:
     n = len(found)
     if not n:
         return None
-    below, skipped = 0.0, 0
-    while (below := below + comb(n, skipped) / 2**n) <= TAIL:
-        skipped += 1
+    below, ways, skipped = 1, 1, 0  # of 2**n ways, those with so few values below the median
+    while below * ONE_TAIL_IN <= 2**n:
+        ways = ways * (n - skipped) // (skipped + 1)
+        below, skipped = below + ways, skipped + 1
     first = max(0, skipped - 1)
     return Estimate(value=median(found), low=found[first], high=found[n - 1 - first], n=n)

@@ -15,7 +15,7 @@ from pytest_bayesloc.domain.bug import (
     TestFailure,
     clipped,
 )
-from pytest_bayesloc.memory.constraints import first_check, learned_constraint
+from pytest_bayesloc.memory.constraints import Guards
 from pytest_bayesloc.memory.fingerprint import fingerprint
 from pytest_bayesloc.memory.masking import masked
 
@@ -88,13 +88,14 @@ class Describer:
         self._read = read
         self._rootdir = rootdir
         self._summarizer = summarizer
+        self._guards = Guards(read, rootdir)
 
     def symptom(self, group: Group) -> Symptom:
         """What is remembered of ``group``."""
         first = group.failures[0]
-        constraints = (learned_constraint(failure, self._read) for failure in group.failures)
+        constraints = map(self._guards.constraint, group.failures)
         constraint = next(filter(None, constraints), "")
-        checks = (first_check(failure, self._read) for failure in group.failures)
+        checks = map(self._guards.first_check, group.failures)
         where = _place(first)
         error = f"{first.exc_type}: {first.message}\n{where}".strip()
         signature = self._signature(group.failures)

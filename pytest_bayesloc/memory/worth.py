@@ -19,7 +19,7 @@ from pytest_bayesloc.memory.schema import (
     SIGHTING,
     TRIAL,
 )
-from pytest_bayesloc.memory.statistics import Counted
+from pytest_bayesloc.memory.statistics import A_LOOP, Counted
 from pytest_bayesloc.memory.store import dumps
 
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ class Worth:
         seen = self._rows_of(
             SIGHTING.c.bug,
             SIGHTING.c.run,
+            SIGHTING.c.workspace,
             SIGHTING.c.error,
             SIGHTING.c.edited,
             order=SIGHTING.c.seq,
@@ -94,7 +95,7 @@ class Worth:
                 **self._pairs(lessons.where(outcome == Outcome.FAILED.value)),
                 **self._pairs(demands.group_by(BUG.c.demand)),
             },
-            "patterns": _second(self._db.execute(alike.order_by(BUG.c.seq))),
+            "patterns": _since_when_repeated(self._db.execute(alike.order_by(BUG.c.seq))),
             "observations": {
                 **self._pairs(seen.where(OBSERVATION.c.project == self._project)),
                 **self._pairs(notes.group_by(NOTE.c.text)),
@@ -120,7 +121,7 @@ class Worth:
         return found
 
 
-def _second(rows: Iterable[Any]) -> dict[tuple[str, str], str]:
+def _since_when_repeated(rows: Iterable[Any]) -> dict[tuple[str, str], str]:
     """Per category and signature that several bugs show, when the second of them began."""
     first: set[tuple[str, str]] = set()
     found: dict[tuple[str, str], str] = {}
@@ -142,29 +143,36 @@ def _counted(
     ended = time_of(row.completed_at) if row.completed_at else None
     is_mended = row.state == State.RESOLVED.value
     judged = [item.helped for item in told if item.helped is not None]
-    streaks = _streaks(seen)
+    rows = _rows(seen)
     warned = {item.run for item in told if item.was_shown and item.loops != "[]"}
+    looped = [row for row in rows if len(row) >= A_LOOP]
+    told_at = [n for row in looped for n, run in enumerate(row, 1) if run in warned]
+    n_edited = sum(item.edited != "[]" for item in seen)
     return Counted(
         month=f"{began:%Y-%m}",
         arm=row.arm or "on",
         state=State(row.state),
         n_trials=sum(trial.outcome == Outcome.FAILED.value for trial in trials),
-        n_edits=len(trials),
+        n_edits=n_edited + sum(t.outcome == Outcome.PASSED.value for t in trials),
         hours=(ended - began).total_seconds() / 3600 if ended and is_mended else None,
-        n_repeats=sum(n > 1 for n in streaks.values()),
-        n_same=max(streaks.values(), default=0),
-        warned_at=next((n for run, n in streaks.items() if run in warned), None),
+        n_repeats=sum(len(row) - 1 for row in rows),
+        n_same=max(map(len, rows), default=0),
+        warned_at=min(told_at, default=None),
         helped=any(judged) if judged else None,
     )
 
 
-def _streaks(seen: Sequence[Any]) -> dict[str, int]:
-    """Per run that was the first or came after an edit, how often its error came in a row."""
-    found: dict[str, int] = {}
-    last, n = None, 0
-    for row in seen:
-        if last is None or row.edited != "[]":
-            n = n + 1 if row.error == last else 1
-            found[str(row.run)] = n
-            last = row.error
+def _rows(seen: Sequence[Any]) -> list[list[str]]:
+    """The runs of one checkout in a row that showed one error: the first, then those with edits."""
+    found: list[list[str]] = []
+    last: dict[str, tuple[str, list[str]]] = {}
+    for item in seen:
+        error, row = last.get(item.workspace, ("", []))
+        if row and item.edited == "[]":
+            continue
+        if item.error != error or not row:
+            row = []
+            found.append(row)
+        row.append(str(item.run))
+        last[item.workspace] = (item.error, row)
     return found

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
-from contextlib import closing
+from contextlib import closing, contextmanager
 from datetime import datetime, timezone
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,10 +15,11 @@ from pytest_bayesloc.domain.errors import BayeslocError, StoreError
 from pytest_bayesloc.report.files import FOLDER, own_folder, replace_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Generator, Iterator, Mapping
     from pathlib import Path
 
     from pytest_bayesloc.memory.ledger import Ledger
+    from pytest_bayesloc.memory.statistics import Row
     from pytest_bayesloc.options import Settings
 
 LAST = "last-advice.json"
@@ -46,11 +48,21 @@ def keep_last(rootdir: Path, memory: Mapping[str, Any]) -> None:
 
 
 def _answers(config: pytest.Config, settings: Settings) -> Iterator[str]:
-    if config.getoption("bug_advice_last"):
+    asked = config.getoption
+    if asked("bug_advice_last"):
         yield from _last(config.rootpath / FOLDER / LAST, settings)
-    forget, merge = config.getoption("bug_forget"), config.getoption("bug_merge")
-    if forget or merge or config.getoption("bug_stats") or config.getoption("bug_stats_json"):
-        yield from _of_store(config, settings, forget or "", merge or "")
+    if asked("bug_forget"):
+        yield from _corrected(config, settings, partial(_forget, bug_id=asked("bug_forget")))
+    if asked("bug_merge"):
+        yield from _corrected(config, settings, partial(_merge, pair=asked("bug_merge")))
+    if asked("bug_stats") or asked("bug_stats_json"):
+        from pytest_bayesloc.report.stats import stats_json, stats_lines
+
+        rows = _stats(config, settings)
+        if asked("bug_stats"):
+            yield from stats_lines(rows)
+        if asked("bug_stats_json"):
+            yield json.dumps(stats_json(rows), indent=2)
 
 
 def _last(path: Path, settings: Settings) -> Iterator[str]:
@@ -71,35 +83,48 @@ def _last(path: Path, settings: Settings) -> Iterator[str]:
     yield from (line.text for line in lines)
 
 
-def _of_store(config: pytest.Config, settings: Settings, forget: str, merge: str) -> Iterator[str]:
+def _corrected(
+    config: pytest.Config, settings: Settings, correct: Callable[[Ledger], str]
+) -> Iterator[str]:
+    with _ledger(config, settings, write=True) as ledger:
+        if ledger is not None:
+            yield correct(ledger)
+
+
+def _stats(config: pytest.Config, settings: Settings) -> list[Row]:
+    from pytest_bayesloc.memory.statistics import summed_up
+    from pytest_bayesloc.memory.worth import Worth
+
+    with _ledger(config, settings, write=False) as ledger:
+        if ledger is None:
+            return []
+        worth = Worth(ledger)
+        counted, gained = worth.counted(), worth.gained()
+    return summed_up(counted, gained)
+
+
+@contextmanager
+def _ledger(config: pytest.Config, settings: Settings, *, write: bool) -> Generator[Ledger | None]:
+    """The project's ledger in a transaction; None, and a word why, where there is no memory."""
     from pytest_bayesloc.memory.ledger import Ledger
     from pytest_bayesloc.memory.store import BugStore
     from pytest_bayesloc.stages.remembering import memory_of, project_of
 
     where = memory_of(config.rootpath, settings.memory)
     if where is None:
-        yield "The memory is off (--bayesloc-memory=off): there is nothing to ask."
-        return
-    notes: list[str] = []
-    with closing(BugStore(where, notes.append)) as store, store.transaction() as connection:
-        ledger = Ledger(connection, project_of(config.rootpath))
-        if forget:
-            yield _forget(ledger, forget)
-        if merge:
-            yield _merge(ledger, merge)
-        if config.getoption("bug_stats") or config.getoption("bug_stats_json"):
-            yield from _stats(ledger, as_json=config.getoption("bug_stats_json"))
-    yield from notes
+        _note("The memory is off (--bayesloc-memory=off): there is nothing to ask.")
+        yield None
+    elif not isinstance(where, str) and not where.exists():
+        _note(f"There is no memory in {where} yet: no test has failed with it on.")
+        yield None
+    else:
+        with closing(BugStore(where, _note)) as store, store.transaction(write=write) as connection:
+            yield Ledger(connection, project_of(config.rootpath))
 
 
-def _stats(ledger: Ledger, *, as_json: bool) -> list[str]:
-    from pytest_bayesloc.memory.statistics import summed_up
-    from pytest_bayesloc.memory.worth import Worth
-    from pytest_bayesloc.report.stats import stats_json, stats_lines
-
-    worth = Worth(ledger)
-    rows = summed_up(worth.counted(), worth.gained())
-    return [json.dumps(stats_json(rows), indent=2)] if as_json else stats_lines(rows)
+def _note(text: str) -> None:
+    """Apart from the answer, which a program may read."""
+    sys.stderr.write(f"{text}\n")
 
 
 def _forget(ledger: Ledger, bug_id: str) -> str:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+import sys
 import time
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
+from pathlib import Path
 from textwrap import shorten
 from typing import TYPE_CHECKING
 
@@ -15,14 +18,16 @@ from pytest_bayesloc.report.files import FOLDER, own_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
-    from pathlib import Path
 
     from pytest_bayesloc.collection.recorder import Recorder
     from pytest_bayesloc.collection.spectra import Sources
     from pytest_bayesloc.inspection.changes import Changes
     from pytest_bayesloc.inspection.history import History
+    from pytest_bayesloc.memory.green import Green
     from pytest_bayesloc.options import Settings
+    from pytest_bayesloc.stages.moves import Then
 
+_METADATA = (".dist-info", ".egg-info", ".egg-link", ".pth")
 MAX_SAID = 40  # characters of a commit's first line
 
 # Bound now: tests patch it (freezegun).
@@ -55,6 +60,7 @@ class GreenRuns:
         self._note = note
         self._memory = GreenMemory(rootdir / FOLDER / "green.sqlite")
         self._started_ns = _time_ns()
+        self._last_run_ns = _written_ns(self._memory.path)
 
     def changes(self, groups: Sequence[Sequence[str]]) -> list[Changes]:
         """Per group of tests, what changed since they passed, as far as that is remembered."""
@@ -83,18 +89,50 @@ class GreenRuns:
             StoreError: If the memory can't be read.
         """
         from pytest_bayesloc.inspection.changes import changes_since
-        from pytest_bayesloc.stages.edits import followed
+        from pytest_bayesloc.stages.moves import Then
 
         runs = self._memory.last_runs(groups)
-        read = self._sources.read
-        texts = [followed({} if run is None else run.texts, read, self._in_use) for run in runs]
-        found = changes_since([then for then, _ in texts], read, self._sources.map)
+        of_snapshot = {id(run.texts): self._followed(run) for run in runs if run is not None}
+        thens = [Then(texts={}) if run is None else of_snapshot[id(run.texts)] for run in runs]
+        # What is gone is compared as empty.
+        found = changes_since(
+            [then.texts for then in thens],
+            lambda file: self._sources.read(file) or "",
+            lambda file: self._sources.map(file) or self._sources.empty(file),
+        )
         return [
-            replace(changes, moved=moved) if run is not None else self._since(revision)
-            for run, changes, (_, moved), revision in zip(
-                runs, found, texts, revisions, strict=True
-            )
+            replace(changes, moved=then.moved) if run is not None else self._since(revision)
+            for run, changes, then, revision in zip(runs, found, thens, revisions, strict=True)
         ]
+
+    def state(self) -> str:
+        """A digest of all that decides what a test does, as far as it is Python.
+
+        The project's files that are imported, the packages that are installed, and the interpreter.
+        """
+        digest = hashlib.sha256(sys.version.encode())
+        for folder in sorted(set(sys.path)):
+            with suppress(OSError):
+                names = (path.name for path in Path(folder).iterdir())
+                installed = (name for name in names if name.endswith(_METADATA))
+                digest.update("\n".join(sorted(installed)).encode("utf-8", "backslashreplace"))
+        for file in sorted(self._in_use()):
+            text = f"{file}\0{self._sources.read(file)}\0"
+            digest.update(text.encode("utf-8", "backslashreplace"))
+        return digest.hexdigest()[:32]
+
+    def _followed(self, run: Green) -> Then:
+        from pytest_bayesloc.stages.moves import followed
+
+        return followed(run.texts, self._sources.read, self._in_use(), self._is_new)
+
+    def _is_new(self, file: str) -> bool:
+        """Whether a file was made since the last run, as far as the file system knows."""
+        try:
+            status = Path(self._sources.files.absolute(file)).stat()
+        except OSError:
+            return False
+        return status.st_ctime_ns > self._last_run_ns
 
     def _since(self, revision: str) -> Changes | None:
         """What changed since a revision of git; None if it was not clean, or git does not know."""
@@ -143,6 +181,14 @@ class GreenRuns:
         except StoreError as error:
             if not is_quiet:
                 self._note(str(error))
+
+
+def _written_ns(path: Path) -> int:
+    """When a file was written last; now, if there is none."""
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return _time_ns()
 
 
 class _GitHistory:

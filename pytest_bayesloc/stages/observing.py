@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
-import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
+from pytest_bayesloc.domain.bug import Edit
 from pytest_bayesloc.domain.failure import Origin
 from pytest_bayesloc.memory.episodes import Green, Red
 from pytest_bayesloc.memory.symptoms import Describer
 from pytest_bayesloc.memory.symptoms import Group as Described
 from pytest_bayesloc.stages.edits import edit_of, name_of, state_of
+from pytest_bayesloc.stages.renaming import is_renaming
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.ports import Summarizer
     from pytest_bayesloc.domain.result import Fault
-    from pytest_bayesloc.domain.source import SourceMap
     from pytest_bayesloc.inspection.cases import Group
     from pytest_bayesloc.inspection.changes import Changes
     from pytest_bayesloc.stages.green import GreenRuns
@@ -74,7 +73,7 @@ class Observing:
         edits = self._green.edits(failing, seen)
         found = []
         for group, fault, changes in zip(groups, faults, edits, strict=True):
-            code, tests = executed(group)
+            code, tests = _executed(group)
             described = Described(
                 failures=fault.failures,
                 suspects=[(row.location, row.posterior) for row in fault.ranking[:N_SUSPECTS]],
@@ -84,7 +83,7 @@ class Observing:
                 Red(
                     symptom=describer.symptom(described),
                     executed=frozenset(map(name_of, (*code, *tests))),
-                    edit=None if changes is None else edit_of(changes),
+                    edit=None if changes is None else _tried(changes),
                     is_since_seen=changes is not None and bool(changes.commit),
                     code_state=state_of(code, self._sources.map),
                     test_state=state_of(tests, self._sources.map),
@@ -119,10 +118,15 @@ class Observing:
         for bug, changes in zip(passed, edits, strict=True):
             edit = None if changes is None else edit_of(changes)
             proven: Sequence[Location] = ()
-            if edit is not None and changes is not None and len(edit.functions) > 1 and self._prove:
+            if changes is not None and self._is_provable(changes) and self._prove:
                 proven = self._prove(changes, sorted(found[bug].passed))
             found[bug] = replace(found[bug], edit=edit, proven=tuple(map(name_of, proven)))
         return found
+
+    def _is_provable(self, changes: Changes) -> bool:
+        """Whether there are several changes, all of which can be put back in memory."""
+        is_there = all(self._sources.read(file) is not None for file in changes.files)
+        return len(changes.every) > 1 and is_there
 
     def _not_failed(
         self, known: Sequence[str], ran: Mapping[str, str], verdicts: Mapping[str, bool]
@@ -158,13 +162,12 @@ class Observing:
         )
 
 
-def state_of_group(group: Group, read: Callable[[str], SourceMap | None]) -> str:
-    """A digest of all that the failing tests execute, and of the Python that does."""
-    said = (sys.version, *(state_of(part, read) for part in executed(group)))
-    return hashlib.sha256("\0".join(said).encode()).hexdigest()[:32]
+def _tried(changes: Changes) -> Edit:
+    """What was edited while the tests failed: to call something else is no attempt."""
+    return Edit() if is_renaming(changes) else edit_of(changes)
 
 
-def executed(group: Group) -> tuple[set[Location], set[Location]]:
+def _executed(group: Group) -> tuple[set[Location], set[Location]]:
     """The code that the failing tests of a group executed, and what of the tests they use."""
     spectrum = group.spectrum
     ran = {where for where, tests in spectrum.executed.items() if tests & spectrum.failing}

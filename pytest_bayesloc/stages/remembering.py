@@ -95,17 +95,14 @@ class Remembering:
         where = memory_of(self._rootdir, self._settings.memory)
         if where is None:
             return [Rejected() for _ in groups]
-        from pytest_bayesloc.stages.observing import state_of_group
+        state, known = self._green.state(), {}
+        if not isinstance(where, Path) or where.is_file():
+            from pytest_bayesloc.memory.ledger import Ledger
+            from pytest_bayesloc.memory.rejections import rejections
 
-        states = [state_of_group(group, self._sources.map) for group in groups]
-        if isinstance(where, Path) and not where.is_file():
-            return [Rejected(state) for state in states]
-        from pytest_bayesloc.memory.ledger import Ledger
-        from pytest_bayesloc.memory.rejections import rejections
-
-        with self._store(where) as store, store.transaction(write=False) as connection:
-            ledger = Ledger(connection, project_of(self._rootdir))
-            return [Rejected(state, rejections(ledger, state)) for state in states]
+            with self._store(where) as store, store.transaction(write=False) as connection:
+                known = rejections(Ledger(connection, project_of(self._rootdir)), state)
+        return [Rejected(state, known) for _ in groups]
 
     def take_in(
         self,
@@ -323,13 +320,12 @@ def _keep_rejected(ledger: Ledger, events: Sequence[Event], rejected: Sequence[R
     """Keep with each bug what was tried for it in vain."""
     from pytest_bayesloc.memory.rejections import add_rejections
 
-    of_bug: dict[int, dict[str, dict[str, str]]] = {}
+    of_bug: dict[int, dict[str, str]] = {}
     for event in events if rejected else ():
-        if event.red >= 0 and rejected[event.red].state:
-            tried = rejected[event.red]
-            of_bug.setdefault(event.bug, {})[tried.state] = tried.new
+        if event.red >= 0:
+            of_bug.setdefault(event.bug, {}).update(rejected[event.red].new)
     for bug, new in of_bug.items():
-        add_rejections(ledger, bug, new)
+        add_rejections(ledger, bug, rejected[0].state, new)
 
 
 def memory_of(rootdir: Path, told: str) -> Path | str | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_bayesloc.domain.errors import EndpointError
-from pytest_bayesloc.llm.embedding import BATCH, EndpointEmbedder
+from pytest_bayesloc.llm.embedding import EndpointEmbedder
 from tests.integration import test_memory_runs as runs
 from tests.integration.conftest import projects  # noqa: F401 - a fixture
 
@@ -112,10 +112,29 @@ def answer(*vectors: list[float]) -> bytes:
 
 
 def test_vectors_come_in_the_order_of_the_texts(endpoint: type[Misbehaving]) -> None:
-    texts = ["x" * n for n in range(1, BATCH + 3)]
+    texts = ["x" * n for n in range(1, 40)]
 
     assert EndpointEmbedder("m").embed(texts) == [[float(len(text))] for text in texts]
-    assert [len(asked) for asked in endpoint.asked] == [BATCH, 2]
+    assert endpoint.asked == [texts]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("OPENAI_BASE_URL", "http://127.0.0.1:abc/v1"),
+        ("ALL_PROXY", "socks5://127.0.0.1:9"),
+        ("SSL_CERT_FILE", "/there/is/none.pem"),
+    ],
+)
+def test_setting_of_the_client_that_is_wrong_is_one_error(
+    endpoint: type[Misbehaving], monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+
+    with pytest.raises(EndpointError, match=r"\(embeddings\)"):
+        EndpointEmbedder("m", deadline_s=5.0).embed(["a"])
 
 
 @pytest.mark.parametrize(
@@ -129,8 +148,19 @@ def test_vectors_come_in_the_order_of_the_texts(endpoint: type[Misbehaving]) -> 
         (200, answer([1.0]), False),
         (200, answer([1.0], [1.0, 2.0]), False),
         (200, answer([1.0], [1.0]), True),
+        (200, answer([1.0], [1.0]).replace(b"[1.0]", b"[1" + b"0" * 400 + b"]"), False),
     ],
-    ids=["error", "refused", "no JSON", "empty", "no numbers", "too few", "ragged", "drips"],
+    ids=[
+        "error",
+        "refused",
+        "no JSON",
+        "empty",
+        "no numbers",
+        "too few",
+        "ragged",
+        "drips",
+        "huge",
+    ],
 )
 def test_answer_that_is_none_is_one_error(
     endpoint: type[Misbehaving], status: int, body: bytes, drips: bool

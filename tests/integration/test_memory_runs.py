@@ -56,6 +56,33 @@ FILES = {
         """,
 }
 FLAKY = {"test_a.py": "import os\n\n\ndef test_a():\n    assert os.environ.get('GOOD')\n"}
+USES_SHOP = "import shop\n\n\ndef test_total():\n    assert shop.total() == 3\n"
+REACHED_BY_MUTANTS = {
+    "helpers.py": """
+        def high(n):
+            return 0
+        """,
+    "shop.py": """
+        from helpers import high
+
+
+        def price(n):
+            if n > 10:
+                return high(n)
+            return n - 1
+        """,
+    "test_shop.py": """
+        from shop import price
+
+
+        def test_low():
+            assert price(3) == 2
+
+
+        def test_limit():
+            assert price(10) == 10
+        """,
+}
 STORE = ".bayesloc/memory.sqlite"
 
 
@@ -455,3 +482,110 @@ def test_patches_that_failed_are_not_tried_again_on_the_same_code(project: Proje
     ]
     edit(project, "knots.py", "[0] * n + [n]", "[0] * n + [n, n]")
     assert words not in project.localize("--bayesloc").stdout
+
+
+FIXES = {
+    "definition renamed": (
+        {"shop.py": "def totl():\n    return 3\n", "test_shop.py": USES_SHOP},
+        ("shop.py", "def totl", "def total"),
+    ),
+    "another fixture": (
+        {
+            "test_shop.py": """
+                import pytest
+
+
+                @pytest.fixture
+                def empty():
+                    return []
+
+
+                @pytest.fixture
+                def full():
+                    return [1]
+
+
+                def test_full(empty):
+                    assert empty
+                """
+        },
+        (
+            "test_shop.py",
+            "def test_full(empty):\n    assert empty",
+            "def test_full(full):\n    assert full",
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize(("files", "fix"), FIXES.values(), ids=FIXES)
+def test_renaming_that_mends_is_a_fix(
+    projects: Projects, files: dict[str, str], fix: tuple[str, str, str]
+) -> None:
+    project = projects.make(files)
+    section(project)
+    edit(project, *fix)
+
+    mended = section(project)
+
+    assert "is mended" in mended
+    assert "flaky" not in mended
+
+
+@pytest.mark.parametrize("how", ["made", "removed"])
+def test_file_that_was_made_or_removed_is_a_fix(projects: Projects, how: str) -> None:
+    imported = "try:\n    from rates import RATE\nexcept ImportError:\n    RATE = 2\n"
+    test = f"{imported}\n\ndef test_rate():\n    assert RATE == {2 if how == 'removed' else 3}\n"
+    project = projects.make({"test_rate.py": test})
+    if how == "removed":
+        project.write({"rates.py": "RATE = 3\n"})
+    section(project)
+    if how == "removed":
+        (project.root / "rates.py").unlink()
+    else:
+        project.write({"rates.py": "RATE = 3\n"})
+
+    mended = section(project)
+
+    assert "is mended: rates.py <module>" in mended
+
+
+def test_edits_of_a_file_that_does_not_parse_are_trials(project: Project) -> None:
+    edit(project, "knots.py", "def check(knots, degree):", "def check(knots, degree:")
+    section(project)
+    edit(project, "knots.py", "if len(knots) <", "if len(knots) < 1 +")
+    first = section(project, "--bug-advice")
+    edit(project, "knots.py", "< 1 +", "< 2 +")
+
+    second = section(project, "--bug-advice")
+
+    assert "trial 1 failed" in first
+    assert "step back: the same error over 3 states of the code" in second
+
+
+def test_guard_of_a_library_is_offered_to_its_caller(project: Project) -> None:
+    edit(project, "curve.py", "return knots", "return quantiles(knots, n=degree - 1)")
+    edit(project, "curve.py", "from knots", "from statistics import quantiles\n\nfrom knots")
+
+    told = section(project, "--bug-advice")
+
+    assert "quantiles needs n >= 1: check it first at curve.py:8 in curve" in told
+
+
+def test_patch_is_tried_again_if_any_file_of_the_project_was_edited(projects: Projects) -> None:
+    project = projects.make(REACHED_BY_MUTANTS)
+    project.localize("--bayesloc")
+    edit(project, "helpers.py", "return 0", "return n")
+
+    again = project.localize("--bayesloc")
+
+    assert "not tried again" not in again.stdout
+    assert again.names()[0] == "shop.py price"
+
+
+def test_statistics_of_no_memory_are_an_empty_document(project: Project) -> None:
+    for memory in ("on", "off"):
+        run = project.run("--bug-stats-json", f"--bayesloc-memory={memory}")
+
+        assert (run.ret, json.loads(run.stdout)) == (0, {"schema": "bayesloc-stats/1", "rows": []})
+        assert "memory" in run.stderr

@@ -196,3 +196,17 @@ def test_lines_are_counted_as_python_does(text: str) -> None:
     assert "".join(lines) == text
     end = "" if not text or text.endswith(("\n", "\r")) else "\n"
     assert parse(f"{text}{end}last").body[-1].lineno == len(lines) + 1
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["x = " + " + ".join(["1"] * 3000), "if x: pass\n" + "elif x: pass\n" * 900],
+    ids=["sum", "elif"],
+)
+def test_deep_syntax_is_read(body: str) -> None:
+    found = SourceMap(
+        f"def f(x): return x\n{body}\n\n\nclass C:\n    def g(self): return 1\n", "m.py"
+    )
+
+    names = [unit.location.qualname for unit in found.units]
+    assert names == (["<module>"] if found.is_broken else ["<module>", "f", "C", "C.g"])

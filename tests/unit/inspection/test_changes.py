@@ -247,6 +247,10 @@ def test_text_that_no_longer_parses_is_taken_back_as_a_whole(broken: str) -> Non
     assert reverted(made, "<module>") == GREEN
 
 
+def test_edit_of_a_text_that_does_not_parse_is_seen() -> None:
+    assert changed(change("def f(:\n    return 1\n", "def f(:\n")) == ["<module>"]
+
+
 def test_what_has_no_place_in_the_text_of_then_can_not_be_kept() -> None:
     made = edited(CONSTANT, ("\n\nclass Cart", "\n\ndef gross(x):\n    return x\n\n\nclass Cart"))
 

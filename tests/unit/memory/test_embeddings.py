@@ -103,6 +103,20 @@ def test_endpoint_that_is_down_leaves_the_words(store: BugStore) -> None:
     assert found.score(QUERY, [LIKE, OTHER]) == bm25(QUERY, [LIKE, OTHER])
 
 
+def test_slow_endpoint_gets_on_from_run_to_run(
+    store: BugStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embedder = FakeEmbedder()
+    monkeypatch.setattr(embeddings, "BATCH", 1)
+    monkeypatch.setattr(embeddings, "LIMIT_S", -1.0)
+
+    for n in range(4):
+        found = Embeddings(embedder)
+        found.prepare(store, "shop", [QUERY])
+        assert len(embedder.asked) == min(n + 1, 3)
+        assert embedder.asked[0] == text_of(QUERY)
+
+
 def test_number_of_vectors_is_bounded(store: BugStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embeddings, "MAX_KEPT", 2)
 

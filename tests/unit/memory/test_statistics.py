@@ -58,6 +58,17 @@ def test_bug_is_counted_from_its_first_run_to_its_last(story: Story) -> None:
     ]
 
 
+def test_runs_of_several_checkouts_are_no_row(story: Story) -> None:
+    story.run(red())
+    for workspace in ("v", "u"):
+        story.run(red(edit=edit(), state=workspace), workspace=workspace)
+        story.run(red(edit=edit("other.py far"), state=workspace), workspace=workspace)
+
+    (bug,) = Worth(story.ledger).counted()
+
+    assert (bug.n_same, bug.n_repeats, bug.n_edits) == (2, 2, 4)
+
+
 def test_warning_that_nobody_saw_caught_nothing(story: Story) -> None:
     worth = Worth(story.ledger)
     (event,) = story.run(red())
@@ -117,7 +128,16 @@ def test_share_has_the_interval_of_wilson(n: int, of: int, shown: tuple[int, ...
 
 
 @pytest.mark.parametrize(
-    ("n", "low", "high"), [(1, 1, 1), (5, 1, 5), (6, 1, 6), (9, 2, 8), (25, 8, 18), (100, 40, 61)]
+    ("n", "low", "high"),
+    [
+        (1, 1, 1),
+        (5, 1, 5),
+        (6, 1, 6),
+        (9, 2, 8),
+        (25, 8, 18),
+        (100, 40, 61),
+        (20_000, 9861, 10_140),
+    ],
 )
 def test_median_has_the_interval_of_its_order_statistics(n: int, low: int, high: int) -> None:
     """The bounds of the sign test's tables."""
