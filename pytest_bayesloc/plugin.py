@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 AT_START = options.Launch(path=tuple(sys.path), environment=dict(os.environ))
 RECORDER: pytest.StashKey[Recorder] = pytest.StashKey()
+_running: list[pytest.Config] = []  # the outermost run of this process first
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -33,14 +34,16 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     """Record from before the first conftest: what it imports is executed only once."""
-    if options.is_enabled(early_config):
+    _running.append(early_config)
+    early_config.add_cleanup(lambda: _running.remove(early_config))
+    if _is_on(early_config):
         _recorder(early_config).start(early=True)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> int | None:
     """Answer a question to the memory instead of running tests."""
-    if not options.is_enabled(config) or not options.is_question(config):
+    if not _is_on(config) or not options.is_question(config):
         return None
     from pytest_bayesloc.stages.asking import answer
 
@@ -50,7 +53,7 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Register the session only when it has work."""
-    if not options.is_enabled(config):
+    if not _is_on(config):
         return
     settings = options.Settings.from_config(config)
     if config.option.collectonly:
@@ -77,6 +80,16 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     recorder = config.stash.get(RECORDER, None)
     if recorder is not None:
         recorder.stop()
+
+
+def _is_on(config: pytest.Config) -> bool:
+    """Whether the plugin does anything in this run.
+
+    Nothing in one that a test runs inside another (pytester): what is printed there is tested, and
+    what is imported there is taken out of ``sys.modules`` again.
+    """
+    is_nested = bool(_running) and _running[0] is not config
+    return options.is_enabled(config) and not is_nested
 
 
 def _recorder(config: pytest.Config) -> Recorder:

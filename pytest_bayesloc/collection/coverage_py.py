@@ -7,6 +7,7 @@ pushed back into its data: lines in line mode, arcs alone in branch mode.
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 from pytest_bayesloc.collection.collector import Hit
@@ -51,10 +52,12 @@ class CoverageCollector:
         self._data: Any = None
 
     def start(self) -> bool:
-        """Start measuring on top of an outer coverage, if there is one."""
+        """Start measuring on top of an outer coverage; False where a debugger traces instead."""
         from coverage import Coverage
 
         self._outer = Coverage.current()
+        if self._outer is None and sys.gettrace() is not None:
+            return False  # ours would take the place of its trace function, and its breakpoints
         self._cov = Coverage(data_file=None, config_file=False, messages=False)
         self._configure(self._cov, self._outer)
         self._cov.start()

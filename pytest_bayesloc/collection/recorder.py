@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from pytest_bayesloc.collection.source_filter import SourceFilter
 
 FAILURE_ATTRIBUTE = "_bayesloc_failure"
+TRACED = (
+    "Another tool traces this process (sys.settrace), such as a debugger: which code the tests "
+    "execute is not recorded. (debugger)"
+)
 START_UP = 0  # the window of what conftest files execute as they are loaded
 
 
@@ -101,6 +105,8 @@ class Recorder:
                 self._collector = candidate
                 self.recorded.collector = candidate.name
                 self._switch(START_UP)
+            elif not self._candidates and not self.recorded.partial:
+                self.recorded.partial.append(TRACED)
 
     def give_up(self) -> None:
         """Record verdicts only: other processes run the tests."""
@@ -180,6 +186,10 @@ class Recorder:
         return window
 
     # -- collection
+
+    def pytest_report_header(self) -> list[str]:
+        """Say what is missing from the start, if anything is."""
+        return [f"bayesloc: {text}" for text in self.recorded.partial]
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection(self) -> None:

@@ -454,6 +454,35 @@ def test_coverage_collects_where_no_slot_is_free(projects: Projects) -> None:
     assert run.names()[0] == "calc.py add"
 
 
+def test_debugger_keeps_its_trace_function(projects: Projects) -> None:
+    tests = """
+        import sys
+
+        from calc import add
+
+
+        def test_debugged():
+            assert sys.gettrace() is sys.debugger
+
+
+        def test_add():
+            assert add(1, 1) == 2
+        """
+    project = projects.buggy({"test_calc.py": tests})
+    code = (
+        "import sys, pytest; sys.debugger = lambda *args: None; sys.settrace(sys.debugger); "
+        "sys.exit(pytest.main(sys.argv[1:]))"
+    )
+
+    run = project.localize("-v", "-v", python=("-c", code))
+
+    assert run.failing == {"test_calc.py::test_add"}
+    has_second_way = sys.version_info >= (3, 12)
+    assert (run.document["session"]["collector"] == "sys.monitoring") == has_second_way
+    assert ("(debugger)" in run.output) == (not has_second_way)
+    assert "own-fault" not in run.output
+
+
 def test_trace_function_of_a_test_is_no_trouble(projects: Projects) -> None:
     tests = """
         import sys
