@@ -8,6 +8,7 @@ targeted tests once, then forks a child for each request; started for one reques
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import gc
 import json
 import os
@@ -38,6 +39,9 @@ _remove = shutil.rmtree
 POLL_S = 0.05
 END_POLL_S = 0.001
 CHUNK = 1 << 16
+MAX_FILE_BYTES = 1 << 30  # that a child may write to one file
+MAX_GENERATIONS = 5  # of processes that were left behind
+SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER of Linux
 
 
 SPEC: pytest.StashKey[Message] = pytest.StashKey()
@@ -153,9 +157,12 @@ class Server:
         functions = FunctionIndex()
         gc.freeze()
         n_threads = sum(not _may_be_forked(thread) for thread in threading.enumerate())
+        _adopt_orphans()
+        own = _children()  # what fixtures and conftest files started
         self._send({"ready": sorted(items), "n_threads": n_threads})
         while (request := self._next_request()) is not None:
             self._answer(request, items, functions)
+            _end_orphans(own)
         self._clean_up()
 
     def _clean_up(self) -> None:
@@ -245,6 +252,31 @@ def _kill_group(pid: int) -> None:
         os.killpg(pid, signal.SIGKILL)
 
 
+def _adopt_orphans() -> None:
+    """Become the parent of what a child leaves behind, also where it left the child's group."""
+    with contextlib.suppress(OSError, AttributeError, ValueError):  # not Linux
+        ctypes.CDLL(None).prctl(SUBREAPER, 1, 0, 0, 0)
+
+
+def _children() -> set[int]:
+    """The processes whose parent this one is; none where nobody tells."""
+    pid = os.getpid()
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as stream:  # noqa: PTH123
+            return {int(child) for child in stream.read().split()}
+    except (OSError, ValueError):
+        return set()
+
+
+def _end_orphans(own: set[int]) -> None:
+    """End what a request left behind, and what that leaves behind in turn."""
+    for _ in range(MAX_GENERATIONS):
+        for pid in _children() - own:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
+
+
 def _limit_resources(limit_s: float) -> None:
     """CPU time and memory bounds of a child, so that a runaway ends by itself."""
     try:
@@ -255,6 +287,7 @@ def _limit_resources(limit_s: float) -> None:
     for kind, wanted in (
         (resource.RLIMIT_CPU, seconds),
         (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_FSIZE, MAX_FILE_BYTES),
         (resource.RLIMIT_AS, _address_space() + (4 << 30)),
     ):
         _soft, hard = resource.getrlimit(kind)
