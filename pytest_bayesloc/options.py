@@ -50,6 +50,7 @@ _VALUES = (
     _Option("formula", "NAME", f"prior: {', '.join(FORMULAS)}", "blend"),
     _Option("model", "NAME", f"belief: {', '.join(MODELS)}", "single-fault"),
     _Option("selection", "NAME", f"next inspection by: {', '.join(SELECTIONS)}", "information"),
+    _Option("mutants", "on|off", "whether small edits are tried in memory", "on"),
     _Option("memory", "on|off|PATH|URL", "where bugs are remembered from run to run", "on"),
     _Option("memory_limit", "N", "bugs that are kept; the oldest closed ones go first", "10000"),
     _Option("experiment", "off|ab", "ab shows advice on half of the days, to measure it", "off"),
@@ -100,6 +101,7 @@ class Settings:
         model: Name of the belief model.
         selection: How the next inspection is chosen.
         without: Kinds of evidence that are left out.
+        never_edited: Functions, methods and modules whose callers are not edited, even in memory.
         memory: Where bugs are remembered: ``on``, ``off``, a path or a URL.
         memory_limit: Bugs that are kept at most.
         is_experiment: Whether advice is shown in half of the runs only.
@@ -123,6 +125,7 @@ class Settings:
     model: str
     selection: str
     without: frozenset[str]
+    never_edited: tuple[str, ...]
     memory: str
     memory_limit: int
     is_experiment: bool
@@ -159,6 +162,9 @@ class Settings:
             model=_choice(config, "model", MODELS),
             selection=_choice(config, "selection", SELECTIONS),
             without=_without(config),
+            never_edited=tuple(
+                config.getoption("bayesloc_never_edit") or config.getini("bayesloc_never_edit")
+            ),
             memory=_text(config, "memory", "on, off, a path or a URL")[1],
             memory_limit=_number(config, "memory_limit", int, lambda n: n > 0, _AT_LEAST_ONE),
             is_experiment=_choice(config, "experiment", ("off", "ab")) == "ab",
@@ -213,9 +219,11 @@ def add_options(parser: pytest.Parser) -> None:
     for name, metavar, text in (
         ("source", "DIR", "folder or package under test; repeatable"),
         ("without", "KIND", f"leave evidence out, repeatable: {', '.join(EVIDENCE)}"),
+        ("never_edit", "NAME", "do not try edits of what calls this; repeatable"),
         ("report", "KIND[:PATH]", f"write a report, repeatable: {', '.join(REPORT_KINDS)}"),
     ):
-        group.addoption(f"--bayesloc-{name}", action="append", metavar=metavar, help=text)
+        flag = f"--bayesloc-{name.replace('_', '-')}"
+        group.addoption(flag, action="append", metavar=metavar, help=text)
         parser.addini(f"bayesloc_{name}", text, type="linelist", default=[])
     parser.addini("bug_advice", "print what is remembered of each failure", type="bool")
     parser.addini("bayesloc", "inspect the suspects of every failing run", type="bool")
@@ -309,7 +317,8 @@ def _without(config: pytest.Config) -> frozenset[str]:
             raise pytest.UsageError(
                 f"--bayesloc-without={name} is not known: expected {', '.join(EVIDENCE)}."
             )
-    return frozenset(given)
+    has_mutants = _choice(config, "mutants", ("on", "off")) == "on"
+    return frozenset(given) if has_mutants else frozenset({*given, "mutants"})
 
 
 def _reports(config: pytest.Config, *, inspect: bool) -> tuple[Report, ...]:

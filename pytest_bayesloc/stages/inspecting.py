@@ -15,6 +15,7 @@ from pytest_bayesloc.inspection.kinds.counterfactual import Counterfactual
 from pytest_bayesloc.inspection.kinds.mutants import Mutants
 from pytest_bayesloc.inspection.loop import Loop
 from pytest_bayesloc.inspection.proposals import assertions, mutants
+from pytest_bayesloc.inspection.proposals.world import reaches_out
 from pytest_bayesloc.localization.selection import Informative, Limits, greedy
 from pytest_bayesloc.report.progress import Progress
 
@@ -118,7 +119,7 @@ class Inspecting:
         self, target: Location, suspiciousness: Mapping[int, float]
     ) -> Iterator[InspectionPatch]:
         found = self.sources.unit(target)
-        if found is not None:
+        if found is not None and not reaches_out(*found, self.settings.never_edited):
             yield from mutants.propose(*found, suspiciousness)
 
     def _propose(

@@ -200,3 +200,27 @@ def test_budget_of_time_ends_the_loop(projects: Projects) -> None:
     run = project.localize(*INSPECTED, "--bayesloc-budget=0.2")
 
     assert run.faults[0]["stop_reason"].startswith("budget of 0.2 s spent")
+
+
+KINDS_OF_ADD = {
+    "as it is": ("", (), True),
+    "file is removed": ("os.remove(__file__ + '.none') if a is None else 0", (), False),
+    "named by the user": ("abs(a)", ("--bayesloc-never-edit=abs",), False),
+    "no mutants": ("", ("--bayesloc-mutants=off",), False),
+}
+
+
+@pytest.mark.parametrize(("line", "options", "edited"), KINDS_OF_ADD.values(), ids=KINDS_OF_ADD)
+def test_function_that_reaches_out_is_not_edited(
+    projects: Projects, line: str, options: tuple[str, ...], edited: bool
+) -> None:
+    code = f"import os\n\n\ndef add(a, b):\n    {line or 'pass'}\n    return a - b\n"
+    rest = "\n\ndef half(a):\n    return a / 2\n\n\ndef mul(a, b):\n    return a * b\n"
+    total = "\n\ndef total(prices):\n    return add(*prices) if prices else 0\n"
+    project = projects.buggy({"calc.py": code + rest + total})
+
+    run = project.localize(*INSPECTED, *options)
+
+    kinds = {i["kind"] for i in run.inspections if i["target"]["qualname"] == "add"}
+    assert ("mutants" in kinds) == edited
+    assert run.names()[0] == "calc.py add"
