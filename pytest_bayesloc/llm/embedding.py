@@ -42,7 +42,7 @@ class EndpointEmbedder:
             raise self._failed(f"{type(error).__name__}: {error}") from error
         if len({len(vector) for vector in vectors}) != 1 or len(vectors) != len(texts):
             raise self._failed(
-                f"{len(vectors)} vectors came for {len(texts)} texts, or of any size"
+                f"{len(vectors)} vectors came for {len(texts)} texts, or of different lengths"
             )
         return vectors
 

@@ -113,9 +113,10 @@ class Worth:
     def _rows_of(
         self, *columns: Column[Any], order: Column[Any] | None = None
     ) -> dict[int, list[Any]]:
-        """Rows of all bugs, by the first of their columns: the bug."""
+        """Rows of the project's bugs, by the first of their columns: the bug."""
         found: dict[int, list[Any]] = {}
-        asked = select(*columns)
+        own = select(BUG.c.seq).where(BUG.c.project == self._project)
+        asked = select(*columns).where(columns[0].in_(own))
         for row in self._db.execute(asked if order is None else asked.order_by(order)):
             found.setdefault(int(row.bug), []).append(row)
         return found

@@ -317,12 +317,12 @@ def _keep_said(ledger: Ledger, advice: Sequence[Advice], events: Sequence[Event]
 
 
 def _keep_rejected(ledger: Ledger, events: Sequence[Event], rejected: Sequence[Rejected]) -> None:
-    """Keep with each bug what was tried for it in vain."""
+    """Keep with each bug what was tried for it in vain, if anything was tried in this run."""
     from pytest_bayesloc.memory.rejections import add_rejections
 
     of_bug: dict[int, dict[str, str]] = {}
     for event in events if rejected else ():
-        if event.red >= 0:
+        if event.red >= 0 and rejected[event.red].state:
             of_bug.setdefault(event.bug, {}).update(rejected[event.red].new)
     for bug, new in of_bug.items():
         add_rejections(ledger, bug, rejected[0].state, new)

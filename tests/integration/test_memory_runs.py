@@ -470,6 +470,7 @@ def test_machine_that_saw_no_run_before_knows_flaky_from_mended(
 def test_patches_that_failed_are_not_tried_again_on_the_same_code(project: Project) -> None:
     edit(project, "knots.py", "[0] * n", "[0] * n + [n]")
     before = project.localize("--bayesloc")
+    project.run("-q")  # inspects nothing, and forgets nothing
 
     again = project.localize("--bayesloc")
 
