@@ -208,11 +208,7 @@ class LocalizationSession:
             )
             cases = [group.case() for group in groups]
         if not any(executed & spectrum.failing for executed in spectrum.executed.values()):
-            where = ", ".join(map(self._recorder.files.relative, self._recorder.files.directories))
-            self._notes.append(
-                f"No failing test executed any file under {where!r}: only the tests themselves are "
-                "suspects. Check bayesloc_source. (empty-spectrum)"
-            )
+            self._note_empty_spectrum()
         if self._settings.inspect and not self._stopped_by_hand:
             self._recall(groups, cases)
             with self._stage("inspect"):
@@ -226,6 +222,14 @@ class LocalizationSession:
             self._document = self._result(faults, cases)
             self._write()
             self._keep_advice(self._document)
+
+    def _note_empty_spectrum(self) -> None:
+        files = self._recorder.files
+        where = ", ".join(map(files.relative, files.directories))
+        self._notes.append(
+            f"No failing test executed any file under {where!r}: only the tests themselves are "
+            "suspects. Check bayesloc_source. (empty-spectrum)"
+        )
 
     def _needed(self, changes: Changes, tests: Sequence[str]) -> Sequence[Location]:
         """Which of the changes that mended a bug its tests need."""

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from pytest_bayesloc.inspection.finding import Finding
 
 
+PATIENCE = 10.0  # times what the tests take as they are, for a patch that may loop
+
+
 class Bench:
     """Where patches are tried, and how much time is left for it.
 
@@ -43,6 +46,10 @@ class Bench:
     def limit_s(self) -> float:
         """Seconds that one re-run may take."""
         return max(0.1, min(self.wait_s, self.left_s()))
+
+    def patience_s(self, least_s: float) -> float:
+        """Seconds for a patch that should take about as long as the tests as they are."""
+        return least_s + PATIENCE * self.usual_s
 
     def rerun(
         self, patch: InspectionPatch | None, tests: Sequence[str], *, at_most_s: float | None = None

@@ -70,19 +70,17 @@ class Rejected:
         told = [run for run in runs if run is not None and _is_in_vain(run)]
         if not rerun.n_swapped or len(told) < len(tests) or not errors.keys() >= set(tests):
             return
-        letters = [
-            SAME if run.error == errors[node_id] else OTHER
-            for node_id, run in zip(tests, told, strict=True)
-        ]
-        shown = (
-            letter.upper() if run.covered else letter
-            for letter, run in zip(letters, told, strict=True)
-        )
-        self.new[_key(patch, tests, errors)] = f"{rerun.how}:{''.join(shown)}"
+        letters = (_letter(run, errors[n]) for n, run in zip(tests, told, strict=True))
+        self.new[_key(patch, tests, errors)] = f"{rerun.how}:{''.join(letters)}"
 
 
 def _is_in_vain(run: TestRun) -> bool:
     return run.verdict is Verdict.FAIL and not run.violations
+
+
+def _letter(run: TestRun, error: str) -> str:
+    letter = SAME if run.error == error else OTHER
+    return letter.upper() if run.covered else letter
 
 
 def _key(patch: InspectionPatch, tests: Sequence[str], errors: Mapping[str, str]) -> str:

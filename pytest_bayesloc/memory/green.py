@@ -110,7 +110,7 @@ class GreenMemory:
         if (
             not (passed or failed)
             or not files
-            or any(_written_ns(f) > started_ns for f in files.values())
+            or any(written_ns(f) > started_ns for f in files.values())
         ):
             return
         with self._open() as db:
@@ -181,7 +181,8 @@ class GreenMemory:
             ) from error
 
 
-def _written_ns(path: Path) -> int:
+def written_ns(path: Path) -> int:
+    """When a file was written last, as ``time.time_ns``; 0 if there is none."""
     try:
         return path.stat().st_mtime_ns
     except OSError:

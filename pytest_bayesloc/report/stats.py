@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 from pytest_bayesloc.memory.statistics import KNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from pytest_bayesloc.memory.statistics import Estimate, Row
+
+    Column = Callable[[Row], str]
 
 SCHEMA = "bayesloc-stats/1"
 
@@ -19,7 +21,14 @@ def stats_lines(rows: Sequence[Row]) -> list[str]:
     """Three tables: what became of the bugs, what the advice was worth, and what is known."""
     if not rows:
         return ["no bugs are remembered yet"]
-    return [*_bugs(rows), "", *_worth(rows), "", *_known(rows)]
+    known = [(row.name, *(str(row.known[kind]) for kind in KNOWN)) for row in rows if row.known]
+    return [
+        *_table([("", *BUGS), *_cells(rows, BUGS)]),
+        "",
+        *_table([("", *WORTH), *_cells(rows, WORTH)]),
+        "",
+        *_table([("known", *KNOWN), *known]),
+    ]
 
 
 def stats_json(rows: Sequence[Row]) -> dict[str, object]:
@@ -27,50 +36,14 @@ def stats_json(rows: Sequence[Row]) -> dict[str, object]:
     return {"schema": SCHEMA, "rows": [asdict(row) for row in rows]}
 
 
-def _bugs(rows: Sequence[Row]) -> list[str]:
-    head = ("", "bugs", "mended", "failed trials", "edit runs", "hours")
-    body = [
-        (
-            row.name,
-            str(row.n_bugs),
-            _percent(row.mended),
-            _number(row.trials),
-            _number(row.edit_runs),
-            _number(row.hours),
-        )
-        for row in rows
-    ]
-    return _table([head, *body])
-
-
-def _worth(rows: Sequence[Row]) -> list[str]:
-    head = ("", "same error", "loops", "caught", "after errors", "advice helped")
-    body = [
-        (
-            row.name,
-            str(row.n_repeats),
-            str(row.n_loops),
-            _percent(row.caught),
-            _number(row.caught_after),
-            _percent(row.helped),
-        )
-        for row in rows
-    ]
-    return _table([head, *body])
-
-
-def _known(rows: Sequence[Row]) -> list[str]:
-    body = [(row.name, *(str(row.known[kind]) for kind in KNOWN)) for row in rows if row.known]
-    return _table([("known", *KNOWN), *body])
+def _cells(rows: Sequence[Row], columns: Mapping[str, Column]) -> list[tuple[str, ...]]:
+    return [(row.name, *(shown(row) for shown in columns.values())) for row in rows]
 
 
 def _table(rows: Sequence[Sequence[str]]) -> list[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
-        "  ".join(
-            (row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])),
-        )
-        for row in rows
+        "  ".join((row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:]))) for row in rows
     ]
 
 
@@ -84,3 +57,19 @@ def _number(found: Estimate | None) -> str:
     if found is None:
         return "-"
     return f"{found.value:.3g} ({found.low:.3g} to {found.high:.3g})"
+
+
+BUGS: Mapping[str, Column] = {
+    "bugs": lambda row: str(row.n_bugs),
+    "mended": lambda row: _percent(row.mended),
+    "failed trials": lambda row: _number(row.trials),
+    "edit runs": lambda row: _number(row.edit_runs),
+    "hours": lambda row: _number(row.hours),
+}
+WORTH: Mapping[str, Column] = {
+    "same error": lambda row: str(row.n_repeats),
+    "loops": lambda row: str(row.n_loops),
+    "caught": lambda row: _percent(row.caught),
+    "after errors": lambda row: _number(row.caught_after),
+    "advice helped": lambda row: _percent(row.helped),
+}

@@ -13,7 +13,7 @@ from textwrap import shorten
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import StoreError
-from pytest_bayesloc.memory.green import GreenMemory
+from pytest_bayesloc.memory.green import GreenMemory, written_ns
 from pytest_bayesloc.report.files import FOLDER, own_folder
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from pytest_bayesloc.collection.spectra import Sources
     from pytest_bayesloc.inspection.changes import Changes
     from pytest_bayesloc.inspection.history import History
-    from pytest_bayesloc.memory.green import Green
     from pytest_bayesloc.options import Settings
     from pytest_bayesloc.stages.moves import Then
 
@@ -60,7 +59,7 @@ class GreenRuns:
         self._note = note
         self._memory = GreenMemory(rootdir / FOLDER / "green.sqlite")
         self._started_ns = _time_ns()
-        self._last_run_ns = _written_ns(self._memory.path)
+        self._last_run_ns = written_ns(self._memory.path) or self._started_ns
 
     def changes(self, groups: Sequence[Sequence[str]]) -> list[Changes]:
         """Per group of tests, what changed since they passed, as far as that is remembered."""
@@ -92,8 +91,9 @@ class GreenRuns:
         from pytest_bayesloc.stages.moves import Then
 
         runs = self._memory.last_runs(groups)
-        of_snapshot = {id(run.texts): self._followed(run) for run in runs if run is not None}
-        thens = [Then(texts={}) if run is None else of_snapshot[id(run.texts)] for run in runs]
+        texts_of = {id(run.texts): run.texts for run in runs if run is not None}
+        then_of = {key: self._followed(texts) for key, texts in texts_of.items()}
+        thens = [Then(texts={}) if run is None else then_of[id(run.texts)] for run in runs]
         # What is gone is compared as empty.
         found = changes_since(
             [then.texts for then in thens],
@@ -116,15 +116,20 @@ class GreenRuns:
                 names = (path.name for path in Path(folder).iterdir())
                 installed = (name for name in names if name.endswith(_METADATA))
                 digest.update("\n".join(sorted(installed)).encode("utf-8", "backslashreplace"))
-        for file in sorted(self._in_use()):
+        for file in sorted(self._files):
             text = f"{file}\0{self._sources.read(file)}\0"
             digest.update(text.encode("utf-8", "backslashreplace"))
         return digest.hexdigest()[:32]
 
-    def _followed(self, run: Green) -> Then:
+    @cached_property
+    def _files(self) -> Collection[str]:
+        """The files in use when the run is over: nobody asks before."""
+        return self._in_use()
+
+    def _followed(self, texts: Mapping[str, str]) -> Then:
         from pytest_bayesloc.stages.moves import followed
 
-        return followed(run.texts, self._sources.read, self._in_use(), self._is_new)
+        return followed(texts, self._sources.read, self._files, self._is_new)
 
     def _is_new(self, file: str) -> bool:
         """Whether a file was made since the last run, as far as the file system knows."""
@@ -181,14 +186,6 @@ class GreenRuns:
         except StoreError as error:
             if not is_quiet:
                 self._note(str(error))
-
-
-def _written_ns(path: Path) -> int:
-    """When a file was written last; now, if there is none."""
-    try:
-        return path.stat().st_mtime_ns
-    except OSError:
-        return _time_ns()
 
 
 class _GitHistory:

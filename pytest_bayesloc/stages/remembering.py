@@ -177,18 +177,18 @@ class Remembering:
             for test in record.symptom.tests
         }
         reds = observing.reds(groups, faults, last_seen_at, summarizer)
-        terms = self._terms(self._score(store, project, [red.symptom for red in reds]))
+        symptoms = [red.symptom for red in reds]
+        terms = self._terms(self._score(store, project, symptoms))
         with store.transaction() as connection:
             ledger = Ledger(connection, project)
             run = replace(run, number=ledger.add_run(run))
             events = Episodes(ledger, run, summarizer, plan).advance(reds, greens)
             adviser = Adviser(ledger, run.workspace, terms)
             advice = [
-                adviser.advise(i, event.bug, reds[i].symptom, event.said, _lies(faults[i]))
+                adviser.advise(i, event.bug, symptoms[i], event.said, _lies(faults[i]))
                 for event in events
                 if (i := event.red) >= 0
             ]
-            symptoms = [red.symptom for red in reds]
             world = adviser.world(symptoms) if self._settings.tells_world else {}
             _keep_said(ledger, advice, events, run)
             _keep_rejected(ledger, events, rejected)
@@ -196,11 +196,8 @@ class Remembering:
             if self._settings.lesson:
                 self._note_lesson(ledger, events, recorded, run)
             said = [event.said for event in events if event.red < 0]
-        n_spared = sum(tried.n_spared for tried in rejected)
-        if n_spared:
-            said.append(f"{n_spared} patches that failed on this very code were not tried again")
         return Remembered(
-            said=tuple(said),
+            said=(*said, *_spared(rejected)),
             advice=tuple(sorted(advice, key=lambda item: item.fault)),
             world=world,
             is_shown=run.arm == "on",
@@ -314,6 +311,11 @@ def _keep_said(ledger: Ledger, advice: Sequence[Advice], events: Sequence[Event]
         suggested = sorted({name for names in causes for name in names if name})
         kinds = sorted({loop.kind for item in own for loop in item.loops})
         worth.add_advice(bug, run.id, suggested, kinds, shown=run.arm == "on")
+
+
+def _spared(rejected: Sequence[Rejected]) -> list[str]:
+    n = sum(tried.n_spared for tried in rejected)
+    return [f"{n} patches that failed on this very code were not tried again"] if n else []
 
 
 def _keep_rejected(ledger: Ledger, events: Sequence[Event], rejected: Sequence[Rejected]) -> None:

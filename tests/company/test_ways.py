@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.company.test_plugins import ALONE, OURS
 from tests.integration.conftest import BUGGY, Projects, projects  # noqa: F401 - a fixture
 
-ALONE = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-OURS = ("-p", "pytest_bayesloc.plugin")
 SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
 
 

@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 
 MAX_FAILING = 3
 MAX_PASSING = 6
-# A patch that only looks takes hardly longer than the tests as they are.
-PATIENCE, LEAST_S = 10.0, 2.0
+LEAST_S = 2.0  # a patch that only looks takes hardly longer than the tests as they are
 
 
 class Assertions(Kind):
@@ -60,7 +59,7 @@ class Assertions(Kind):
 
 def _run(case: Case, patch: InspectionPatch, bench: Bench) -> Finding:
     started = bench.clock()
-    at_most_s = LEAST_S + PATIENCE * bench.usual_s
+    at_most_s = bench.patience_s(LEAST_S)
     rerun = bench.rerun(patch, case.failing_of(patch.target, MAX_FAILING), at_most_s=at_most_s)
     failing, passing = rerun.tests, _control(case, patch, rerun, bench)
     placed = rerun.n_swapped or any(run.covered for run in failing.values())

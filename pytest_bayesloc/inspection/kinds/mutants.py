@@ -25,8 +25,7 @@ MAX_MUTANTS = 24  # of one target
 MIN_CONCLUSIVE = 3  # that must fail to flip anything before that says something
 MAX_FAILING = 10
 MAX_PASSING = 10
-# A mutant may loop: it gets much less time than the tests themselves would.
-PATIENCE, LEAST_S = 10.0, 0.5
+LEAST_S = 0.5  # a mutant may loop: it gets much less time than the tests themselves would
 
 
 @dataclass
@@ -110,7 +109,7 @@ _ENDLESS = frozenset({Verdict.TIMEOUT, Verdict.CRASH})
 
 def _try(case: Case, patch: InspectionPatch, bench: Bench, tried: _Tried) -> Effect:
     """One failing test first; all of the group if it passes; then what passed before."""
-    at_most_s = LEAST_S + PATIENCE * bench.usual_s
+    at_most_s = bench.patience_s(LEAST_S)
     failing = case.failing_of(patch.target, MAX_FAILING)
     first = bench.rerun(patch, failing[:1], at_most_s=at_most_s)
     tried.cpu_s += first.cpu_s

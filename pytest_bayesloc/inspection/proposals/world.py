@@ -45,13 +45,12 @@ def reaches_out(source: SourceMap, unit: Unit, named: Collection[str] = ()) -> b
 
 
 def _reaches_out(call: ast.Call, aliases: Mapping[str, str], named: frozenset[str]) -> bool:
-    name = _dotted(call.func, aliases)
-    parts = name.split(".")
+    parts = _dotted(call.func, aliases).split(".")
     starts = {".".join(parts[:n]) for n in range(1, len(parts) + 1)}
     ends = {".".join(parts[n:]) for n in range(len(parts))}
     if not named.isdisjoint(starts | ends):
         return True
-    if name == "open" or parts[-1] == "open":
+    if parts[-1] == "open":
         return _writes(call)
     in_module = not MODULES.isdisjoint(starts) and ASKS.isdisjoint(starts)
     return in_module or (len(parts) > 1 and parts[-1] in METHODS)
