@@ -189,7 +189,7 @@ class LocalizationSession:
 
         recorded = self._recorder.recorded
         with self._stage("localize"):
-            self._recorder.take_hits()
+            self._recorder.take_seen()
             spectrum = build_spectrum(recorded, self._sources)
             failures = build_failures(recorded, self._sources)
             groups = open_groups(

@@ -5,26 +5,48 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from array import array
     from types import CodeType
 
 
-class Hit(NamedTuple):
-    """One executed line.
+class Footprint(NamedTuple):
+    """Lines of one code object that were executed together, in one window or more.
 
     Attributes:
         filename: Absolute path.
-        first_line: ``co_firstlineno`` of its code, or 0 where only the line is known.
-        name: Name of its code, or empty where only the line is known.
-        line: The line.
-        windows: Bitset of the windows that it was executed in.
+        first_line: ``co_firstlineno`` of the code, or 0 where only the lines are known.
+        name: Name of the code, or empty where only the lines are known.
+        lines: The lines, ascending.
     """
 
     filename: str
     first_line: int
     name: str
-    line: int
-    windows: int
+    lines: tuple[int, ...]
+
+
+class Row(NamedTuple):
+    """What one window executed, or a part of it.
+
+    Attributes:
+        window: Its number.
+        footprints: Numbers of footprints.
+    """
+
+    window: int
+    footprints: array[int]
+
+
+class Seen(NamedTuple):
+    """All that a collector saw: a test repeats most of what others did, so rows hold numbers.
+
+    Attributes:
+        footprints: By their numbers.
+        rows: In the order in which windows were closed; a window may have several.
+    """
+
+    footprints: list[Footprint]
+    rows: list[Row]
 
 
 class Collector(Protocol):
@@ -49,8 +71,8 @@ class Collector(Protocol):
     def stop(self) -> None:
         """End, and give back what was taken. May be called twice."""
 
-    def hits(self) -> Iterator[Hit]:
-        """Every executed line, once a code object. After ``stop``."""
+    def seen(self) -> Seen:
+        """What was executed. After ``stop``."""
 
 
 def code_name(code: CodeType) -> str:

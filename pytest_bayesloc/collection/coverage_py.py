@@ -8,17 +8,20 @@ pushed back into its data: lines in line mode, arcs alone in branch mode.
 from __future__ import annotations
 
 import sys
+from array import array
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
-from pytest_bayesloc.collection.collector import Hit
+from pytest_bayesloc.collection.collector import Footprint, Row, Seen
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from coverage import Coverage
 
 
 NEVER = ("site-packages", ".*")
+BLOCK = 32  # lines, about those of a function: tests differ in few of them, so most are shared
 
 
 class CoverageCollector:
@@ -114,23 +117,26 @@ class CoverageCollector:
                 target.add_lines({name: data.lines(name) or [] for name in wanted})
         data.set_query_contexts(None)
 
-    def hits(self) -> Iterator[Hit]:
-        """Every executed line."""
-        if self._data is None:
-            return
-        for filename in sorted(self._data.measured_files()):
+    def seen(self) -> Seen:
+        """What was executed; which code object a line belongs to is not known."""
+        rows: dict[int, array[int]] = defaultdict(lambda: array("I"))
+        numbers: dict[Footprint, int] = {}
+        for filename in sorted(self._data.measured_files()) if self._data is not None else ():
             if self._traced(filename):
-                yield from _file_hits(self._data, filename)
+                for (window, _), lines in _blocks(self._data, filename).items():
+                    footprint = Footprint(filename, 0, "", tuple(lines))
+                    rows[window].append(numbers.setdefault(footprint, len(numbers)))
+        return Seen(list(numbers), [Row(window, row) for window, row in rows.items()])
 
 
-def _file_hits(data: Any, filename: str) -> Iterator[Hit]:  # noqa: ANN401 - CoverageData
+def _blocks(data: Any, filename: str) -> dict[tuple[int, int], list[int]]:  # noqa: ANN401 - CoverageData
+    """Per window and block of lines, those that were executed, ascending."""
+    blocks: dict[tuple[int, int], list[int]] = defaultdict(list)
     for line, contexts in sorted(data.contexts_by_lineno(filename).items()):
-        windows = 0
         for context in contexts:
-            if context:
-                windows |= 1 << int(context)
-        if line > 0:
-            yield Hit(filename, 0, "", line, windows)
+            if context and line > 0:
+                blocks[int(context), line // BLOCK].append(line)
+    return blocks
 
 
 def _would_measure(outer: Coverage, filename: str) -> bool:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from array import array
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
-from pytest_bayesloc.collection.collector import Hit, code_name
+from pytest_bayesloc.collection.collector import Footprint, Row, Seen, code_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from types import CodeType
 
 # 1 is coverage.py's, 3 Hypothesis', 2 the profiler's: peers that share 4 move down, as we do.
@@ -19,8 +20,9 @@ SLOTS = (4, 3)
 class MonitoringCollector:
     """LINE events, local to the code under test, each disabled at its first hit.
 
-    Between windows our own local events are set off and on again, which re-arms them;
-    ``restart_events()`` would re-arm those of every other tool as well.
+    When a window opens, our own local events are set off and on again, which re-arms them;
+    ``restart_events()`` would re-arm those of every other tool as well. What runs between windows
+    is not re-armed, and costs nothing after its first run.
 
     Args:
         traced: Whether a file is under test; asked once a code object.
@@ -34,10 +36,13 @@ class MonitoringCollector:
         self._api: Any = getattr(sys, "monitoring", None)
         self._slot = -1
         self._window: int | None = None
-        self._fresh: list[tuple[CodeType, int]] = []
-        self._line_ids: dict[tuple[int, int], int] = {}
-        self._lines: list[tuple[CodeType, int]] = []
-        self._rows: list[tuple[int, array[int]]] = []
+        self._fresh: list[Any] = []  # code, line, code, line, ...
+        self._armed: list[CodeType] = []
+        self._spent: dict[int, CodeType] = {}  # lines of it are disabled
+        self._numbers: dict[tuple[int, tuple[int, ...]], int] = {}
+        # Keeps each code alive, so that its id stays its own.
+        self._footprints: list[tuple[CodeType, tuple[int, ...]]] = []
+        self._rows: list[Row] = []
 
     def start(self) -> bool:
         """Take a free slot; False where there is none, or the Python is older than 3.12."""
@@ -59,59 +64,74 @@ class MonitoringCollector:
 
     def _on_start(self) -> Callable[[CodeType, int], object]:
         """A callback that arms code at its first start ever, and is disabled for it then."""
-        api, slot, traced = self._api, self._slot, self._traced
+        api, slot, traced, armed = self._api, self._slot, self._traced, self._armed
         line_event, disable = api.events.LINE, api.DISABLE
 
         def on_start(code: CodeType, _offset: int) -> object:
             if traced(code.co_filename):
+                armed.append(code)
                 api.set_local_events(slot, code, line_event)
             return disable
 
         return on_start
 
-    def _on_line(self) -> Callable[[CodeType, int], object]:
-        append, disable = self._fresh.append, self._api.DISABLE
+    def _on_line(self) -> Callable[..., object]:
+        extend, disable = self._fresh.extend, self._api.DISABLE
 
-        def on_line(code: CodeType, line: int) -> object:
-            append((code, line))
+        # Of all ways to note two values in one step, so that threads can't mix them up, the
+        # cheapest; kept tuples would also set off the garbage collector.
+        def on_line(*hit: object) -> object:
+            extend(hit)
             return disable
 
         return on_line
 
     def switch(self, window: int | None) -> None:
-        """Close the window before, re-arm what it hit, and open ``window``."""
-        if window == self._window and window is not None:
+        """Close the window before, and open ``window`` with all lines armed."""
+        if window == self._window:
             return
-        n_fresh = len(self._fresh)
-        if n_fresh:
-            hits = self._fresh[:n_fresh]
-            del self._fresh[:n_fresh]
-            if self._window is not None:
-                self._rows.append((self._window, self._row(hits)))
-            self._rearm({id(code): code for code, _ in hits})
+        self._close()
+        if window is not None and self._spent:
+            self._rearm()
         self._window = window
 
-    def _row(self, hits: list[tuple[CodeType, int]]) -> array[int]:
-        ids, lines = self._line_ids, self._lines
-        row = array("I")
-        for code, line in hits:
-            key = (id(code), line)
-            number = ids.get(key)
+    def _close(self) -> None:
+        n_fresh = len(self._fresh)
+        if not n_fresh:
+            return
+        codes, lines = self._fresh[0:n_fresh:2], self._fresh[1:n_fresh:2]
+        del self._fresh[:n_fresh]
+        keys = list(map(id, codes))
+        code_of = dict(zip(keys, codes, strict=True))
+        self._spent.update(code_of)
+        if self._window is not None:
+            lines_of: dict[int, list[int]] = defaultdict(list)
+            for key, line in zip(keys, lines, strict=True):
+                lines_of[key].append(line)
+            self._rows.append(Row(self._window, self._row(lines_of, code_of)))
+
+    def _row(self, lines_of: dict[int, list[int]], code_of: dict[int, CodeType]) -> array[int]:
+        numbers, row = self._numbers, array("I")
+        for key, lines in lines_of.items():
+            # In the order of execution, which is the same nearly always: sorting waits.
+            footprint = (key, tuple(lines))
+            number = numbers.get(footprint)
             if number is None:
-                number = ids[key] = len(lines)
-                lines.append((code, line))  # keeps the code alive, so that its id stays its own
+                number = numbers[footprint] = len(numbers)
+                self._footprints.append((code_of[key], footprint[1]))
             row.append(number)
         return row
 
-    def _rearm(self, codes: dict[int, CodeType]) -> None:
+    def _rearm(self) -> None:
         set_local, slot, line_event = (
             self._api.set_local_events,
             self._slot,
             self._api.events.LINE,
         )
-        for code in codes.values():
+        for code in self._spent.values():
             set_local(slot, code, 0)
             set_local(slot, code, line_event)
+        self._spent.clear()
 
     def stop(self) -> None:
         """Give the slot back."""
@@ -120,20 +140,19 @@ class MonitoringCollector:
         self.switch(None)
         api, slot, self._slot = self._api, self._slot, -1
         api.set_events(slot, 0)
-        for code in {id(code): code for code, _ in self._lines}.values():
+        for code in self._armed:
             api.set_local_events(slot, code, 0)
         api.register_callback(slot, api.events.PY_START, None)
         api.register_callback(slot, api.events.LINE, None)
         api.free_tool_id(slot)
 
-    def hits(self) -> Iterator[Hit]:
-        """Every executed line, once a code object."""
-        windows = [0] * len(self._lines)
-        for window, row in self._rows:
-            bit = 1 << window
-            for number in row:
-                windows[number] |= bit
-        for (code, line), bitset in zip(self._lines, windows, strict=True):
-            if line < 1:  # the start of a module, above its first line
-                continue
-            yield Hit(code.co_filename, code.co_firstlineno, code_name(code), line, bitset)
+    def seen(self) -> Seen:
+        """What was executed."""
+        footprints = [_footprint(code, lines) for code, lines in self._footprints]
+        return Seen(footprints, self._rows)
+
+
+def _footprint(code: CodeType, lines: tuple[int, ...]) -> Footprint:
+    # Line 0 is the start of a module, above its first line.
+    executed = tuple(sorted(line for line in lines if line > 0))
+    return Footprint(code.co_filename, code.co_firstlineno, code_name(code), executed)

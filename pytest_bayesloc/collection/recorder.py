@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from array import array
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_bayesloc.collection import failures
+from pytest_bayesloc.collection.collector import Row
 from pytest_bayesloc.collection.explanations import Explanations
 from pytest_bayesloc.collection.source_filter import FileKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
 
-    from pytest_bayesloc.collection.collector import Collector, Hit
+    from pytest_bayesloc.collection.collector import Collector, Footprint, Seen
     from pytest_bayesloc.collection.failures import RawFailure
     from pytest_bayesloc.collection.source_filter import SourceFilter
 
@@ -40,7 +42,8 @@ class Recorded:
         verdicts: Per node id, whether it passed; tests that are no evidence are absent.
         excused: Per node id of those, ``skipped`` or ``xfailed``.
         failures: Per node id of a failing test or of a file that could not be collected.
-        hits: The executed lines.
+        footprints: What was executed, by the numbers in ``rows``.
+        rows: Which window executed what.
         imported: Node ids of the test files that could be collected, with their window.
         imports: The windows in which modules were imported, before any test ran.
         collector: Name of the collector, empty if nothing was collected.
@@ -53,13 +56,23 @@ class Recorded:
     verdicts: dict[str, bool] = field(default_factory=dict)
     excused: dict[str, str] = field(default_factory=dict)
     failures: dict[str, RawFailure] = field(default_factory=dict)
-    hits: list[Hit] = field(default_factory=list)
+    footprints: list[Footprint] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
     imported: dict[str, int] = field(default_factory=dict)
     imports: list[int] = field(default_factory=list)
     collector: str = ""
     partial: list[str] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
     n_windows: int = 0
+
+    def add(self, seen: Seen) -> None:
+        """Add what another collector saw, in windows of its own."""
+        known = {footprint: number for number, footprint in enumerate(self.footprints)}
+        numbers = [known.setdefault(footprint, len(known)) for footprint in seen.footprints]
+        self.footprints = list(known)
+        for window, row in seen.rows:
+            renumbered = array(row.typecode, map(numbers.__getitem__, row))
+            self.rows.append(Row(window, renumbered))
 
 
 class Recorder:
@@ -121,11 +134,11 @@ class Recorder:
             self._safely(collector.stop)
             self._stopped = collector
 
-    def take_hits(self) -> None:
-        """Read what the stopped collector saw: a green run has no use for it."""
+    def take_seen(self) -> None:
+        """Read what the stopped collector saw."""
         collector, self._stopped = self._stopped, None
         if collector is not None:
-            self.recorded.hits += self._safely(lambda: list(collector.hits())) or []
+            self._safely(lambda: self.recorded.add(collector.seen()))
 
     def files_in_use(self) -> dict[str, Path]:
         """The files of the project that are imported, relative to rootdir, and where they are.

@@ -6,16 +6,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.collection.definitions import users
+from pytest_bayesloc.collection.executed import Executed
 from pytest_bayesloc.collection.failures import failure_from
 from pytest_bayesloc.collection.source_filter import FileKind
 from pytest_bayesloc.domain.location import MODULE
 from pytest_bayesloc.domain.source import SourceMap, first_line
-from pytest_bayesloc.domain.spectrum import Spectrum, bits
+from pytest_bayesloc.domain.spectrum import Spectrum, bits, bitset_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from pytest_bayesloc.collection.collector import Hit
+    from pytest_bayesloc.collection.collector import Footprint
     from pytest_bayesloc.collection.failures import RawCode
     from pytest_bayesloc.collection.recorder import Recorded
     from pytest_bayesloc.collection.source_filter import SourceFilter
@@ -96,6 +97,10 @@ class Sources:
 def build_spectrum(recorded: Recorded, sources: Sources) -> Spectrum:
     """The spectrum of code under test: tests x locations with their lines, and verdicts.
 
+    It holds the files that failing tests have to do with: they run code of them, have imported
+    them, or no test runs code of them. What others execute explains no failure, and a large suite
+    has a hundred times as much of it.
+
     Where no test ran because files could not be collected, the test files that could be stand
     for passing tests: what their import executed did not fail.
     """
@@ -106,28 +111,19 @@ def build_spectrum(recorded: Recorded, sources: Sources) -> Spectrum:
         for node_id, window in recorded.imported.items():
             tests.append(node_id)
             windows_of[node_id], verdicts[node_id] = [window], True
-    tests_of = _tests_of_windows(tests, windows_of)
-    failing = sum(1 << i for i, node_id in enumerate(tests) if not verdicts[node_id])
+    failing = bitset_of(i for i, node_id in enumerate(tests) if not verdicts[node_id])
+    executed = Executed(recorded, [windows_of[node_id] for node_id in tests], failing, sources)
     return Spectrum(
         tests=tuple(tests),
         failing=failing,
         passing=((1 << len(tests)) - 1) & ~failing,
-        lines=_Lines(recorded, tests_of, failing, sources).found(tests),
+        lines=_Lines(executed, failing, sources).found(tests),
     )
 
 
 def build_failures(recorded: Recorded, sources: Sources) -> tuple[Failure, ...]:
     """The failures in the order that they happened."""
     return tuple(failure_from(raw, sources.locate) for raw in recorded.failures.values())
-
-
-def _tests_of_windows(tests: Sequence[str], windows_of: dict[str, list[int]]) -> dict[int, int]:
-    """Per window, the bitset of the tests that it belongs to."""
-    tests_of: dict[int, int] = {}
-    for i, node_id in enumerate(tests):
-        for window in windows_of[node_id]:
-            tests_of[window] = tests_of.get(window, 0) | 1 << i
-    return tests_of
 
 
 class _Lines:
@@ -139,27 +135,20 @@ class _Lines:
     importer.
     """
 
-    def __init__(
-        self, recorded: Recorded, tests_of: dict[int, int], failing: int, sources: Sources
-    ) -> None:
+    def __init__(self, executed: Executed, failing: int, sources: Sources) -> None:
         self._sources = sources
         self._failing = failing
         self._own: dict[Location, dict[int, int]] = {}
         self._imported: dict[Location, dict[int, int]] = {}
         self._users_of_file: dict[str, int] = {}
-        imports = sum(1 << window for window in recorded.imports)
-        translate = _translation(tests_of)
-        for hit in recorded.hits:
-            location = _location(hit, sources)
-            if location is None:
-                continue
-            executed, at_import = translate(hit.windows & ~imports), hit.windows & imports
-            if executed:
-                _add(self._own, location, hit.line, executed)
-            if at_import:
-                _add(self._imported, location, hit.line, translate(at_import))
-            users = self._users_of_file.get(location.file, 0)
-            self._users_of_file[location.file] = users | executed
+        for footprint, tests, importers in executed.found():
+            for location, line in _located(footprint, sources):
+                if tests:
+                    _add(self._own, location, line, tests)
+                if importers is not None:
+                    _add(self._imported, location, line, importers)
+                users = self._users_of_file.get(location.file, 0)
+                self._users_of_file[location.file] = users | tests
         self._add_unseen_imports()
 
     def _add_unseen_imports(self) -> None:
@@ -219,28 +208,15 @@ class _Lines:
 
 def _add(lines: dict[Location, dict[int, int]], where: Location, line: int, tests: int) -> None:
     rows = lines.setdefault(where, {})
-    rows[line] = rows.get(line, 0) | tests
+    # Lines that run together share one bitset, which may have 100,000 bits.
+    rows[line] = rows[line] | tests if line in rows else tests
 
 
-def _translation(tests_of: dict[int, int]) -> Callable[[int], int]:
-    """From a bitset of windows to the bitset of the tests that they belong to."""
-    known: dict[int, int] = {}
-
-    def translate(windows: int) -> int:
-        if windows not in known:
-            executed = 0
-            for window in bits(windows):
-                executed |= tests_of.get(window, 0)
-            known[windows] = executed
-        return known[windows]
-
-    return translate
-
-
-def _location(hit: Hit, sources: Sources) -> Location | None:
-    source = sources.map(sources.files.relative(hit.filename))
+def _located(footprint: Footprint, sources: Sources) -> Iterator[tuple[Location, int]]:
+    source = sources.map(sources.files.relative(footprint.filename))
     if source is None or not source.text or source.text.isspace():  # some Pythons run line 1 of it
-        return None
-    if hit.first_line:
-        return source.unit_of_code(hit.first_line, hit.name).location
-    return source.owner(hit.line).location
+        return
+    first_line, name = footprint.first_line, footprint.name
+    whole = source.unit_of_code(first_line, name) if first_line else None
+    for line in footprint.lines:
+        yield (whole or source.owner(line)).location, line

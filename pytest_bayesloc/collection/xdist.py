@@ -6,15 +6,18 @@ a worker has to say, without a word.
 
 from __future__ import annotations
 
+import base64
 import json
+import zlib
+from array import array
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_bayesloc.collection.collector import Hit
+from pytest_bayesloc.collection.collector import Footprint, Row, Seen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
 
     from pytest_bayesloc.collection.recorder import Recorded, Recorder
 
@@ -45,7 +48,9 @@ def encode(recorded: Recorded, files: Iterable[str] = ()) -> str:
             "imported": recorded.imported,
             "imports": recorded.imports,
             "failures": {n: raw for n, raw in recorded.failures.items() if _is_collection(raw)},
-            "hits": [[*hit[:4], hex(hit.windows)] for hit in recorded.hits],
+            "footprints": recorded.footprints,
+            "lengths": [[row.window, len(row.footprints)] for row in recorded.rows],
+            "rows": _packed(recorded.rows),
             "collector": recorded.collector,
             "partial": recorded.partial,
             "files": list(files),
@@ -61,10 +66,13 @@ def merge(recorded: Recorded, text: str) -> None:
     for node_id, windows in data["windows_of"].items():
         recorded.windows_of[node_id] = [window + offset for window in windows]
         highest = max(highest, *recorded.windows_of[node_id])
-    for filename, first_line, name, line, windows in data["hits"]:
-        shifted = int(windows, 16) << offset
-        highest = max(highest, shifted.bit_length())
-        recorded.hits.append(Hit(filename, first_line, name, line, shifted))
+    footprints = [
+        Footprint(filename, first_line, name, tuple(lines))
+        for filename, first_line, name, lines in data["footprints"]
+    ]
+    rows = list(_unpacked(data["rows"], data["lengths"]))
+    recorded.add(Seen(footprints, [Row(row.window + offset, row.footprints) for row in rows]))
+    highest = max([highest, *(row.window + offset for row in rows)])
     for node_id, raw in data["failures"].items():
         recorded.failures.setdefault(node_id, raw)
         recorded.verdicts[node_id] = False
@@ -75,6 +83,22 @@ def merge(recorded: Recorded, text: str) -> None:
     recorded.collector = data["collector"] or recorded.collector
     recorded.files = sorted({*recorded.files, *data["files"]})
     recorded.partial.extend(note for note in data["partial"] if note not in recorded.partial)
+
+
+def _packed(rows: Iterable[Row]) -> str:
+    """The numbers in ``rows``, one after the other."""
+    numbers = array("I")
+    for row in rows:
+        numbers.extend(row.footprints)
+    return base64.b85encode(zlib.compress(numbers.tobytes(), level=1)).decode("ascii")
+
+
+def _unpacked(packed: str, lengths: Sequence[tuple[int, int]]) -> Iterator[Row]:
+    numbers = array("I", zlib.decompress(base64.b85decode(packed)))
+    start = 0
+    for window, length in lengths:
+        yield Row(window, numbers[start : start + length])
+        start += length
 
 
 def _is_collection(raw: dict[str, Any]) -> bool:
@@ -101,7 +125,7 @@ class Worker:
         self._recorder.stop()
         output = getattr(session.config, "workeroutput", None)
         if output is not None:
-            self._recorder.take_hits()
+            self._recorder.take_seen()
             files = map(str, self._recorder.files_in_use().values())
             output[KEY] = encode(self._recorder.recorded, files)
 

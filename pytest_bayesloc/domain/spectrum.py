@@ -21,6 +21,17 @@ def bits(bitset: int) -> Iterator[int]:
         bitset ^= low
 
 
+def bitset_of(positions: Iterable[int]) -> int:
+    """The bitset with ``positions`` set, in time linear in their number and the highest one."""
+    known = list(positions)
+    if not known:
+        return 0
+    octets = bytearray((max(known) >> 3) + 1)
+    for position in known:
+        octets[position >> 3] |= 1 << (position & 7)
+    return int.from_bytes(octets, "little")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
     """How many tests executed (``e``) a location or not (``n``), and failed or passed.

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from array import array
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_bayesloc.collection.collector import Hit
+from pytest_bayesloc.collection.collector import Footprint, Row, Seen
 from pytest_bayesloc.collection.recorder import START_UP, Recorded, Recorder
 from pytest_bayesloc.collection.source_filter import SourceFilter
 from pytest_bayesloc.collection.spectra import Sources, build_spectrum
@@ -30,10 +31,20 @@ def sources(tmp_path: Path) -> Sources:
     return Sources(SourceFilter(tmp_path))
 
 
-def hit(sources: Sources, file: str, line: int, *windows: int) -> Hit:
+def footprint(sources: Sources, file: str, line: int) -> Footprint:
     first, name = (1, "<module>") if line == 1 else (3, "net") if line == 4 else (6, "gross")
-    filename = sources.files.absolute(file)
-    return Hit(filename, first, name, line, sum(1 << window for window in windows))
+    return Footprint(sources.files.absolute(file), first, name, (line,))
+
+
+def seen_by(sources: Sources, executed: dict[str, list[int]]) -> Seen:
+    """Per file and line (``a_4``), the windows that executed it."""
+    footprints = [footprint(sources, f"{name[0]}.py", int(name[2:])) for name in executed]
+    rows = [
+        Row(window, array("I", [number]))
+        for number, windows in enumerate(executed.values())
+        for window in windows
+    ]
+    return Seen(footprints, rows)
 
 
 def recorded(sources: Sources, **executed: list[int]) -> Recorded:
@@ -43,13 +54,12 @@ def recorded(sources: Sources, **executed: list[int]) -> Recorded:
         sources: Their files.
         executed: Per file and line (``a_4``), the windows that executed it.
     """
-    hits = [
-        hit(sources, f"{name[0]}.py", int(name[2:]), *windows) for name, windows in executed.items()
-    ]
+    seen = seen_by(sources, executed)
     return Recorded(
         windows_of={"t::1": [3, START_UP, 1], "t::2": [4, START_UP, 2]},
         verdicts={"t::1": False, "t::2": True},
-        hits=hits,
+        footprints=seen.footprints,
+        rows=seen.rows,
         imported={"t.py": 1},
         imports=[START_UP, 1, 2],
         n_windows=5,
@@ -119,15 +129,19 @@ def test_use_of_another_file_counts_for_nothing(sources: Sources) -> None:
     assert executed_by(build_spectrum(seen, sources))["a_1"] == {"t::2"}
 
 
+def test_file_that_no_failing_test_has_to_do_with_is_left_out(sources: Sources) -> None:
+    seen = recorded(sources, a_4=[3], b_1=[2], b_4=[4])
+
+    assert {line[0] for line in executed_by(build_spectrum(seen, sources))} == {"a"}
+
+
 def worker(sources: Sources, node_id: str, *, uses: str) -> str:
     """What a worker sends that imported both files in window 2 and ran one test in window 3."""
+    executed = seen_by(sources, {"a_1": [2], "b_1": [2], f"{uses}_4": [3]})
     seen = Recorded(
         windows_of={node_id: [3, START_UP, 1]},
-        hits=[
-            hit(sources, "a.py", 1, 2),
-            hit(sources, "b.py", 1, 2),
-            hit(sources, f"{uses}.py", 4, 3),
-        ],
+        footprints=executed.footprints,
+        rows=executed.rows,
         imported={"t.py": 1, "u.py": 2},
         imports=[START_UP, 1, 2],
         n_windows=4,
@@ -136,7 +150,8 @@ def worker(sources: Sources, node_id: str, *, uses: str) -> str:
 
 
 def test_imports_of_workers_count_for_their_users_too(sources: Sources) -> None:
-    whole = Recorded(verdicts={"t::1": False, "t::2": True}, imports=[START_UP], n_windows=1)
+    verdicts = {"t::1": False, "t::2": False, "t::3": True}
+    whole = Recorded(verdicts=verdicts, imports=[START_UP], n_windows=1)
 
     merge(whole, worker(sources, "t::1", uses="a"))
     merge(whole, worker(sources, "t::2", uses="b"))
@@ -153,7 +168,8 @@ def test_imports_of_workers_count_for_their_users_too(sources: Sources) -> None:
 
 def test_worker_that_ran_no_test_keeps_its_windows_to_itself(sources: Sources) -> None:
     """It imported all the same: no other worker's test may get one of those numbers."""
-    whole = Recorded(verdicts={"t::2": True}, imports=[START_UP], n_windows=1)
+    verdicts = {"t::2": False, "t::3": True}
+    whole = Recorded(verdicts=verdicts, imports=[START_UP], n_windows=1)
     idle = Recorded(imports=[START_UP, 1, 2, 3, 4], imported={"t.py": 4}, n_windows=5)
 
     merge(whole, encode(idle))
