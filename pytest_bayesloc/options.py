@@ -28,6 +28,8 @@ EVIDENCE = (
     "mutants",
 )
 REPORT_KINDS = ("html", "json")
+#: When it is traced what tests execute.
+COLLECT = ("auto", "always", "on-failure", "never")
 #: Of OpenAI's; asked only where the user says so.
 EMBEDDING_MODEL = "text-embedding-3-small"
 #: What is counted towards a loop.
@@ -50,6 +52,7 @@ _VALUES = (
     _Option("formula", "NAME", f"prior: {', '.join(FORMULAS)}", "blend"),
     _Option("model", "NAME", f"belief: {', '.join(MODELS)}", "single-fault"),
     _Option("selection", "NAME", f"next inspection by: {', '.join(SELECTIONS)}", "information"),
+    _Option("collect", "WHEN", f"trace tests: {', '.join(COLLECT)}", "auto"),
     _Option("mutants", "on|off", "whether small edits are tried in memory", "on"),
     _Option("memory", "on|off|PATH|URL", "where bugs are remembered from run to run", "on"),
     _Option("memory_limit", "N", "bugs that are kept; the oldest closed ones go first", "10000"),
@@ -101,6 +104,7 @@ class Settings:
         model: Name of the belief model.
         selection: How the next inspection is chosen.
         without: Kinds of evidence that are left out.
+        collect: When it is traced what tests execute.
         never_edited: Functions, methods and modules whose callers are not edited, even in memory.
         memory: Where bugs are remembered: ``on``, ``off``, a path or a URL.
         memory_limit: Bugs that are kept at most.
@@ -125,6 +129,7 @@ class Settings:
     model: str
     selection: str
     without: frozenset[str]
+    collect: str
     never_edited: tuple[str, ...]
     memory: str
     memory_limit: int
@@ -162,6 +167,7 @@ class Settings:
             model=_choice(config, "model", MODELS),
             selection=_choice(config, "selection", SELECTIONS),
             without=_without(config),
+            collect=_choice(config, "collect", COLLECT),
             never_edited=tuple(
                 config.getoption("bayesloc_never_edit") or config.getini("bayesloc_never_edit")
             ),
@@ -256,6 +262,13 @@ def source_entries(config: pytest.Config) -> tuple[str, ...]:
     """The folders and packages under test that were named; may be asked early."""
     known = getattr(config, "known_args_namespace", config.option)
     return tuple(getattr(known, "bayesloc_source", None) or config.getini("bayesloc_source"))
+
+
+def early_text(config: pytest.Config, name: str) -> str:
+    """The value of an option as far as it is known before all plugins are loaded, unchecked."""
+    known = getattr(config, "known_args_namespace", config.option)
+    given = getattr(known, f"bayesloc_{name}", None)
+    return str(given or config.getini(f"bayesloc_{name}") or "")
 
 
 def _number(

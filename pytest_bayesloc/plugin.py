@@ -59,9 +59,11 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.option.collectonly:
         return
     from pytest_bayesloc.collection import xdist
+    from pytest_bayesloc.collection.cache.key import variant_of
 
     register = config.pluginmanager.register
     recorder = _recorder(config)
+    recorder.cache.variant = variant_of(config)
     register(recorder, "bayesloc-recorder")
     if xdist.is_worker(config):
         register(xdist.Worker(recorder), "bayesloc-worker")
@@ -97,7 +99,16 @@ def _recorder(config: pytest.Config) -> Recorder:
     recorder = config.stash.get(RECORDER, None)
     if recorder is None:
         from pytest_bayesloc.collection.start import recorder_for
+        from pytest_bayesloc.report.files import FOLDER
 
-        recorder = recorder_for(config, options.source_entries(config), warnings.warn)
+        collect = options.early_text(config, "collect")
+        keeps = collect != "always" and options.early_text(config, "memory") != "off"
+        recorder = recorder_for(
+            config,
+            options.source_entries(config),
+            warnings.warn,
+            traces=collect not in ("on-failure", "never"),
+            folder=config.rootpath / FOLDER if keeps else None,
+        )
         config.stash[RECORDER] = recorder
     return recorder

@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_bayesloc.collection.spectra import Sources, build_failures, build_spectrum
+from pytest_bayesloc.collection.sources import Sources
+from pytest_bayesloc.collection.spectra import build_failures, build_spectrum
 from pytest_bayesloc.domain.advice import Remembered
 from pytest_bayesloc.domain.errors import BayeslocError, StoreError
 from pytest_bayesloc.domain.result import Result
 from pytest_bayesloc.report.json import dumps, to_json
 from pytest_bayesloc.stages.green import GreenRuns
 from pytest_bayesloc.stages.remembering import Remembering
+from pytest_bayesloc.stages.tracing import complete, keep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
@@ -104,6 +106,7 @@ class LocalizationSession:
                 self._localize()
             elif self._recorder.recorded.verdicts and self._memory.has_work(is_red=False):
                 self._remember((), ())
+            keep(self._recorder, self._config.rootpath)
             # A green run stays quiet: nothing was asked of it.
             self._green.remember(self._recorder, is_quiet=self._document is None)
         except KeyboardInterrupt:
@@ -189,7 +192,7 @@ class LocalizationSession:
 
         recorded = self._recorder.recorded
         with self._stage("localize"):
-            self._recorder.take_seen()
+            complete(self._recorder)
             spectrum = build_spectrum(recorded, self._sources)
             failures = build_failures(recorded, self._sources)
             groups = open_groups(

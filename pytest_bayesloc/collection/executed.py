@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_bayesloc.collection.collector import Footprint
-    from pytest_bayesloc.collection.recorder import Recorded
-    from pytest_bayesloc.collection.spectra import Sources
+    from pytest_bayesloc.collection.recorded import Recorded
+    from pytest_bayesloc.collection.sources import Sources
 
 #: Files of which failing tests execute nothing, but that they have imported: each is parsed.
 MAX_IMPORTED = 200

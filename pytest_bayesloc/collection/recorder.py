@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from array import array
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -14,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_bayesloc.collection import failures
-from pytest_bayesloc.collection.collector import Row
 from pytest_bayesloc.collection.explanations import Explanations
+from pytest_bayesloc.collection.recorded import START_UP, Recorded
 from pytest_bayesloc.collection.source_filter import FileKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
 
-    from pytest_bayesloc.collection.collector import Collector, Footprint, Seen
-    from pytest_bayesloc.collection.failures import RawFailure
+    from pytest_bayesloc.collection.cache.spectra import SpectrumCache
+    from pytest_bayesloc.collection.collector import Collector
     from pytest_bayesloc.collection.source_filter import SourceFilter
 
 FAILURE_ATTRIBUTE = "_bayesloc_failure"
@@ -30,49 +28,6 @@ TRACED = (
     "Another tool traces this process (sys.settrace), such as a debugger: which code the tests "
     "execute is not recorded. (debugger)"
 )
-START_UP = 0  # the window of what conftest files execute as they are loaded
-
-
-@dataclass(kw_only=True)
-class Recorded:
-    """What one process saw.
-
-    Attributes:
-        windows_of: Per node id of a test, the windows that belong to it.
-        verdicts: Per node id, whether it passed; tests that are no evidence are absent.
-        excused: Per node id of those, ``skipped`` or ``xfailed``.
-        failures: Per node id of a failing test or of a file that could not be collected.
-        footprints: What was executed, by the numbers in ``rows``.
-        rows: Which window executed what.
-        imported: Node ids of the test files that could be collected, with their window.
-        imports: The windows in which modules were imported, before any test ran.
-        collector: Name of the collector, empty if nothing was collected.
-        partial: What is missing, and why.
-        files: Of workers: the files of the project that were imported, absolute.
-        n_windows: Numbers of windows below this are taken.
-    """
-
-    windows_of: dict[str, list[int]] = field(default_factory=dict)
-    verdicts: dict[str, bool] = field(default_factory=dict)
-    excused: dict[str, str] = field(default_factory=dict)
-    failures: dict[str, RawFailure] = field(default_factory=dict)
-    footprints: list[Footprint] = field(default_factory=list)
-    rows: list[Row] = field(default_factory=list)
-    imported: dict[str, int] = field(default_factory=dict)
-    imports: list[int] = field(default_factory=list)
-    collector: str = ""
-    partial: list[str] = field(default_factory=list)
-    files: list[str] = field(default_factory=list)
-    n_windows: int = 0
-
-    def add(self, seen: Seen) -> None:
-        """Add what another collector saw, in windows of its own."""
-        known = {footprint: number for number, footprint in enumerate(self.footprints)}
-        numbers = [known.setdefault(footprint, len(known)) for footprint in seen.footprints]
-        self.footprints = list(known)
-        for window, row in seen.rows:
-            renumbered = array(row.typecode, map(numbers.__getitem__, row))
-            self.rows.append(Row(window, renumbered))
 
 
 class Recorder:
@@ -82,6 +37,7 @@ class Recorder:
         files: Tells what is under test.
         collectors: In the order of preference; the first that starts is used.
         warn: Told once if recording had to be given up.
+        cache: What earlier runs traced.
     """
 
     def __init__(
@@ -89,15 +45,18 @@ class Recorder:
         files: SourceFilter,
         collectors: Sequence[Collector],
         warn: Callable[[str], None],
+        cache: SpectrumCache,
     ) -> None:
         self.files = files
+        self.cache = cache
         self.recorded = Recorded()
         self._candidates = list(collectors)
         self._collector: Collector | None = None
         self._stopped: Collector | None = None
         self._warn = warn
         self.recorded.n_windows = START_UP + 1
-        self.recorded.imports.append(START_UP)
+        self.recorded.imports[START_UP] = ""
+        self._known: frozenset[str] = frozenset()  # tests that need not be traced
         self._current: int | None = None
         self._labels: dict[int, str] = {}
         self._shared: dict[pytest.FixtureDef[Any], int] = {}
@@ -109,17 +68,31 @@ class Recorder:
         return self._labels.get(window, "")
 
     def start(self, *, early: bool) -> None:
-        """Start the first collector that can, if it may start now."""
+        """Begin with the imports, unless it is known what they execute.
+
+        Args:
+            early: Whether some collectors must wait.
+        """
+        if START_UP in self.recorded.cached:
+            return
+        if not self._collector and self._safely(self.cache.is_complete):
+            self.recorded.cached[START_UP] = self.recorded.imports[START_UP]
+        elif self._begin(early=early):
+            self._switch(START_UP)
+
+    def _begin(self, *, early: bool = False) -> bool:
+        """Start the first collector that can, if it may start now; False if none did."""
         while self._collector is None and self._candidates:
             if early and not self._candidates[0].early:
-                return
+                break
             candidate = self._candidates.pop(0)
             if self._safely(candidate.start):
                 self._collector = candidate
                 self.recorded.collector = candidate.name
-                self._switch(START_UP)
-            elif not self._candidates and not self.recorded.partial:
+                return True
+            if not self._candidates and not self.recorded.partial:
                 self.recorded.partial.append(TRACED)
+        return False
 
     def give_up(self) -> None:
         """Record verdicts only: other processes run the tests."""
@@ -129,6 +102,9 @@ class Recorder:
     def stop(self) -> None:
         """Stop the collector, which keeps what it saw."""
         self._explanations.unmute()
+        self._rest()
+
+    def _rest(self) -> None:
         collector, self._collector = self._collector, None
         if collector is not None:
             self._safely(collector.stop)
@@ -145,10 +121,7 @@ class Recorder:
 
         Also those whose import failed, as far as the failures speak of them.
         """
-        # No plain attribute: a module may answer with code of its own.
-        own = [vars_of for m in tuple(sys.modules.values()) if (vars_of := _namespace(m))]
-        names = {name for module in own if isinstance(name := module.get("__file__"), str)}
-        names.update(self.recorded.files)
+        names = {*_imported_files(), *self.recorded.files}
         told = (failures.files_of(raw) for raw in self.recorded.failures.values())
         names.update(self.files.absolute(file) for named in told for file in named)
         kind, relative = self.files.kind, self.files.relative
@@ -195,7 +168,6 @@ class Recorder:
     def _open(self) -> int:
         window = self.recorded.n_windows
         self.recorded.n_windows = window + 1
-        self._switch(window)
         return window
 
     # -- collection
@@ -218,7 +190,14 @@ class Recorder:
         if not isinstance(collector, pytest.Module):
             return (yield)
         window = self._open()
-        self.recorded.imports.append(window)
+        self.recorded.imports[window] = collector.nodeid
+        if self._collector is None and self._safely(
+            lambda: self.cache.knows_import(collector.nodeid)
+        ):
+            self.recorded.cached[window] = collector.nodeid
+        else:
+            self._begin()
+            self._switch(window)
         try:
             report = yield
         finally:
@@ -247,6 +226,18 @@ class Recorder:
         self.recorded.verdicts[node_id] = False
         self.recorded.windows_of[node_id] = [window]
 
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Find out which tests have to be traced, if any."""
+        self._safely(lambda: self._settle([item.nodeid for item in session.items]))
+
+    def _settle(self, node_ids: Sequence[str]) -> None:
+        self._known = self.cache.settle(_imported_files())
+        if self._known.issuperset(node_ids):
+            self._rest()
+        else:
+            self._begin()
+
     # -- running
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -260,6 +251,11 @@ class Recorder:
         if module is not None and module.nodeid in self.recorded.imported:
             windows.append(self.recorded.imported[module.nodeid])
         self.recorded.windows_of[item.nodeid] = self._windows = windows
+        if item.nodeid in self._known:
+            self.recorded.cached[window] = item.nodeid
+            self._switch(None)
+        else:
+            self._switch(window)
         return (yield)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -275,6 +271,7 @@ class Recorder:
             self._labels[window] = self.label(around)
         self._shared[fixturedef] = window
         self._windows.append(window)
+        self._switch(window)
         try:
             return (yield)
         finally:
@@ -285,7 +282,8 @@ class Recorder:
         """Teardown belongs to the item, too, after a report was made in between."""
         shared = {self._shared[used] for used in _fixtures(item) if used in self._shared}
         self._windows.extend(sorted(shared.difference(self._windows)))
-        self._switch(self.recorded.windows_of.get(item.nodeid, [self._current])[0])
+        if item.nodeid not in self._known:
+            self._switch(self.recorded.windows_of.get(item.nodeid, [self._current])[0])
         return (yield)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -338,6 +336,13 @@ class Recorder:
             recorded.verdicts.setdefault(node_id, True)
         elif outcome == "skipped":
             recorded.excused[node_id] = "xfailed" if hasattr(report, "wasxfail") else "skipped"
+
+
+def _imported_files() -> set[str]:
+    """The files of all modules."""
+    # No plain attribute: a module may answer with code of its own.
+    own = [vars_of for m in tuple(sys.modules.values()) if (vars_of := _namespace(m))]
+    return {name for module in own if isinstance(name := module.get("__file__"), str)}
 
 
 def _namespace(module: object) -> dict[str, object]:

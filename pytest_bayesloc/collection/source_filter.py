@@ -6,11 +6,11 @@ import os
 import sys
 from enum import Enum
 from fnmatch import fnmatch
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
 # Bound now: tests patch these (mock, pyfakefs), and count their calls.
 _exists, _isabs, _join = os.path.exists, os.path.isabs, os.path.join
@@ -20,6 +20,7 @@ TEST_DIRECTORIES = frozenset({"tests", "test"})
 FOREIGN_DIRECTORIES = frozenset(
     {"site-packages", "dist-packages", "node_modules", "__pypackages__"}
 )
+STANDARD_LIBRARY = str(Path(os.__file__).parent)
 
 
 class FileKind(Enum):
@@ -89,6 +90,12 @@ class SourceFilter:
     def absolute(self, file: str) -> str:
         """The absolute path of ``file``, which is relative to rootdir."""
         return _normpath(_join(self.rootdir, file))
+
+    def is_installed(self, filename: str) -> bool:
+        """Whether ``filename`` belongs to Python or to a package that is installed."""
+        if not _isabs(filename) or _below(filename, STANDARD_LIBRARY):
+            return True
+        return not FOREIGN_DIRECTORIES.isdisjoint(filename.replace(os.sep, "/").split("/"))
 
     def _classify(self, filename: str) -> FileKind:
         if not _isabs(filename) or not filename.endswith(".py"):

@@ -6,21 +6,31 @@ import importlib.util
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_bayesloc.collection.cache.key import file_name
+from pytest_bayesloc.collection.cache.spectra import SpectrumCache
 from pytest_bayesloc.collection.coverage_py import CoverageCollector, texts
 from pytest_bayesloc.collection.monitoring import MonitoringCollector
 from pytest_bayesloc.collection.recorder import Recorder
 from pytest_bayesloc.collection.source_filter import TEST_DIRECTORIES, SourceFilter
+from pytest_bayesloc.collection.sources import Sources
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     import pytest
 
+    from pytest_bayesloc.collection.collector import Collector
+
 COVERAGE_FILES = (".coveragerc", "setup.cfg", "tox.ini", "pyproject.toml")
 
 
 def recorder_for(
-    config: pytest.Config, entries: Sequence[str], warn: Callable[[str], None]
+    config: pytest.Config,
+    entries: Sequence[str],
+    warn: Callable[[str], None],
+    *,
+    traces: bool = True,
+    folder: Path | None = None,
 ) -> Recorder:
     """The recorder of a run.
 
@@ -29,6 +39,8 @@ def recorder_for(
         entries: Folders and packages under test, as the user named them; empty: what coverage.py
             is configured to measure, else everything below rootdir.
         warn: Told once if recording had to be given up.
+        traces: Whether tests are traced while they run.
+        folder: Where it is kept what tests execute; None: nowhere.
     """
     rootdir = config.rootpath
     omit: list[str] = []
@@ -50,7 +62,10 @@ def recorder_for(
         context_name if outer_context else None,
     )
     by_coverage.early = not _pytest_cov_starts_later(config)
-    recorder = Recorder(files, [MonitoringCollector(files.is_code), by_coverage], warn)
+    collectors: list[Collector] = [MonitoringCollector(files.is_code), by_coverage]
+    name = file_name([*files.directories, *patterns, *omit]) if folder is not None else ""
+    cache = SpectrumCache(folder / name if folder is not None else None, Sources(files))
+    recorder = Recorder(files, collectors if traces else [], warn, cache)
     return recorder
 
 

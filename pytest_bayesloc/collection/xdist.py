@@ -19,7 +19,8 @@ from pytest_bayesloc.collection.collector import Footprint, Row, Seen
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from pytest_bayesloc.collection.recorder import Recorded, Recorder
+    from pytest_bayesloc.collection.recorded import Recorded
+    from pytest_bayesloc.collection.recorder import Recorder
 
 KEY = "bayesloc"
 
@@ -46,7 +47,8 @@ def encode(recorded: Recorded, files: Iterable[str] = ()) -> str:
         {
             "windows_of": recorded.windows_of,
             "imported": recorded.imported,
-            "imports": recorded.imports,
+            "imports": list(recorded.imports.items()),
+            "cached": list(recorded.cached.items()),
             "failures": {n: raw for n, raw in recorded.failures.items() if _is_collection(raw)},
             "footprints": recorded.footprints,
             "lengths": [[row.window, len(row.footprints)] for row in recorded.rows],
@@ -62,7 +64,7 @@ def merge(recorded: Recorded, text: str) -> None:
     """Add what one worker sent; its windows get numbers of their own."""
     data: dict[str, Any] = json.loads(text)
     offset = recorded.n_windows
-    highest = offset + max(data["imports"], default=0)
+    highest = offset + max((window for window, _ in data["imports"]), default=0)
     for node_id, windows in data["windows_of"].items():
         recorded.windows_of[node_id] = [window + offset for window in windows]
         highest = max(highest, *recorded.windows_of[node_id])
@@ -78,7 +80,8 @@ def merge(recorded: Recorded, text: str) -> None:
         recorded.verdicts[node_id] = False
     for node_id, window in data["imported"].items():
         recorded.imported.setdefault(node_id, window + offset)
-    recorded.imports += [window + offset for window in data["imports"]]
+    recorded.imports.update((window + offset, name) for window, name in data["imports"])
+    recorded.cached.update((window + offset, name) for window, name in data["cached"])
     recorded.n_windows = highest + 1
     recorded.collector = data["collector"] or recorded.collector
     recorded.files = sorted({*recorded.files, *data["files"]})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import sys
 import time
 from contextlib import suppress
 from dataclasses import replace
@@ -12,6 +11,7 @@ from pathlib import Path
 from textwrap import shorten
 from typing import TYPE_CHECKING
 
+from pytest_bayesloc.collection.cache.key import installed
 from pytest_bayesloc.domain.errors import StoreError
 from pytest_bayesloc.memory.green import GreenMemory, written_ns
 from pytest_bayesloc.report.files import FOLDER, own_folder
@@ -20,13 +20,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from pytest_bayesloc.collection.recorder import Recorder
-    from pytest_bayesloc.collection.spectra import Sources
+    from pytest_bayesloc.collection.sources import Sources
     from pytest_bayesloc.inspection.changes import Changes
     from pytest_bayesloc.inspection.history import History
     from pytest_bayesloc.options import Settings
     from pytest_bayesloc.stages.moves import Then
 
-_METADATA = (".dist-info", ".egg-info", ".egg-link", ".pth")
 MAX_SAID = 40  # characters of a commit's first line
 
 # Bound now: tests patch it (freezegun).
@@ -110,12 +109,7 @@ class GreenRuns:
 
         The project's files that are imported, the packages that are installed, and the interpreter.
         """
-        digest = hashlib.sha256(sys.version.encode())
-        for folder in sorted(set(sys.path)):
-            with suppress(OSError):
-                names = (path.name for path in Path(folder).iterdir())
-                installed = (name for name in names if name.endswith(_METADATA))
-                digest.update("\n".join(sorted(installed)).encode("utf-8", "backslashreplace"))
+        digest = hashlib.sha256(installed().encode("utf-8", "backslashreplace"))
         for file in sorted(self._files):
             text = f"{file}\0{self._sources.read(file)}\0"
             digest.update(text.encode("utf-8", "backslashreplace"))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from pytest_bayesloc.collection.spectra import Sources
+    from pytest_bayesloc.collection.sources import Sources
     from pytest_bayesloc.domain.inspection import InspectionPatch
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.ports import Clock

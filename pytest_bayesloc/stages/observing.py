@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
     from pathlib import Path
 
-    from pytest_bayesloc.collection.recorder import Recorded
-    from pytest_bayesloc.collection.spectra import Sources
+    from pytest_bayesloc.collection.recorded import Recorded
+    from pytest_bayesloc.collection.sources import Sources
     from pytest_bayesloc.domain.bug import BugRecord
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.ports import Summarizer

@@ -19,8 +19,8 @@ from pytest_bayesloc.report.files import FOLDER, own_folder
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from pytest_bayesloc.collection.recorder import Recorded
-    from pytest_bayesloc.collection.spectra import Sources
+    from pytest_bayesloc.collection.recorded import Recorded
+    from pytest_bayesloc.collection.sources import Sources
     from pytest_bayesloc.domain.advice import Advice
     from pytest_bayesloc.domain.bug import Symptom
     from pytest_bayesloc.domain.result import Fault

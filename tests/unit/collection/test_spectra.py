@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_bayesloc.collection.cache.spectra import SpectrumCache
 from pytest_bayesloc.collection.collector import Footprint, Row, Seen
-from pytest_bayesloc.collection.recorder import START_UP, Recorded, Recorder
+from pytest_bayesloc.collection.recorded import START_UP, Recorded
+from pytest_bayesloc.collection.recorder import Recorder
 from pytest_bayesloc.collection.source_filter import SourceFilter
-from pytest_bayesloc.collection.spectra import Sources, build_spectrum
+from pytest_bayesloc.collection.sources import Sources
+from pytest_bayesloc.collection.spectra import build_spectrum
 from pytest_bayesloc.collection.xdist import encode, merge
 
 if TYPE_CHECKING:
@@ -61,7 +64,7 @@ def recorded(sources: Sources, **executed: list[int]) -> Recorded:
         footprints=seen.footprints,
         rows=seen.rows,
         imported={"t.py": 1},
-        imports=[START_UP, 1, 2],
+        imports={START_UP: "", 1: "t.py", 2: "u.py"},
         n_windows=5,
     )
 
@@ -143,7 +146,7 @@ def worker(sources: Sources, node_id: str, *, uses: str) -> str:
         footprints=executed.footprints,
         rows=executed.rows,
         imported={"t.py": 1, "u.py": 2},
-        imports=[START_UP, 1, 2],
+        imports={START_UP: "", 1: "t.py", 2: "u.py"},
         n_windows=4,
     )
     return encode(seen, [sources.files.absolute(f"{uses}.py")])
@@ -151,7 +154,7 @@ def worker(sources: Sources, node_id: str, *, uses: str) -> str:
 
 def test_imports_of_workers_count_for_their_users_too(sources: Sources) -> None:
     verdicts = {"t::1": False, "t::2": False, "t::3": True}
-    whole = Recorded(verdicts=verdicts, imports=[START_UP], n_windows=1)
+    whole = Recorded(verdicts=verdicts, imports={START_UP: ""}, n_windows=1)
 
     merge(whole, worker(sources, "t::1", uses="a"))
     merge(whole, worker(sources, "t::2", uses="b"))
@@ -169,8 +172,8 @@ def test_imports_of_workers_count_for_their_users_too(sources: Sources) -> None:
 def test_worker_that_ran_no_test_keeps_its_windows_to_itself(sources: Sources) -> None:
     """It imported all the same: no other worker's test may get one of those numbers."""
     verdicts = {"t::2": False, "t::3": True}
-    whole = Recorded(verdicts=verdicts, imports=[START_UP], n_windows=1)
-    idle = Recorded(imports=[START_UP, 1, 2, 3, 4], imported={"t.py": 4}, n_windows=5)
+    whole = Recorded(verdicts=verdicts, imports={START_UP: ""}, n_windows=1)
+    idle = Recorded(imports=dict.fromkeys(range(5), ""), imported={"t.py": 4}, n_windows=5)
 
     merge(whole, encode(idle))
     merge(whole, worker(sources, "t::2", uses="a"))
@@ -185,7 +188,8 @@ def test_worker_that_ran_no_test_keeps_its_windows_to_itself(sources: Sources) -
 
 
 def recorder(root: Path) -> Recorder:
-    return Recorder(SourceFilter(root), [], lambda _: None)
+    files = SourceFilter(root)
+    return Recorder(files, [], lambda _: None, SpectrumCache(None, Sources(files)))
 
 
 def test_files_in_use_are_the_imported_ones_of_the_project(

@@ -1,0 +1,72 @@
+"""What has to be the same for a row to hold, beside the files of the project."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pytest
+
+FORMAT = 1  # of the file: another one is another cache
+_METADATA = (".dist-info", ".egg-info", ".egg-link", ".pth")
+
+# Options that choose tests, show something, or write it: none of them changes what a test executes.
+_SHOWN = frozenset(
+    """args assertmode basetemp cacheclear cacheshow capture code_highlight collectonly color
+    confcutdir continue_on_collection_errors debug deselect disable_warnings dist distload durations
+    durations_min durations_path failedfirst fail_on_flaky file_or_dir fold_skipped
+    force_short_summary force_sugar fulltrace group help htmlpath ignore ignore_glob inifilename
+    instafail itv junitprefix keyword last_failed_no_failures lf loadgroup loadscopereorder
+    looponfail markers markexpr max_warnings maxfail maxprocesses maxschedchunk maxworkerrestart
+    metadata metadata_from_json metadata_from_json_file newfirst no_bayesloc no_cov no_cov_on_fail
+    no_header no_summary numprocesses pastebin px quiet randomly_reorganize randomly_seed
+    reportchars rootdir rsyncdir rsyncignore self_contained_html setupshow show_fixtures_per_test
+    showcapture showfixtures showlocals splits splitting_algorithm store_durations tb_summary
+    tbstyle testrunuid traceconfig tx usepdb usepdb_cls verbose version xfail_tb
+    xmlpath""".split()  # noqa: SIM905 - names to be read
+)
+_SHOWN_PREFIXES = (
+    *("bayesloc", "benchmark_", "bug_", "cov_", "flaky_", "html", "json_report", "log_"),
+    *("random_order_", "rerun", "stepwise", "sugar_", "sw_"),
+)
+
+
+def installed() -> str:
+    """The packages that are installed, and the interpreter that runs them, as one text."""
+    listed = [sys.version, str(sys.flags.optimize)]
+    for folder in sorted(set(sys.path)):
+        with suppress(OSError):
+            names = (name for name in os.listdir(folder) if name.endswith(_METADATA))  # noqa: PTH208 - names alone
+            listed += sorted(names)
+    return "\n".join(listed)
+
+
+def digest(*parts: object) -> str:
+    """A short name for ``parts``, of which only the texts count."""
+    text = "\0".join(map(str, parts))
+    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
+
+
+def file_name(source: Sequence[str]) -> str:
+    """The name of the cache of this interpreter, with its packages, over ``source``."""
+    return f"spectra-{digest(FORMAT, installed(), *source)}.sqlite"
+
+
+def variant_of(config: pytest.Config) -> str:
+    """The options that may change what a test executes, and the ini file, as a short name."""
+    options = {
+        name: value
+        for name, value in vars(config.option).items()
+        if name not in _SHOWN and not name.startswith(_SHOWN_PREFIXES)
+    }
+    written = b""
+    if config.inipath is not None:
+        with suppress(OSError):
+            written = config.inipath.read_bytes()
+    return digest(sorted(map(repr, options.items())), written)

@@ -1,0 +1,365 @@
+"""Rows of tests from run to run: which of them still hold, and what is new."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+import zlib
+from array import array
+from collections import defaultdict
+from contextlib import suppress
+from functools import cached_property
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from pytest_bayesloc.collection.cache.files import changed, digest_of, stamp_of, with_dependents
+from pytest_bayesloc.collection.cache.lines import followed, kept_lines
+from pytest_bayesloc.collection.cache.store import KnownFile, reading, writing
+from pytest_bayesloc.collection.collector import Footprint, Row, Seen
+from pytest_bayesloc.collection.source_filter import FileKind
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping
+
+    from pytest_bayesloc.collection.cache.store import Tables
+    from pytest_bayesloc.collection.recorded import Recorded
+    from pytest_bayesloc.collection.sources import Sources
+
+CODE, MODULE, HELPER = "code", "module", "helper"
+START_UP = ""  # the import of conftest files
+
+# Bound now: tests patch it (freezegun).
+_time_ns = time.time_ns
+
+
+class Held(NamedTuple):
+    """What is still true of a cache.
+
+    Attributes:
+        run: The run that wrote it last; empty: there is none.
+        files: The files that the rows stand on, as they were.
+        changed: Those that hold something else now.
+        stale: Test files of which no row holds.
+        moved: Footprints in edited files: where they are now, or None.
+        imports: The imports that were recorded.
+        begun_ns: No row is older.
+    """
+
+    run: str = ""
+    files: Mapping[str, KnownFile] = {}
+    changed: Collection[str] = ()
+    stale: Collection[str] = ()
+    moved: Mapping[int, Footprint | None] = {}
+    imports: Collection[str] = ()
+    begun_ns: int = 0
+
+
+NOTHING = Held()
+
+
+class SpectrumCache:
+    """The rows of earlier runs. Where anything is in doubt, there is none.
+
+    A row holds while the test's own file is the same, and all functions that it ran; while the
+    bodies of all modules and classes are, and everything that an import executed; and while
+    nothing else changed that helps tests, such as conftest files.
+
+    Args:
+        path: Its file; None: nothing is kept.
+        sources: The project's files as they are now.
+    """
+
+    def __init__(self, path: Path | None, sources: Sources) -> None:
+        self._path = path
+        self._sources = sources
+        self._started_ns = _time_ns()
+        self._voided = False
+        self._outside: set[str] = set()
+        #: The options that tests run with.
+        self.variant = ""
+
+    @cached_property
+    def _read(self) -> Held:
+        if self._path is not None:
+            with suppress(sqlite3.Error, ValueError, zlib.error), reading(self._path) as tables:
+                if tables is not None:
+                    return self._held(tables)
+        return NOTHING
+
+    @property
+    def _now(self) -> Held:
+        return NOTHING if self._voided else self._read
+
+    def _held(self, tables: Tables) -> Held:
+        files = tables.files()
+        edited = changed(files, self._sources.files.absolute)
+        kinds = {kind: [f for f in edited if files[f].kind == kind] for kind in (CODE, MODULE)}
+        tests = [file for file, known in files.items() if known.kind != CODE]
+        stale = with_dependents(kinds[MODULE], tests, self._sources.read)
+        moved = self._moved(tables, kinds[CODE])
+        is_helped = any(files[f].kind == HELPER for f in (*edited, *stale))
+        if is_helped or moved is None:
+            return NOTHING
+        gone = frozenset(number for number, now in moved.items() if now is None)
+        imports = tables.imports()
+        if not all(gone.isdisjoint(row) for row in imports.values()):
+            return NOTHING  # what a function did at import, any test may have used
+        return Held(
+            run=tables.meta("run"),
+            files=files,
+            changed=edited,
+            stale=stale,
+            moved=moved,
+            imports=imports.keys(),
+            begun_ns=int(tables.meta("begun_ns")),
+        )
+
+    def _moved(
+        self, tables: Tables, edited: Iterable[str]
+    ) -> Mapping[int, Footprint | None] | None:
+        """Where the footprints in ``edited`` are now; None if a body is not the same."""
+        moved: dict[int, Footprint | None] = {}
+        for file in edited:
+            text = self._sources.read(file)
+            lines = None if text is None else kept_lines(tables.text(file), text)
+            if lines is None:
+                return None
+            for number, footprint in tables.footprints(file).items():
+                moved[number] = followed(footprint, lines)
+        return moved
+
+    # -- before and while tests are collected
+
+    def is_complete(self) -> bool:
+        """Whether nothing changed, so that importing need not be traced again."""
+        return START_UP in self._now.imports and not self._now.changed
+
+    def knows_import(self, path: str) -> bool:
+        """Whether what importing the test module ``path`` executes need not be traced."""
+        return self.is_complete() and path in self._now.imports
+
+    def settle(self, imported: Iterable[str]) -> frozenset[str]:
+        """The tests that need not be traced, once all are collected.
+
+        None where a file is in use that was made since, such as a new conftest file.
+
+        Args:
+            imported: The files of all modules, absolute.
+        """
+        if self._path is None:
+            return frozenset()
+        files = self._sources.files
+        own = {files.relative(name) for name in imported if not files.is_installed(name)}
+        self._outside = {n for n in own if files.kind(files.absolute(n)) is FileKind.FOREIGN}
+        unknown = own.difference(self._now.files) if self._now.run else ()
+        began = self._now.begun_ns
+        self._voided = any(written_ns(Path(files.absolute(file))) > began for file in unknown)
+        with suppress(sqlite3.Error), reading(self._path) as tables:
+            if tables is not None and self._now.run:
+                return frozenset(self._holding(tables))
+        return frozenset()
+
+    def _holding(self, tables: Tables) -> Iterator[str]:
+        """The tests of this variant whose rows hold."""
+        stale, gone = self._now.stale, self._gone
+        for node_id, row in tables.test_rows(self.variant) if gone else ():
+            if node_id.partition("::")[0] not in stale and gone.isdisjoint(row):
+                yield node_id
+        for node_id, _ in () if gone else tables.tests(self.variant):
+            if node_id.partition("::")[0] not in stale:
+                yield node_id
+
+    @property
+    def _gone(self) -> frozenset[int]:
+        return frozenset(number for number, moved in self._now.moved.items() if moved is None)
+
+    # -- when the run is over
+
+    def recall(self, recorded: Recorded) -> None:
+        """Add the rows of what was not traced in this run."""
+        if self._path is None or not recorded.cached or not self._now.run:
+            return
+        with suppress(sqlite3.Error), reading(self._path) as tables:
+            if tables is not None and tables.meta("run") == self._now.run:
+                self._recall(tables, recorded)
+
+    def _recall(self, tables: Tables, recorded: Recorded) -> None:
+        imports = tables.imports()
+        windows = {name: w for w, name in recorded.cached.items() if w not in recorded.imports}
+        rows = {
+            window: imports.get(name, array("I"))
+            for window, name in recorded.cached.items()
+            if window in recorded.imports
+        }
+        for node_id, row in tables.test_rows(self.variant):
+            if node_id in windows:
+                rows[windows[node_id]] = row
+        needed = frozenset[int]().union(*rows.values())
+        absolute = self._sources.files.absolute
+        numbers: dict[int, int] = {}
+        footprints: list[Footprint] = []
+        for number, found in tables.all_footprints():
+            footprint = self._now.moved.get(number, found)
+            if number in needed and footprint is not None:
+                numbers[number] = len(footprints)
+                footprints.append(footprint._replace(filename=absolute(footprint.filename)))
+        recalled = [
+            Row(window, array("I", [numbers[n] for n in row if n in numbers]))
+            for window, row in rows.items()
+        ]
+        recorded.add(Seen(footprints, recalled))
+
+    def outcomes(self) -> dict[str, str]:
+        """How the tests ended when their rows were written: ``passed``, ``failed``, or neither."""
+        if self._path is not None and self._now.run:
+            with suppress(sqlite3.Error), reading(self._path) as tables:
+                return {} if tables is None else dict(tables.tests(self.variant))
+        return {}
+
+    def has_news(self, recorded: Recorded) -> bool:
+        """Whether this run traced anything that may be kept."""
+        traced = recorded.windows_of.keys() | recorded.imports.keys()
+        is_whole = bool(recorded.collector) and not recorded.partial
+        return self._path is not None and is_whole and len(traced) > len(recorded.cached)
+
+    def keep(self, recorded: Recorded, in_use: Mapping[str, Path]) -> None:
+        """Note what was traced in this run; nothing where files were written meanwhile.
+
+        Args:
+            recorded: What was seen.
+            in_use: The project's files that were imported, and what helps tests.
+
+        Raises:
+            sqlite3.Error: If the file can't be written.
+        """
+        traced = _traced(recorded)
+        if self._path is None:
+            return
+        files = self._known_now(traced, in_use)
+        if files is None:
+            return
+        with writing(self._path) as tables:
+            if tables.meta("run") != self._read.run:
+                return  # another run was faster
+            if not self._now.run:
+                tables.clear()
+                tables.set_meta("begun_ns", str(self._started_ns))
+            self._follow(tables)
+            for path, known in files.items():
+                text = self._sources.read(path) if known.kind == CODE else None
+                tables.set_file(path, known, text)
+            self._write(tables, recorded, traced)
+            tables.set_meta("run", os.urandom(8).hex())
+
+    def _known_now(
+        self, traced: _Traced, in_use: Mapping[str, Path]
+    ) -> dict[str, KnownFile] | None:
+        """The files to note as they are; None if one of them was written during the run."""
+        files, now = self._sources.files, self._now
+        collected = {name.partition("::")[0] for name in (*traced.tests, *traced.imports)}
+        collected.discard(START_UP)
+        used = map(files.relative, traced.filenames)
+        names = {*collected, *used, *now.changed, *self._outside}
+        paths = {name: Path(files.absolute(name)) for name in names} | dict(in_use)
+        found = {}
+        for name, path in paths.items():
+            if written_ns(path) > self._started_ns:
+                return None
+            known = now.files.get(name)
+            if known is None:
+                is_code = files.is_code(str(path))
+                kind = CODE if is_code else MODULE if name in collected else HELPER
+            else:
+                kind = MODULE if known.kind == HELPER and name in collected else known.kind
+                if name not in now.changed and kind == known.kind and known.stamp:
+                    continue
+            found[name] = KnownFile(kind, digest_of(path), stamp_of(path))
+        return found
+
+    def _follow(self, tables: Tables) -> None:
+        """Bring what the file holds up to the project as it is."""
+        now = self._now
+        tables.move_footprints(now.moved)
+        gone = self._gone
+        if gone or now.stale:
+            for variant in tables.variants():
+                old = {
+                    node_id
+                    for node_id, row in tables.test_rows(variant)
+                    if node_id.partition("::")[0] in now.stale or not gone.isdisjoint(row)
+                }
+                tables.remove_tests(variant, old)
+            tables.remove_imports(now.stale)
+
+    def _write(self, tables: Tables, recorded: Recorded, traced: _Traced) -> None:
+        relative = self._sources.files.relative
+        used = sorted({*chain.from_iterable((*traced.tests.values(), *traced.imports.values()))})
+        footprints = [
+            footprint._replace(filename=relative(footprint.filename))
+            for footprint in map(recorded.footprints.__getitem__, used)
+        ]
+        known = {
+            footprint: number
+            for path in {footprint.filename for footprint in footprints}
+            for number, footprint in tables.footprints(path).items()
+        }
+        new = [footprint for footprint in dict.fromkeys(footprints) if footprint not in known]
+        known.update(zip(new, tables.add_footprints(new), strict=True))
+        numbers = {i: known[footprint] for i, footprint in zip(used, footprints, strict=True)}
+
+        def row(own: Iterable[int]) -> array[int]:
+            return array("I", sorted({numbers[i] for i in own}))
+
+        tables.set_tests(
+            (node_id, self.variant, _outcome(recorded, node_id), row(own))
+            for node_id, own in traced.tests.items()
+        )
+        tables.set_imports({path: row(own) for path, own in traced.imports.items()})
+
+
+class _Traced(NamedTuple):
+    """What was traced to its end: numbers of footprints.
+
+    Attributes:
+        tests: Per node id.
+        imports: Per node id of a test module, or ``START_UP``.
+        filenames: Of the footprints.
+    """
+
+    tests: Mapping[str, set[int]]
+    imports: Mapping[str, set[int]]
+    filenames: frozenset[str]
+
+
+def _traced(recorded: Recorded) -> _Traced:
+    by_window: dict[int, set[int]] = defaultdict(set)
+    for window, row in recorded.rows:
+        by_window[window].update(row)
+    tests: dict[str, set[int]] = {}
+    imports: dict[str, set[int]] = {}
+    for node_id, windows in recorded.windows_of.items():
+        has_ended = node_id in recorded.verdicts or node_id in recorded.excused
+        if has_ended and windows[0] not in recorded.cached:
+            own = [by_window[w] for w in windows if w not in recorded.imports]
+            tests[node_id] = set().union(*own)
+    for window, name in recorded.imports.items():
+        if window not in recorded.cached and (name == START_UP or name in recorded.imported):
+            imports.setdefault(name, set()).update(by_window[window])
+    used = set[int]().union(*tests.values(), *imports.values())
+    return _Traced(tests, imports, frozenset(recorded.footprints[i].filename for i in used))
+
+
+def _outcome(recorded: Recorded, node_id: str) -> str:
+    passed = recorded.verdicts.get(node_id)
+    return "" if passed is None else "passed" if passed else "failed"
+
+
+def written_ns(path: Path) -> int:
+    """When a file was last written or put in its place; 0 if there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return 0
+    return max(status.st_mtime_ns, status.st_ctime_ns)

@@ -1,0 +1,61 @@
+"""What one process saw, or several together."""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.collection.collector import Row
+
+if TYPE_CHECKING:
+    from pytest_bayesloc.collection.collector import Footprint, Seen
+    from pytest_bayesloc.collection.failures import RawFailure
+
+START_UP = 0  # the window of what conftest files execute as they are loaded
+
+
+@dataclass(kw_only=True)
+class Recorded:
+    """What one process saw.
+
+    Attributes:
+        windows_of: Per node id of a test, the windows that belong to it.
+        verdicts: Per node id, whether it passed; tests that are no evidence are absent.
+        excused: Per node id of those, ``skipped`` or ``xfailed``.
+        failures: Per node id of a failing test or of a file that could not be collected.
+        footprints: What was executed, by the numbers in ``rows``.
+        rows: Which window executed what.
+        imported: Node ids of the test files that could be collected, with their window.
+        imports: The windows in which modules were imported, before any test ran, with the node id
+            of the test module that did; of conftest files, an empty one.
+        cached: The windows that were not traced, since it is known what they execute, with the
+            node id of their test or test module.
+        collector: Name of the collector, empty if nothing was collected.
+        partial: What is missing, and why.
+        files: Of workers: the files of the project that were imported, absolute.
+        n_windows: Numbers of windows below this are taken.
+    """
+
+    windows_of: dict[str, list[int]] = field(default_factory=dict)
+    verdicts: dict[str, bool] = field(default_factory=dict)
+    excused: dict[str, str] = field(default_factory=dict)
+    failures: dict[str, RawFailure] = field(default_factory=dict)
+    footprints: list[Footprint] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
+    imported: dict[str, int] = field(default_factory=dict)
+    imports: dict[int, str] = field(default_factory=dict)
+    cached: dict[int, str] = field(default_factory=dict)
+    collector: str = ""
+    partial: list[str] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
+    n_windows: int = 0
+
+    def add(self, seen: Seen) -> None:
+        """Add what another collector saw, in windows of its own."""
+        known = {footprint: number for number, footprint in enumerate(self.footprints)}
+        numbers = [known.setdefault(footprint, len(known)) for footprint in seen.footprints]
+        self.footprints = list(known)
+        for window, row in seen.rows:
+            renumbered = array(row.typecode, map(numbers.__getitem__, row))
+            self.rows.append(Row(window, renumbered))
