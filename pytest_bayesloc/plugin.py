@@ -65,6 +65,9 @@ def pytest_configure(config: pytest.Config) -> None:
     recorder = _recorder(config)
     recorder.cache.variant = variant_of(config)
     register(recorder, "bayesloc-recorder")
+    if config.pluginmanager.hasplugin("bayesloc-server"):
+        register(xdist.Teller(recorder), "bayesloc-told")
+        return
     if xdist.is_worker(config):
         register(xdist.Worker(recorder), "bayesloc-worker")
         return

@@ -6,25 +6,23 @@ import platform
 import time
 import warnings
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_bayesloc.collection.sources import Sources
-from pytest_bayesloc.collection.spectra import build_failures, build_spectrum
-from pytest_bayesloc.domain.advice import Remembered
 from pytest_bayesloc.domain.errors import BayeslocError, StoreError
-from pytest_bayesloc.domain.result import Result
-from pytest_bayesloc.report.json import dumps, to_json
 from pytest_bayesloc.stages.green import GreenRuns
-from pytest_bayesloc.stages.remembering import Remembering
-from pytest_bayesloc.stages.tracing import complete, keep
+from pytest_bayesloc.stages.place import has_work
+from pytest_bayesloc.stages.tracing import Tracing, keep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
     from pathlib import Path
 
     from pytest_bayesloc.collection.recorder import Recorder
+    from pytest_bayesloc.domain.advice import Remembered
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.result import Fault
     from pytest_bayesloc.inspection.case import Case
@@ -32,6 +30,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.inspection.changes import Changes
     from pytest_bayesloc.inspection.rejected import Rejected
     from pytest_bayesloc.options import Launch, Report, Settings
+    from pytest_bayesloc.stages.remembering import Remembering
 
 # Bound now: tests patch it (freezegun).
 _monotonic = time.monotonic
@@ -73,15 +72,23 @@ class LocalizationSession:
             lambda: recorder.files_in_use().keys(),
             self._note,
         )
-        self._memory = Remembering(
-            config.rootpath,
-            settings,
+        self._remembered: Remembered | None = None
+
+    @cached_property
+    def _memory(self) -> Remembering:
+        from pytest_bayesloc.stages.remembering import Remembering
+
+        return Remembering(
+            self._config.rootpath,
+            self._settings,
             self._sources,
             self._green,
             self._note,
-            self._needed if settings.inspect else None,
+            self._needed if self._settings.inspect else None,
         )
-        self._remembered = Remembered()
+
+    def _has_memory_work(self, *, is_red: bool) -> bool:
+        return has_work(self._config.rootpath, self._settings, is_red=is_red)
 
     # -- pytest's side
 
@@ -104,7 +111,7 @@ class LocalizationSession:
         try:
             if not all(self._recorder.recorded.verdicts.values()):
                 self._localize()
-            elif self._recorder.recorded.verdicts and self._memory.has_work(is_red=False):
+            elif self._recorder.recorded.verdicts and self._has_memory_work(is_red=False):
                 self._remember((), ())
             keep(self._recorder, self._config.rootpath)
             # A green run stays quiet: nothing was asked of it.
@@ -118,12 +125,16 @@ class LocalizationSession:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the answer below the failures."""
-        if self._document is None and not self._notes and not self._remembered.said:
+        if self._document is None and not self._notes and not self._said:
             return
         try:
             self._print(terminalreporter)
         except Exception as error:  # noqa: BLE001 - see above
             self._warn(error)
+
+    @property
+    def _said(self) -> Sequence[str]:
+        return () if self._remembered is None else self._remembered.said
 
     def _note(self, text: str) -> None:
         """Say it once, however often it happens."""
@@ -162,7 +173,7 @@ class LocalizationSession:
             )
             lines += [Line(line.text, MARKUP[line.kind]) for line in said]
         else:
-            lines = [Line(text) for text in self._remembered.said]
+            lines = [Line(text) for text in self._said]
         if lines or self._notes:
             reporter.section("bayesloc", bold=True)
         for line in lines:
@@ -188,11 +199,12 @@ class LocalizationSession:
             self._seconds[name] = self._seconds.get(name, 0.0) + _monotonic() - started
 
     def _localize(self) -> None:
+        from pytest_bayesloc.collection.spectra import build_failures, build_spectrum
         from pytest_bayesloc.inspection.cases import Reader, Terms, open_groups
 
         recorded = self._recorder.recorded
         with self._stage("localize"):
-            complete(self._recorder)
+            self._complete_spectra()
             spectrum = build_spectrum(recorded, self._sources)
             failures = build_failures(recorded, self._sources)
             groups = open_groups(
@@ -218,13 +230,23 @@ class LocalizationSession:
                 self._inspect(cases)
         self._tell_others(groups, cases)
         faults = tuple(group.fault(case) for group, case in zip(groups, cases, strict=True))
-        if self._memory.has_work(is_red=True) and not self._stopped_by_hand:
+        if self._has_memory_work(is_red=True) and not self._stopped_by_hand:
             with self._stage("remember"):
                 self._remember(groups, faults, [case.rejected for case in cases])
         with self._stage("report"):
             self._document = self._result(faults, cases)
             self._write()
             self._keep_advice(self._document)
+
+    def _complete_spectra(self) -> None:
+        stage = Tracing(
+            config=self._config,
+            settings=self._settings,
+            launch=self._launch,
+            recorder=self._recorder,
+            note=self._note,
+        )
+        stage.complete()
 
     def _note_empty_spectrum(self) -> None:
         files = self._recorder.files
@@ -244,7 +266,7 @@ class LocalizationSession:
     def _keep_advice(self, document: dict[str, object]) -> None:
         from pytest_bayesloc.stages.asking import keep_last
 
-        if self._memory.has_work(is_red=True):
+        if self._has_memory_work(is_red=True):
             with suppress(OSError):  # said already: the memory lies in the same folder
                 keep_last(self._config.rootpath, document["memory"])  # type: ignore[arg-type]
 
@@ -300,11 +322,15 @@ class LocalizationSession:
             )
 
     def _result(self, faults: tuple[Fault, ...], cases: Sequence[Case]) -> dict[str, object]:
+        from pytest_bayesloc.domain.advice import Remembered
+        from pytest_bayesloc.domain.result import Result
         from pytest_bayesloc.inspection.cases import combined
+        from pytest_bayesloc.report.json import to_json
 
         recorded = self._recorder.recorded
         result = Result(
             n_passed=sum(recorded.verdicts.values()),
+            n_traced=recorded.n_traced,
             n_failed=sum(not passed for passed in recorded.verdicts.values()),
             collector=recorded.collector,
             formula=self._settings.formula,
@@ -315,7 +341,7 @@ class LocalizationSession:
             faults=faults,
             edges=_calls_around(faults, cases),
             partial=(*recorded.partial, *self._notes),
-            memory=self._remembered,
+            memory=self._remembered or Remembered(),
         )
         return to_json(
             result, pytest_version=pytest.__version__, python_version=platform.python_version()
@@ -344,6 +370,8 @@ class LocalizationSession:
     def _render(self, report: Report) -> str:
         assert self._document is not None  # noqa: S101 - written after it was made
         if report.kind == "json":
+            from pytest_bayesloc.report.json import dumps
+
             return dumps(self._document)
         from pytest_bayesloc.report.html import render
 

@@ -13,6 +13,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 from pytest_bayesloc.collection.collector import Footprint, Row, Seen
+from pytest_bayesloc.collection.coverage_config import texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -145,8 +146,3 @@ def _would_measure(outer: Coverage, filename: str) -> bool:
     if judge is None:
         return True
     return bool(judge.should_trace(filename).trace)
-
-
-def texts(option: object) -> list[str]:
-    """A list-valued option of coverage.py as texts; empty if it is not set."""
-    return [str(item) for item in option] if isinstance(option, (list, tuple)) else []

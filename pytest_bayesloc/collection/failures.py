@@ -7,16 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_bayesloc.collection.collector import code_name
 from pytest_bayesloc.collection.source_filter import FileKind
-from pytest_bayesloc.domain.failure import Failure, Frame
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from types import CodeType, TracebackType
 
     import pytest
 
     from pytest_bayesloc.collection.source_filter import SourceFilter
-    from pytest_bayesloc.domain.location import Location
 
 MESSAGE_LIMIT = 2000
 FRAME_LIMIT = 200
@@ -64,22 +61,6 @@ def test_code(item: pytest.Item, files: SourceFilter) -> list[RawCode]:
         functions.extend(getattr(definition, "func", None) for definition in definitions[-1:])
     codes = (_code_of(function) for function in functions)
     return [_raw_code(code, files) for code in codes if code is not None and _in_app(code, files)]
-
-
-def failure_from(raw: RawFailure, locate: Callable[[RawCode], Location | None]) -> Failure:
-    """The domain's value of ``raw``; ``locate`` finds the location of a code object."""
-    found = (locate((file, line, name)) for file, line, name in raw["test_code"])
-    syntax = raw["syntax_error"]
-    return Failure(
-        node_id=raw["node_id"],
-        phase=raw["phase"],
-        exc_type=raw["exc_type"],
-        message=raw["message"],
-        frames=tuple(Frame(**frame) for frame in raw["frames"]),
-        cause_frames=tuple(tuple(Frame(**f) for f in frames) for frames in raw["cause_frames"]),
-        test_locations=tuple(location for location in found if location is not None),
-        syntax_error=None if syntax is None else (syntax[0], syntax[1]),
-    )
 
 
 def files_of(raw: RawFailure) -> set[str]:

@@ -51,6 +51,11 @@ class Recorded:
     files: list[str] = field(default_factory=list)
     n_windows: int = 0
 
+    @property
+    def n_traced(self) -> int:
+        """Tests that were traced in this run."""
+        return sum(windows[0] not in self.cached for windows in self.windows_of.values())
+
     def add(self, seen: Seen) -> None:
         """Add what another collector saw, in windows of its own."""
         known = {footprint: number for number, footprint in enumerate(self.footprints)}

@@ -232,7 +232,7 @@ class Recorder:
         self._safely(lambda: self._settle([item.nodeid for item in session.items]))
 
     def _settle(self, node_ids: Sequence[str]) -> None:
-        self._known = self.cache.settle(_imported_files())
+        self._known = self.cache.settle(_imported_files(), node_ids)
         if self._known.issuperset(node_ids):
             self._rest()
         else:
@@ -250,12 +250,13 @@ class Recorder:
         module = item.getparent(pytest.Module)
         if module is not None and module.nodeid in self.recorded.imported:
             windows.append(self.recorded.imported[module.nodeid])
-        self.recorded.windows_of[item.nodeid] = self._windows = windows
-        if item.nodeid in self._known:
+        self._windows = windows
+        is_known = item.nodeid in self._known
+        if is_known or self._collector is not None:
+            self.recorded.windows_of[item.nodeid] = windows
+        if is_known:
             self.recorded.cached[window] = item.nodeid
-            self._switch(None)
-        else:
-            self._switch(window)
+        self._switch(None if is_known else window)
         return (yield)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -6,13 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.collection.source_filter import FileKind
-from pytest_bayesloc.domain.source import SourceMap
 
 if TYPE_CHECKING:
     from pytest_bayesloc.collection.failures import RawCode
     from pytest_bayesloc.collection.source_filter import SourceFilter
     from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.domain.source import Unit
+    from pytest_bayesloc.domain.source import SourceMap, Unit
 
 
 class Sources:
@@ -30,6 +29,8 @@ class Sources:
     def map(self, file: str) -> SourceMap | None:
         """The locations of ``file`` (relative to rootdir), or None if it can't be read."""
         if file not in self._maps:
+            from pytest_bayesloc.domain.source import SourceMap
+
             text = self.read(file)
             is_test = self.files.kind(self.files.absolute(file)) is FileKind.TEST
             self._maps[file] = None if text is None else SourceMap(text, file, is_test=is_test)
@@ -37,6 +38,8 @@ class Sources:
 
     def empty(self, file: str) -> SourceMap:
         """What there is of ``file`` where there is none any more."""
+        from pytest_bayesloc.domain.source import SourceMap
+
         is_test = self.files.kind(self.files.absolute(file)) is FileKind.TEST
         return SourceMap("", file, is_test=is_test)
 

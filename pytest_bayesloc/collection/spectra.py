@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pytest_bayesloc.collection.definitions import users
 from pytest_bayesloc.collection.executed import Executed
-from pytest_bayesloc.collection.failures import failure_from
+from pytest_bayesloc.domain.failure import Failure, Frame
 from pytest_bayesloc.domain.location import MODULE
 from pytest_bayesloc.domain.source import SourceMap, first_line
 from pytest_bayesloc.domain.spectrum import Spectrum, bits, bitset_of
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_bayesloc.collection.collector import Footprint
+    from pytest_bayesloc.collection.failures import RawFailure
     from pytest_bayesloc.collection.recorded import Recorded
     from pytest_bayesloc.collection.sources import Sources
-    from pytest_bayesloc.domain.failure import Failure
     from pytest_bayesloc.domain.location import Location
 
 
@@ -39,18 +39,38 @@ def build_spectrum(recorded: Recorded, sources: Sources) -> Spectrum:
             tests.append(node_id)
             windows_of[node_id], verdicts[node_id] = [window], True
     failing = bitset_of(i for i, node_id in enumerate(tests) if not verdicts[node_id])
+    # Of a test that was not traced nobody knows what it executed: it is no evidence.
+    is_traced = any(windows_of.values())
+    passing = bitset_of(
+        i for i, n in enumerate(tests) if verdicts[n] and (windows_of[n] or not is_traced)
+    )
     executed = Executed(recorded, [windows_of[node_id] for node_id in tests], failing, sources)
     return Spectrum(
         tests=tuple(tests),
         failing=failing,
-        passing=((1 << len(tests)) - 1) & ~failing,
+        passing=passing,
         lines=_Lines(executed, failing, sources).found(tests),
     )
 
 
 def build_failures(recorded: Recorded, sources: Sources) -> tuple[Failure, ...]:
     """The failures in the order that they happened."""
-    return tuple(failure_from(raw, sources.locate) for raw in recorded.failures.values())
+    return tuple(_failure(raw, sources) for raw in recorded.failures.values())
+
+
+def _failure(raw: RawFailure, sources: Sources) -> Failure:
+    found = (sources.locate((file, line, name)) for file, line, name in raw["test_code"])
+    syntax = raw["syntax_error"]
+    return Failure(
+        node_id=raw["node_id"],
+        phase=raw["phase"],
+        exc_type=raw["exc_type"],
+        message=raw["message"],
+        frames=tuple(Frame(**frame) for frame in raw["frames"]),
+        cause_frames=tuple(tuple(Frame(**f) for f in frames) for frames in raw["cause_frames"]),
+        test_locations=tuple(location for location in found if location is not None),
+        syntax_error=None if syntax is None else (syntax[0], syntax[1]),
+    )
 
 
 class _Lines:

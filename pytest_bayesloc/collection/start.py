@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from pytest_bayesloc.collection.cache.key import file_name
 from pytest_bayesloc.collection.cache.spectra import SpectrumCache
-from pytest_bayesloc.collection.coverage_py import CoverageCollector, texts
+from pytest_bayesloc.collection.coverage_config import measured
+from pytest_bayesloc.collection.coverage_py import CoverageCollector
 from pytest_bayesloc.collection.monitoring import MonitoringCollector
 from pytest_bayesloc.collection.recorder import Recorder
 from pytest_bayesloc.collection.source_filter import TEST_DIRECTORIES, SourceFilter
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     import pytest
 
     from pytest_bayesloc.collection.collector import Collector
-
-COVERAGE_FILES = (".coveragerc", "setup.cfg", "tox.ini", "pyproject.toml")
 
 
 def recorder_for(
@@ -45,7 +44,7 @@ def recorder_for(
     rootdir = config.rootpath
     omit: list[str] = []
     if not entries:
-        entries, omit = _coverage_configuration(rootdir)
+        entries, omit = measured(rootdir)
     folders = [folder for entry in entries for folder in _folders(entry, rootdir)]
     patterns = config.getini("python_files")
     files = SourceFilter(rootdir, folders, patterns, omit)
@@ -79,32 +78,6 @@ def _pytest_cov_starts_later(config: pytest.Config) -> bool:
 def _options(config: pytest.Config) -> object:
     """The options as far as they are known: before conftest files are loaded, not all are."""
     return getattr(config, "known_args_namespace", config.option)
-
-
-def _coverage_configuration(rootdir: Path) -> tuple[list[str], list[str]]:
-    """``source`` (folders and packages) and ``omit`` of coverage.py's own configuration."""
-    marks = ("coverage:", "tool.coverage", "[run]")
-    path = next(
-        (p for name in COVERAGE_FILES if any(m in _text(p := rootdir / name) for m in marks)), None
-    )
-    if path is None:
-        return [], []
-    from coverage import Coverage
-    from coverage.exceptions import CoverageException
-
-    try:
-        cov = Coverage(data_file=None, config_file=str(path))
-    except CoverageException:
-        return [], []
-    named = [*texts(cov.get_option("run:source")), *texts(cov.get_option("run:source_pkgs"))]
-    return named, texts(cov.get_option("run:omit"))
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
 
 
 def _folders(entry: str, rootdir: Path) -> list[Path]:

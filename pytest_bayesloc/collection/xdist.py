@@ -133,6 +133,19 @@ class Worker:
             output[KEY] = encode(self._recorder.recorded, files)
 
 
+class Teller:
+    """The plugin of a process that runs tests again to see what they execute."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+
+    def told(self) -> str:
+        """What was seen, as ``merge`` takes it."""
+        self._recorder.stop()
+        self._recorder.take_seen()
+        return encode(self._recorder.recorded)
+
+
 class Controller:
     """The plugin of the controller: takes what the workers send."""
 

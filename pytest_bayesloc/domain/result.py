@@ -88,6 +88,7 @@ class Result:
 
     Attributes:
         n_passed: Tests that passed.
+        n_traced: Tests of which this run found out what they execute; of the others it was known.
         n_failed: Failing tests and files that could not be collected.
         collector: Name of the collector used.
         formula: Name of the prior's formula.
@@ -102,6 +103,7 @@ class Result:
     """
 
     n_passed: int
+    n_traced: int
     n_failed: int
     collector: str
     formula: str

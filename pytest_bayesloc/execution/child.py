@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import builtins
 import os
+import time
 from itertools import pairwise
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,6 +22,10 @@ if TYPE_CHECKING:
 
     from pytest_bayesloc.execution.swap import FunctionIndex
     from pytest_bayesloc.execution.wire import Message
+
+RECORDER = "bayesloc-told"  # the name of a plugin with ``told``, which answers with a text
+# Bound now: tests patch it (freezegun).
+_monotonic = time.monotonic
 
 OUTPUT_LIMIT = 4000
 ERROR_LIMIT = 500
@@ -63,7 +69,7 @@ class Child:
         self._tell_loaded()
         if request.get("targets") is not None:
             self._tracer = CallTracer(_numbered(request["targets"]), sample=request["sample"])
-        self._run_tests(request["tests"])
+        self._run_tests(request["tests"], _monotonic() + request.get("trace_s", inf))
         self._tell_loaded()  # more of it, where tests import
         if self._tracer is not None:
             self._send({"edges": [[*edge, n] for edge, n in self._tracer.edges.items()]})
@@ -103,12 +109,14 @@ class Child:
         self._n_swapped += n_swapped
         return True
 
-    def _run_tests(self, tests: Sequence[str]) -> None:
+    def _run_tests(self, tests: Sequence[str], ends: float) -> None:
         runnable = [self._items[node_id] for node_id in tests if node_id in self._items]
         following = dict(pairwise(runnable))
         for item in runnable[:1]:
             item.config.pluginmanager.register(self, "bayesloc-child")
         for node_id in tests:
+            if _monotonic() > ends:
+                break
             if node_id in self._items:
                 item = self._items[node_id]
                 self._run_test(item, following.get(item))
@@ -117,6 +125,9 @@ class Child:
                 self._send({"start": node_id})
                 verdict = "fail" if error else "pass"
                 self._end(node_id, verdict, error.strip().rpartition("\n")[2], error)
+        recorder = runnable[0].config.pluginmanager.get_plugin(RECORDER) if runnable else None
+        if recorder is not None:
+            self._send({"traced": recorder.told()})
 
     def _run_test(self, item: pytest.Item, following: pytest.Item | None) -> None:
         self._current = item.nodeid

@@ -49,7 +49,11 @@ class Command:
 
 
 def command_for(
-    config: pytest.Config, path: Sequence[str], environment: Mapping[str, str]
+    config: pytest.Config,
+    path: Sequence[str],
+    environment: Mapping[str, str],
+    *,
+    ours: Sequence[str] = ("--no-bayesloc",),
 ) -> Command:
     """The command of a server that sees what ``config`` saw.
 
@@ -57,6 +61,7 @@ def command_for(
         config: Of the main run.
         path: ``sys.path`` as it was before pytest changed it.
         environment: ``os.environ`` as it was before the tests changed it.
+        ours: Options of this plugin.
     """
     import json
 
@@ -64,7 +69,7 @@ def command_for(
     environment = {**environment, "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
     environment.pop("PYTEST_XDIST_WORKER", None)
     return Command(
-        argv=(*argv, json.dumps(list(path)), *_arguments(config)),
+        argv=(*argv, json.dumps(list(path)), *ours, *_arguments(config)),
         rootdir=config.rootpath,
         cwd=Path(config.invocation_params.dir),
         environment=environment,
@@ -74,7 +79,7 @@ def command_for(
 
 def _arguments(config: pytest.Config) -> list[str]:
     has = config.pluginmanager.hasplugin
-    arguments = [f"--rootdir={config.rootpath}", "--no-bayesloc", "-p", PLUGIN]
+    arguments = [f"--rootdir={config.rootpath}", "-p", PLUGIN]
     if config.inipath is not None:
         arguments += ["-c", str(config.inipath)]
     for flag, name in (("-p", "plugins"), ("-o", "override_ini")):

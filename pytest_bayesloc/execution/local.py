@@ -94,6 +94,17 @@ class LocalRunner:
         answer = (self._ask_warm(request) if self._may_fork else None) or self._ask_fresh(request)
         return _recording(answer, [unit.location for unit in units])
 
+    def trace(self, tests: Sequence[str], *, limit_s: float) -> str:
+        """Run ``tests`` in a process that records what they execute, one after the other.
+
+        Returns:
+            What its recorder tells, of the tests that ended in ``limit_s`` wall seconds; empty if
+            it could not.
+        """
+        wall_s = START_UP_S + limit_s
+        request: Message = {"tests": list(tests), "limit_s": wall_s, "trace_s": limit_s}
+        return self._ask_fresh(request).traced
+
     def close(self) -> None:
         """End the server."""
         server, self._server = self._server, None
@@ -181,6 +192,7 @@ class _Answer:
         self.unusable = ""
         self.calls: dict[str, list[list[Any]]] = {}
         self.edges: list[list[int]] = []
+        self.traced = ""
         self.seconds = 0.0
         self.cpu_s = 0.0
         self.timed_out = False
@@ -206,6 +218,7 @@ class _Answer:
             self.n_swapped = message.get("swapped", self.n_swapped)
             self.unusable = message.get("unusable", self.unusable)
             self.edges = message.get("edges", self.edges)
+            self.traced = message.get("traced", self.traced)
 
     def run_of(self, node_id: str) -> TestRun:
         """How ``node_id`` went; what was running when the process ended timed out or crashed."""

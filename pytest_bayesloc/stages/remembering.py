@@ -13,8 +13,8 @@ from uuid import uuid4
 from pytest_bayesloc.domain.advice import Remembered
 from pytest_bayesloc.domain.errors import EndpointError, StoreError
 from pytest_bayesloc.domain.failure import Origin
-from pytest_bayesloc.memory.glance import may_have_open_bugs
-from pytest_bayesloc.report.files import FOLDER, own_folder
+from pytest_bayesloc.report.files import own_folder
+from pytest_bayesloc.stages.place import memory_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from pytest_bayesloc.stages.green import GreenRuns
     from pytest_bayesloc.stages.observing import Prove
 
-FILE = "memory.sqlite"
 INFRASTRUCTURE = 0.8  # where more of the tests fail, it is the machine
 MIN_TESTS = 5  # of fewer, nothing is said about the machine
 _LIES = {
@@ -76,13 +75,6 @@ class Remembering:
         self._note = note
         self._prove = prove
         self._lost: StoreError | None = None
-
-    def has_work(self, *, is_red: bool) -> bool:
-        """Whether the memory has to be opened at all."""
-        where = memory_of(self._rootdir, self._settings.memory)
-        if where is None or is_red or self._settings.lesson:
-            return where is not None
-        return may_have_open_bugs(where) if isinstance(where, Path) else True
 
     def recall(self, groups: Sequence[Group]) -> list[Rejected]:
         """Per group, what was tried in vain on the code as it is.
@@ -328,20 +320,6 @@ def _keep_rejected(ledger: Ledger, events: Sequence[Event], rejected: Sequence[R
             of_bug.setdefault(event.bug, {}).update(rejected[event.red].new)
     for bug, new in of_bug.items():
         add_rejections(ledger, bug, rejected[0].state, new)
-
-
-def memory_of(rootdir: Path, told: str) -> Path | str | None:
-    """The memory's file or URL; None if nothing is to be remembered.
-
-    Args:
-        rootdir: Of the project.
-        told: The setting: ``on``, ``off``, a path or a URL.
-    """
-    if told == "off":
-        return None
-    if "://" in told:
-        return told
-    return rootdir / (f"{FOLDER}/{FILE}" if told == "on" else told)
 
 
 def project_of(rootdir: Path) -> str:

@@ -4,20 +4,96 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pytest_bayesloc.domain.errors import ExecutionError
 from pytest_bayesloc.report.files import own_folder
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    import pytest
+
     from pytest_bayesloc.collection.recorder import Recorder
+    from pytest_bayesloc.options import Launch, Settings
+
+N_FAILING = 50  # that are traced after the run, at most
+N_PASSING = 100  # beside them, where none was traced
+LIMIT_S = 20.0
 
 
-def complete(recorder: Recorder) -> None:
-    """Add what earlier runs know of the tests that were not traced in this one."""
-    recorder.take_seen()
-    recorder.cache.recall(recorder.recorded)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tracing:
+    """What the stage is given.
+
+    Attributes:
+        config: pytest's.
+        settings: What the user asked for.
+        launch: What the process was started with.
+        recorder: Of the run.
+        note: Tells the user, once.
+    """
+
+    config: pytest.Config
+    settings: Settings
+    launch: Launch
+    recorder: Recorder
+    note: Callable[[str], None]
+
+    def complete(self) -> None:
+        """Find out what the tests executed that were not traced in this run.
+
+        Tests that failed and are not known to fail like that are run once more, in a process of
+        its own, and so are some that passed where none of those is known.
+        """
+        self.recorder.take_seen()
+        tests = self._untraced() if self.settings.collect != "never" else []
+        if tests:
+            self._trace(tests)
+        self.recorder.cache.recall(self.recorder.recorded)
+
+    def _untraced(self) -> list[str]:
+        recorded = self.recorder.recorded
+        outcomes = self.recorder.cache.outcomes()
+        cached = {name for name in recorded.cached.values() if outcomes.get(name) == "failed"}
+        doubtful = set(recorded.cached.values()) - cached
+        known = recorded.windows_of.keys()
+        failing = [
+            node_id
+            for node_id, passed in recorded.verdicts.items()
+            if not passed and "::" in node_id and (node_id not in known or node_id in doubtful)
+        ]
+        has_passing = any(passed and n in known for n, passed in recorded.verdicts.items())
+        passing = [] if has_passing or not failing else self._near(failing)
+        return [*failing[:N_FAILING], *passing]
+
+    def _near(self, failing: Sequence[str]) -> list[str]:
+        """Tests that passed, those of the same files first."""
+        files = {node_id.partition("::")[0] for node_id in failing}
+        passed = [n for n, passed in self.recorder.recorded.verdicts.items() if passed]
+        passed.sort(key=lambda node_id: node_id.partition("::")[0] not in files)
+        return passed[:N_PASSING]
+
+    def _trace(self, tests: Sequence[str]) -> None:
+        from pytest_bayesloc.collection.xdist import merge
+        from pytest_bayesloc.execution.command import command_for
+        from pytest_bayesloc.execution.local import LocalRunner
+
+        sources = (f"--bayesloc-source={entry}" for entry in self.settings.source)
+        ours = ("--bayesloc-collect=always", *sources)
+        path, environment = self.launch.path, self.launch.environment
+        runner = LocalRunner(command_for(self.config, path, environment, ours=ours), tests, {})
+        try:
+            told = runner.trace(tests, limit_s=LIMIT_S)
+        except ExecutionError as error:
+            self.note(str(error))
+            return
+        finally:
+            runner.close()
+        if told:
+            merge(self.recorder.recorded, told)
 
 
 def keep(recorder: Recorder, rootdir: Path) -> None:

@@ -24,9 +24,9 @@ def pytest_configure(config):
     setattr(owner, {name!r}, broken)
 """
 LATE = [
-    ("pytest_bayesloc.session", "", "build_spectrum"),
+    ("pytest_bayesloc.collection.spectra", "", "build_spectrum"),
     ("pytest_bayesloc.inspection.cases", "", "open_groups"),
-    ("pytest_bayesloc.session", "", "to_json"),
+    ("pytest_bayesloc.report.json", "", "to_json"),
     ("pytest_bayesloc.report.terminal", "", "brief"),
 ]
 EARLY = [

@@ -35,6 +35,11 @@ _SHOWN_PREFIXES = (
     *("bayesloc", "benchmark_", "bug_", "cov_", "flaky_", "html", "json_report", "log_"),
     *("random_order_", "rerun", "stepwise", "sugar_", "sw_"),
 )
+# Plugins that only choose, show, write or distribute, given by ``-p`` or taken away.
+_HARMLESS = frozenset(
+    """bayesloc cacheprovider faulthandler html instafail junitxml pytest_bayesloc.plugin pytest_cov
+    pytest_cov.plugin stepwise sugar terminal xdist xdist.looponfail xdist.plugin""".split()  # noqa: SIM905
+)
 
 
 def installed() -> str:
@@ -65,8 +70,13 @@ def variant_of(config: pytest.Config) -> str:
         for name, value in vars(config.option).items()
         if name not in _SHOWN and not name.startswith(_SHOWN_PREFIXES)
     }
+    plugins = [name for name in options.pop("plugins", None) or () if not _is_harmless(name)]
     written = b""
     if config.inipath is not None:
         with suppress(OSError):
             written = config.inipath.read_bytes()
-    return digest(sorted(map(repr, options.items())), written)
+    return digest(sorted(map(repr, options.items())), plugins, written)
+
+
+def _is_harmless(plugin: str) -> bool:
+    return plugin.removeprefix("no:") in _HARMLESS

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_bayesloc.collection.cache.files import changed, digest_of, stamp_of, with_dependents
-from pytest_bayesloc.collection.cache.lines import followed, kept_lines
 from pytest_bayesloc.collection.cache.store import KnownFile, reading, writing
 from pytest_bayesloc.collection.collector import Footprint, Row, Seen
 from pytest_bayesloc.collection.source_filter import FileKind
@@ -117,10 +116,12 @@ class SpectrumCache:
         )
 
     def _moved(
-        self, tables: Tables, edited: Iterable[str]
+        self, tables: Tables, edited: Collection[str]
     ) -> Mapping[int, Footprint | None] | None:
         """Where the footprints in ``edited`` are now; None if a body is not the same."""
         moved: dict[int, Footprint | None] = {}
+        if edited:
+            from pytest_bayesloc.collection.cache.lines import followed, kept_lines
         for file in edited:
             text = self._sources.read(file)
             lines = None if text is None else kept_lines(tables.text(file), text)
@@ -140,20 +141,22 @@ class SpectrumCache:
         """Whether what importing the test module ``path`` executes need not be traced."""
         return self.is_complete() and path in self._now.imports
 
-    def settle(self, imported: Iterable[str]) -> frozenset[str]:
+    def settle(self, imported: Iterable[str], node_ids: Iterable[str]) -> frozenset[str]:
         """The tests that need not be traced, once all are collected.
 
         None where a file is in use that was made since, such as a new conftest file.
 
         Args:
             imported: The files of all modules, absolute.
+            node_ids: The tests that were collected.
         """
         if self._path is None:
             return frozenset()
         files = self._sources.files
         own = {files.relative(name) for name in imported if not files.is_installed(name)}
         self._outside = {n for n in own if files.kind(files.absolute(n)) is FileKind.FOREIGN}
-        unknown = own.difference(self._now.files) if self._now.run else ()
+        collected = {node_id.partition("::")[0] for node_id in node_ids}
+        unknown = own.difference(self._now.files, collected) if self._now.run else ()
         began = self._now.begun_ns
         self._voided = any(written_ns(Path(files.absolute(file))) > began for file in unknown)
         with suppress(sqlite3.Error), reading(self._path) as tables:
@@ -186,6 +189,7 @@ class SpectrumCache:
                 self._recall(tables, recorded)
 
     def _recall(self, tables: Tables, recorded: Recorded) -> None:
+        recorded.collector = recorded.collector or tables.meta("collector")
         imports = tables.imports()
         windows = {name: w for w, name in recorded.cached.items() if w not in recorded.imports}
         rows = {
@@ -220,9 +224,10 @@ class SpectrumCache:
 
     def has_news(self, recorded: Recorded) -> bool:
         """Whether this run traced anything that may be kept."""
-        traced = recorded.windows_of.keys() | recorded.imports.keys()
+        n_windows = len(recorded.windows_of) + len(recorded.imports)
         is_whole = bool(recorded.collector) and not recorded.partial
-        return self._path is not None and is_whole and len(traced) > len(recorded.cached)
+        has_run = bool(recorded.verdicts or recorded.excused)
+        return is_whole and has_run and n_windows > len(recorded.cached)
 
     def keep(self, recorded: Recorded, in_use: Mapping[str, Path]) -> None:
         """Note what was traced in this run; nothing where files were written meanwhile.
@@ -251,6 +256,7 @@ class SpectrumCache:
                 text = self._sources.read(path) if known.kind == CODE else None
                 tables.set_file(path, known, text)
             self._write(tables, recorded, traced)
+            tables.set_meta("collector", recorded.collector)
             tables.set_meta("run", os.urandom(8).hex())
 
     def _known_now(

@@ -212,16 +212,13 @@ def reading(path: Path) -> Iterator[Tables | None]:
 
 @contextmanager
 def writing(path: Path) -> Iterator[Tables]:
-    """A transaction: all of it is kept, or nothing.
+    """A transaction: all of it is kept, or nothing. A file that is no such cache is replaced.
 
     Raises:
-        sqlite3.Error: If it can't be written.
+        sqlite3.Error: If the file can't be written.
     """
-    with closing(_connect(path)) as db:
-        db.execute("BEGIN IMMEDIATE")
+    with closing(_writable(path)) as db:
         try:
-            for statement in SCHEMA.split(";\n")[:-1]:
-                db.execute(statement)
             yield Tables(db)
         except BaseException:
             db.execute("ROLLBACK")
@@ -229,7 +226,34 @@ def writing(path: Path) -> Iterator[Tables]:
         db.execute("COMMIT")
 
 
+def _writable(path: Path) -> sqlite3.Connection:
+    """A connection that has begun to write, to tables that are there."""
+    try:
+        return _begun(path)
+    except sqlite3.OperationalError:
+        raise  # locked, full or read-only: it may be a good one
+    except sqlite3.DatabaseError:
+        path.unlink(missing_ok=True)
+        return _begun(path)
+
+
+def _begun(path: Path) -> sqlite3.Connection:
+    db = _connect(path)
+    try:
+        db.execute("BEGIN IMMEDIATE")
+        for statement in SCHEMA.split(";\n")[:-1]:
+            db.execute(statement)
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
 def _connect(path: Path) -> sqlite3.Connection:
     db = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None)
-    db.execute("PRAGMA synchronous = OFF")  # a cache: what a power cut spoils is traced again
+    try:
+        db.execute("PRAGMA synchronous = OFF")  # a cache: what a power cut spoils is traced again
+    except BaseException:
+        db.close()
+        raise
     return db

@@ -1,0 +1,364 @@
+"""What a test executes is traced once; an edit has only those traced again that it concerns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.integration.conftest import Project, Projects, Run
+
+FILES = {
+    "shop/__init__.py": "",
+    "shop/prices.py": """
+        RATE = 2
+
+
+        # what is left of a price
+        def net(price, rate=RATE):
+            if rate > 1:
+                return price / rate
+            return price
+
+
+        def gross(price):
+            return net(price) * 4
+
+
+        class Cart:
+            def __init__(self):
+                self.items = []
+
+            def add(self, price):
+                self.items.append(price)
+
+            def total(self):
+                return sum(self.items)
+        """,
+    "shop/texts.py": """
+        def shout(text):
+            return text.upper()
+
+
+        def line(name, price):
+            return f"{name}: {price:g}"
+        """,
+    "tests/conftest.py": """
+        import pytest
+
+        from shop.prices import Cart
+
+
+        @pytest.fixture(scope="module")
+        def cart():
+            cart = Cart()
+            cart.add(1)
+            return cart
+        """,
+    "tests/test_prices.py": """
+        import pytest
+
+        from shop import prices
+
+
+        @pytest.mark.parametrize("price", [2, 4])
+        def test_net(price):
+            assert prices.net(price) == price / 2
+
+
+        def test_gross():
+            assert prices.gross(3) == 6
+
+
+        def test_total(cart):
+            cart.add(2)
+            assert cart.total() == 3
+        """,
+    "tests/test_texts.py": """
+        from shop import texts
+
+
+        def test_line():
+            assert texts.line("net", 2) == "net: 2"
+
+
+        def test_shout():
+            assert texts.shout("a") == "A"
+        """,
+}
+FAILING = {
+    "tests/test_more.py": """
+        from shop.texts import line
+
+
+        def test_more():
+            assert line("a", 1) == ""
+        """
+}
+N_TESTS = 7
+# What is edited, and how many tests that may concern.
+EDITS = {
+    "a function": ("shop/prices.py", "return net(price) * 4", "return net(price) * 3", 1),
+    "a function that others call": ("shop/prices.py", "price / rate", "price / rate + 1", 3),
+    "lines move": ("shop/prices.py", "* 4\n", "* 4 + 1\n\n\n# a comment\n", 1),
+    "a comment above moves lines": ("shop/prices.py", "# what", "#\n#\n\n# what", 0),
+    "a method": ("shop/prices.py", "return sum(self.items)", "return len(self.items)", 1),
+    "the body of a module": ("shop/prices.py", "RATE = 2", "RATE = 3", N_TESTS),
+    "the body of a class": ("shop/prices.py", "class Cart:", "class Cart:\n    x = 1", N_TESTS),
+    "a default": ("shop/texts.py", "shout(text)", 'shout(text, more="")', N_TESTS),
+    "a test": ("tests/test_texts.py", '== "A"', '== "B"', 2),
+    "a renamed test": ("tests/test_texts.py", "def test_shout", "def test_loud", 2),
+    "a parameter": ("tests/test_prices.py", "[2, 4]", "[2, 4, 6]", 5),
+    "a conftest file": ("tests/conftest.py", "cart.add(1)", "cart.add(2)", N_TESTS),
+}
+
+
+def edit(project: Project, file: str, old: str, new: str) -> None:
+    assert old in project.read(file)
+    project.write({file: project.read(file).replace(old, new)})
+
+
+def n_traced(run: Run) -> int:
+    n: int = run.document["session"]["n_traced"]
+    return n
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_edit_traces_what_it_concerns_and_the_ranking_is_that_of_a_full_trace(
+    projects: Projects, name: str
+) -> None:
+    file, old, new, n_concerned = EDITS[name]
+    project = projects.make({**FILES, **FAILING})
+    project.run("-q")
+    edit(project, file, old, new)
+
+    once = project.localize()
+    always = project.localize("--bayesloc-collect=always")
+
+    assert n_traced(once) == n_concerned
+    assert n_traced(always) == sum(always.outcomes.values())
+    assert once.outcomes == always.outcomes
+    assert once.document["ranking"] == always.document["ranking"]
+
+
+@pytest.fixture
+def known(projects: Projects) -> Project:
+    """A project of which it is known what its tests execute, one of them failing."""
+    project = projects.make({**FILES, **FAILING})
+    assert n_traced(project.localize()) == N_TESTS
+    return project
+
+
+def test_what_did_not_change_is_not_traced_again(known: Project) -> None:
+    again = known.localize()
+    other_options = known.localize("-v", "-x", "--tb=short", "-p", "no:cacheprovider")
+
+    assert (n_traced(again), n_traced(other_options)) == (0, 0)
+    assert again.names()[0] == "shop/texts.py line"
+    assert again.document["session"]["collector"]
+    assert not again.document["partial"]
+
+
+def test_selection_adds_to_what_is_known(projects: Projects) -> None:
+    project = projects.make({**FILES, **FAILING})
+    project.run("-q", "tests/test_prices.py")
+
+    assert n_traced(project.localize()) == 3
+    assert n_traced(project.localize("-k", "more or line")) == 0
+
+
+def test_new_test_is_traced_alone(known: Project) -> None:
+    known.write({"tests/test_new.py": "def test_new():\n    assert not 1\n"})
+
+    assert n_traced(known.localize()) == 1
+
+
+@pytest.mark.parametrize(
+    "file", ["tests/sub/conftest.py", "shop/more.py", "conftest.py"], ids=lambda file: file
+)
+def test_new_file_that_may_matter_to_all_has_all_traced(known: Project, file: str) -> None:
+    known.write({file: "", "tests/sub/test_sub.py": "import shop.more\n" * ("more" in file)})
+
+    run = known.localize(".")
+
+    assert n_traced(run) == sum(run.outcomes.values())
+
+
+def test_helper_of_one_test_file_is_a_helper_of_those_that_name_it(projects: Projects) -> None:
+    project = projects.make(
+        {
+            **FILES,
+            **FAILING,
+            "tests/__init__.py": "",
+            "tests/test_base.py": "def check(text):\n    return text\n",
+            "tests/test_user.py": """
+                from tests.test_base import check
+
+
+                def test_user():
+                    assert check("a")
+                """,
+        }
+    )
+    project.run("-q")
+    edit(project, "tests/test_base.py", "return text", "return not text")
+
+    run = project.localize()
+
+    assert "tests/test_user.py::test_user" in run.failing
+    assert n_traced(run) == 1
+
+
+@pytest.mark.parametrize(
+    ("args", "env"),
+    [
+        (("-W", "error"), {}),
+        (("--bayesloc-source=shop",), {}),
+        ((), {"PYTHONPATH": "packages"}),
+        ((), {"PYTHONOPTIMIZE": "1"}),
+    ],
+    ids=["an option", "the source", "a package", "Python's own options"],
+)
+def test_other_circumstances_have_all_traced(
+    known: Project, args: tuple[str, ...], env: dict[str, str]
+) -> None:
+    (known.root / "packages" / "peer-1.0.dist-info").mkdir(parents=True)
+
+    assert n_traced(known.localize(*args, env=env)) == N_TESTS
+
+
+def test_ini_file_that_changed_has_all_traced(known: Project) -> None:
+    known.write({"pytest.ini": "[pytest]\nxfail_strict = true\n"})
+
+    assert n_traced(known.localize()) == N_TESTS
+
+
+@pytest.mark.parametrize("mode", ["auto", "on-failure"])
+def test_test_that_fails_though_its_code_is_the_same_is_traced_after_the_run(
+    projects: Projects, mode: str
+) -> None:
+    project = projects.make(
+        {
+            "reader.py": """
+                from pathlib import Path
+
+
+                def first():
+                    return 1
+
+
+                def second():
+                    return 0
+
+
+                def read():
+                    word = Path("data.txt").read_text()
+                    return first() if word == "good" else second()
+                """,
+            "data.txt": "good",
+            "test_reader.py": """
+                import reader
+
+
+                def test_read():
+                    assert reader.read() == 1
+
+
+                def test_first():
+                    assert reader.first() == 1
+                """,
+        }
+    )
+    assert project.run("-q", f"--bayesloc-collect={mode}").ret == 0
+    (project.root / "data.txt").write_text("bad", encoding="utf-8")
+
+    run = project.localize(f"--bayesloc-collect={mode}")
+
+    assert set(run.names()[:2]) == {"reader.py second", "reader.py read"}
+    assert "reader.py first" not in run.names()
+    assert n_traced(run) == (1 if mode == "auto" else 2)
+
+
+def test_on_failure_traces_nothing_while_tests_run_and_answers_all_the_same(
+    projects: Projects,
+) -> None:
+    project = projects.make(FILES)
+    project.run("-q", "--bayesloc-collect=on-failure")
+    assert not list((project.root / ".bayesloc").glob("spectra-*"))
+    edit(project, "shop/prices.py", "return sum(self.items)", "return len(self.items)")
+
+    run = project.localize("--bayesloc-collect=on-failure")
+
+    assert run.names()[0] == "shop/prices.py Cart.total"
+    assert n_traced(run) == N_TESTS - 1
+    assert n_traced(project.localize("--bayesloc-collect=on-failure")) == 0
+
+
+def test_never_traces_nothing_and_judges_by_the_failure(known: Project) -> None:
+    run = known.localize("--bayesloc-collect=never")
+
+    assert n_traced(run) == 0
+    assert run.failing == {"tests/test_more.py::test_more"}
+
+
+def test_mode_that_is_not_known_is_refused(known: Project) -> None:
+    run = known.run("--bayesloc-collect=sometimes")
+
+    assert run.ret == pytest.ExitCode.USAGE_ERROR
+    assert "--bayesloc-collect=sometimes is not known: expected auto, always" in run.stderr
+
+
+def test_workers_trace_once_too(projects: Projects) -> None:
+    project = projects.make({**FILES, **FAILING})
+    project.run("-q", lean=False)
+    edit(project, "shop/prices.py", "return sum(self.items)", "return len(self.items)")
+
+    run = project.localize("-n2", lean=False)
+
+    assert n_traced(run) == 1
+    assert run.names()[:2] == ["shop/prices.py Cart.total", "shop/texts.py line"]
+    assert n_traced(project.localize("-n2", lean=False)) == 0
+    assert n_traced(project.localize(lean=False)) == 0
+
+
+@pytest.mark.parametrize("content", [b"", b"no database", b"SQLite format 3\0" + bytes(5000)])
+def test_cache_that_can_not_be_read_is_made_anew(known: Project, content: bytes) -> None:
+    (path,) = (known.root / ".bayesloc").glob("spectra-*.sqlite")
+    path.write_bytes(content)
+
+    run = known.localize()
+
+    assert n_traced(run) == N_TESTS
+    assert run.stderr == ""
+    assert n_traced(known.localize()) == 0
+
+
+def test_file_that_is_written_during_the_run_leaves_the_cache_as_it_was(known: Project) -> None:
+    edit(known, "shop/prices.py", "return sum(self.items)", "return len(self.items)")
+    known.write(
+        {
+            "tests/test_writer.py": """
+                from pathlib import Path
+
+
+                def test_writer():
+                    path = Path("shop/prices.py")
+                    path.write_text(path.read_text() + "# more\n")
+                """
+        }
+    )
+    known.run("-q")
+    (known.root / "tests" / "test_writer.py").unlink()
+
+    run = known.localize()
+
+    assert n_traced(run) == 1
+    assert "tests/test_prices.py::test_total" in run.failing
+
+
+def test_memory_that_is_off_keeps_nothing(projects: Projects) -> None:
+    project = projects.make({**FILES, **FAILING})
+    project.run("-q", "--bayesloc-memory=off")
+
+    assert not (project.root / ".bayesloc").exists()
