@@ -32,6 +32,7 @@ LATE = [
 EARLY = [
     ("pytest_bayesloc.collection.monitoring", "MonitoringCollector", "switch"),
     ("pytest_bayesloc.collection.coverage_py", "CoverageCollector", "switch"),
+    ("pytest_bayesloc.collection.cache.spectra", "SpectrumCache", "settle"),
     ("pytest_bayesloc.collection.failures", "", "describe"),
     ("pytest_bayesloc.collection.failures", "", "test_code"),
 ]

@@ -227,7 +227,8 @@ class SpectrumCache:
         n_windows = len(recorded.windows_of) + len(recorded.imports)
         is_whole = bool(recorded.collector) and not recorded.partial
         has_run = bool(recorded.verdicts or recorded.excused)
-        return is_whole and has_run and n_windows > len(recorded.cached)
+        has_news = is_whole and has_run and n_windows > len(recorded.cached)
+        return self._path is not None and has_news
 
     def keep(self, recorded: Recorded, in_use: Mapping[str, Path]) -> None:
         """Note what was traced in this run; nothing where files were written meanwhile.
