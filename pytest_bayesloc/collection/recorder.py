@@ -15,6 +15,7 @@ from pytest_bayesloc.collection import failures
 from pytest_bayesloc.collection.explanations import Explanations
 from pytest_bayesloc.collection.recorded import START_UP, Recorded
 from pytest_bayesloc.collection.source_filter import FileKind
+from pytest_bayesloc.collection.windows import Windows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
@@ -56,16 +57,20 @@ class Recorder:
         self._warn = warn
         self.recorded.n_windows = START_UP + 1
         self.recorded.imports[START_UP] = ""
-        self._known: frozenset[str] = frozenset()  # tests that need not be traced
-        self._current: int | None = None
-        self._labels: dict[int, str] = {}
-        self._shared: dict[pytest.FixtureDef[Any], int] = {}
-        self._windows: list[int] = []  # of the running test
-        self._explanations = Explanations(self._paused)
+        #: The window that is being recorded.
+        self.current: int | None = None
+        #: Per window of a test, its node id.
+        self.labels: dict[int, str] = {}
+        self.explanations = Explanations(self._paused)
+
+    @property
+    def is_recording(self) -> bool:
+        """Whether a collector is at work."""
+        return self._collector is not None
 
     def label(self, window: int) -> str:
         """The node id that ``window`` belongs to; empty for a window of imports."""
-        return self._labels.get(window, "")
+        return self.labels.get(window, "")
 
     def start(self, *, early: bool) -> None:
         """Begin with the imports, unless it is known what they execute.
@@ -78,7 +83,7 @@ class Recorder:
         if not self._collector and self._safely(self.cache.is_complete):
             self.recorded.cached[START_UP] = self.recorded.imports[START_UP]
         elif self._begin(early=early):
-            self._switch(START_UP)
+            self.switch(START_UP)
 
     def _begin(self, *, early: bool = False) -> bool:
         """Start the first collector that can, if it may start now; False if none did."""
@@ -101,7 +106,7 @@ class Recorder:
 
     def stop(self) -> None:
         """Stop the collector, which keeps what it saw."""
-        self._explanations.unmute()
+        self.explanations.unmute()
         self._rest()
 
     def _rest(self) -> None:
@@ -150,22 +155,24 @@ class Recorder:
                 collector.stop()
             self._stopped = collector
 
-    def _switch(self, window: int | None) -> None:
-        self._current = window
+    def switch(self, window: int | None) -> None:
+        """What is executed from now on belongs to ``window``; None: to nothing."""
+        self.current = window
         collector = self._collector
         if collector is not None:
             self._safely(lambda: collector.switch(window))
 
     @contextmanager
     def _paused(self) -> Iterator[None]:
-        window = self._current
-        self._switch(None)
+        window = self.current
+        self.switch(None)
         try:
             yield
         finally:
-            self._switch(window)
+            self.switch(window)
 
-    def _open(self) -> int:
+    def open(self) -> int:
+        """The number of a new window."""
         window = self.recorded.n_windows
         self.recorded.n_windows = window + 1
         return window
@@ -180,7 +187,7 @@ class Recorder:
     def pytest_collection(self) -> None:
         """Begin with the collectors that must not start before other plugins' measuring."""
         self.start(early=False)
-        self._switch(None)
+        self.switch(None)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_make_collect_report(
@@ -189,7 +196,7 @@ class Recorder:
         """Credit what importing a test module executes first to that module's tests."""
         if not isinstance(collector, pytest.Module):
             return (yield)
-        window = self._open()
+        window = self.open()
         self.recorded.imports[window] = collector.nodeid
         if self._collector is None and self._safely(
             lambda: self.cache.knows_import(collector.nodeid)
@@ -197,11 +204,11 @@ class Recorder:
             self.recorded.cached[window] = collector.nodeid
         else:
             self._begin()
-            self._switch(window)
+            self.switch(window)
         try:
             report = yield
         finally:
-            self._switch(None)
+            self.switch(None)
         if report.failed:
             self._safely(lambda: self._note_collection_error(collector, report, window))
         elif report.passed:
@@ -229,63 +236,22 @@ class Recorder:
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Find out which tests have to be traced, if any."""
-        self._safely(lambda: self._settle([item.nodeid for item in session.items]))
+        known = self._safely(lambda: self._settle(session.items))
+        if known is not None:  # else it was told what is wrong
+            windows = Windows(self, known)
+            if all(item.nodeid in known for item in session.items):
+                self._rest()
+                for item in session.items:
+                    windows.open(item)
+            else:
+                self._begin()
+                session.config.pluginmanager.register(windows, "bayesloc-windows")
 
-    def _settle(self, node_ids: Sequence[str]) -> None:
-        self._known = self.cache.settle(_imported_files(), node_ids)
-        if self._known.issuperset(node_ids):
-            self._rest()
-        else:
-            self._begin()
+    def _settle(self, items: Sequence[pytest.Item]) -> frozenset[str]:
+        """The tests that need not be traced."""
+        return self.cache.settle(_imported_files(), [item.nodeid for item in items])
 
     # -- running
-
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_setup(self, item: pytest.Item) -> Generator[None, object, object]:
-        """Open the item's window; a rerun gets one of its own, for the last counts."""
-        self._explanations.mute()
-        window = self._open()
-        self._labels[window] = item.nodeid
-        windows = [window, START_UP]
-        module = item.getparent(pytest.Module)
-        if module is not None and module.nodeid in self.recorded.imported:
-            windows.append(self.recorded.imported[module.nodeid])
-        self._windows = windows
-        is_known = item.nodeid in self._known
-        if is_known or self._collector is not None:
-            self.recorded.windows_of[item.nodeid] = windows
-        if is_known:
-            self.recorded.cached[window] = item.nodeid
-        self._switch(None if is_known else window)
-        return (yield)
-
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_fixture_setup(
-        self, fixturedef: pytest.FixtureDef[Any]
-    ) -> Generator[None, object, object]:
-        """What sets up a shared fixture, or a class, belongs to all tests that use it."""
-        if fixturedef.scope == "function":
-            return (yield)
-        around = self._current
-        window = self._open()
-        if around is not None:
-            self._labels[window] = self.label(around)
-        self._shared[fixturedef] = window
-        self._windows.append(window)
-        self._switch(window)
-        try:
-            return (yield)
-        finally:
-            self._switch(around)
-
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_teardown(self, item: pytest.Item) -> Generator[None, object, object]:
-        """Teardown belongs to the item, too, after a report was made in between."""
-        shared = {self._shared[used] for used in _fixtures(item) if used in self._shared}
-        self._windows.extend(sorted(shared.difference(self._windows)))
-        if item.nodeid not in self._known:
-            self._switch(self.recorded.windows_of.get(item.nodeid, [self._current])[0])
-        return (yield)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_makereport(
@@ -293,7 +259,7 @@ class Recorder:
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Stop recording before a report is made: a ``__repr__`` run for it is no coverage."""
         if call.excinfo is not None:
-            self._switch(None)
+            self.switch(None)
         report = yield
         if report.failed:
             self._safely(lambda: self._attach(item, call, report))
@@ -352,11 +318,3 @@ def _namespace(module: object) -> dict[str, object]:
         return {}
     namespace: dict[str, object] = object.__getattribute__(module, "__dict__")
     return namespace
-
-
-def _fixtures(item: pytest.Item) -> Iterator[pytest.FixtureDef[Any]]:
-    """The fixtures that ``item`` names, and those that it asked for; no public way leads there."""
-    info, request = getattr(item, "_fixtureinfo", None), getattr(item, "_request", None)
-    for definitions in getattr(info, "name2fixturedefs", {}).values():
-        yield from definitions[-1:]
-    yield from getattr(request, "_fixture_defs", {}).values()

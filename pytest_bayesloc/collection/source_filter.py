@@ -52,6 +52,10 @@ class SourceFilter:
         self._explicit = [_realpath(path) for path in directories]
         self._patterns = tuple(test_patterns)
         self._omit = tuple(omit)
+        # Where what is under test is not installed itself, a look at the path is enough for the
+        # hundreds of files that are.
+        bases = [self.rootdir, *self._explicit]
+        self._may_be_installed = any(self.is_installed(_join(base, "x")) for base in bases)
         self._kinds: dict[str, FileKind] = {}
         self._relatives: dict[str, str] = {}
         self._environments: dict[str, bool] = {}
@@ -99,6 +103,8 @@ class SourceFilter:
 
     def _classify(self, filename: str) -> FileKind:
         if not _isabs(filename) or not filename.endswith(".py"):
+            return FileKind.FOREIGN
+        if not self._may_be_installed and self.is_installed(filename):
             return FileKind.FOREIGN
         path = _real(filename)
         base = next((d for d in self._explicit if _below(path, d)), None)
