@@ -44,7 +44,6 @@ class Way(NamedTuple):
 
 
 WAYS = (
-    Way("plain", OFF),
     Way("first run", (), clears=(".bayesloc",)),
     Way("second run", ()),
     Way("on-failure", ("--bayesloc-collect=on-failure",), clears=(".bayesloc",)),
@@ -53,14 +52,14 @@ WAYS = (
     Way("testmon 1st", (*OFF, "--testmon-noselect"), clears=(".testmondata",)),
     Way("testmon 2nd", (*OFF, "--testmon-noselect")),
     Way("slipcover", OFF, launcher=("-m", "slipcover", "--source", "{source}", "-m", "pytest")),
-    Way("plain again", OFF),
 )
+PLAIN = Way("plain", OFF)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Print one row a suite and Python; 0 unless a run did not pass."""
     given = _arguments().parse_args(argv)
-    names = [way.name for way in WAYS[1:-1]]
+    names = [way.name for way in WAYS]
     print("| suite | Python | plain, s | " + " | ".join(names) + " |")
     print("|---" * (len(names) + 3) + "|")
     troubles = 0
@@ -87,19 +86,22 @@ def _arguments() -> argparse.ArgumentParser:
 
 
 def _print_row(workspace: Workspace, n_rounds: int) -> int:
-    """The row of one suite; 1 if some way of running it went wrong."""
-    seconds: dict[str, list[float]] = {way.name: [] for way in WAYS}
+    """The row of one suite; 1 if some way of running it went wrong.
+
+    The speed of a shared machine changes from minute to minute, so each run stands between two
+    plain ones, and is divided by their mean.
+    """
     ratios: dict[str, list[float]] = {way.name: [] for way in WAYS}
-    _once(workspace, WAYS[0])  # so that all bytecode is there
+    _once(workspace, PLAIN)  # so that all bytecode is there
+    plain_s = [_once(workspace, PLAIN)]
     for _ in range(n_rounds):
-        cpu_s = {way.name: _once(workspace, way) for way in WAYS}
-        plain_s = (cpu_s["plain"] + cpu_s["plain again"]) / 2
-        for name, used in cpu_s.items():
-            seconds[name].append(used)
-            ratios[name].append(used / plain_s)
-    cells = [f"{median(ratios[way.name]):.2f}" for way in WAYS[1:-1]]
+        for way in WAYS:
+            used = _once(workspace, way)
+            plain_s.append(_once(workspace, PLAIN))
+            ratios[way.name].append(2 * used / sum(plain_s[-2:]))
+    cells = [f"{median(ratios[way.name]):.2f}" for way in WAYS]
+    plain = f"{median(plain_s):.2f}"
     version = workspace.root.name
-    plain = f"{median(seconds['plain']):.2f}"
     print(f"| {workspace.subject} | {version} | {plain} | " + " | ".join(cells) + " |", flush=True)
     return int("nan" in cells)
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from pytest_bayesloc.collection.cache.spectra import SpectrumCache
     from pytest_bayesloc.collection.collector import Collector
+    from pytest_bayesloc.collection.failures import RawFailure
     from pytest_bayesloc.collection.source_filter import SourceFilter
 
 FAILURE_ATTRIBUTE = "_bayesloc_failure"
@@ -59,6 +60,8 @@ class Recorder:
         self.recorded.imports[START_UP] = ""
         #: The window that is being recorded.
         self.current: int | None = None
+        self._item: pytest.Item | None = None  # the last one that ran here
+        self._raised: dict[str, RawFailure] = {}  # what it raised, by its phases
         #: Per window of a test, its node id.
         self.labels: dict[int, str] = {}
         self.explanations = Explanations(self._paused)
@@ -253,37 +256,45 @@ class Recorder:
 
     # -- running
 
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_makereport(
-        self, item: pytest.Item, call: pytest.CallInfo[Any]
-    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Stop recording before a report is made: a ``__repr__`` run for it is no coverage."""
-        if call.excinfo is not None:
-            self.switch(None)
-        report = yield
-        if report.failed:
-            self._safely(lambda: self._attach(item, call, report))
-        return report
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[Any]) -> None:
+        """Stop recording before a report is made: a ``__repr__`` run for it is no coverage.
 
-    def _attach(
-        self, item: pytest.Item, call: pytest.CallInfo[Any], report: pytest.TestReport
-    ) -> None:
-        if call.excinfo is None:
-            raw = failures.without_exception(item.nodeid, report.when, str(report.longrepr))
-        else:
-            raw = failures.describe(
-                call.excinfo.value, self.files, node_id=item.nodeid, phase=report.when
-            )
-        raw["test_code"] = failures.test_code(item, self.files)
-        # As text: a lone surrogate would break the report's way from a worker.
-        setattr(report, FAILURE_ATTRIBUTE, json.dumps(raw))
+        No wrapper: three of them a test would cost more than all else of a run that traces nothing.
+        """
+        self._item = item
+        self._raised.pop(call.when, None)
+        excinfo = call.excinfo
+        if excinfo is not None:
+            self.switch(None)
+            if not isinstance(excinfo.value, pytest.skip.Exception):
+                self._safely(lambda: self._describe(item, excinfo.value, call.when))
+
+    def _describe(self, item: pytest.Item, error: BaseException, phase: str) -> None:
+        # At once: to keep the exception would keep all that its frames hold.
+        self._raised[phase] = failures.describe(error, self.files, node_id=item.nodeid, phase=phase)
 
     # -- verdicts
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note the verdict: failed in any phase fails the test."""
+        if report.failed:
+            self._safely(lambda: self._attach(report))
         self._safely(lambda: self._note(report))
+
+    def _attach(self, report: pytest.TestReport) -> None:
+        """Have the report carry its failure, also from a worker to the controller."""
+        item = self._item
+        if item is None or item.nodeid != report.nodeid or hasattr(report, FAILURE_ATTRIBUTE):
+            return
+        phase = str(report.when)
+        raw = self._raised.get(phase) or failures.without_exception(
+            item.nodeid, phase, str(report.longrepr)
+        )
+        raw["test_code"] = failures.test_code(item, self.files)
+        # As text: a lone surrogate would break the report's way from a worker.
+        setattr(report, FAILURE_ATTRIBUTE, json.dumps(raw))
 
     def _note(self, report: pytest.TestReport) -> None:
         node_id, recorded = report.nodeid, self.recorded

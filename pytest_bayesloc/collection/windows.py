@@ -70,14 +70,13 @@ class Windows:
             recorded.cached[window] = item.nodeid
         return window
 
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_setup(self, item: pytest.Item) -> Generator[None, object, object]:
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
         """Begin the item's window."""
         self._recorder.explanations.mute()
         window = self.open(item)
         self._recorder.labels[window] = item.nodeid
         self._recorder.switch(None if item.nodeid in self._known else window)
-        return (yield)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_fixture_setup(
@@ -99,14 +98,13 @@ class Windows:
         finally:
             recorder.switch(around)
 
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_teardown(self, item: pytest.Item) -> Generator[None, object, object]:
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_teardown(self, item: pytest.Item) -> None:
         """Teardown belongs to the item, too, after a report was made in between."""
         shared = {self._shared[used] for used in _fixtures(item) if used in self._shared}
         self._own.extend(sorted(shared.difference(self._own)))
         if item.nodeid not in self._known:
             self._recorder.switch(self._own[0])
-        return (yield)
 
 
 def _fixtures(item: pytest.Item) -> Iterator[pytest.FixtureDef[Any]]:
