@@ -9,7 +9,7 @@ import zlib
 from array import array
 from collections import defaultdict
 from contextlib import suppress
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -201,7 +201,7 @@ class SpectrumCache:
             if node_id in windows:
                 rows[windows[node_id]] = row
         needed = frozenset[int]().union(*rows.values())
-        absolute = self._sources.files.absolute
+        absolute = cache(self._sources.files.absolute)
         numbers: dict[int, int] = {}
         footprints: list[Footprint] = []
         for number, found in tables.all_footprints():
@@ -302,7 +302,7 @@ class SpectrumCache:
 
     def _write(self, tables: Tables, recorded: Recorded, traced: _Traced) -> None:
         relative = self._sources.files.relative
-        used = sorted({*chain.from_iterable((*traced.tests.values(), *traced.imports.values()))})
+        used = sorted(traced.used)
         footprints = [
             footprint._replace(filename=relative(footprint.filename))
             for footprint in map(recorded.footprints.__getitem__, used)
@@ -316,8 +316,8 @@ class SpectrumCache:
         known.update(zip(new, tables.add_footprints(new), strict=True))
         numbers = {i: known[footprint] for i, footprint in zip(used, footprints, strict=True)}
 
-        def row(own: Iterable[int]) -> array[int]:
-            return array("I", sorted({numbers[i] for i in own}))
+        def row(own: Iterable[Iterable[int]]) -> array[int]:
+            return array("I", sorted({numbers[i] for i in chain.from_iterable(own)}))
 
         tables.set_tests(
             (node_id, self.variant, _outcome(recorded, node_id), row(own))
@@ -327,35 +327,39 @@ class SpectrumCache:
 
 
 class _Traced(NamedTuple):
-    """What was traced to its end: numbers of footprints.
+    """What was traced to its end.
 
     Attributes:
-        tests: Per node id.
+        tests: Per node id, its rows: numbers of footprints.
         imports: Per node id of a test module, or ``START_UP``.
-        filenames: Of the footprints.
+        used: All those numbers.
+        filenames: Of those footprints.
     """
 
-    tests: Mapping[str, set[int]]
-    imports: Mapping[str, set[int]]
+    tests: Mapping[str, list[array[int]]]
+    imports: Mapping[str, list[array[int]]]
+    used: frozenset[int]
     filenames: frozenset[str]
 
 
 def _traced(recorded: Recorded) -> _Traced:
-    by_window: dict[int, set[int]] = defaultdict(set)
+    by_window: dict[int, list[array[int]]] = defaultdict(list)
     for window, row in recorded.rows:
-        by_window[window].update(row)
-    tests: dict[str, set[int]] = {}
-    imports: dict[str, set[int]] = {}
+        by_window[window].append(row)
+    tests: dict[str, list[array[int]]] = {}
+    imports: dict[str, list[array[int]]] = {}
     for node_id, windows in recorded.windows_of.items():
         has_ended = node_id in recorded.verdicts or node_id in recorded.excused
         if has_ended and windows[0] not in recorded.cached:
-            own = [by_window[w] for w in windows if w not in recorded.imports]
-            tests[node_id] = set().union(*own)
+            own = [by_window.get(w, ()) for w in windows if w not in recorded.imports]
+            tests[node_id] = list(chain.from_iterable(own))
     for window, name in recorded.imports.items():
         if window not in recorded.cached and (name == START_UP or name in recorded.imported):
-            imports.setdefault(name, set()).update(by_window[window])
-    used = set[int]().union(*tests.values(), *imports.values())
-    return _Traced(tests, imports, frozenset(recorded.footprints[i].filename for i in used))
+            imports.setdefault(name, []).extend(by_window.get(window, ()))
+    used = frozenset[int]().union(
+        *chain.from_iterable(tests.values()), *chain.from_iterable(imports.values())
+    )
+    return _Traced(tests, imports, used, frozenset(recorded.footprints[i].filename for i in used))
 
 
 def _outcome(recorded: Recorded, node_id: str) -> str:
