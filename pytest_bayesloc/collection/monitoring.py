@@ -37,11 +37,10 @@ class MonitoringCollector:
         self._slot = -1
         self._window: int | None = None
         self._fresh: list[Any] = []  # code, line, code, line, ...
-        self._armed: list[CodeType] = []
-        self._spent: dict[int, CodeType] = {}  # lines of it are disabled
+        # Code that is armed, by its id: kept alive, so that the id stays its own.
+        self._codes: dict[int, CodeType] = {}
+        self._spent: set[int] = set()  # ids of code of which lines are disabled
         self._numbers: dict[tuple[int, tuple[int, ...]], int] = {}
-        # Keeps each code alive, so that its id stays its own.
-        self._footprints: list[tuple[CodeType, tuple[int, ...]]] = []
         self._rows: list[Row] = []
 
     def start(self) -> bool:
@@ -64,12 +63,12 @@ class MonitoringCollector:
 
     def _on_start(self) -> Callable[[CodeType, int], object]:
         """A callback that arms code at its first start ever, and is disabled for it then."""
-        api, slot, traced, armed = self._api, self._slot, self._traced, self._armed
+        api, slot, traced, codes = self._api, self._slot, self._traced, self._codes
         line_event, disable = api.events.LINE, api.DISABLE
 
         def on_start(code: CodeType, _offset: int) -> object:
             if traced(code.co_filename):
-                armed.append(code)
+                codes[id(code)] = code
                 api.set_local_events(slot, code, line_event)
             return disable
 
@@ -99,28 +98,20 @@ class MonitoringCollector:
         n_fresh = len(self._fresh)
         if not n_fresh:
             return
-        codes, lines = self._fresh[0:n_fresh:2], self._fresh[1:n_fresh:2]
+        keys, lines = map(id, self._fresh[0:n_fresh:2]), self._fresh[1:n_fresh:2]
         del self._fresh[:n_fresh]
-        keys = list(map(id, codes))
-        code_of = dict(zip(keys, codes, strict=True))
-        self._spent.update(code_of)
+        lines_of: dict[int, list[int]] = defaultdict(list)
+        for key, line in zip(keys, lines, strict=True):
+            lines_of[key].append(line)
+        self._spent.update(lines_of)
         if self._window is not None:
-            lines_of: dict[int, list[int]] = defaultdict(list)
-            for key, line in zip(keys, lines, strict=True):
-                lines_of[key].append(line)
-            self._rows.append(Row(self._window, self._row(lines_of, code_of)))
+            self._rows.append(Row(self._window, self._row(lines_of)))
 
-    def _row(self, lines_of: dict[int, list[int]], code_of: dict[int, CodeType]) -> array[int]:
-        numbers, row = self._numbers, array("I")
-        for key, lines in lines_of.items():
-            # In the order of execution, which is the same nearly always: sorting waits.
-            footprint = (key, tuple(lines))
-            number = numbers.get(footprint)
-            if number is None:
-                number = numbers[footprint] = len(numbers)
-                self._footprints.append((code_of[key], footprint[1]))
-            row.append(number)
-        return row
+    def _row(self, lines_of: dict[int, list[int]]) -> array[int]:
+        numbers = self._numbers
+        # Lines in the order of execution, which is the same nearly always: sorting waits.
+        footprints = [(key, tuple(lines)) for key, lines in lines_of.items()]
+        return array("I", [numbers.setdefault(f, len(numbers)) for f in footprints])
 
     def _rearm(self) -> None:
         set_local, slot, line_event = (
@@ -128,7 +119,7 @@ class MonitoringCollector:
             self._slot,
             self._api.events.LINE,
         )
-        for code in self._spent.values():
+        for code in map(self._codes.__getitem__, self._spent):
             set_local(slot, code, 0)
             set_local(slot, code, line_event)
         self._spent.clear()
@@ -140,7 +131,7 @@ class MonitoringCollector:
         self.switch(None)
         api, slot, self._slot = self._api, self._slot, -1
         api.set_events(slot, 0)
-        for code in self._armed:
+        for code in self._codes.values():
             api.set_local_events(slot, code, 0)
         api.register_callback(slot, api.events.PY_START, None)
         api.register_callback(slot, api.events.LINE, None)
@@ -148,7 +139,7 @@ class MonitoringCollector:
 
     def seen(self) -> Seen:
         """What was executed."""
-        footprints = [_footprint(code, lines) for code, lines in self._footprints]
+        footprints = [_footprint(self._codes[key], lines) for key, lines in self._numbers]
         return Seen(footprints, self._rows)
 
 
