@@ -68,6 +68,9 @@ class Collector(Protocol):
     def switch(self, window: int | None) -> None:
         """What is executed from now on belongs to ``window``; None: to nothing."""
 
+    def rest(self) -> None:
+        """The same as None, for longer: what can be spared until the next window is."""
+
     def stop(self) -> None:
         """End, and give back what was taken. May be called twice."""
 

@@ -8,6 +8,7 @@ pushed back into its data: lines in line mode, arcs alone in branch mode.
 from __future__ import annotations
 
 import sys
+import threading
 from array import array
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
@@ -53,6 +54,7 @@ class CoverageCollector:
         self._cov: Coverage | None = None
         self._outer: Coverage | None = None
         self._window: int | None = None
+        self._rests = False
         self._data: Any = None
 
     def start(self) -> bool:
@@ -91,7 +93,18 @@ class CoverageCollector:
         if self._cov is None or window == self._window:
             return
         self._window = window
-        self._cov.switch_context("" if window is None else str(window))
+        if self._rests and window is not None:
+            self._rests = False
+            self._cov.start()
+        if not self._rests:
+            self._cov.switch_context("" if window is None else str(window))
+
+    def rest(self) -> None:
+        """Take the tracer away, unless threads have it: none would get it back."""
+        self.switch(None)
+        if self._cov is not None and not self._rests and threading.active_count() == 1:
+            self._rests = True
+            self._cov.stop()
 
     def stop(self) -> None:
         """Stop measuring, keep what was seen, and push it back into the outer coverage."""

@@ -94,6 +94,10 @@ class MonitoringCollector:
             self._rearm()
         self._window = window
 
+    def rest(self) -> None:
+        """Close the window: disabled lines cost nothing."""
+        self.switch(None)
+
     def _close(self) -> None:
         n_fresh = len(self._fresh)
         if not n_fresh:

@@ -89,7 +89,7 @@ class Recorder:
             self.switch(START_UP)
 
     def _begin(self, *, early: bool = False) -> bool:
-        """Start the first collector that can, if it may start now; False if none did."""
+        """Start the first collector that can, if it may start now; whether one is at work."""
         while self._collector is None and self._candidates:
             if early and not self._candidates[0].early:
                 break
@@ -97,10 +97,9 @@ class Recorder:
             if self._safely(candidate.start):
                 self._collector = candidate
                 self.recorded.collector = candidate.name
-                return True
-            if not self._candidates and not self.recorded.partial:
+            elif not self._candidates and not self.recorded.partial:
                 self.recorded.partial.append(TRACED)
-        return False
+        return self._collector is not None
 
     def give_up(self) -> None:
         """Record verdicts only: other processes run the tests."""
@@ -110,9 +109,9 @@ class Recorder:
     def stop(self) -> None:
         """Stop the collector, which keeps what it saw."""
         self.explanations.unmute()
-        self._rest()
+        self._end()
 
-    def _rest(self) -> None:
+    def _end(self) -> None:
         collector, self._collector = self._collector, None
         if collector is not None:
             self._safely(collector.stop)
@@ -164,6 +163,13 @@ class Recorder:
         collector = self._collector
         if collector is not None:
             self._safely(lambda: collector.switch(window))
+
+    def rest(self) -> None:
+        """Nothing that is executed is of interest until the next ``switch``."""
+        self.current = None
+        collector = self._collector
+        if collector is not None:
+            self._safely(collector.rest)
 
     @contextmanager
     def _paused(self) -> Iterator[None]:
@@ -240,15 +246,17 @@ class Recorder:
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Find out which tests have to be traced, if any."""
         known = self._safely(lambda: self._settle(session.items))
-        if known is not None:  # else it was told what is wrong
-            windows = Windows(self, known)
-            if all(item.nodeid in known for item in session.items):
-                self._rest()
-                for item in session.items:
-                    windows.open(item)
-            else:
-                self._begin()
-                session.config.pluginmanager.register(windows, "bayesloc-windows")
+        if known is None:  # it was said what is wrong
+            return
+        windows = Windows(self, known)
+        unknown = [item for item in session.items if item.nodeid not in known]
+        if unknown and self._begin():
+            session.config.pluginmanager.register(windows, "bayesloc-windows")
+            return
+        self._end()
+        for item in session.items:
+            if item.nodeid in known:
+                windows.open(item)
 
     def _settle(self, items: Sequence[pytest.Item]) -> frozenset[str]:
         """The tests that need not be traced."""

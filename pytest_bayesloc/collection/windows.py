@@ -40,6 +40,9 @@ class Recording(Protocol):
     def switch(self, window: int | None) -> None:
         """What is executed from now on belongs to ``window``; None: to nothing."""
 
+    def rest(self) -> None:
+        """Nothing that is executed is of interest until the next ``switch``."""
+
 
 class Windows:
     """Opens and closes windows.
@@ -76,7 +79,10 @@ class Windows:
         self._recorder.explanations.mute()
         window = self.open(item)
         self._recorder.labels[window] = item.nodeid
-        self._recorder.switch(None if item.nodeid in self._known else window)
+        if item.nodeid in self._known:
+            self._recorder.rest()
+        else:
+            self._recorder.switch(window)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_fixture_setup(

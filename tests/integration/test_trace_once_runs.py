@@ -362,3 +362,24 @@ def test_memory_that_is_off_keeps_nothing(projects: Projects) -> None:
     project.run("-q", "--bayesloc-memory=off")
 
     assert not (project.root / ".bayesloc").exists()
+
+
+@pytest.mark.parametrize("branch", [(), ("--cov-branch",)], ids=["lines", "branches"])
+def test_coverage_of_others_is_whole_where_some_tests_are_known(
+    projects: Projects, branch: tuple[str, ...]
+) -> None:
+    project = projects.make(FILES)
+    options = ("-q", "--cov=shop", "--cov-report=term-missing", "--cov-context=test", *branch)
+    project.run(*options, lean=False)
+    edit(project, "shop/prices.py", "return net(price) * 4", "return net(price) * 2 * 2")
+
+    alone = project.run("-pno:bayesloc", *options, lean=False)
+    beside = project.run(*options, lean=False)
+
+    assert report_of(beside) == report_of(alone)
+    assert len(report_of(alone)) > 3
+
+
+def report_of(run: Run) -> list[str]:
+    """The lines of coverage.py's table."""
+    return [line for line in run.stdout.splitlines() if line.startswith(("shop", "TOTAL", "Name"))]
