@@ -330,6 +330,7 @@ class LocalizationSession:
         recorded = self._recorder.recorded
         result = Result(
             n_passed=sum(recorded.verdicts.values()),
+            n_remembered=len(recorded.remembered),
             n_traced=recorded.n_traced,
             n_failed=sum(not passed for passed in recorded.verdicts.values()),
             collector=recorded.collector,

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from pytest_bayesloc.collection.collector import Row
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from pytest_bayesloc.collection.collector import Footprint, Seen
     from pytest_bayesloc.collection.failures import RawFailure
 
@@ -22,6 +24,7 @@ class Recorded:
     Attributes:
         windows_of: Per node id of a test, the windows that belong to it.
         verdicts: Per node id, whether it passed; tests that are no evidence are absent.
+        remembered: Node ids of tests that did not run, and would pass as they did before.
         excused: Per node id of those, ``skipped`` or ``xfailed``.
         failures: Per node id of a failing test or of a file that could not be collected.
         footprints: What was executed, by the numbers in ``rows``.
@@ -39,6 +42,7 @@ class Recorded:
 
     windows_of: dict[str, list[int]] = field(default_factory=dict)
     verdicts: dict[str, bool] = field(default_factory=dict)
+    remembered: list[str] = field(default_factory=list)
     excused: dict[str, str] = field(default_factory=dict)
     failures: dict[str, RawFailure] = field(default_factory=dict)
     footprints: list[Footprint] = field(default_factory=list)
@@ -55,6 +59,14 @@ class Recorded:
     def n_traced(self) -> int:
         """Tests that were traced in this run."""
         return sum(windows[0] not in self.cached for windows in self.windows_of.values())
+
+    def remember(self, node_ids: Iterable[str]) -> None:
+        """Let tests stand beside those that ran, with what is known of them."""
+        for node_id in node_ids:
+            window, self.n_windows = self.n_windows, self.n_windows + 1
+            self.cached[window] = node_id
+            self.windows_of[node_id] = [window, START_UP]
+            self.remembered.append(node_id)
 
     def add(self, seen: Seen) -> None:
         """Add what another collector saw, in windows of its own."""

@@ -28,12 +28,15 @@ def build_spectrum(recorded: Recorded, sources: Sources) -> Spectrum:
     them, or no test runs code of them. What others execute explains no failure, and a large suite
     has a hundred times as much of it.
 
+    Tests that did not run now stand in it, too, where it is known that they would pass: of a few
+    selected ones alone, there would be none to compare the failing ones with.
+
     Where no test ran because files could not be collected, the test files that could be stand
     for passing tests: what their import executed did not fail.
     """
-    tests = list(recorded.verdicts)
+    tests = [*recorded.verdicts, *recorded.remembered]
     windows_of = {node_id: recorded.windows_of.get(node_id, []) for node_id in tests}
-    verdicts = dict(recorded.verdicts)
+    verdicts = {**dict.fromkeys(tests, True), **recorded.verdicts}
     if not any(verdicts.get(node_id) for node_id in tests):
         for node_id, window in recorded.imported.items():
             tests.append(node_id)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.collection.recorder import Recorder
 
 KEY = "bayesloc"
+N_NAMED = 10  # tests that a message names at most
 
 
 def is_worker(config: pytest.Config) -> bool:
@@ -151,6 +152,7 @@ class Controller:
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
+        self._has_lost = False
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:  # noqa: ANN401 - xdist's
@@ -163,10 +165,16 @@ class Controller:
         name = getattr(getattr(node, "gateway", None), "id", "?")
         reason = f": {error}" if error else ""
         recorded.partial.append(f"Worker {name} sent no coverage{reason}")
+        self._has_lost = True
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self) -> None:
         """Bring the verdicts into an order that does not depend on who was faster."""
         recorded = self._recorder.recorded
+        missing = sorted(recorded.verdicts.keys() - recorded.windows_of.keys())
+        if self._has_lost and missing:
+            some = ", ".join(missing[:N_NAMED])
+            rest = f" and {len(missing) - N_NAMED} more" if len(missing) > N_NAMED else ""
+            recorded.partial.append(f"What {some}{rest} executed was lost with it")
         recorded.verdicts = dict(sorted(recorded.verdicts.items()))
         recorded.failures = dict(sorted(recorded.failures.items()))

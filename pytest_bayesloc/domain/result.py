@@ -88,6 +88,7 @@ class Result:
 
     Attributes:
         n_passed: Tests that passed.
+        n_remembered: Tests that did not run, and are known to pass on this code.
         n_traced: Tests of which this run found out what they execute; of the others it was known.
         n_failed: Failing tests and files that could not be collected.
         collector: Name of the collector used.
@@ -103,6 +104,7 @@ class Result:
     """
 
     n_passed: int
+    n_remembered: int
     n_traced: int
     n_failed: int
     collector: str

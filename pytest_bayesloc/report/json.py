@@ -86,6 +86,7 @@ def _session(result: Result, pytest_version: str, python_version: str) -> dict[s
         "pytest_version": pytest_version,
         "python_version": python_version,
         "n_passed": result.n_passed,
+        "n_remembered": result.n_remembered,
         "n_traced": result.n_traced,
         "n_failed": result.n_failed,
         "collector": result.collector,

@@ -11,7 +11,7 @@ from pytest_bayesloc.domain.errors import ExecutionError
 from pytest_bayesloc.report.files import own_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     import pytest
@@ -43,20 +43,31 @@ class Tracing:
     note: Callable[[str], None]
 
     def complete(self) -> None:
-        """Find out what the tests executed that were not traced in this run.
+        """Find out what the tests execute that were not traced in this run.
 
         Tests that failed and are not known to fail like that are run once more, in a process of
         its own, and so are some that passed where none of those is known.
         """
         self.recorder.take_seen()
-        tests = self._untraced() if self.settings.collect != "never" else []
-        if tests:
-            self._trace(tests)
-        self.recorder.cache.recall(self.recorder.recorded)
+        recorded, cache = self.recorder.recorded, self.recorder.cache
+        if self.settings.collect != "never":
+            outcomes = cache.outcomes()
+            recorded.remember(
+                node_id
+                for node_id, outcome in outcomes.items()
+                if outcome == "passed" and not self._has_run(node_id)
+            )
+            tests = self._untraced(outcomes)
+            if tests:
+                self._trace(tests)
+        cache.recall(recorded)
 
-    def _untraced(self) -> list[str]:
+    def _has_run(self, node_id: str) -> bool:
         recorded = self.recorder.recorded
-        outcomes = self.recorder.cache.outcomes()
+        return node_id in recorded.verdicts or node_id in recorded.excused
+
+    def _untraced(self, outcomes: Mapping[str, str]) -> list[str]:
+        recorded = self.recorder.recorded
         cached = {name for name in recorded.cached.values() if outcomes.get(name) == "failed"}
         doubtful = set(recorded.cached.values()) - cached
         known = recorded.windows_of.keys()
@@ -65,7 +76,8 @@ class Tracing:
             for node_id, passed in recorded.verdicts.items()
             if not passed and "::" in node_id and (node_id not in known or node_id in doubtful)
         ]
-        has_passing = any(passed and n in known for n, passed in recorded.verdicts.items())
+        passed_now = (n for n, passed in recorded.verdicts.items() if passed)
+        has_passing = bool(recorded.remembered) or any(n in known for n in passed_now)
         passing = [] if has_passing or not failing else self._near(failing)
         return [*failing[:N_FAILING], *passing]
 

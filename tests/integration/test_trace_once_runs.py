@@ -357,6 +357,26 @@ def test_file_that_is_written_during_the_run_leaves_the_cache_as_it_was(known: P
     assert "tests/test_prices.py::test_total" in run.failing
 
 
+def test_tests_that_did_not_run_stand_beside_those_that_did(known: Project) -> None:
+    edit(known, "shop/prices.py", "return sum(self.items)", "return len(self.items)")
+    whole = known.localize()
+
+    selected = known.localize("tests/test_prices.py::test_total", "tests/test_more.py")
+
+    assert selected.outcomes == {"failed": 2}
+    assert selected.document["session"]["n_remembered"] == N_TESTS - 2
+    assert selected.document["ranking"] == whole.document["ranking"]
+
+
+def test_test_that_is_gone_or_would_not_pass_for_sure_does_not_stand_there(known: Project) -> None:
+    (known.root / "tests" / "test_texts.py").unlink()
+    edit(known, "shop/prices.py", "return net(price) * 4", "return net(price) * 3")
+
+    run = known.localize("tests/test_more.py")
+
+    assert run.document["session"]["n_remembered"] == 3
+
+
 def test_memory_that_is_off_keeps_nothing(projects: Projects) -> None:
     project = projects.make({**FILES, **FAILING})
     project.run("-q", "--bayesloc-memory=off")

@@ -159,20 +159,26 @@ class SpectrumCache:
         unknown = own.difference(self._now.files, collected) if self._now.run else ()
         began = self._now.begun_ns
         self._voided = any(written_ns(Path(files.absolute(file))) > began for file in unknown)
-        with suppress(sqlite3.Error), reading(self._path) as tables:
-            if tables is not None and self._now.run:
-                return frozenset(self._holding(tables))
-        return frozenset()
+        return frozenset(self.outcomes())
 
-    def _holding(self, tables: Tables) -> Iterator[str]:
-        """The tests of this variant whose rows hold."""
+    def outcomes(self) -> dict[str, str]:
+        """The tests whose rows hold, and how they ended: ``passed``, ``failed``, or neither."""
+        if self._path is not None and self._now.run:
+            with suppress(sqlite3.Error), reading(self._path) as tables:
+                if tables is not None and tables.meta("run") == self._now.run:
+                    return dict(self._holding(tables))
+        return {}
+
+    def _holding(self, tables: Tables) -> Iterator[tuple[str, str]]:
         stale, gone = self._now.stale, self._gone
-        for node_id, row in tables.test_rows(self.variant) if gone else ():
-            if node_id.partition("::")[0] not in stale and gone.isdisjoint(row):
-                yield node_id
-        for node_id, _ in () if gone else tables.tests(self.variant):
-            if node_id.partition("::")[0] not in stale:
-                yield node_id
+        spoilt = {
+            node_id
+            for node_id, row in (tables.test_rows(self.variant) if gone else ())
+            if not gone.isdisjoint(row)
+        }
+        for node_id, outcome in tables.tests(self.variant):
+            if node_id not in spoilt and node_id.partition("::")[0] not in stale:
+                yield node_id, outcome
 
     @property
     def _gone(self) -> frozenset[int]:
@@ -214,13 +220,6 @@ class SpectrumCache:
             for window, row in rows.items()
         ]
         recorded.add(Seen(footprints, recalled))
-
-    def outcomes(self) -> dict[str, str]:
-        """How the tests ended when their rows were written: ``passed``, ``failed``, or neither."""
-        if self._path is not None and self._now.run:
-            with suppress(sqlite3.Error), reading(self._path) as tables:
-                return {} if tables is None else dict(tables.tests(self.variant))
-        return {}
 
     def has_news(self, recorded: Recorded) -> bool:
         """Whether this run traced anything that may be kept."""

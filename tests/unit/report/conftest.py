@@ -237,6 +237,7 @@ def result() -> Result:
     faults = (code_fault(), data_fault())
     return Result(
         n_passed=7,
+        n_remembered=2,
         n_traced=8,
         n_failed=3,
         collector="monitoring",
