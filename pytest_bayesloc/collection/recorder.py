@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.collection.failures import RawFailure
     from pytest_bayesloc.collection.source_filter import SourceFilter
 
+WINDOWS = "bayesloc-windows"
 FAILURE_ATTRIBUTE = "_bayesloc_failure"
 TRACED = (
     "Another tool traces this process (sys.settrace), such as a debugger: which code the tests "
@@ -245,22 +246,21 @@ class Recorder:
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Find out which tests have to be traced, if any."""
-        known = self._safely(lambda: self._settle(session.items))
-        if known is None:  # it was said what is wrong
-            return
+        self._safely(lambda: self._settle(session))
+
+    def _settle(self, session: pytest.Session) -> None:
+        known = self.cache.settle(_imported_files(), [item.nodeid for item in session.items])
         windows = Windows(self, known)
-        unknown = [item for item in session.items if item.nodeid not in known]
-        if unknown and self._begin():
-            session.config.pluginmanager.register(windows, "bayesloc-windows")
+        manager = session.config.pluginmanager
+        if manager.hasplugin(WINDOWS):  # ``--looponfail`` has it called twice
+            manager.unregister(name=WINDOWS)
+        if any(item.nodeid not in known for item in session.items) and self._begin():
+            manager.register(windows, WINDOWS)
             return
         self._end()
         for item in session.items:
             if item.nodeid in known:
                 windows.open(item)
-
-    def _settle(self, items: Sequence[pytest.Item]) -> frozenset[str]:
-        """The tests that need not be traced."""
-        return self.cache.settle(_imported_files(), [item.nodeid for item in items])
 
     # -- running
 

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import shutil
+import signal
+import subprocess
+import sys
 import sysconfig
+import time
 import zipfile
 from importlib.util import find_spec
 from pathlib import Path
@@ -154,3 +158,90 @@ def test_run_of_a_test_inside_a_test_is_left_alone(projects: Projects) -> None: 
     run = project.run("-q", "-p", "pytester")
 
     assert run.outcomes == {"passed": 1}
+
+
+def test_loop_on_failures_goes_on_until_they_are_mended(projects: Projects) -> None:  # noqa: F811
+    project = projects.buggy()
+    plugins = ("-p", "xdist.plugin", "-p", "xdist.looponfail", *OURS)
+    log = project.root.parent / f"{project.root.name}.log"
+    with log.open("wb") as stream:
+        process = subprocess.Popen(
+            [sys.executable, "-W", "ignore", "-m", "pytest", "-q", "--tb=no", "-f", *plugins],
+            cwd=project.root,
+            env={**project.environment(), **ALONE},
+            stdin=subprocess.DEVNULL,
+            stdout=stream,
+            stderr=stream,
+        )
+    try:
+        _wait_for(log, "waiting for changes")
+        project.write({"calc.py": project.read("calc.py").replace("a - b", "a + b")})
+        _wait_for(log, "6 passed")
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.wait(10)
+    said = log.read_text(encoding="utf-8")
+    assert "calc.py:1 add" in said
+    assert "is mended: calc.py add" in said
+    assert "INTERNALERROR" not in said
+
+
+def _wait_for(log: Path, text: str) -> None:
+    deadline = time.monotonic() + 30
+    while text not in log.read_text(encoding="utf-8", errors="replace"):
+        assert time.monotonic() < deadline, log.read_text(encoding="utf-8", errors="replace")
+        time.sleep(0.1)
+
+
+CLOCKS = """
+    import time
+
+
+    def pytest_runtest_setup(item):
+        now = iter([1e9, 0.0, -1e6, 5e9] * 1000)
+        time.time = time.monotonic = time.perf_counter = lambda: next(now)
+        time.time_ns = time.monotonic_ns = lambda: int(next(now) * 1e9)
+    """
+
+
+def test_clock_that_jumps_is_no_trouble(projects: Projects) -> None:  # noqa: F811
+    project = projects.buggy({"conftest.py": CLOCKS})
+
+    run = project.localize("--bayesloc", "--bayesloc-budget=20")
+
+    assert run.outcomes == {"failed": 2, "passed": 4}
+    assert run.names()[0] == "calc.py add"
+    assert run.inspections
+    assert all(0 <= seconds < 60 for seconds in run.document["session"]["seconds"].values())
+    assert "own-fault" not in run.output
+
+
+def test_file_in_a_syntax_that_is_not_known_yet_is_no_trouble(projects: Projects) -> None:  # noqa: F811
+    project = projects.buggy({"newer.py": 'def greet(x) => t"{x}"\n'})
+    project.write(
+        {
+            "calc.py": "try:\n    import newer\nexcept SyntaxError:\n    newer = None\n\n\n"
+            + project.read("calc.py")
+        }
+    )
+
+    run = project.localize("--bayesloc", "--bayesloc-budget=20")
+
+    assert run.names()[0] == "calc.py add"
+    assert "own-fault" not in run.output
+
+
+def test_without_fork_each_inspection_has_a_process_of_its_own(projects: Projects) -> None:  # noqa: F811
+    project = projects.buggy({"nofork.py": "import os\n\ndel os.fork\n"})
+
+    run = project.localize(
+        "-p",
+        "nofork",
+        "--bayesloc",
+        "--bayesloc-inspections=3",
+        env={"PYTHONPATH": str(project.root)},
+    )
+
+    assert run.names()[0] == "calc.py add"
+    assert run.inspections
+    assert "own-fault" not in run.output

@@ -438,6 +438,24 @@ def test_distribution_in_the_ini_file_is_not_repeated(projects: Projects) -> Non
 
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="sys.monitoring came with Python 3.12")
+@pytest.mark.parametrize("options", [(), ("--cov-context=test",), ("--cov-branch",)])
+def test_core_of_coverage_on_events_measures_the_same_with_and_without_us(
+    projects: Projects, options: tuple[str, ...]
+) -> None:
+    project = projects.buggy()
+    options = ("-q", "--tb=no", "--cov=.", "--cov-report=term-missing", *options)
+    core = {"COVERAGE_CORE": "sysmon"}
+
+    beside = project.localize(*options, lean=False, env=core)
+    alone = project.run(*options, "-pno:bayesloc", lean=False, env=core)
+
+    assert beside.names()[0] == "calc.py add"
+    measured = re.compile(r"^(?:calc|test_calc|TOTAL).*%$", re.MULTILINE)
+    assert measured.findall(beside.stdout) == measured.findall(alone.stdout)
+    assert len(measured.findall(alone.stdout)) == 3
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="sys.monitoring came with Python 3.12")
 def test_coverage_collects_where_no_slot_is_free(projects: Projects) -> None:
     conftest = """
         import sys
