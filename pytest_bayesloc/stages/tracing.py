@@ -7,8 +7,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pytest_bayesloc.collection.cache.files import written_ns
 from pytest_bayesloc.domain.errors import ExecutionError
-from pytest_bayesloc.report.files import own_folder
+from pytest_bayesloc.report.files import FOLDER, own_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 N_FAILING = 50  # that are traced after the run, at most
 N_PASSING = 100  # beside them, where none was traced
 LIMIT_S = 20.0
+N_CACHES = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,3 +117,11 @@ def keep(recorder: Recorder, rootdir: Path) -> None:
         if recorder.cache.has_news(recorder.recorded):
             own_folder(rootdir)
             recorder.cache.keep(recorder.recorded, recorder.files_in_use())
+            _forget(rootdir / FOLDER)
+
+
+def _forget(folder: Path) -> None:
+    """Drop the oldest caches: of interpreters and packages that nobody uses any more."""
+    found = sorted(folder.glob("spectra-*.sqlite"), key=written_ns)
+    for path in found[:-N_CACHES]:
+        path.unlink(missing_ok=True)

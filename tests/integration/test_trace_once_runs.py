@@ -115,8 +115,9 @@ EDITS = {
 
 
 def edit(project: Project, file: str, old: str, new: str) -> None:
+    """Edit a file such that its size changes: bytecode of the same second is valid otherwise."""
     assert old in project.read(file)
-    project.write({file: project.read(file).replace(old, new)})
+    project.write({file: project.read(file).replace(old, new) + "\n"})
 
 
 def n_traced(run: Run) -> int:
@@ -134,9 +135,12 @@ def test_edit_traces_what_it_concerns_and_the_ranking_is_that_of_a_full_trace(
     edit(project, file, old, new)
 
     once = project.localize()
+    again = project.localize()
     always = project.localize("--bayesloc-collect=always")
 
     assert n_traced(once) == n_concerned
+    assert n_traced(again) == 0
+    assert again.document["ranking"] == once.document["ranking"]
     assert n_traced(always) == sum(always.outcomes.values())
     assert once.outcomes == always.outcomes
     assert once.document["ranking"] == always.document["ranking"]
@@ -232,6 +236,51 @@ def test_ini_file_that_changed_has_all_traced(known: Project) -> None:
     known.write({"pytest.ini": "[pytest]\nxfail_strict = true\n"})
 
     assert n_traced(known.localize()) == N_TESTS
+
+
+def test_edit_of_a_file_whose_import_nobody_saw_has_all_traced(projects: Projects) -> None:
+    project = projects.make(
+        {**FILES, **FAILING, "pytest.ini": "[pytest]\naddopts = -p shop.texts\n"}
+    )
+    project.run("-q")
+    edit(project, "shop/texts.py", "return text.upper()", "return text.upper() or 1")
+
+    assert n_traced(project.localize()) == N_TESTS
+
+
+def test_doctests_of_an_edited_file_are_traced_again(projects: Projects) -> None:
+    text = '''
+        def one():
+            """
+            >>> two()
+            2
+            """
+            return 1
+
+
+        def two():
+            return 2
+        '''
+    project = projects.make({"counting.py": text, **FILES, **FAILING})
+    project.run("-q", "--doctest-modules")
+    edit(project, "counting.py", "    2\n", "    3\n")
+
+    run = project.localize("--doctest-modules")
+
+    assert "counting.py::counting.one" in run.failing
+    assert n_traced(run) == 1
+
+
+def test_caches_of_few_interpreters_are_kept(known: Project) -> None:
+    folder = known.root / ".bayesloc"
+    for i in range(20):
+        (folder / f"spectra-{i}.sqlite").write_bytes(b"")
+    edit(known, "shop/prices.py", "return sum(self.items)", "return len(self.items)")
+
+    known.run("-q")
+
+    assert len(list(folder.glob("spectra-*.sqlite"))) == 8
+    assert n_traced(known.localize()) == 0
 
 
 @pytest.mark.parametrize("mode", ["auto", "on-failure"])

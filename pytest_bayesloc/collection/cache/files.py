@@ -28,6 +28,15 @@ def digest_of(path: Path) -> str:
         return ""
 
 
+def written_ns(path: Path) -> int:
+    """When a file was last written or put in its place; 0 if there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return 0
+    return max(status.st_mtime_ns, status.st_ctime_ns)
+
+
 def stamp_of(path: Path) -> str:
     """Size and times of a file, which differ once it was written; empty if it is too young."""
     try:

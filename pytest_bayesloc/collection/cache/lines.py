@@ -10,7 +10,7 @@ from pytest_bayesloc.domain.location import MODULE
 from pytest_bayesloc.domain.source import SourceMap, lines_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from pytest_bayesloc.collection.collector import Footprint
     from pytest_bayesloc.domain.source import Unit
@@ -20,17 +20,25 @@ if TYPE_CHECKING:
     Own = list[tuple[int, str]]
 
 
-def kept_lines(before: str, after: str) -> Mapping[int, int] | None:
+def kept_lines(before: str, after: str, executed: Iterable[int]) -> Mapping[int, int] | None:
     """Per line of ``before`` in a function that is still the same, its line in ``after``.
 
     A function is the same if the lines of its own are, those of functions inside it left out, and
     blank lines and comments as well.
 
+    Args:
+        before: The text of the file as it was.
+        after: As it is.
+        executed: Lines of ``before`` that were seen to be executed.
+
     Returns:
         None where the body of a module or of a class differs: what it defines may be used anywhere.
+        Also where nobody saw the import, which was over before recording began, so that any
+        function may have had a part in it.
     """
     then, now = (SourceMap(text, "one.py") for text in (before, after))
-    if then.is_broken or now.is_broken:
+    is_seen = any(then.owner(line) is then.module for line in executed)
+    if then.is_broken or now.is_broken or not is_seen:
         return None
     old, new = _own_lines(then), _own_lines(now)
     shared = _is_body(then) | _is_body(now)

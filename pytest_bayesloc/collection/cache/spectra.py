@@ -14,7 +14,13 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_bayesloc.collection.cache.files import changed, digest_of, stamp_of, with_dependents
+from pytest_bayesloc.collection.cache.files import (
+    changed,
+    digest_of,
+    stamp_of,
+    with_dependents,
+    written_ns,
+)
 from pytest_bayesloc.collection.cache.store import KnownFile, reading, writing
 from pytest_bayesloc.collection.collector import Footprint, Row, Seen
 from pytest_bayesloc.collection.source_filter import FileKind
@@ -75,6 +81,7 @@ class SpectrumCache:
         self._sources = sources
         self._started_ns = _time_ns()
         self._voided = False
+        self._found = ""  # the run that wrote it last
         self._outside: set[str] = set()
         #: The options that tests run with.
         self.variant = ""
@@ -92,10 +99,11 @@ class SpectrumCache:
         return NOTHING if self._voided else self._read
 
     def _held(self, tables: Tables) -> Held:
+        self._found = tables.meta("run")
         files = tables.files()
         edited = changed(files, self._sources.files.absolute)
         kinds = {kind: [f for f in edited if files[f].kind == kind] for kind in (CODE, MODULE)}
-        tests = [file for file, known in files.items() if known.kind != CODE]
+        tests = [f for f, known in files.items() if known.kind != CODE and f.endswith(".py")]
         stale = with_dependents(kinds[MODULE], tests, self._sources.read)
         moved = self._moved(tables, kinds[CODE])
         is_helped = any(files[f].kind == HELPER for f in (*edited, *stale))
@@ -106,10 +114,10 @@ class SpectrumCache:
         if not all(gone.isdisjoint(row) for row in imports.values()):
             return NOTHING  # what a function did at import, any test may have used
         return Held(
-            run=tables.meta("run"),
+            run=self._found,
             files=files,
             changed=edited,
-            stale=stale,
+            stale=stale.union(kinds[CODE]),  # of which the tests are doctests
             moved=moved,
             imports=imports.keys(),
             begun_ns=int(tables.meta("begun_ns")),
@@ -123,11 +131,12 @@ class SpectrumCache:
         if edited:
             from pytest_bayesloc.collection.cache.lines import followed, kept_lines
         for file in edited:
-            text = self._sources.read(file)
-            lines = None if text is None else kept_lines(tables.text(file), text)
+            footprints, text = tables.footprints(file), self._sources.read(file)
+            executed = {line for footprint in footprints.values() for line in footprint.lines}
+            lines = None if text is None else kept_lines(tables.text(file), text, executed)
             if lines is None:
                 return None
-            for number, footprint in tables.footprints(file).items():
+            for number, footprint in footprints.items():
                 moved[number] = followed(footprint, lines)
         return moved
 
@@ -239,14 +248,14 @@ class SpectrumCache:
         Raises:
             sqlite3.Error: If the file can't be written.
         """
-        traced = _traced(recorded)
         if self._path is None:
             return
+        traced = _traced(recorded)
         files = self._known_now(traced, in_use)
         if files is None:
             return
         with writing(self._path) as tables:
-            if tables.meta("run") != self._read.run:
+            if tables.meta("run") != self._found:
                 return  # another run was faster
             if not self._now.run:
                 tables.clear()
@@ -364,12 +373,3 @@ def _traced(recorded: Recorded) -> _Traced:
 def _outcome(recorded: Recorded, node_id: str) -> str:
     passed = recorded.verdicts.get(node_id)
     return "" if passed is None else "passed" if passed else "failed"
-
-
-def written_ns(path: Path) -> int:
-    """When a file was last written or put in its place; 0 if there is none."""
-    try:
-        status = path.stat()
-    except OSError:
-        return 0
-    return max(status.st_mtime_ns, status.st_ctime_ns)
