@@ -252,6 +252,12 @@ def is_enabled(config: pytest.Config) -> bool:
     return not (getattr(known, "no_bayesloc", False) or config.getini("no_bayesloc"))
 
 
+def is_listing(config: pytest.Config) -> bool:
+    """Whether no test is to be run; may be asked before all plugins are loaded."""
+    known = getattr(config, "known_args_namespace", config.option)
+    return any(getattr(known, name, False) for name in ("collectonly", "help", "version"))
+
+
 def is_question(config: pytest.Config) -> bool:
     """Whether the memory is asked or corrected, and no test is to be run."""
     names = ("bug_advice_last", "bug_stats", "bug_stats_json", "bug_forget", "bug_merge")

@@ -36,7 +36,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     """Record from before the first conftest: what it imports is executed only once."""
     _running.append(early_config)
     early_config.add_cleanup(lambda: _running.remove(early_config))
-    if _is_on(early_config):
+    if _is_on(early_config) and not options.is_listing(early_config):
         _recorder(early_config).start(early=True)
 
 
@@ -56,7 +56,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if not _is_on(config):
         return
     settings = options.Settings.from_config(config)
-    if config.option.collectonly:
+    if options.is_listing(config):
         return
     from pytest_bayesloc.collection import xdist
     from pytest_bayesloc.collection.cache.key import variant_of

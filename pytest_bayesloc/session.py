@@ -246,7 +246,7 @@ class LocalizationSession:
             recorder=self._recorder,
             note=self._note,
         )
-        stage.complete()
+        stage.complete(may_run=not self._stopped_by_hand)
 
     def _note_empty_spectrum(self) -> None:
         files = self._recorder.files

@@ -44,11 +44,14 @@ class Tracing:
     recorder: Recorder
     note: Callable[[str], None]
 
-    def complete(self) -> None:
+    def complete(self, *, may_run: bool) -> None:
         """Find out what the tests execute that were not traced in this run.
 
         Tests that failed and are not known to fail like that are run once more, in a process of
         its own, and so are some that passed where none of those is known.
+
+        Args:
+            may_run: Whether tests may be run once more.
         """
         self.recorder.take_seen()
         recorded, cache = self.recorder.recorded, self.recorder.cache
@@ -60,7 +63,7 @@ class Tracing:
                 if outcome == "passed" and not self._has_run(node_id)
             )
             tests = self._untraced(outcomes)
-            if tests:
+            if tests and may_run:
                 self._trace(tests)
         cache.recall(recorded)
 
