@@ -43,10 +43,12 @@ class Seen(NamedTuple):
     Attributes:
         footprints: By their numbers.
         rows: In the order in which windows were closed; a window may have several.
+        spoilt: Windows of which a part may be missing.
     """
 
     footprints: list[Footprint]
     rows: list[Row]
+    spoilt: frozenset[int] = frozenset()
 
 
 class Collector(Protocol):

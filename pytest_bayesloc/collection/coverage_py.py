@@ -55,6 +55,8 @@ class CoverageCollector:
         self._outer: Coverage | None = None
         self._window: int | None = None
         self._rests = False
+        self._tracer: Any = None
+        self._spoilt: set[int] = set()
         self._data: Any = None
 
     def start(self) -> bool:
@@ -66,8 +68,22 @@ class CoverageCollector:
             return False  # ours would take the place of its trace function, and its breakpoints
         self._cov = Coverage(data_file=None, config_file=False, messages=False)
         self._configure(self._cov, self._outer)
-        self._cov.start()
+        self._start(self._cov)
         return True
+
+    def _start(self, cov: Coverage) -> None:
+        cov.start()
+        self._tracer = sys.gettrace()
+
+    def _check(self) -> None:
+        """Take the trace function back where a test took it; what it executed since is lost."""
+        current = sys.gettrace()
+        if self._rests or current is self._tracer:
+            return
+        if self._window is not None:
+            self._spoilt.add(self._window)
+        if current is None:
+            sys.settrace(self._tracer)
 
     def _configure(self, cov: Coverage, outer: Coverage | None) -> None:
         if outer is None:
@@ -92,10 +108,11 @@ class CoverageCollector:
         """Label what follows with ``window``."""
         if self._cov is None or window == self._window:
             return
+        self._check()
         self._window = window
         if self._rests and window is not None:
             self._rests = False
-            self._cov.start()
+            self._start(self._cov)
         if not self._rests:
             self._cov.switch_context("" if window is None else str(window))
 
@@ -140,7 +157,8 @@ class CoverageCollector:
                 for (window, _), lines in _blocks(self._data, filename).items():
                     footprint = Footprint(filename, 0, "", tuple(lines))
                     rows[window].append(numbers.setdefault(footprint, len(numbers)))
-        return Seen(list(numbers), [Row(window, row) for window, row in rows.items()])
+        seen = [Row(window, row) for window, row in rows.items()]
+        return Seen(list(numbers), seen, frozenset(self._spoilt))
 
 
 def _blocks(data: Any, filename: str) -> dict[tuple[int, int], list[int]]:  # noqa: ANN401 - CoverageData

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 from pytest_bayesloc.collection.collector import Row
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from pytest_bayesloc.collection.collector import Footprint, Seen
     from pytest_bayesloc.collection.failures import RawFailure
 
+N_NAMED = 10  # tests that a message names at most
 START_UP = 0  # the window of what conftest files execute as they are loaded
 
 
@@ -34,6 +35,8 @@ class Recorded:
             of the test module that did; of conftest files, an empty one.
         cached: The windows that were not traced, since it is known what they execute, with the
             node id of their test or test module.
+        spoilt: The windows of which a part is missing: something took the trace function away.
+        is_broken: Whether recording had to be given up.
         collector: Name of the collector, empty if nothing was collected.
         partial: What is missing, and why.
         files: Of workers: the files of the project that were imported, absolute.
@@ -50,6 +53,8 @@ class Recorded:
     imported: dict[str, int] = field(default_factory=dict)
     imports: dict[int, str] = field(default_factory=dict)
     cached: dict[int, str] = field(default_factory=dict)
+    spoilt: set[int] = field(default_factory=set)
+    is_broken: bool = False
     collector: str = ""
     partial: list[str] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
@@ -59,6 +64,10 @@ class Recorded:
     def n_traced(self) -> int:
         """Tests that were traced in this run."""
         return sum(windows[0] not in self.cached for windows in self.windows_of.values())
+
+    def spoilt_tests(self) -> list[str]:
+        """The tests of which a part is missing."""
+        return [n for n, windows in self.windows_of.items() if not self.spoilt.isdisjoint(windows)]
 
     def remember(self, node_ids: Iterable[str]) -> None:
         """Let tests stand beside those that ran, with what is known of them."""
@@ -73,6 +82,13 @@ class Recorded:
         known = {footprint: number for number, footprint in enumerate(self.footprints)}
         numbers = [known.setdefault(footprint, len(known)) for footprint in seen.footprints]
         self.footprints = list(known)
+        self.spoilt |= seen.spoilt
         for window, row in seen.rows:
             renumbered = array(row.typecode, map(numbers.__getitem__, row))
             self.rows.append(Row(window, renumbered))
+
+
+def named(node_ids: Sequence[str]) -> str:
+    """Tests as a message names them."""
+    some, n_more = ", ".join(node_ids[:N_NAMED]), len(node_ids) - N_NAMED
+    return f"{some} and {n_more} more" if n_more > 0 else some

@@ -149,6 +149,7 @@ class Recorder:
                         f"{text}: the tests run on, the ranking will be partial. (recording)"
                     )
             self.recorded.partial.append(text)
+            self.recorded.is_broken = True
             return None
 
     def _keep_what_there_is(self) -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_bayesloc.collection.collector import Footprint, Row, Seen
+from pytest_bayesloc.collection.recorded import named
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from pytest_bayesloc.collection.recorder import Recorder
 
 KEY = "bayesloc"
-N_NAMED = 10  # tests that a message names at most
 
 
 def is_worker(config: pytest.Config) -> bool:
@@ -54,6 +54,8 @@ def encode(recorded: Recorded, files: Iterable[str] = ()) -> str:
             "footprints": recorded.footprints,
             "lengths": [[row.window, len(row.footprints)] for row in recorded.rows],
             "rows": _packed(recorded.rows),
+            "spoilt": sorted(recorded.spoilt),
+            "is_broken": recorded.is_broken,
             "collector": recorded.collector,
             "partial": recorded.partial,
             "files": list(files),
@@ -84,6 +86,8 @@ def merge(recorded: Recorded, text: str) -> None:
     recorded.imports.update((window + offset, name) for window, name in data["imports"])
     recorded.cached.update((window + offset, name) for window, name in data["cached"])
     recorded.n_windows = highest + 1
+    recorded.spoilt.update(window + offset for window in data["spoilt"])
+    recorded.is_broken |= data["is_broken"]
     recorded.collector = data["collector"] or recorded.collector
     recorded.files = sorted({*recorded.files, *data["files"]})
     recorded.partial.extend(note for note in data["partial"] if note not in recorded.partial)
@@ -173,8 +177,6 @@ class Controller:
         recorded = self._recorder.recorded
         missing = sorted(recorded.verdicts.keys() - recorded.windows_of.keys())
         if self._has_lost and missing:
-            some = ", ".join(missing[:N_NAMED])
-            rest = f" and {len(missing) - N_NAMED} more" if len(missing) > N_NAMED else ""
-            recorded.partial.append(f"What {some}{rest} executed was lost with it")
+            recorded.partial.append(f"What {named(missing)} executed was lost with it")
         recorded.verdicts = dict(sorted(recorded.verdicts.items()))
         recorded.failures = dict(sorted(recorded.failures.items()))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.collection.cache.files import written_ns
+from pytest_bayesloc.collection.recorded import named
 from pytest_bayesloc.domain.errors import ExecutionError
 from pytest_bayesloc.report.files import FOLDER, own_folder
 
@@ -55,6 +56,11 @@ class Tracing:
         """
         self.recorder.take_seen()
         recorded, cache = self.recorder.recorded, self.recorder.cache
+        spoilt = recorded.spoilt_tests()
+        if spoilt:
+            recorded.partial.append(
+                f"{named(spoilt)} set a trace function: what was executed then is not known"
+            )
         if self.settings.collect != "never":
             outcomes = cache.outcomes()
             recorded.remember(

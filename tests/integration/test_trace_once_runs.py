@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -424,6 +425,28 @@ def test_test_that_is_gone_or_would_not_pass_for_sure_does_not_stand_there(known
     run = known.localize("tests/test_more.py")
 
     assert run.document["session"]["n_remembered"] == 3
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="lines are seen without a trace function")
+def test_test_that_takes_the_trace_function_is_named_and_traced_again(projects: Projects) -> None:
+    taker = """
+        import sys
+
+        from shop.texts import shout
+
+
+        def test_taker():
+            sys.settrace(None)
+            assert shout("a") == "A"
+        """
+    project = projects.make({**FILES, **FAILING, "tests/test_a_taker.py": taker})
+
+    run = project.localize()
+
+    assert n_traced(run) == N_TESTS + 1
+    assert run.names()[0] == "shop/texts.py line"
+    assert ["test_taker" in text for text in run.document["partial"]] == [True]
+    assert n_traced(project.localize()) == 1
 
 
 def test_memory_that_is_off_keeps_nothing(projects: Projects) -> None:

@@ -233,9 +233,8 @@ class SpectrumCache:
     def has_news(self, recorded: Recorded) -> bool:
         """Whether this run traced anything that may be kept."""
         n_windows = len(recorded.windows_of) + len(recorded.imports)
-        is_whole = bool(recorded.collector) and not recorded.partial
-        has_run = bool(recorded.verdicts or recorded.excused)
-        has_news = is_whole and has_run and n_windows > len(recorded.cached)
+        has_run = bool(recorded.verdicts or recorded.excused) and bool(recorded.collector)
+        has_news = has_run and n_windows > len(recorded.cached) and not recorded.is_broken
         return self._path is not None and has_news
 
     def keep(self, recorded: Recorded, in_use: Mapping[str, Path]) -> None:
@@ -358,7 +357,8 @@ def _traced(recorded: Recorded) -> _Traced:
     imports: dict[str, list[array[int]]] = {}
     for node_id, windows in recorded.windows_of.items():
         has_ended = node_id in recorded.verdicts or node_id in recorded.excused
-        if has_ended and windows[0] not in recorded.cached:
+        is_whole = recorded.spoilt.isdisjoint(windows)
+        if has_ended and is_whole and windows[0] not in recorded.cached:
             own = [by_window.get(w, ()) for w in windows if w not in recorded.imports]
             tests[node_id] = list(chain.from_iterable(own))
     for window, name in recorded.imports.items():
