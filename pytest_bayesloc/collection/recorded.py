@@ -33,8 +33,8 @@ class Recorded:
         imported: Node ids of the test files that could be collected, with their window.
         imports: The windows in which modules were imported, before any test ran, with the node id
             of the test module that did; of conftest files, an empty one.
-        cached: The windows that were not traced, since it is known what they execute, with the
-            node id of their test or test module.
+        cached: The windows that were not traced, since it is known what they execute, with what
+            their test or test module is known as.
         spoilt: The windows of which a part is missing: something took the trace function away.
         is_broken: Whether recording had to be given up.
         collector: Name of the collector, empty if nothing was collected.

@@ -9,7 +9,7 @@ import pytest
 from pytest_bayesloc.collection.recorded import START_UP
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Generator, Iterator, Mapping
 
     from pytest_bayesloc.collection.explanations import Explanations
     from pytest_bayesloc.collection.recorded import Recorded
@@ -49,10 +49,10 @@ class Windows:
 
     Args:
         recorder: Records what is executed in them.
-        known: The tests that need not be traced.
+        known: The tests that need not be traced, and what they are known as.
     """
 
-    def __init__(self, recorder: Recording, known: frozenset[str]) -> None:
+    def __init__(self, recorder: Recording, known: Mapping[str, str]) -> None:
         self._recorder = recorder
         self._known = known
         self._shared: dict[pytest.FixtureDef[Any], int] = {}
@@ -70,7 +70,7 @@ class Windows:
         if is_known or self._recorder.is_recording:
             recorded.windows_of[item.nodeid] = self._own
         if is_known:
-            recorded.cached[window] = item.nodeid
+            recorded.cached[window] = self._known[item.nodeid]
         return window
 
     @pytest.hookimpl(tryfirst=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pytest_bayesloc.collection.cache.files import written_ns
 from pytest_bayesloc.collection.recorded import named
+from pytest_bayesloc.collection.recorder import TRACED
 from pytest_bayesloc.domain.errors import ExecutionError
 from pytest_bayesloc.report.files import FOLDER, own_folder
 
@@ -63,39 +64,39 @@ class Tracing:
             )
         if self.settings.collect != "never":
             outcomes = cache.outcomes()
-            recorded.remember(
-                node_id
-                for node_id, outcome in outcomes.items()
-                if outcome == "passed" and not self._has_run(node_id)
-            )
-            tests = self._untraced(outcomes)
-            if tests and may_run:
-                self._trace(tests)
+            run = {*recorded.verdicts, *recorded.excused, *recorded.cached.values()}
+            passed = (node_id for node_id, outcome in outcomes.items() if outcome == "passed")
+            recorded.remember([node_id for node_id in passed if node_id not in run])
+            failing = self._untraced(outcomes)
+            if failing and may_run and TRACED not in recorded.partial:
+                self._trace([*failing[:N_FAILING], *self._passing(failing)])
+            still = self._untraced(outcomes)
+            if still:
+                recorded.partial.append(f"It is not known what {named(still)} executed")
         cache.recall(recorded)
 
-    def _has_run(self, node_id: str) -> bool:
-        recorded = self.recorder.recorded
-        return node_id in recorded.verdicts or node_id in recorded.excused
-
     def _untraced(self, outcomes: Mapping[str, str]) -> list[str]:
+        """Failing tests that are not known to fail like that."""
         recorded = self.recorder.recorded
-        cached = {name for name in recorded.cached.values() if outcomes.get(name) == "failed"}
-        doubtful = set(recorded.cached.values()) - cached
         known = recorded.windows_of.keys()
-        failing = [
+
+        def is_doubtful(node_id: str) -> bool:
+            name = recorded.cached.get(recorded.windows_of[node_id][0])
+            return name is not None and outcomes.get(name) != "failed"
+
+        return [
             node_id
             for node_id, passed in recorded.verdicts.items()
-            if not passed and "::" in node_id and (node_id not in known or node_id in doubtful)
+            if not passed and "::" in node_id and (node_id not in known or is_doubtful(node_id))
         ]
-        passed_now = (n for n, passed in recorded.verdicts.items() if passed)
-        has_passing = bool(recorded.remembered) or any(n in known for n in passed_now)
-        passing = [] if has_passing or not failing else self._near(failing)
-        return [*failing[:N_FAILING], *passing]
 
-    def _near(self, failing: Sequence[str]) -> list[str]:
-        """Tests that passed, those of the same files first."""
+    def _passing(self, failing: Sequence[str]) -> list[str]:
+        """Tests that passed, of the same files first, where it is not known what any executes."""
+        recorded = self.recorder.recorded
+        passed = [n for n, passed in recorded.verdicts.items() if passed]
+        if recorded.remembered or any(n in recorded.windows_of for n in passed):
+            return []
         files = {node_id.partition("::")[0] for node_id in failing}
-        passed = [n for n, passed in self.recorder.recorded.verdicts.items() if passed]
         passed.sort(key=lambda node_id: node_id.partition("::")[0] not in files)
         return passed[:N_PASSING]
 

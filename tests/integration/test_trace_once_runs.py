@@ -449,6 +449,37 @@ def test_test_that_takes_the_trace_function_is_named_and_traced_again(projects: 
     assert n_traced(project.localize()) == 1
 
 
+def test_test_with_another_id_in_each_run_is_known_until_it_fails(projects: Projects) -> None:
+    test = """
+        import time
+        from pathlib import Path
+
+        import pytest
+
+        from shop.texts import line
+
+
+        @pytest.mark.parametrize("now", [time.time(), time.time_ns()])
+        def test_now(now):
+            assert line("a", 1) == Path("data.txt").read_text()
+        """
+    project = projects.make({**FILES, "tests/test_now.py": test, "data.txt": "a: 1"})
+    project.run("-q")
+    project.write({**FAILING})
+
+    green = project.localize()
+    project.write({"data.txt": "b"})
+    red = project.localize()
+
+    assert n_traced(green) == 1
+    assert green.document["session"]["n_remembered"] == 0
+    assert len(red.failing) == 3
+    assert red.names()[0] == "shop/texts.py line"
+    # In the process that was to trace them they had yet other ids.
+    assert n_traced(red) == 0
+    assert ["test_now" in text for text in red.document["partial"]] == [True]
+
+
 def test_memory_that_is_off_keeps_nothing(projects: Projects) -> None:
     project = projects.make({**FILES, **FAILING})
     project.run("-q", "--bayesloc-memory=off")

@@ -21,6 +21,7 @@ from pytest_bayesloc.collection.cache.files import (
     with_dependents,
     written_ns,
 )
+from pytest_bayesloc.collection.cache.names import known_as
 from pytest_bayesloc.collection.cache.store import KnownFile, reading, writing
 from pytest_bayesloc.collection.collector import Footprint, Row, Seen
 from pytest_bayesloc.collection.source_filter import FileKind
@@ -150,8 +151,8 @@ class SpectrumCache:
         """Whether what importing the test module ``path`` executes need not be traced."""
         return self.is_complete() and path in self._now.imports
 
-    def settle(self, imported: Iterable[str], node_ids: Iterable[str]) -> frozenset[str]:
-        """The tests that need not be traced, once all are collected.
+    def settle(self, imported: Iterable[str], node_ids: Collection[str]) -> dict[str, str]:
+        """The tests that need not be traced, once all are collected, and what they are known as.
 
         None where a file is in use that was made since, such as a new conftest file.
 
@@ -160,7 +161,7 @@ class SpectrumCache:
             node_ids: The tests that were collected.
         """
         if self._path is None:
-            return frozenset()
+            return {}
         files = self._sources.files
         own = {files.relative(name) for name in imported if not files.is_installed(name)}
         self._outside = {n for n in own if files.kind(files.absolute(n)) is FileKind.FOREIGN}
@@ -168,7 +169,7 @@ class SpectrumCache:
         unknown = own.difference(self._now.files, collected) if self._now.run else ()
         began = self._now.begun_ns
         self._voided = any(written_ns(Path(files.absolute(file))) > began for file in unknown)
-        return frozenset(self.outcomes())
+        return known_as(node_ids, self.outcomes())
 
     def outcomes(self) -> dict[str, str]:
         """The tests whose rows hold, and how they ended: ``passed``, ``failed``, or neither."""
