@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_bayesloc import options
+from pytest_bayesloc.domain import clock  # noqa: F401 - bound before any test can patch it
 
 if TYPE_CHECKING:
     from pytest_bayesloc.collection.recorder import Recorder

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import time
 import warnings
 from contextlib import contextmanager, suppress
 from functools import cached_property
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_bayesloc.collection.sources import Sources
+from pytest_bayesloc.domain.clock import monotonic
 from pytest_bayesloc.domain.errors import BayeslocError, StoreError
 from pytest_bayesloc.stages.green import GreenRuns
 from pytest_bayesloc.stages.place import has_work
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
     from pytest_bayesloc.inspection.rejected import Rejected
     from pytest_bayesloc.options import Launch, Report, Settings
     from pytest_bayesloc.stages.remembering import Remembering
-
-# Bound now: tests patch it (freezegun).
-_monotonic = time.monotonic
 
 N_SUSPECTS = 5  # of each fault, whose calls are shown
 
@@ -192,11 +189,11 @@ class LocalizationSession:
 
     @contextmanager
     def _stage(self, name: str) -> Iterator[None]:
-        started = _monotonic()
+        started = monotonic()
         try:
             yield
         finally:
-            self._seconds[name] = self._seconds.get(name, 0.0) + _monotonic() - started
+            self._seconds[name] = self._seconds.get(name, 0.0) + monotonic() - started
 
     def _localize(self) -> None:
         from pytest_bayesloc.collection.spectra import build_failures, build_spectrum
@@ -304,7 +301,7 @@ class LocalizationSession:
             launch=self._launch,
             sources=self._sources,
             history=self._green.history(),
-            clock=_monotonic,
+            clock=monotonic,
             note=self._note,
             warn=self._warn,
         )

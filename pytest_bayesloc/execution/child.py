@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import builtins
 import os
-import time
 from itertools import pairwise
 from math import inf
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_bayesloc.domain.clock import monotonic
 from pytest_bayesloc.execution.calls import CallTracer
 from pytest_bayesloc.execution.compiled import codes_in, compile_patched, key_of
 from pytest_bayesloc.execution.overlay import Overlay
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from pytest_bayesloc.execution.wire import Message
 
 RECORDER = "bayesloc-told"  # the name of a plugin with ``told``, which answers with a text
-# Bound now: tests patch it (freezegun).
-_monotonic = time.monotonic
-
 OUTPUT_LIMIT = 4000
 ERROR_LIMIT = 500
 
@@ -69,7 +66,7 @@ class Child:
         self._tell_loaded()
         if request.get("targets") is not None:
             self._tracer = CallTracer(_numbered(request["targets"]), sample=request["sample"])
-        self._run_tests(request["tests"], _monotonic() + request.get("trace_s", inf))
+        self._run_tests(request["tests"], monotonic() + request.get("trace_s", inf))
         self._tell_loaded()  # more of it, where tests import
         if self._tracer is not None:
             self._send({"edges": [[*edge, n] for edge, n in self._tracer.edges.items()]})
@@ -115,7 +112,7 @@ class Child:
         for item in runnable[:1]:
             item.config.pluginmanager.register(self, "bayesloc-child")
         for node_id in tests:
-            if _monotonic() > ends:
+            if monotonic() > ends:
                 break
             if node_id in self._items:
                 item = self._items[node_id]

@@ -5,21 +5,20 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import select
 import shutil
-import signal
 import subprocess
 import tempfile
-import time
 from functools import lru_cache
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from pytest_bayesloc.domain.clock import monotonic
 from pytest_bayesloc.domain.errors import ExecutionError
 from pytest_bayesloc.domain.inspection import Rerun, TestRun, Verdict
 from pytest_bayesloc.domain.recording import Call, Recording, Value
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.execution.compiled import excerpt
+from pytest_bayesloc.execution.processes import kill_tree, may_fork, started
 from pytest_bayesloc.execution.wire import SERVER_VARIABLE, LineBuffer, Message, encode
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ class LocalRunner:
         self._tests = tuple(tests)
         self._texts = texts
         self._server: _Process | None = None
-        self._may_fork = hasattr(os, "fork")
+        self._may_fork = may_fork()
         self._map = lru_cache(maxsize=64)(SourceMap)
 
     def rerun(
@@ -161,13 +160,13 @@ class LocalRunner:
         return answer
 
     def _ask_fresh(self, request: Message) -> _Answer:
-        started = time.monotonic()
+        started = monotonic()
         process = self._start(request)
         try:
             answer = process.answer(request["limit_s"] + GRACE_S)
         finally:
             process.end()
-        answer.seconds = time.monotonic() - started
+        answer.seconds = monotonic() - started
         answer.finished = answer.finished or not answer.lost
         return answer
 
@@ -231,47 +230,43 @@ class _Answer:
 
 
 class _Process:
-    """A server process, the two pipes to it, and its folder of temporary files."""
+    """A server process, the line to it, and its folder of temporary files."""
 
     def __init__(self, command: Command, files: Sequence[str], spec: Message, scratch: str) -> None:
         self._scratch = scratch
-        request_read, self._requests = os.pipe()
-        self._replies, reply_write = os.pipe()
         self._stderr: IO[bytes] = tempfile.TemporaryFile(dir=scratch)  # noqa: SIM115 - kept open
-        spec = {**spec, "read": request_read, "write": reply_write}
-        spec_file = Path(scratch, "server.json")
-        spec_file.write_text(json.dumps(spec), encoding="ascii")
-        try:
-            self._popen = subprocess.Popen(
+        told = Path(scratch, "server.json")
+        environment = {**command.environment, SERVER_VARIABLE: str(told)}
+
+        def start(**how: Any) -> subprocess.Popen[bytes]:  # noqa: ANN401 - options of Popen
+            return subprocess.Popen(
                 [*command.argv, *files],
                 cwd=command.cwd,
-                env={**command.environment, SERVER_VARIABLE: str(spec_file)},
+                env=environment,
                 stdin=subprocess.DEVNULL,
                 stdout=self._stderr,
                 stderr=subprocess.STDOUT,
-                pass_fds=(request_read, reply_write),
-                start_new_session=True,
+                **how,
             )
+
+        def tell(line: Message) -> None:
+            told.write_text(json.dumps({**spec, **line}), encoding="ascii")
+
+        try:
+            self._popen, self._link = started(start, tell)
         except OSError as error:
             raise ExecutionError(
                 f"A re-run could not be started ({error}): no inspections are made. Check that "
                 "processes may be started here.",
                 slug="no-server",
             ) from error
-        finally:
-            os.close(request_read)
-            os.close(reply_write)
         self._buffer = LineBuffer()
         self._ended = False
 
     def send(self, request: Message) -> None:
         """Send a request; a server that died is noticed by ``answer``."""
-        data = encode(request)
-        try:
-            while data:
-                data = data[os.write(self._requests, data) :]
-        except BrokenPipeError:
-            return
+        with contextlib.suppress(BrokenPipeError):
+            self._link.send(encode(request))
 
     def ready(self, limit_s: float) -> Message:
         """The server's first message.
@@ -290,22 +285,19 @@ class _Process:
     def answer(self, limit_s: float) -> _Answer:
         """Everything up to the end of the request, of the process, or of the time."""
         answer = _Answer()
-        deadline = time.monotonic() + limit_s
+        deadline = monotonic() + limit_s
         for message in self._messages(limit_s):
             answer.take(message)
             if answer.finished:
                 return answer
-        answer.timed_out = time.monotonic() >= deadline
+        answer.timed_out = monotonic() >= deadline
         answer.lost = True
         return answer
 
     def _messages(self, limit_s: float) -> Iterator[Message]:
-        deadline = time.monotonic() + limit_s
-        while (left := deadline - time.monotonic()) > 0:
-            readable, _, _ = select.select([self._replies], [], [], left)
-            if not readable:
-                return
-            data = os.read(self._replies, 1 << 20)
+        deadline = monotonic() + limit_s
+        while (left := deadline - monotonic()) > 0:
+            data = self._link.receive(left)
             if not data:
                 return
             yield from self._buffer.feed(data)
@@ -321,14 +313,13 @@ class _Process:
         if self._ended:
             return
         self._ended = True
-        os.close(self._requests)
+        self._link.hang_up()
         # It ends its child and itself when it notices; a killed server would leave the child.
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._popen.wait(timeout=END_S)
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._popen.pid, signal.SIGKILL)
+        kill_tree(self._popen.pid)
         self._popen.wait()
-        os.close(self._replies)
+        self._link.close()
         self._stderr.close()
         shutil.rmtree(self._scratch, ignore_errors=True)
 

@@ -7,42 +7,44 @@ targeted tests once, then forks a child for each request; started for one reques
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
 import gc
 import json
 import os
 import random
 import select
 import shutil
-import signal
 import sys
 import threading
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
+from pytest_bayesloc.domain.clock import monotonic
 from pytest_bayesloc.execution.child import Child
+from pytest_bayesloc.execution.link import answering
 from pytest_bayesloc.execution.overlay import bring_to_front
+from pytest_bayesloc.execution.processes import (
+    adopt_orphans,
+    children,
+    cpu_of_children,
+    end_orphans,
+    kill_group,
+    kill_tree,
+    limit_resources,
+)
 from pytest_bayesloc.execution.swap import FunctionIndex
 from pytest_bayesloc.execution.wire import SERVER_VARIABLE, LineBuffer, Message, encode
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-# Bound now: tests patch these (freezegun, pyfakefs).
-_read, _write, _close, _monotonic = os.read, os.write, os.close, time.monotonic
+# Bound now: tests patch these (pyfakefs).
+_close = os.close
 _remove = shutil.rmtree
 
 POLL_S = 0.05
 END_POLL_S = 0.001
-CHUNK = 1 << 16
-MAX_FILE_BYTES = 1 << 30  # that a child may write to one file
-MAX_GENERATIONS = 5  # of processes that were left behind
-SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER of Linux
-
 
 SPEC: pytest.StashKey[Message] = pytest.StashKey()
 
@@ -79,20 +81,17 @@ class Server:
 
     Args:
         config: pytest's.
-        spec: ``read`` and ``write`` file descriptors, ``tests`` in order, ``options`` to set,
+        spec: how the main run is reached, ``tests`` in order, ``options`` to set,
             ``once`` with the only request, or None, ``scratch`` the folder of temporary files.
     """
 
     def __init__(self, config: pytest.Config, spec: Message) -> None:
-        self._requests: int = spec["read"]
-        self._replies: int = spec["write"]
+        self._link = answering(spec)
         self._tests: list[str] = spec["tests"]
         self._once: Message | None = spec["once"]
         self._scratch: str = spec["scratch"]
         self._buffer = LineBuffer()
         self._collected: dict[str, str] = {}
-        for descriptor in (self._requests, self._replies):
-            os.set_inheritable(descriptor, False)
         self._overlays = bring_to_front()
         _fix_randomness(config, spec["options"].get("basetemp"))
 
@@ -139,15 +138,13 @@ class Server:
         return Child(items, self._collected, self._send, functions)
 
     def _send(self, message: Message) -> None:
-        data = encode(message)
-        while data:
-            data = data[_write(self._replies, data) :]
+        self._link.send(encode(message))
 
     def _end_with_main_run(self) -> None:
-        while _read(self._requests, CHUNK):
+        while self._link.receive():
             pass
         self._clean_up()
-        _kill_group(os.getpid())
+        kill_tree(os.getpid())
         os._exit(1)
 
     # -- the warm loop
@@ -157,12 +154,12 @@ class Server:
         functions = FunctionIndex()
         gc.freeze()
         n_threads = sum(not _may_be_forked(thread) for thread in threading.enumerate())
-        _adopt_orphans()
-        own = _children()  # what fixtures and conftest files started
+        adopt_orphans()
+        own = children()  # what fixtures and conftest files started
         self._send({"ready": sorted(items), "n_threads": n_threads})
         while (request := self._next_request()) is not None:
             self._answer(request, items, functions)
-            _end_orphans(own)
+            end_orphans(own)
         self._clean_up()
 
     def _clean_up(self) -> None:
@@ -171,7 +168,7 @@ class Server:
 
     def _next_request(self) -> Message | None:
         while True:
-            data = _read(self._requests, CHUNK)
+            data = self._link.receive()
             if not data:
                 return None
             messages = self._buffer.feed(data)
@@ -181,7 +178,7 @@ class Server:
     def _answer(
         self, request: Message, items: dict[str, pytest.Item], functions: FunctionIndex
     ) -> None:
-        started, before = _monotonic(), _cpu_of_children()
+        started, before = monotonic(), cpu_of_children()
         alive, held = os.pipe()  # ends with the child, which holds the other end
         pid = os.fork()
         if pid == 0:
@@ -193,8 +190,8 @@ class Server:
             {
                 "done": "timeout" if timed_out else "ok" if status == 0 else "crash",
                 "status": status,
-                "seconds": _monotonic() - started,
-                "cpu_s": _cpu_of_children() - before,
+                "seconds": monotonic() - started,
+                "cpu_s": cpu_of_children() - before,
             }
         )
 
@@ -204,8 +201,8 @@ class Server:
         status = 1
         try:
             os.setpgid(0, 0)
-            _limit_resources(request["limit_s"])
-            _close(self._requests)
+            limit_resources(request["limit_s"])
+            self._link.leave()
             self._child(items, functions).run(request)
             status = 0
         finally:
@@ -213,22 +210,22 @@ class Server:
 
     def _wait(self, pid: int, alive: int, limit_s: float) -> tuple[int, bool]:
         """Wait for the child; end its whole group when time is up or the main run is gone."""
-        deadline = _monotonic() + limit_s
-        watched, pause = [self._requests, alive], POLL_S
+        deadline = monotonic() + limit_s
+        watched, pause = [self._link.fileno(), alive], POLL_S
         while True:
             readable, _, _ = select.select(watched, [], [], pause)
-            if self._requests in readable:  # nothing is sent while a request is under way
-                _kill_group(pid)
+            if self._link.fileno() in readable:  # nothing is sent while a request is under way
+                kill_group(pid)
                 self._clean_up()
                 os._exit(1)
             if alive in readable:  # it ends now, or a test of it has closed all that was open
-                watched, pause = [self._requests], END_POLL_S
+                watched, pause = [self._link.fileno()], END_POLL_S
             done, status = os.waitpid(pid, os.WNOHANG)
             if done:
-                _kill_group(pid)
+                kill_group(pid)
                 return status, False
-            if _monotonic() > deadline:
-                _kill_group(pid)
+            if monotonic() > deadline:
+                kill_group(pid)
                 os.waitpid(pid, 0)
                 return -1, True
 
@@ -237,73 +234,6 @@ def _may_be_forked(thread: threading.Thread) -> bool:
     """Whether ``thread`` holds nothing that a forked child could wait for."""
     target = getattr(thread, "_target", None)  # no public way leads to it
     return getattr(target, "__module__", None) == "pytest_rerunfailures"  # it waits on a socket
-
-
-def _cpu_of_children() -> float:
-    """CPU seconds of the children that ended, finer than ``os.times`` tells."""
-    import resource  # there wherever fork is
-
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
-def _kill_group(pid: int) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(pid, signal.SIGKILL)
-
-
-def _adopt_orphans() -> None:
-    """Become the parent of what a child leaves behind, also where it left the child's group."""
-    with contextlib.suppress(OSError, AttributeError, ValueError):  # not Linux
-        ctypes.CDLL(None).prctl(SUBREAPER, 1, 0, 0, 0)
-
-
-def _children() -> set[int]:
-    """The processes whose parent this one is; none where nobody tells."""
-    pid = os.getpid()
-    try:
-        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as stream:  # noqa: PTH123
-            return {int(child) for child in stream.read().split()}
-    except (OSError, ValueError):
-        return set()
-
-
-def _end_orphans(own: set[int]) -> None:
-    """End what a request left behind, and what that leaves behind in turn."""
-    for _ in range(MAX_GENERATIONS):
-        for pid in _children() - own:
-            with contextlib.suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
-                os.waitpid(pid, 0)
-
-
-def _limit_resources(limit_s: float) -> None:
-    """CPU time and memory bounds of a child, so that a runaway ends by itself."""
-    try:
-        import resource
-    except ImportError:  # not POSIX
-        return
-    seconds = int(limit_s) + 2
-    for kind, wanted in (
-        (resource.RLIMIT_CPU, seconds),
-        (resource.RLIMIT_CORE, 0),
-        (resource.RLIMIT_FSIZE, MAX_FILE_BYTES),
-        (resource.RLIMIT_AS, _address_space() + (4 << 30)),
-    ):
-        _soft, hard = resource.getrlimit(kind)
-        bound = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-        try:
-            resource.setrlimit(kind, (bound, hard))
-        except (ValueError, OSError):
-            continue
-
-
-def _address_space() -> int:
-    try:
-        with open("/proc/self/statm", encoding="ascii") as stream:  # noqa: PTH123 - before fakes
-            return int(stream.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError):
-        return 4 << 30
 
 
 def _fix_randomness(config: pytest.Config, storage: str | None) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import time
 from array import array
 from math import sqrt
 from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, func, insert, select
 
+from pytest_bayesloc.domain.clock import monotonic
 from pytest_bayesloc.memory.ledger import Ledger
 from pytest_bayesloc.memory.lookup import Lookup
 from pytest_bayesloc.memory.retrieval import bm25
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.ports import Embedder
     from pytest_bayesloc.memory.retrieval import Entry
     from pytest_bayesloc.memory.store import BugStore
-
-# Bound now: tests patch it (freezegun).
-_monotonic = time.monotonic
 
 MAX_KEPT = 20_000  # vectors of a memory, the newest
 NEWEST = 2**62
@@ -71,9 +68,9 @@ class Embeddings:
             is_first = not known and not self._n_kept(connection)
         self._vectors = known
         missing = [text for text in texts if text not in known]
-        until = _monotonic() + LIMIT_S
+        until = monotonic() + LIMIT_S
         for start in range(0, len(missing), BATCH):
-            if start and _monotonic() > until:
+            if start and monotonic() > until:
                 break  # the next run goes on from here
             new = vectors_of(self._embedder, missing[start : start + BATCH])
             with store.transaction() as connection:

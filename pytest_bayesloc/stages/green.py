@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import time
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
@@ -12,6 +11,7 @@ from textwrap import shorten
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.collection.cache.key import installed
+from pytest_bayesloc.domain.clock import time_ns
 from pytest_bayesloc.domain.errors import StoreError
 from pytest_bayesloc.memory.green import GreenMemory, written_ns
 from pytest_bayesloc.report.files import FOLDER, own_folder
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from pytest_bayesloc.stages.moves import Then
 
 MAX_SAID = 40  # characters of a commit's first line
-
-# Bound now: tests patch it (freezegun).
-_time_ns = time.time_ns
 
 
 class GreenRuns:
@@ -57,7 +54,7 @@ class GreenRuns:
         self._in_use = in_use
         self._note = note
         self._memory = GreenMemory(rootdir / FOLDER / "green.sqlite")
-        self._started_ns = _time_ns()
+        self._started_ns = time_ns()
         self._last_run_ns = written_ns(self._memory.path) or self._started_ns
 
     def changes(self, groups: Sequence[Sequence[str]]) -> list[Changes]:

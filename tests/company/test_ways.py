@@ -232,14 +232,10 @@ def test_file_in_a_syntax_that_is_not_known_yet_is_no_trouble(projects: Projects
 
 
 def test_without_fork_each_inspection_has_a_process_of_its_own(projects: Projects) -> None:  # noqa: F811
-    project = projects.buggy({"nofork.py": "import os\n\ndel os.fork\n"})
+    project = projects.buggy()
 
     run = project.localize(
-        "-p",
-        "nofork",
-        "--bayesloc",
-        "--bayesloc-inspections=3",
-        env={"PYTHONPATH": str(project.root)},
+        "--bayesloc", "--bayesloc-inspections=3", env={"PYTEST_BAYESLOC_FORK": "off"}
     )
 
     assert run.names()[0] == "calc.py add"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from pytest_bayesloc.domain.clock import time_ns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -15,9 +16,6 @@ if TYPE_CHECKING:
 
 # A file that was written so shortly before may be written again within one tick of its clock.
 YOUNG_NS = 2_000_000_000
-
-# Bound now: tests patch it (freezegun).
-_time_ns = time.time_ns
 
 
 def digest_of(path: Path) -> str:
@@ -44,7 +42,7 @@ def stamp_of(path: Path) -> str:
     except OSError:
         return ""
     times = status.st_mtime_ns, status.st_ctime_ns
-    return "" if max(times) > _time_ns() - YOUNG_NS else f"{status.st_size} {times[0]} {times[1]}"
+    return "" if max(times) > time_ns() - YOUNG_NS else f"{status.st_size} {times[0]} {times[1]}"
 
 
 def changed(known: Mapping[str, KnownFile], absolute: Callable[[str], str]) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import time
 import zlib
 from array import array
 from collections import defaultdict
@@ -25,6 +24,7 @@ from pytest_bayesloc.collection.cache.names import known_as
 from pytest_bayesloc.collection.cache.store import KnownFile, reading, writing
 from pytest_bayesloc.collection.collector import Footprint, Row, Seen
 from pytest_bayesloc.collection.source_filter import FileKind
+from pytest_bayesloc.domain.clock import time_ns
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -35,9 +35,6 @@ if TYPE_CHECKING:
 
 CODE, MODULE, HELPER = "code", "module", "helper"
 START_UP = ""  # the import of conftest files
-
-# Bound now: tests patch it (freezegun).
-_time_ns = time.time_ns
 
 
 class Held(NamedTuple):
@@ -80,7 +77,7 @@ class SpectrumCache:
     def __init__(self, path: Path | None, sources: Sources) -> None:
         self._path = path
         self._sources = sources
-        self._started_ns = _time_ns()
+        self._started_ns = time_ns()
         self._voided = False
         self._found = ""  # the run that wrote it last
         self._outside: set[str] = set()
