@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -224,6 +225,12 @@ class Projects:
         if not any(name in files for name in INI_FILES):
             project.write({"pytest.ini": "[pytest]\n"})
         return project.write(files)
+
+    def copy_of(self, project: Project) -> Project:
+        """A project with all its files, and with what was kept of its runs."""
+        copy = self.make({})
+        shutil.copytree(project.root, copy.root, dirs_exist_ok=True)
+        return copy
 
     def buggy(self, files: Mapping[str, str] | None = None) -> Project:
         """The project with the fault in ``calc.add``, with more or other files."""

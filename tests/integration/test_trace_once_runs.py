@@ -126,33 +126,46 @@ def n_traced(run: Run) -> int:
     return n
 
 
+@pytest.fixture(scope="module")
+def traced(projects: Projects) -> Project:
+    """A project of which it is known what its tests execute, one of them failing."""
+    project = projects.make({**FILES, **FAILING})
+    assert n_traced(project.localize()) == N_TESTS
+    return project
+
+
+@pytest.fixture
+def known(projects: Projects, traced: Project) -> Project:
+    """The same for one test."""
+    return projects.copy_of(traced)
+
+
 @pytest.mark.parametrize("name", EDITS)
 def test_edit_traces_what_it_concerns_and_the_ranking_is_that_of_a_full_trace(
-    projects: Projects, name: str
+    known: Project, name: str
 ) -> None:
     file, old, new, n_concerned = EDITS[name]
-    project = projects.make({**FILES, **FAILING})
-    project.run("-q")
-    edit(project, file, old, new)
+    edit(known, file, old, new)
 
-    once = project.localize()
-    again = project.localize()
-    always = project.localize("--bayesloc-collect=always")
+    once = known.localize()
+    always = known.localize("--bayesloc-collect=always")
 
     assert n_traced(once) == n_concerned
-    assert n_traced(again) == 0
-    assert again.document["ranking"] == once.document["ranking"]
     assert n_traced(always) == sum(always.outcomes.values())
     assert once.outcomes == always.outcomes
     assert once.document["ranking"] == always.document["ranking"]
 
 
-@pytest.fixture
-def known(projects: Projects) -> Project:
-    """A project of which it is known what its tests execute, one of them failing."""
-    project = projects.make({**FILES, **FAILING})
-    assert n_traced(project.localize()) == N_TESTS
-    return project
+@pytest.mark.parametrize("name", ["lines move", "the body of a class"])
+def test_what_an_edit_concerns_is_known_again_after_it(known: Project, name: str) -> None:
+    file, old, new, _ = EDITS[name]
+    edit(known, file, old, new)
+
+    once = known.localize()
+    again = known.localize()
+
+    assert n_traced(again) == 0
+    assert again.document["ranking"] == once.document["ranking"]
 
 
 def test_what_did_not_change_is_not_traced_again(known: Project) -> None:
