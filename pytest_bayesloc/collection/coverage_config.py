@@ -74,11 +74,11 @@ def _plain(value: object) -> list[str]:
 def _asked(path: Path) -> Measured:
     """What coverage.py itself makes of the file."""
     from coverage import Coverage
-    from coverage.exceptions import CoverageException
+    from coverage.exceptions import ConfigError, CoverageException
 
     try:
         cov = Coverage(data_file=None, config_file=str(path))
-    except CoverageException:
+    except (ConfigError, CoverageException):  # of old, two families
         return [], []
     named = [*texts(cov.get_option("run:source")), *texts(cov.get_option("run:source_pkgs"))]
     return named, texts(cov.get_option("run:omit"))

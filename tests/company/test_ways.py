@@ -168,7 +168,7 @@ def test_loop_on_failures_goes_on_until_they_are_mended(projects: Projects) -> N
         process = subprocess.Popen(
             [sys.executable, "-W", "ignore", "-m", "pytest", "-q", "--tb=no", "-f", *plugins],
             cwd=project.root,
-            env={**project.environment(), **ALONE},
+            env={**project.environment(), **ALONE, "PYTHONUNBUFFERED": "1"},
             stdin=subprocess.DEVNULL,
             stdout=stream,
             stderr=stream,
