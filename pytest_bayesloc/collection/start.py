@@ -62,8 +62,9 @@ def recorder_for(
     )
     by_coverage.early = not _pytest_cov_starts_later(config)
     collectors: list[Collector] = [MonitoringCollector(files.is_code), by_coverage]
-    name = file_name([*files.directories, *patterns, *omit]) if folder is not None else ""
-    cache = SpectrumCache(folder / name if folder is not None else None, Sources(files))
+    source = map(files.relative, files.directories)  # a checkout may be moved, or copied
+    path = None if folder is None else folder / file_name([*source, *patterns, *omit])
+    cache = SpectrumCache(path, Sources(files))
     recorder = Recorder(files, collectors if traces else [], warn, cache)
     return recorder
 

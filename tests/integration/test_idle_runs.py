@@ -46,6 +46,8 @@ def test_switched_off_plugin_imports_neither_session_nor_recorder(green_project:
 
     assert ours == {
         "pytest_bayesloc",
+        "pytest_bayesloc.domain",
+        "pytest_bayesloc.domain.clock",
         "pytest_bayesloc.hookspecs",
         "pytest_bayesloc.options",
         "pytest_bayesloc.plugin",
