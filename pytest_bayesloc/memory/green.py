@@ -15,6 +15,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import StoreError
+from pytest_bayesloc.domain.storable import storable
 from pytest_bayesloc.memory.texts import as_python_reads
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ class GreenMemory:
             return
         with self._open() as db:
             digests = {
-                (key := _storable(name)): _noted(db, key, path) for name, path in files.items()
+                (key := storable(name)): _noted(db, key, path) for name, path in files.items()
             }
             present = {name: digest for name, digest in digests.items() if digest}
             snapshot = _snapshot(db, present)
@@ -123,10 +124,10 @@ class GreenMemory:
                 db.executemany(
                     f"INSERT INTO {table} VALUES (?, ?) ON CONFLICT (node_id) DO UPDATE SET "  # noqa: S608 - a name of ours
                     "snapshot = excluded.snapshot WHERE snapshot <> excluded.snapshot",
-                    [(_storable(node_id), snapshot) for node_id in node_ids],
+                    [(storable(node_id), snapshot) for node_id in node_ids],
                 )
             if db.execute("SELECT 1 FROM failed LIMIT 1").fetchone() is not None:
-                again = [(_storable(node_id),) for node_id in passed]
+                again = [(storable(node_id),) for node_id in passed]
                 db.executemany("DELETE FROM failed WHERE node_id = ?", again)
             _forget(db)
 
@@ -203,11 +204,6 @@ def _migrate(db: sqlite3.Connection) -> None:
         raise sqlite3.DatabaseError(f"it is of version {version}, not {VERSION}")
 
 
-def _storable(name: str) -> str:
-    """``name`` without lone surrogates, which no database takes."""
-    return name.encode("utf-8", "backslashreplace").decode("utf-8")
-
-
 def _noted(db: sqlite3.Connection, name: str, path: Path) -> str:
     """The digest of a file's text, which is kept; empty if it can't be read as text."""
     try:
@@ -245,7 +241,7 @@ def _snapshot(db: sqlite3.Connection, digests: Mapping[str, str]) -> int:
 def _passed(db: sqlite3.Connection, node_ids: Iterable[str]) -> Iterator[tuple[str, int]]:
     """Per test that has passed once, its last snapshot; of a file, that of most of its tests."""
     for node_id in node_ids:
-        key = _storable(node_id)
+        key = storable(node_id)
         low, high = (key, f"{key}\0") if "::" in key else (f"{key}::", f"{key}:;")
         row = db.execute(
             "SELECT snapshot FROM passed WHERE node_id >= ? AND node_id < ? "
@@ -265,7 +261,7 @@ def _failed(db: sqlite3.Connection, node_ids: Iterable[str]) -> Iterator[tuple[s
     """Per test that failed in its last run, the snapshot of that run."""
     for node_id in node_ids:
         asked = "SELECT snapshot FROM failed WHERE node_id = ?"
-        row = db.execute(asked, (_storable(node_id),)).fetchone()
+        row = db.execute(asked, (storable(node_id),)).fetchone()
         if row is not None:
             yield node_id, int(row[0])
 

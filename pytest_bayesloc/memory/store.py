@@ -15,6 +15,7 @@ from sqlalchemy.pool import NullPool
 
 from pytest_bayesloc.domain.errors import StoreError
 from pytest_bayesloc.domain.redaction import redacted
+from pytest_bayesloc.domain.storable import storable
 from pytest_bayesloc.memory.schema import EMBEDDING, META, METADATA, REJECTED, VERSION
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ def dumps(texts: Iterable[str]) -> str:
 
 def safe(value: str) -> str:
     """A text as it is written: without secrets, and what no database takes."""
-    cleaned = value.replace("\0", "\ufffd").encode("utf-8", "backslashreplace").decode("utf-8")
+    cleaned = storable(value.replace("\0", "\ufffd"))
     return redacted(cleaned)
 
 

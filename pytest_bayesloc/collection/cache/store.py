@@ -14,9 +14,10 @@ from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_bayesloc.collection.collector import Footprint
+from pytest_bayesloc.domain.storable import storable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
 BUSY_S = 5.0
@@ -111,7 +112,7 @@ class Tables:
             "SELECT id, first_line, name, lines FROM footprint WHERE path = ?", (path,)
         )
         return {
-            number: Footprint(path, first_line, name, tuple(json.loads(lines)))
+            number: _footprint(path, first_line, name, lines)
             for number, first_line, name, lines in rows
         }
 
@@ -119,13 +120,13 @@ class Tables:
         """All of them."""
         rows = self._db.execute("SELECT id, path, first_line, name, lines FROM footprint")
         for number, path, first_line, name, lines in rows:
-            yield number, Footprint(path, first_line, name, tuple(json.loads(lines)))
+            yield number, _footprint(path, first_line, name, lines)
 
     def add_footprints(self, footprints: Iterable[Footprint]) -> list[int]:
         """Their numbers."""
         (highest,) = self._db.execute("SELECT coalesce(max(id), 0) FROM footprint").fetchone()
         rows = [
-            (highest + i, path, first_line, name, json.dumps(lines, separators=(",", ":")))
+            (highest + i, path, first_line, name, _listed(lines))
             for i, (path, first_line, name, lines) in enumerate(footprints, 1)
         ]
         self._db.executemany("INSERT INTO footprint VALUES (?, ?, ?, ?, ?)", rows)
@@ -136,7 +137,7 @@ class Tables:
         self._db.executemany(
             "UPDATE footprint SET first_line = ?, lines = ? WHERE id = ?",
             [
-                (now.first_line, json.dumps(now.lines, separators=(",", ":")), number)
+                (now.first_line, _listed(now.lines), number)
                 for number, now in moved.items()
                 if now is not None
             ],
@@ -163,10 +164,13 @@ class Tables:
             yield node_id, array("I", blob)
 
     def set_tests(self, rows: Iterable[tuple[str, str, str, array[int]]]) -> None:
-        """Note node id, variant, outcome and row of tests."""
+        """Note node id, variant, outcome and row of tests.
+
+        Where an id holds a lone surrogate the row is never found again, so the test is traced.
+        """
         self._db.executemany(
             "INSERT OR REPLACE INTO test VALUES (?, ?, ?, ?)",
-            ((_storable(name), *rest, row.tobytes()) for name, *rest, row in rows),
+            ((storable(name), *rest, row.tobytes()) for name, *rest, row in rows),
         )
 
     def remove_tests(self, variant: str, node_ids: Iterable[str]) -> None:
@@ -191,9 +195,12 @@ class Tables:
         )
 
 
-def _storable(name: str) -> str:
-    """``name`` without lone surrogates, which no database takes: its row is never found again."""
-    return name.encode("utf-8", "backslashreplace").decode("utf-8")
+def _footprint(path: str, first_line: int, name: str, lines: str) -> Footprint:
+    return Footprint(path, first_line, name, tuple(json.loads(lines)))
+
+
+def _listed(lines: Sequence[int]) -> str:
+    return json.dumps(lines, separators=(",", ":"))
 
 
 @contextmanager
