@@ -4,11 +4,13 @@ python -m benchmarks.soak [--runs N] [--seed S] [--work DIR]
 
 After each run: no traceback or fault of ours in its output, no file changed but what the run may
 write, the memory whole and no record of it lost, no process left, and an end within the limit.
+After every tenth, the ranking is that of a run that traces all tests.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import random
 import re
@@ -39,6 +41,10 @@ OPTIONS: Sequence[tuple[float, tuple[str, ...]]] = (
     (0.1, ("--bayesloc-model=independent",)),
     (0.1, ("--bayesloc-selection=greedy",)),
     (0.1, ("--bayesloc-memory=off",)),
+    (0.1, ("--bayesloc-collect=always",)),
+    (0.2, ("--bayesloc-collect=on-failure",)),
+    (0.05, ("--bayesloc-collect=never",)),
+    (0.05, ("--bayesloc-mutants=off",)),
     (0.1, ("--bayesloc-report=json",)),
     (0.1, ("--bayesloc-without=mutants",)),
     (0.1, ("--bayesloc-experiment=ab",)),
@@ -64,7 +70,9 @@ OPTIONS: Sequence[tuple[float, tuple[str, ...]]] = (
 # Modules, each loaded alone beside ours where it is installed.
 PLUGINS: Mapping[str, tuple[str, ...]] = {
     "xdist.plugin": ("-n2",),
+    "xdist.looponfail": ("-p", "xdist.plugin", "-n2", "--dist=loadscope", "--maxfail=2"),
     "pytest_cov.plugin": ("--cov=.", "--cov-report="),
+    "pytest_cov": ("--cov=.", "--cov-branch", "--cov-context=test", "--cov-report="),
     "pytest_randomly": (),
     "pytest_rerunfailures": ("--reruns=1",),
     "pytest_timeout": ("--timeout=60",),
@@ -72,9 +80,27 @@ PLUGINS: Mapping[str, tuple[str, ...]] = {
     "testmon.pytest_testmon": ("--testmon",),
     "pytest_forked": ("--forked",),
     "_hypothesis_pytestplugin": (),
+    "random_order.plugin": ("--random-order",),
+    "pytest_repeat": ("--count=2",),
+    "pytest_benchmark.plugin": (),
+    "pytest_mock": (),
+    "pytest_asyncio.plugin": ("-o", "asyncio_default_fixture_loop_scope=function"),
+    "anyio.pytest_plugin": (),
+    "pyfakefs.pytest_plugin": (),
+    "pytest_sugar": (),
+    "pytest_instafail": ("--instafail",),
+    "pytest_html.plugin": (
+        "-p",
+        "pytest_metadata.plugin",
+        "--html=.pytest_cache/report.html",
+    ),
+    "pytest_split.plugin": ("--splits=2", "--group=1"),
 }
+FORK_OFF = 0.1  # of the runs
 # The last frame is ours; in others we stand as every plugin that wraps a hook.
 OUR_TRACEBACK = r'File "[^"]*/pytest_bayesloc/[^\n]*\n[^\n]*\n(?:[ ~^]+\n)?\w+(?:Error|Exception)'
+US = ("-p", "pytest_bayesloc.plugin")
+INTERNAL = "INTERNALERROR"
 KILL = 0.2
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 CALC = """
@@ -176,7 +202,7 @@ def arguments(rng: random.Random) -> list[str]:
     if there and rng.random() < 0.4:
         name = rng.choice(there)
         chosen.append(("-p", name, *PLUGINS[name]))
-    return ["-p", "pytest_bayesloc.plugin", *(word for option in chosen for word in option)]
+    return [*US, *(word for option in chosen for word in option)]
 
 
 def edit(rng: random.Random, name: str, root: Path) -> bool:
@@ -201,16 +227,41 @@ def state(root: Path) -> dict[str, bytes]:
 def n_bugs(root: Path) -> int:
     """How many records the memory holds; -1 if a database of ours is not whole."""
     found = 0
-    for name in ("memory.sqlite", "green.sqlite"):
-        path = root / OURS / name
-        if path.is_file():
-            with closing(sqlite3.connect(path, timeout=30)) as db:
-                (said,) = db.execute("PRAGMA integrity_check").fetchone()
-                if said != "ok":
-                    return -1
-                if name == "memory.sqlite":
-                    (found,) = db.execute("SELECT count(*) FROM bug").fetchone()
+    for path in (root / OURS).glob("*.sqlite"):
+        with closing(sqlite3.connect(path, timeout=30)) as db:
+            (said,) = db.execute("PRAGMA integrity_check").fetchone()
+            if said != "ok":
+                return -1
+            if path.name == "memory.sqlite":
+                (found,) = db.execute("SELECT count(*) FROM bug").fetchone()
     return int(found)
+
+
+def untrue(root: Path) -> Iterator[str]:
+    """Whether what is known of earlier runs leads to another ranking than tracing all again."""
+    rankings = []
+    for more in ((), ("--bayesloc-collect=always",)):
+        report = root.parent / f"{root.name}.json"
+        report.unlink(missing_ok=True)
+        undisturbed(root, (*US, f"--bayesloc-report=json:{report}", *more))
+        written = report.read_text(encoding="utf-8") if report.exists() else "{}"
+        rankings.append(json.loads(written).get("ranking"))
+    if rankings[0] != rankings[1]:
+        yield f"another ranking than that of a full trace: {rankings[0]}\n{rankings[1]}"
+
+
+def undisturbed(root: Path, options: Sequence[str]) -> bytes:
+    """What a run prints that nobody ends."""
+    command = [sys.executable, "-m", "pytest", "-q", *options]
+    done = subprocess.run(
+        command, cwd=root, env=environment(), capture_output=True, timeout=LIMIT_S, check=False
+    )
+    return done.stdout + done.stderr
+
+
+def environment() -> dict[str, str]:
+    """That of every run."""
+    return {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 
 
 def processes(root: Path) -> list[str]:
@@ -230,8 +281,8 @@ def run(rng: random.Random, root: Path, options: Sequence[str]) -> Iterator[str]
         yield from ended(rng, root, options, log)
         log.seek(0)
         output = log.read().decode("utf-8", "replace")
-    for mark in (r"own-fault", r"INTERNALERROR", OUR_TRACEBACK):
-        if re.search(mark, output):
+    for mark in (r"own-fault", INTERNAL, OUR_TRACEBACK):
+        if re.search(mark, output) and not (mark == INTERNAL and breaks_alone(root, options)):
             yield f"{mark} in its output:\n{output[-3000:]}"
     after = state(root)
     if after != before:
@@ -245,12 +296,20 @@ def run(rng: random.Random, root: Path, options: Sequence[str]) -> Iterator[str]
         yield f"processes are left: {left}"
 
 
+def breaks_alone(root: Path, options: Sequence[str]) -> bool:
+    """Whether other plugins break under these options without us, too."""
+    assert options[: len(US)] == list(US)
+    ours = ("--bayesloc", "--no-bayesloc", "--bug")
+    theirs = [word for word in options[len(US) :] if not word.startswith(ours)]
+    return INTERNAL.encode() in undisturbed(root, theirs)
+
+
 def ended(rng: random.Random, root: Path, options: Sequence[str], log: IO[bytes]) -> Iterator[str]:
     """Start pytest and wait for its end, or bring it about."""
     process = subprocess.Popen(
         [sys.executable, "-m", "pytest", "-q", *options],
         cwd=root,
-        env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        env=environment() | ({"PYTEST_BAYESLOC_FORK": "off"} if rng.random() < FORK_OFF else {}),
         stdin=subprocess.DEVNULL,
         stdout=log,
         stderr=subprocess.STDOUT,
@@ -283,6 +342,10 @@ def soak(n_runs: int, seed: int, work: Path) -> int:
         for trouble in run(rng, projects[name], options):
             n_troubles += 1
             print(f"run {n} in {name}, {' '.join(options)}: {trouble}", flush=True)
+        if n % 10 == 0:
+            for trouble in untrue(projects[name]):
+                n_troubles += 1
+                print(f"after run {n} in {name}: {trouble}", flush=True)
     print(f"{n_runs} runs, {n_edits} edits between them: {n_troubles} troubles")
     return n_troubles
 

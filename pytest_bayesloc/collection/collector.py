@@ -9,13 +9,17 @@ if TYPE_CHECKING:
     from types import CodeType
 
 
+#: As the name of code: a child process executed it, so no patch in memory reaches it.
+CHILD_PROCESS = "<child process>"
+
+
 class Footprint(NamedTuple):
     """Lines of one code object that were executed together, in one window or more.
 
     Attributes:
         filename: Absolute path.
         first_line: ``co_firstlineno`` of the code, or 0 where only the lines are known.
-        name: Name of the code, or empty where only the lines are known.
+        name: Name of the code; empty, or ``CHILD_PROCESS``, where only the lines are known.
         lines: The lines, ascending.
     """
 

@@ -102,11 +102,14 @@ class MonitoringCollector:
         n_fresh = len(self._fresh)
         if not n_fresh:
             return
-        keys, lines = map(id, self._fresh[0:n_fresh:2]), self._fresh[1:n_fresh:2]
+        codes, lines = self._fresh[0:n_fresh:2], self._fresh[1:n_fresh:2]
         del self._fresh[:n_fresh]
         lines_of: dict[int, list[int]] = defaultdict(list)
-        for key, line in zip(keys, lines, strict=True):
-            lines_of[key].append(line)
+        last = None
+        for code, line in zip(codes, lines, strict=True):
+            if code is not last:  # nearly always the same for some lines
+                last, add = code, lines_of[id(code)].append
+            add(line)
         self._spent.update(lines_of)
         if self._window is not None:
             self._rows.append(Row(self._window, self._row(lines_of)))

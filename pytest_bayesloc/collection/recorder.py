@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_bayesloc.collection import failures
+from pytest_bayesloc.collection.child_processes import WithChildProcesses, data_file
 from pytest_bayesloc.collection.explanations import Explanations
 from pytest_bayesloc.collection.recorded import START_UP, Recorded
 from pytest_bayesloc.collection.source_filter import FileKind
@@ -55,6 +56,7 @@ class Recorder:
         self.recorded = Recorded()
         self._candidates = list(collectors)
         self._collector: Collector | None = None
+        self._children = ""  # what the names of their data files begin with
         self._stopped: Collector | None = None
         self._warn = warn
         self.recorded.n_windows = START_UP + 1
@@ -82,12 +84,24 @@ class Recorder:
         Args:
             early: Whether some collectors must wait.
         """
+        self._children = self._children or self._safely(data_file)
         if START_UP in self.recorded.cached:
             return
         if not self._collector and self._safely(self.cache.is_complete):
             self.recorded.cached[START_UP] = self.recorded.imports[START_UP]
         elif self._begin(early=early):
             self.switch(START_UP)
+
+    def _see_child_processes(self) -> None:
+        begin = self._children or data_file()
+        if begin:
+            self.cache.variant += "+child-processes"
+            self._candidates = [
+                WithChildProcesses(collector, begin, self.files.is_code)
+                for collector in self._candidates
+            ]
+            if self._collector is not None:
+                self._collector = WithChildProcesses(self._collector, begin, self.files.is_code)
 
     def _begin(self, *, early: bool = False) -> bool:
         """Start the first collector that can, if it may start now; whether one is at work."""
@@ -195,8 +209,11 @@ class Recorder:
         return [f"bayesloc: {text}" for text in self.recorded.partial]
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_collection(self) -> None:
+    def pytest_collection(self, session: pytest.Session) -> None:
         """Begin with the collectors that must not start before other plugins' measuring."""
+        records = self._collector is not None or self._candidates
+        if records and not hasattr(session.config, "workerinput"):  # workers run at the same time
+            self._safely(self._see_child_processes)
         self.start(early=False)
         self.switch(None)
 
@@ -288,6 +305,8 @@ class Recorder:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note the verdict: failed in any phase fails the test."""
+        if report.passed and report.when != "call":
+            return
         if report.failed:
             self._safely(lambda: self._attach(report))
         self._safely(lambda: self._note(report))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pytest_bayesloc.collection.collector import CHILD_PROCESS
 from pytest_bayesloc.collection.definitions import users
 from pytest_bayesloc.collection.executed import Executed
 from pytest_bayesloc.domain.failure import Failure, Frame
@@ -48,11 +49,13 @@ def build_spectrum(recorded: Recorded, sources: Sources) -> Spectrum:
         i for i, n in enumerate(tests) if verdicts[n] and (windows_of[n] or not is_traced)
     )
     executed = Executed(recorded, [windows_of[node_id] for node_id in tests], failing, sources)
+    lines = _Lines(executed, failing, sources)
     return Spectrum(
         tests=tuple(tests),
         failing=failing,
         passing=passing,
-        lines=_Lines(executed, failing, sources).found(tests),
+        lines=lines.found(tests),
+        remote=lines.remote,
     )
 
 
@@ -91,14 +94,19 @@ class _Lines:
         self._own: dict[Location, dict[int, int]] = {}
         self._imported: dict[Location, dict[int, int]] = {}
         self._users_of_file: dict[str, int] = {}
+        here: set[Location] = set()
+        remote: set[Location] = set()
         for footprint, tests, importers in executed.found():
+            seen = remote if footprint.name == CHILD_PROCESS else here
             for location, line in _located(footprint, sources):
+                seen.add(location)
                 if tests:
                     _add(self._own, location, line, tests)
                 if importers is not None:
                     _add(self._imported, location, line, importers)
                 users = self._users_of_file.get(location.file, 0)
                 self._users_of_file[location.file] = users | tests
+        self.remote = frozenset(remote - here)
         self._add_unseen_imports()
 
     def _add_unseen_imports(self) -> None:

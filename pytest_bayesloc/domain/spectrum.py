@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING
@@ -63,6 +63,7 @@ class Spectrum:
         failing: Bitset of the failing tests.
         passing: Bitset of the passing tests; disjoint from ``failing``.
         lines: Per location, per line, the bitset of the tests that executed it.
+        remote: Locations that child processes alone executed: patches in memory don't reach them.
         executed: Per location, the bitset of the tests that executed any of its lines.
     """
 
@@ -70,6 +71,7 @@ class Spectrum:
     failing: int
     passing: int
     lines: Mapping[Location, Mapping[int, int]]
+    remote: frozenset[Location] = frozenset()
     executed: Mapping[Location, int] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -105,9 +107,4 @@ class Spectrum:
 
     def for_failures(self, failing: int) -> Spectrum:
         """The same spectrum with only ``failing`` as failing tests; the others have no verdict."""
-        return Spectrum(
-            tests=self.tests,
-            failing=failing & self.failing,
-            passing=self.passing,
-            lines=self.lines,
-        )
+        return replace(self, failing=failing & self.failing)

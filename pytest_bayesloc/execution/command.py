@@ -21,6 +21,9 @@ BOOT = (
     "import pytest; sys.exit(pytest.main(sys.argv[1:]))"
 )
 
+# A server is no worker, and what it runs is not to be measured by the user's coverage.py.
+_NOT_INHERITED = ("PYTEST_XDIST_WORKER", "COVERAGE_PROCESS_CONFIG", "COVERAGE_PROCESS_START")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
@@ -67,7 +70,8 @@ def command_for(
 
     argv = [sys.executable, *subprocess._args_from_interpreter_flags(), "-c", BOOT]  # type: ignore[attr-defined]  # noqa: SLF001 - as multiprocessing does
     environment = {**environment, "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
-    environment.pop("PYTEST_XDIST_WORKER", None)
+    for name in _NOT_INHERITED:
+        environment.pop(name, None)
     return Command(
         argv=(*argv, json.dumps(list(path)), *ours, *_arguments(config)),
         rootdir=config.rootpath,

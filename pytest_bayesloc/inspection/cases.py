@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from pytest_bayesloc.domain.evidence import Outcome
 from pytest_bayesloc.domain.failure import Origin, Role
 from pytest_bayesloc.domain.result import Fault
-from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.inspection.case import Case
 from pytest_bayesloc.inspection.changes import Changes, change_evidence
 from pytest_bayesloc.inspection.guards import refusal
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.result import Ranked
     from pytest_bayesloc.domain.source import SourceMap
+    from pytest_bayesloc.domain.spectrum import Spectrum
     from pytest_bayesloc.inspection.guards import Guard
 
 N_ROWS = 300
@@ -222,14 +222,7 @@ def _with_tracebacks(spectrum: Spectrum, failures: Sequence[Failure], reader: Re
         for where, line in proven:
             rows = lines.setdefault(where, {})
             rows[line] = rows.get(line, 0) | bit
-    return replace_lines(spectrum, lines)
-
-
-def replace_lines(spectrum: Spectrum, lines: Mapping[Location, Mapping[int, int]]) -> Spectrum:
-    """``spectrum`` over other lines."""
-    return Spectrum(
-        tests=spectrum.tests, failing=spectrum.failing, passing=spectrum.passing, lines=lines
-    )
+    return replace(spectrum, lines=lines)
 
 
 def _group(
@@ -243,7 +236,7 @@ def _group(
     tests = test_suspects(failures, reader.read)
     if guard is not None and guard.owner.is_test:
         tests.setdefault(guard.owner, Role.FIXTURE)
-    ranked = spectrum if _may_be_code(spectrum, failures) else replace_lines(spectrum, {})
+    ranked = spectrum if _may_be_code(spectrum, failures) else replace(spectrum, lines={})
     belief = joint_prior(ranked, terms.formula, tests, model=terms.model)
     code = {where: p for where, p in belief.items() if not where.is_test}
     own = test_evidence(failures, reader.locate, model=terms.model)

@@ -31,6 +31,8 @@ MAX_FAILING = 3
 N_ALWAYS = 5  # targets that a person looks at first are inspected in any case
 RECORD_SHARE = 0.15  # of the budget, for each of two recordings: noting values slows tests down
 TOO_WEAK = "no location that is left could take the lead"
+NOT_COMPARED = ": passing tests call the suspects too rarely to compare with"
+NOT_REACHED = ": patches don't reach child processes"
 
 
 class Loop:
@@ -88,7 +90,8 @@ class Loop:
             self._open(case, bench)
             case.stop = self._stop(case, bench) or self._inspect_all(case, bench)
             if case.stop == NOTHING_LEFT and not case.inspections:
-                case.stop += ": passing tests call the suspects too rarely to compare with"
+                is_reached = any(case.near.is_reached(where) for where in case.targets()[:1])
+                case.stop += NOT_COMPARED if is_reached else NOT_REACHED
 
     def _stop(self, case: Case, bench: Bench) -> str | None:
         reason = stop_reason(
@@ -129,7 +132,7 @@ class Loop:
         open_actions = [
             Action(target=where, kind=kind.name)
             for where in case.targets()
-            if where.inspectable
+            if case.near.is_reached(where)
             for kind in self._kinds.values()
             if kind.outcomes
         ]

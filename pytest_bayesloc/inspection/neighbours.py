@@ -46,6 +46,10 @@ class Neighbourhood:
         }
         return self._distance
 
+    def is_reached(self, location: Location) -> bool:
+        """Whether a patch in memory of ``location`` may matter to the failing tests."""
+        return location.inspectable and location not in self._spectrum.remote
+
     def nearest(self, location: Location, n: int, *, line: int = 0) -> tuple[str, ...]:
         """The ``n`` nearest passing tests that execute ``location``, if given: its ``line``."""
         distances = self._distances()

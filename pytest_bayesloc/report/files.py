@@ -47,7 +47,7 @@ def own_folder(rootdir: Path) -> Path:
     folder.mkdir(exist_ok=True)
     ignore = folder / ".gitignore"
     if not ignore.exists():
-        ignore.write_text("# Made by pytest-bayesloc.\n*\n", encoding="utf-8")
+        replace_text(ignore, "# Made by pytest-bayesloc.\n*\n")
     return folder
 
 

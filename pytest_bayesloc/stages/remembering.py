@@ -13,7 +13,7 @@ from uuid import uuid4
 from pytest_bayesloc.domain.advice import Remembered
 from pytest_bayesloc.domain.errors import EndpointError, StoreError
 from pytest_bayesloc.domain.failure import Origin
-from pytest_bayesloc.report.files import own_folder
+from pytest_bayesloc.report.files import own_folder, replace_text
 from pytest_bayesloc.stages.place import memory_of
 
 if TYPE_CHECKING:
@@ -272,7 +272,7 @@ class Remembering:
         try:
             path = own_folder(self._rootdir) / "workspace"
             if not path.is_file():
-                path.write_text(uuid4().hex[:12], encoding="ascii")
+                replace_text(path, uuid4().hex[:12])
             return path.read_text(encoding="ascii").strip()[:12]
         except (OSError, UnicodeError):
             return ""

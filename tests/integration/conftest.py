@@ -17,7 +17,7 @@ import jsonschema
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 SCHEMA = Path(__file__).resolve().parents[2] / "docs" / "bayesloc-1.schema.json"
 INI_FILES = ("pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
@@ -25,6 +25,7 @@ INI_FILES = ("pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
 LEAN = tuple(
     f"-pno:{name}" for name in ("hypothesispytest", "xdist", "xdist.looponfail", "pytest_cov")
 )
+NO_MEMORY = "--bayesloc-memory=off"
 LIMIT_S = 120.0
 
 
@@ -85,7 +86,9 @@ class Run:
 
 
 class Project:
-    """A project on disk."""
+    """A project on disk; its lean runs are without a memory if ``lean_memory``."""
+
+    lean_memory = False
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -104,7 +107,7 @@ class Project:
 
     def command(self, *args: str, python: Sequence[str] = ("-m", "pytest")) -> list[str]:
         """The command line of a lean run."""
-        return [sys.executable, *python, *LEAN, *args]
+        return [sys.executable, *python, *self._lean_options(), *args]
 
     def run(
         self,
@@ -116,7 +119,7 @@ class Project:
     ) -> Run:
         """What came of ``python -m pytest ARGS`` in the project."""
         done = subprocess.run(
-            [sys.executable, *python, *(LEAN if lean else ()), *args],
+            [sys.executable, *python, *(self._lean_options() if lean else ()), *args],
             cwd=cwd or self.root,
             env={**self.environment(), **(env or {})},
             stdin=subprocess.DEVNULL,
@@ -141,6 +144,9 @@ class Project:
         run = self.run("-q", "--tb=no", report, *args, lean=lean, env=env, python=python)
         assert path.exists(), run.output
         return Run(run.ret, run.stdout, run.stderr, self.result(path))
+
+    def _lean_options(self) -> tuple[str, ...]:
+        return (*LEAN, NO_MEMORY) if self.lean_memory else LEAN
 
     @staticmethod
     def environment() -> dict[str, str]:
@@ -241,6 +247,14 @@ class Projects:
 def projects(tmp_path_factory: pytest.TempPathFactory) -> Projects:
     """Makes projects."""
     return Projects(tmp_path_factory)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def lean_memory(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A quarter of a second less for each red run of a module that says ``FORGETFUL = True``."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Project, "lean_memory", getattr(request.module, "FORGETFUL", False))
+        yield
 
 
 @pytest.fixture

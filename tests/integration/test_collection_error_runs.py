@@ -9,6 +9,8 @@ import pytest
 if TYPE_CHECKING:
     from tests.integration.conftest import Projects, Run
 
+FORGETFUL = True
+
 
 GOOD = {
     "good.py": """

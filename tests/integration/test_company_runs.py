@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -53,6 +54,7 @@ MEASURED = {
             assert clipped == 4
         """,
 }
+COVERAGE = tuple(int(part) for part in re.findall(r"\d+", version("coverage"))[:2])
 INSPECTED = ("--bayesloc", "--bayesloc-threshold=0.999")
 
 
@@ -81,6 +83,22 @@ def test_pytest_cov_measures_the_same_with_and_without_us(
     assert 50 < expected["totals"]["percent_covered"] < 100
     assert _coverage(project) == expected
     assert "calc.py add" in run.names()[:3]
+
+
+@pytest.mark.parametrize("percent", [50, 99])
+def test_coverage_is_enough_or_not_as_without_us(projects: Projects, percent: int) -> None:
+    project = projects.make({"calc.py": "def one():\n    return 1\n\n\ndef two():\n    return 2\n"})
+    project.write(
+        {"test_calc.py": "import calc\n\n\ndef test_one():\n    assert calc.one() == 1\n"}
+    )
+    options = ("-q", "-p", "pytest_cov", "--cov=.", f"--cov-fail-under={percent}")
+
+    without = project.run(*options, "--no-bayesloc", lean=False)
+    run = project.run(*options, *INSPECTED, lean=False)
+
+    (said,) = re.findall(r"(?m)^(?:FAIL )?Required test coverage.*$", without.output)
+    assert said in run.output
+    assert run.ret == without.ret == int(percent == 99)
 
 
 def test_contexts_of_pytest_cov_are_the_same_with_and_without_us(
@@ -125,6 +143,88 @@ def test_coverage_run_measures_the_same_with_and_without_us(
     assert 50 < expected["totals"]["percent_covered"] < 100
     assert _coverage(project) == expected
     assert "calc.py add" in run.names()[:3]
+
+
+# What ``calc.py`` is asked for in a process of its own.
+CHILDREN = {
+    "calc.py": """
+        import sys
+
+
+        def add(a, b):
+            return a - b
+
+
+        def mul(a, b):
+            return a * b
+
+
+        if __name__ == "__main__":
+            function = {"add": add, "mul": mul}[sys.argv[1]]
+            print(function(int(sys.argv[2]), int(sys.argv[3])))
+        """,
+    "test_calc.py": """
+        import subprocess
+        import sys
+
+        from calc import mul
+
+
+        def calc(*args):
+            command = [sys.executable, "calc.py", *args]
+            return subprocess.run(command, capture_output=True, check=True).stdout.strip()
+
+
+        def test_add():
+            assert calc("add", "1", "2") == b"3"
+
+
+        def test_mul():
+            assert calc("mul", "1", "2") == b"2"
+
+
+        def test_mul_here():
+            assert mul(1, 2) == 2
+        """,
+    "pyproject.toml": "[tool.pytest]\n[tool.coverage.run]\npatch = ['subprocess']\n",
+}
+
+
+@pytest.mark.skipif(COVERAGE < (7, 10), reason="that patch came with coverage.py 7.10")
+@pytest.mark.parametrize("ours", [(), INSPECTED], ids=["plain", "inspected"])
+def test_child_processes_count_where_they_are_measured(
+    projects: Projects, ours: tuple[str, ...]
+) -> None:
+    project = projects.make(CHILDREN)
+    options = ("-q", "-p", "pytest_cov", "--cov=.", "--cov-report=json")
+
+    project.run(*options, "--no-bayesloc", lean=False)
+    expected = _coverage(project)
+    unseen = project.localize()
+    run = project.localize(*options, *ours, lean=False)
+    again = project.localize(*options, *ours, lean=False)
+
+    assert unseen.names()[0] != "calc.py add"
+    assert _coverage(project) == expected
+    assert run.names()[0] == again.names()[0] == "calc.py add"
+    assert again.document["session"]["n_traced"] == 0
+    # Whatever is edited in memory, the tests would fail in the same way: it says nothing.
+    assert "whatever is edited" not in run.output
+    assert not ours or "child processes" in run.faults[0]["stop_reason"]
+
+
+@pytest.mark.skipif(COVERAGE < (7, 10), reason="that patch came with coverage.py 7.10")
+def test_inspections_add_nothing_to_what_child_processes_are_measured_in(
+    projects: Projects,
+) -> None:
+    project = projects.make(CHILDREN)
+    python = ("-m", "coverage", "run", "--source=.", "-m", "pytest")
+
+    run = project.localize(*INSPECTED, python=python)
+
+    assert run.names()[0] == "calc.py add"
+    n_children = 2
+    assert len(list(project.root.glob(".coverage.*"))) == n_children + 1
 
 
 def test_no_cover_of_pytest_cov_is_no_trouble(projects: Projects) -> None:
@@ -212,7 +312,8 @@ def test_worker_that_dies_costs_a_note_and_no_more(projects: Projects) -> None:
 # -- other company
 
 
-def test_hypothesis_tests_are_localized(projects: Projects) -> None:
+@pytest.mark.parametrize("seed", [(), ("--hypothesis-seed=7",)], ids=["any", "seed"])
+def test_hypothesis_tests_are_localized(projects: Projects, seed: tuple[str, ...]) -> None:
     tests = """
         from hypothesis import given, strategies as st
 
@@ -235,7 +336,7 @@ def test_hypothesis_tests_are_localized(projects: Projects) -> None:
         """
     project = projects.buggy({"test_calc.py": tests})
 
-    run = project.localize(*INSPECTED, lean=False)
+    run = project.localize(*INSPECTED, *seed, lean=False)
 
     assert run.names()[0] == "calc.py add"
     assert not run.faults[0]["flaky"]

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tests.integration.conftest import Projects
 
+FORGETFUL = True
+
 INSPECTED = ("--bayesloc", "--bayesloc-threshold=0.999")
 
 

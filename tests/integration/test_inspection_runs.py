@@ -9,6 +9,8 @@ import pytest
 if TYPE_CHECKING:
     from tests.integration.conftest import Project, Projects, Run
 
+FORGETFUL = True
+
 
 INSPECTED = ("--bayesloc", "--bayesloc-threshold=0.999")
 # Proposes patches for two functions, and none for others.

@@ -17,6 +17,8 @@ import pytest
 if TYPE_CHECKING:
     from tests.integration.conftest import Project, Projects
 
+FORGETFUL = True
+
 
 ALLOWED = {".bayesloc", ".pytest_cache", "__pycache__"}
 MODULE_LEVEL = {

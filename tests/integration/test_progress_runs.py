@@ -11,6 +11,8 @@ import pytest
 if TYPE_CHECKING:
     from tests.integration.conftest import Project
 
+FORGETFUL = True
+
 pty = pytest.importorskip("pty", reason="needs a pseudo-terminal, which POSIX has")
 
 INSPECTED = ("--bayesloc", "--bayesloc-threshold=0.999", "--tb=no")

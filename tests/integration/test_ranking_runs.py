@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from tests.integration.conftest import Project, Projects, Run
 
+FORGETFUL = True
+
 
 @pytest.fixture(scope="module")
 def plain(shared_buggy_project: Project) -> Run:

@@ -10,6 +10,8 @@ import pytest
 if TYPE_CHECKING:
     from tests.integration.conftest import Projects, Run
 
+FORGETFUL = True
+
 
 FUNCTION = "def {0}(x):\n    return x + 1\n"
 FILES = {

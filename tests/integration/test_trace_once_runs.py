@@ -186,6 +186,22 @@ def test_selection_adds_to_what_is_known(projects: Projects) -> None:
     assert n_traced(project.localize("-k", "more or line")) == 0
 
 
+def test_import_is_credited_to_who_imports_first_in_this_run(known: Project) -> None:
+    known.write(
+        {"tests/test_user.py": "import shop.texts\n\n\ndef test_user():\n    assert shop\n"}
+    )
+    known.run("-q")
+    edit(known, "shop/texts.py", "text.upper()", "(text.upper())")
+    known.run("-q", "tests/test_user.py")  # the first importer, for once
+
+    once = known.localize()
+    again = known.localize()
+    always = known.localize("--bayesloc-collect=always")
+
+    assert n_traced(again) == 0
+    assert once.document["ranking"] == again.document["ranking"] == always.document["ranking"]
+
+
 def test_new_test_is_traced_alone(known: Project) -> None:
     known.write({"tests/test_new.py": "def test_new():\n    assert not 1\n"})
 
@@ -356,6 +372,17 @@ def test_on_failure_traces_nothing_while_tests_run_and_answers_all_the_same(
     assert run.names()[0] == "shop/prices.py Cart.total"
     assert n_traced(run) == N_TESTS - 1
     assert n_traced(project.localize("--bayesloc-collect=on-failure")) == 0
+
+
+def test_nothing_is_traced_after_an_interruption(projects: Projects) -> None:
+    stop = {"tests/test_stop.py": "def test_stop():\n    raise KeyboardInterrupt\n"}
+    project = projects.make({**FILES, **FAILING, **stop})
+
+    run = project.localize("--bayesloc-collect=on-failure")
+
+    assert run.ret == 2
+    assert run.failing
+    assert n_traced(run) == 0
 
 
 def test_never_traces_nothing_and_judges_by_the_failure(known: Project) -> None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-FORMAT = 1  # of the file: another one is another cache
+FORMAT = 2  # of the file: another one is another cache
 _METADATA = (".dist-info", ".egg-info", ".egg-link", ".pth")
 
 # Options that choose tests, show something, or write it: none of them changes what a test executes.

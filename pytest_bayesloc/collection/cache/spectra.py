@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import zlib
@@ -27,7 +28,7 @@ from pytest_bayesloc.collection.source_filter import FileKind
 from pytest_bayesloc.domain.clock import time_ns
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from pytest_bayesloc.collection.cache.store import Tables
     from pytest_bayesloc.collection.recorded import Recorded
@@ -47,6 +48,8 @@ class Held(NamedTuple):
         stale: Test files of which no row holds.
         moved: Footprints in edited files: where they are now, or None.
         imports: The imports that were recorded.
+        order: The options of the run that recorded them, and the imports in their order: a module's
+            body is executed by the first test module that imports it, whoever that is.
         begun_ns: No row is older.
     """
 
@@ -56,6 +59,7 @@ class Held(NamedTuple):
     stale: Collection[str] = ()
     moved: Mapping[int, Footprint | None] = {}
     imports: Collection[str] = ()
+    order: Sequence[str] = ()
     begun_ns: int = 0
 
 
@@ -83,6 +87,7 @@ class SpectrumCache:
         self._outside: set[str] = set()
         #: The options that tests run with.
         self.variant = ""
+        self._n_imports = 0
 
     @cached_property
     def _read(self) -> Held:
@@ -118,6 +123,7 @@ class SpectrumCache:
             stale=stale.union(kinds[CODE]),  # of which the tests are doctests
             moved=moved,
             imports=imports.keys(),
+            order=json.loads(tables.meta("order") or "[]"),
             begun_ns=int(tables.meta("begun_ns")),
         )
 
@@ -145,8 +151,14 @@ class SpectrumCache:
         return START_UP in self._now.imports and not self._now.changed
 
     def knows_import(self, path: str) -> bool:
-        """Whether what importing the test module ``path`` executes need not be traced."""
-        return self.is_complete() and path in self._now.imports
+        """Whether what importing the test module ``path`` executes need not be traced.
+
+        To be asked in the order of the imports, of each until one has to be.
+        """
+        self._n_imports += 1
+        n, order = self._n_imports, self._now.order
+        is_next = order[:1] == [self.variant] and order[n : n + 1] == [path]
+        return is_next and self.is_complete() and path in self._now.imports
 
     def settle(self, imported: Iterable[str], node_ids: Collection[str]) -> dict[str, str]:
         """The tests that need not be traced, once all are collected, and what they are known as.
@@ -262,6 +274,8 @@ class SpectrumCache:
                 text = self._sources.read(path) if known.kind == CODE else None
                 tables.set_file(path, known, text)
             self._write(tables, recorded, traced)
+            if traced.imports:
+                tables.set_meta("order", json.dumps([self.variant, *_imports(recorded)]))
             tables.set_meta("collector", recorded.collector)
             tables.set_meta("run", os.urandom(8).hex())
 
@@ -366,6 +380,12 @@ def _traced(recorded: Recorded) -> _Traced:
         *chain.from_iterable(tests.values()), *chain.from_iterable(imports.values())
     )
     return _Traced(tests, imports, used, frozenset(recorded.footprints[i].filename for i in used))
+
+
+def _imports(recorded: Recorded) -> list[str]:
+    """The test modules in the order in which they were imported."""
+    names = (name for _, name in sorted(recorded.imports.items()) if name != START_UP)
+    return list(dict.fromkeys(names))
 
 
 def _outcome(recorded: Recorded, node_id: str) -> str:
