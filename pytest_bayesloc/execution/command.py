@@ -168,12 +168,15 @@ _NOT_CARRIED = frozenset(
         "xmlpath",
     )
 )
-# What a server sets whatever its own command line and ini file say.
+# What a server sets whatever its own command line and ini file say. Plugins that write while a
+# test runs would keep what a patch did: as the outcome of a test, or as what is expected of one.
 NEUTRAL: dict[str, Any] = {
+    "allure_report_dir": None,
     "collectonly": False,
     "continue_on_collection_errors": True,
     "deselect": None,
     "failedfirst": False,
+    "force_regen": False,
     "ignore": None,
     "ignore_glob": None,
     "keyword": "",
@@ -182,13 +185,19 @@ NEUTRAL: dict[str, Any] = {
     "markexpr": "",
     "maxfail": 0,
     "newfirst": False,
+    "no-testmon": True,
     "pastebin": None,
+    "record_mode": None,
+    "regen_all": False,
     "report_log": None,
     "setuponly": False,
     "setupplan": False,
+    "snapshot_update": False,
     "stepwise": False,
     "tbstyle": "line",  # the cheapest that still says where
     "trace": False,
+    "update_snapshots": False,
     "usepdb": False,
+    "vcr_record": None,
     "xmlpath": None,
 }

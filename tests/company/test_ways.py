@@ -28,15 +28,19 @@ def test_testmon_runs_again_what_changed_and_no_more(projects: Projects) -> None
         {"test_other.py": "import other\n\n\ndef test_one():\n    assert other.one() == 1\n"}
     )
     options = (*OURS, "-p", "testmon.pytest_testmon", "--testmon")
-    first = project.localize(*options, lean=False, env=ALONE)
+    first = project.localize(*options, "--bayesloc", lean=False, env=ALONE)
+    again = project.run("-q", *options, lean=False, env=ALONE)
     project.write({"calc.py": project.read("calc.py").replace("a - b", "a + b")})
 
     second = project.run("-q", *options, lean=False, env=ALONE)
 
     assert first.names()[0] == "calc.py add"
-    assert "own-fault" not in first.output + second.output
-    assert second.ret == 0
-    assert second.outcomes["passed"] < first.outcomes["passed"] + first.outcomes["failed"]
+    assert first.inspections, "a patch must have made failing tests pass"
+    assert again.outcomes == {"failed": 2}, again.output
+    assert "own-fault" not in first.output + again.output + second.output
+    assert second.ret == 0, second.output
+    passed = first.outcomes["passed"] + first.outcomes["failed"]
+    assert second.outcomes["passed"] < passed, second.output
 
 
 def test_tests_are_listed_without_a_trace_of_us(projects: Projects) -> None:  # noqa: F811
