@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from pytest_bayesloc.inspection.case import Case
     from pytest_bayesloc.inspection.cases import Group
     from pytest_bayesloc.inspection.changes import Changes
-    from pytest_bayesloc.inspection.rejected import Rejected
     from pytest_bayesloc.options import Launch, Report, Settings
+    from pytest_bayesloc.stages.guiding import Guiding
     from pytest_bayesloc.stages.remembering import Remembering
 
 N_SUSPECTS = 5  # of each fault, whose calls are shown
@@ -83,6 +83,14 @@ class LocalizationSession:
             self._note,
             self._needed if self._settings.inspect else None,
         )
+
+    @cached_property
+    def _guiding(self) -> Guiding | None:
+        if self._settings.llm is None:
+            return None
+        from pytest_bayesloc.stages.guiding import Guiding
+
+        return Guiding(self._config, self._settings, self._settings.llm, self._sources, self._note)
 
     def _has_memory_work(self, *, is_red: bool) -> bool:
         return has_work(self._config.rootpath, self._settings, is_red=is_red)
@@ -177,6 +185,9 @@ class LocalizationSession:
             reporter.write_line(line.text, **line.markup)
         for note in self._notes:
             reporter.write_line(f"bayesloc: {note}", yellow=True)
+        for prompt in self._guiding.prompts if self._guiding is not None else ():
+            reporter.section("bayesloc: not sent", sep="-")
+            reporter.write_line(prompt)
 
     def _without_notes(self) -> dict[str, object]:
         """The result without what is printed below it, in full."""
@@ -223,13 +234,17 @@ class LocalizationSession:
             self._note_empty_spectrum()
         if self._settings.inspect and not self._stopped_by_hand:
             self._recall(groups, cases)
+        if self._guiding is not None and not self._stopped_by_hand:
+            with self._stage("guide"):
+                self._guide(self._guiding, groups, cases)
+        if self._settings.inspect and not self._stopped_by_hand:
             with self._stage("inspect"):
-                self._inspect(cases)
+                self._inspect(groups, cases)
         self._tell_others(groups, cases)
         faults = tuple(group.fault(case) for group, case in zip(groups, cases, strict=True))
         if self._has_memory_work(is_red=True) and not self._stopped_by_hand:
             with self._stage("remember"):
-                self._remember(groups, faults, [case.rejected for case in cases])
+                self._remember(groups, faults, cases)
         with self._stage("report"):
             self._document = self._result(faults, cases)
             self._write()
@@ -276,11 +291,11 @@ class LocalizationSession:
         self,
         groups: Sequence[Group],
         faults: Sequence[Fault],
-        rejected: Sequence[Rejected] = (),
+        cases: Sequence[Case] = (),
     ) -> None:
         with self._memory_may_fail():
             recorded = self._recorder.recorded
-            self._remembered = self._memory.take_in(recorded, groups, faults, rejected)
+            self._remembered = self._memory.take_in(recorded, groups, faults, cases, self._guiding)
 
     @contextmanager
     def _memory_may_fail(self) -> Iterator[None]:
@@ -292,7 +307,16 @@ class LocalizationSession:
         except Exception as error:  # noqa: BLE001 - a fault of ours
             self._warn(error)
 
-    def _inspect(self, cases: Sequence[Case]) -> None:
+    def _guide(self, guiding: Guiding, groups: Sequence[Group], cases: Sequence[Case]) -> None:
+        """Let a language model rank the candidates, by what it is known to be worth."""
+        with self._memory_may_fail():
+            guiding.learn(*self._memory.told(guiding.guide.name))
+        try:
+            guiding.judge(groups, cases)
+        except Exception as error:  # noqa: BLE001 - the ranking stands without it
+            self._warn(error)
+
+    def _inspect(self, groups: Sequence[Group], cases: Sequence[Case]) -> None:
         from pytest_bayesloc.stages.inspecting import Inspecting
 
         stage = Inspecting(
@@ -304,6 +328,7 @@ class LocalizationSession:
             clock=monotonic,
             note=self._note,
             warn=self._warn,
+            more=() if self._guiding is None else (self._guiding.kind(groups),),
         )
         stage.run(cases, tuple(self._recorder.recorded.verdicts))
 
@@ -320,6 +345,7 @@ class LocalizationSession:
 
     def _result(self, faults: tuple[Fault, ...], cases: Sequence[Case]) -> dict[str, object]:
         from pytest_bayesloc.domain.advice import Remembered
+        from pytest_bayesloc.domain.guiding import Usage
         from pytest_bayesloc.domain.result import Result
         from pytest_bayesloc.inspection.cases import combined
         from pytest_bayesloc.report.json import to_json
@@ -340,6 +366,7 @@ class LocalizationSession:
             edges=_calls_around(faults, cases),
             partial=(*recorded.partial, *self._notes),
             memory=self._remembered or Remembered(),
+            llm=self._guiding.usage() if self._guiding is not None else Usage(),
         )
         return to_json(
             result, pytest_version=pytest.__version__, python_version=platform.python_version()

@@ -156,11 +156,13 @@ class Success:
         why: Why it worked.
         strategy: What was done.
         insight: What holds beyond this bug.
+        cause: What the root cause was, in words, at most ``WHY_LENGTH``; empty if nobody said.
     """
 
     why: str
     strategy: str
     insight: str
+    cause: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

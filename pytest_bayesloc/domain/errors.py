@@ -29,5 +29,9 @@ class EndpointError(BayeslocError):
     """A language model that does not answer, or not in a usable way."""
 
 
+class AnswerError(BayeslocError):
+    """An answer of a language model that does not fit what was asked."""
+
+
 class StoreError(BayeslocError):
     """A memory that can't be read or written."""

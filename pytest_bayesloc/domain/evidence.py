@@ -34,6 +34,10 @@ class Outcome(str, Enum):
     REVERT_CHANGES_NOTHING = "REVERT_CHANGES_NOTHING"
     CHANGED_SINCE_GREEN = "CHANGED_SINCE_GREEN"
     UNCHANGED_SINCE_GREEN = "UNCHANGED_SINCE_GREEN"
+    # What a language model makes of a candidate, given code and failure:
+    LLM_FIRST = "LLM_FIRST"
+    LLM_SUSPECTED = "LLM_SUSPECTED"
+    LLM_PASSED_OVER = "LLM_PASSED_OVER"
     # Read off the failure itself, without a re-run:
     RAISE_FRAME = "RAISE_FRAME"
     NOT_IN_TRACEBACK = "NOT_IN_TRACEBACK"

@@ -8,6 +8,15 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_bayesloc.domain.bug import BugRecord, Edit, Setback, Success, Symptom
+    from pytest_bayesloc.domain.guiding import (
+        Applicability,
+        FaultView,
+        Observation,
+        ProposedCode,
+        Reflection,
+        Suspicion,
+        TargetView,
+    )
     from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.recording import Recording
@@ -54,6 +63,36 @@ class Runner(Protocol):
 
     def close(self) -> None:
         """End what was started. May be called twice."""
+
+
+class Guide(Protocol):
+    """Judges by what code is meant to do. It never raises: where it can't answer, it says None."""
+
+    @property
+    def name(self) -> str:
+        """What its track record is kept under: the model."""
+
+    def suspect(self, view: FaultView) -> Sequence[Suspicion] | None:
+        """The candidates that it suspects, most suspect first; each is one of ``view``'s."""
+
+    def propose(self, view: TargetView) -> ProposedCode | None:
+        """The target with assertions about what it should do."""
+
+    def reflect(self, view: TargetView, seen: Observation) -> Reflection | None:
+        """What an inspection of the target means."""
+
+
+class FixJudge(Protocol):
+    """Says whether a fix is for an error. It never raises: where it can't answer, it says None."""
+
+    def is_applicable(self, error: str, code: str, fix: str) -> Applicability | None:
+        """Whether ``fix`` mends ``error``.
+
+        Args:
+            error: Type and message.
+            code: Where it was raised; its first 500 characters are looked at.
+            fix: What the fix does, in words.
+        """
 
 
 class Embedder(Protocol):

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.advice import Remembered
+from pytest_bayesloc.domain.guiding import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -101,6 +102,7 @@ class Result:
         edges: Caller, callee, calls: the call graph of the failing tests.
         partial: What is missing, and why.
         memory: What is remembered of the failures.
+        llm: What asking a language model took.
     """
 
     n_passed: int
@@ -117,3 +119,4 @@ class Result:
     edges: tuple[tuple[Location, Location, int], ...] = ()
     partial: tuple[str, ...] = ()
     memory: Remembered = field(default_factory=Remembered)
+    llm: Usage = field(default_factory=Usage)

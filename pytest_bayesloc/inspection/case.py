@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.inspection.finding import Finding
     from pytest_bayesloc.inspection.invariants import Invariant
+    from pytest_bayesloc.inspection.judgement import Judged
     from pytest_bayesloc.inspection.neighbours import Neighbourhood
     from pytest_bayesloc.localization.belief import Belief
 
@@ -52,6 +53,7 @@ class Case:
         invariants: Per function, what held in all passing calls.
         innocent: Functions that the golden rule of callees excuses.
         rejected: What was tried in vain on the same code.
+        judged: What a guide said of locations.
     """
 
     failing: tuple[str, ...]
@@ -72,6 +74,7 @@ class Case:
     invariants: Mapping[Location, Sequence[Invariant]] = field(default_factory=dict)
     innocent: frozenset[Location] = frozenset()
     rejected: Rejected = field(default_factory=Rejected)
+    judged: list[Judged] = field(default_factory=list)
 
     def targets(self) -> list[Location]:
         """The likeliest locations that are code, best first."""
@@ -106,7 +109,14 @@ class Case:
     def take(self, target: Location, finding: Finding) -> None:
         """Weigh what an inspection of ``target`` found, and keep it."""
         before = self.belief.p(target)
-        evidence = weigh(self.model, finding.outcome, target, source=finding.kind, why=finding.why)
+        evidence = weigh(
+            self.model,
+            finding.outcome,
+            target,
+            source=finding.kind,
+            why=finding.why,
+            learned=finding.likelihood,
+        )
         self.belief = self.belief.update(evidence)
         self.history.append(self.belief.top(N_HISTORY))
         self.inspections.append(

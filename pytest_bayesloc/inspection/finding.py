@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from pytest_bayesloc.domain.evidence import Outcome
     from pytest_bayesloc.domain.inspection import TestRun, Trial
+    from pytest_bayesloc.localization.likelihoods import Likelihood
 
 NO_SIGNALS = Signals(is_covered=False, has_target_assertion=False, is_failure=False)
 
@@ -33,6 +34,7 @@ class Finding:
         cpu_s: CPU seconds of the re-runs.
         log: Heartbeats and notes.
         trials: The patches, where several were tried.
+        likelihood: What the outcome is worth, where that was learned; None: as the model says.
     """
 
     kind: str
@@ -46,3 +48,4 @@ class Finding:
     cpu_s: float = 0.0
     log: str = ""
     trials: tuple[Trial, ...] = ()
+    likelihood: Likelihood | None = None

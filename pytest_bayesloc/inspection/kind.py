@@ -122,3 +122,23 @@ class Kind:
         """
         del case, target, bench
         return ()
+
+    def prepare(self, case: Case, bench: Bench) -> None:
+        """Start what takes long elsewhere; calls and values are known by now."""
+        del case, bench
+
+    def harvest(
+        self, case: Case, bench: Bench, *, wait_s: float
+    ) -> Iterable[tuple[Location, Finding]]:
+        """What came of that since the last time; to be asked between inspections and at the end.
+
+        Args:
+            case: The group.
+            bench: Where patches are tried.
+            wait_s: Seconds to wait for what is still under way.
+
+        Raises:
+            ExecutionError: If the place where re-runs happen is lost.
+        """
+        del case, bench, wait_s
+        return ()

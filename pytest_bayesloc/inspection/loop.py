@@ -129,6 +129,20 @@ class Loop:
 
     def _inspect_all(self, case: Case, bench: Bench) -> str:
         self._record(case, bench)
+        for kind in self._kinds.values():
+            kind.prepare(case, bench)
+        reason = self._inspect_targets(case, bench)
+        if case.belief.top(1)[0][1] < self._limits.threshold:
+            self._harvest(case, bench, wait_s=bench.left_s())
+        return self._stop(case, bench) or reason
+
+    def _harvest(self, case: Case, bench: Bench, *, wait_s: float) -> None:
+        for kind in self._kinds.values():
+            for target, finding in kind.harvest(case, bench, wait_s=wait_s):
+                case.take(target, finding)
+                self._progress(len(case.inspections), target, case.belief.p(target))
+
+    def _inspect_targets(self, case: Case, bench: Bench) -> str:
         open_actions = [
             Action(target=where, kind=kind.name)
             for where in case.targets()
@@ -138,6 +152,7 @@ class Loop:
         ]
         touched: set[Location] = set()
         while True:
+            self._harvest(case, bench, wait_s=0.0)
             reason = self._stop(case, bench)
             worth = [action for action in open_actions if self._is_worth(case, action, touched)]
             chosen = self._select(case.belief, worth)

@@ -91,8 +91,9 @@ MEASURED: Mapping[Outcome, Likelihood] = MappingProxyType(
     }
 )
 
+REFERENCE_MODEL = "independent"
 TABLES: Mapping[str, Mapping[Outcome, Likelihood]] = MappingProxyType(
-    {"independent": REFERENCE, "single-fault": MEASURED}
+    {REFERENCE_MODEL: REFERENCE, "single-fault": MEASURED}
 )
 
 
@@ -115,14 +116,29 @@ def strongest(model: str, outcomes: Iterable[Outcome]) -> float:
 
 
 def weigh(
-    model: str, outcome: Outcome, location: Location, *, source: str, why: str = ""
+    model: str,
+    outcome: Outcome,
+    location: Location,
+    *,
+    source: str,
+    why: str = "",
+    learned: Likelihood | None = None,
 ) -> Evidence:
     """``outcome`` at ``location`` as evidence for the belief model ``model``.
+
+    Args:
+        model: One of ``TABLES``.
+        outcome: What was seen.
+        location: Where.
+        source: Kind of evidence.
+        why: One line for a person.
+        learned: What it is worth by experience; the reference model keeps to its table.
 
     Raises:
         KeyError: If ``model`` is not one of ``TABLES``.
     """
-    pair = likelihood(model, outcome)
+    told = likelihood(model, outcome)
+    pair = told if learned is None or model == REFERENCE_MODEL else learned
     return Evidence(
         location=location,
         source=source,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from pytest_bayesloc.domain.bug import BugRecord, DebugTrial, Edit, Outcome, State
+from pytest_bayesloc.memory.judgements import Judgements
 from pytest_bayesloc.memory.sightings import Sighting
 from pytest_bayesloc.memory.worth import Worth
 
@@ -261,6 +262,8 @@ class Episodes:
         cause = ", ".join(fix.functions)
         self._ledger.close(bug, State.RESOLVED, cause, self._run.made_at)
         Worth(self._ledger).judge(bug, fix.functions)
+        if fix.functions:
+            Judgements(self._ledger).judge(bug, fix.functions)
         n = len(record.trials)
         after = f" after {n} failed trial{'s' * (n != 1)}" if n else ""
         where = f": {cause}" if cause else ", by something that is not known"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import delete, func, insert, select, update
 
-from pytest_bayesloc.domain.bug import BugRecord, State
+from pytest_bayesloc.domain.bug import BugRecord, Setback, State
 from pytest_bayesloc.memory.rows import chunks, key_of, record_of, sighting_of, stored
 from pytest_bayesloc.memory.schema import (
     ADVICE,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Column, Connection, RowMapping, Select
 
-    from pytest_bayesloc.domain.bug import DebugTrial, Symptom, TestFailure
+    from pytest_bayesloc.domain.bug import DebugTrial, Success, Symptom, TestFailure
     from pytest_bayesloc.memory.sightings import Run, Sighting
 
 MAX_NODE_ID = 1000
@@ -221,6 +221,27 @@ class Ledger:
                 lesson=safe(lesson)[:200],
             )
         )
+
+    def reword(self, bug: int, hypothesis: str) -> None:
+        """Another wording of what is thought of a bug."""
+        values = {"hypothesis": safe(hypothesis)[:300]}
+        self.db.execute(update(BUG).where(BUG.c.seq == bug).values(**values))
+
+    def reword_trial(self, bug: int, number: int, learned: Setback | Success) -> None:
+        """Another wording of what was learned from a trial."""
+        lesson, cause = (
+            (learned.constraint, "")
+            if isinstance(learned, Setback)
+            else (learned.insight, learned.cause)
+        )
+        values = {
+            "why": safe(learned.why)[:250],
+            "strategy": safe(learned.strategy)[:150],
+            "lesson": safe(lesson)[:200],
+            "cause": safe(cause)[:250],
+        }
+        where = (TRIAL.c.bug == bug) & (TRIAL.c.number == number)
+        self.db.execute(update(TRIAL).where(where).values(**values))
 
     def close(self, bug: int, state: State, root_cause: str, at: datetime) -> None:
         """End an episode."""

@@ -91,7 +91,7 @@ def trial_of(row: RowMapping) -> DebugTrial:
         error=row["error"],
         metric=row["metric"],
         setback=Setback(**words_of, constraint=row["lesson"]) if failed else None,
-        success=None if failed else Success(**words_of, insight=row["lesson"]),
+        success=None if failed else Success(**words_of, insight=row["lesson"], cause=row["cause"]),
     )
 
 

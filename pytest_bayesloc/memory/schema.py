@@ -22,7 +22,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import BigInteger
 
-VERSION = 2
+VERSION = 3
 
 METADATA = MetaData()
 _Key = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows by an INTEGER key alone
@@ -130,6 +130,7 @@ TRIAL = Table(  # an edit, and what came of it
     Column("why", String(250), nullable=False),
     Column("strategy", String(150), nullable=False),
     Column("lesson", String(200), nullable=False),  # constraint of a failed trial, insight else
+    Column("cause", String(250), nullable=False, server_default=""),  # in words, of what mended it
 )
 
 SIGHTING = Table(  # a bug in a run: what loops are found in
@@ -216,4 +217,15 @@ ADVICE = Table(  # what was said of a bug in a run, and whether it was part of t
     Column("suggested", Text, nullable=False),
     Column("loops", Text, nullable=False),
     Column("helped", Boolean, nullable=True),
+)
+
+JUDGED = Table(  # what a language model said of a location, and whether it was at fault
+    "judged",
+    METADATA,
+    _of_bug(key=True),
+    Column("guide", String(200), primary_key=True),
+    Column("use", String(20), primary_key=True),
+    Column("location", String(500), primary_key=True),
+    Column("said", String(60), nullable=False),
+    Column("was_faulty", Boolean, nullable=True),
 )

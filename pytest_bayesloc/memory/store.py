@@ -16,7 +16,7 @@ from sqlalchemy.pool import NullPool
 from pytest_bayesloc.domain.errors import StoreError
 from pytest_bayesloc.domain.redaction import redacted
 from pytest_bayesloc.domain.storable import storable
-from pytest_bayesloc.memory.schema import EMBEDDING, META, METADATA, REJECTED, VERSION
+from pytest_bayesloc.memory.schema import EMBEDDING, JUDGED, META, METADATA, REJECTED, VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -26,9 +26,17 @@ if TYPE_CHECKING:
 BUSY_S = 10.0
 CONNECT_S = 5
 DAMAGED = ("malformed", "not a database", "file is encrypted")
+
+
+def _to_3(connection: Connection) -> None:
+    METADATA.create_all(connection, tables=[JUDGED])
+    connection.execute(text("ALTER TABLE trial ADD COLUMN cause VARCHAR(250) NOT NULL DEFAULT ''"))
+
+
 #: Per version, what brings its tables to the next one.
 MIGRATIONS: Mapping[int, Callable[[Connection], None]] = {
     1: lambda connection: METADATA.create_all(connection, tables=[EMBEDDING, REJECTED]),
+    2: _to_3,
 }
 
 

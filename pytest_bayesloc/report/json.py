@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from pytest_bayesloc.domain.evidence import Evidence
     from pytest_bayesloc.domain.failure import Failure
+    from pytest_bayesloc.domain.guiding import Usage
     from pytest_bayesloc.domain.inspection import Inspection, TestRun
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.result import Fault, Ranked, RankedLine, Result
@@ -61,7 +62,7 @@ def to_json(result: Result, *, pytest_version: str, python_version: str) -> dict
             for inspection in fault.inspections
             if inspection.evidence.outcome is Outcome.MUTANT_REPAIRS
         ],
-        "llm": {"calls": 0, "tokens": 0, "cost": 0.0},
+        "llm": _llm(result.llm),
         "partial": [*map(clip, result.partial), *_cuts(result), *_not_finite(result)],
     }
 
@@ -233,6 +234,18 @@ def _fix(fault: int, inspection: Inspection) -> dict[str, object]:
         "words": next(t.words for t in inspection.trials if t.effect is Effect.REPAIRS),
         "diff": clip(inspection.diff, MAX_BLOCK),
         "checked": [clip(node_id) for node_id in list(inspection.tests)[:MAX_TESTS]],
+    }
+
+
+def _llm(usage: Usage) -> dict[str, object]:
+    return {
+        "model": clip(usage.model),
+        "endpoint": clip(usage.endpoint),
+        "calls": usage.calls,
+        "replayed": usage.replayed,
+        "tokens": usage.tokens,
+        "cost": None if usage.cost is None else positive(usage.cost),
+        "uses": dict(usage.uses),
     }
 
 

@@ -66,6 +66,7 @@ def _trial(trial: DebugTrial) -> dict[str, object]:
         "why": why,
         "strategy": strategy,
         "lesson": lesson,
+        "cause": trial.success.cause if trial.success else "",
     }
 
 

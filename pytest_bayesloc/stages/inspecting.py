@@ -48,6 +48,7 @@ class Inspecting:
         clock: Monotonic seconds.
         note: Tells the user, once.
         warn: Tells the user of a fault of ours.
+        more: More ways to inspect.
     """
 
     config: pytest.Config
@@ -58,6 +59,7 @@ class Inspecting:
     clock: Clock
     note: Callable[[str], None]
     warn: Callable[[Exception], None]
+    more: Sequence[Kind] = ()
 
     def run(self, cases: Sequence[Case], node_ids: Sequence[str]) -> None:
         """Run the loop on each group in turn; they share the budget and the warm server.
@@ -112,6 +114,7 @@ class Inspecting:
             Counterfactual(self.history),
             Assertions(self._propose),
             Mutants(self._propose_mutants),
+            *self.more,
         ]
         return [kind for kind in kinds if kind.name not in self.settings.without]
 

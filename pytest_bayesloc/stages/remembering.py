@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from pytest_bayesloc.collection.sources import Sources
     from pytest_bayesloc.domain.advice import Advice
     from pytest_bayesloc.domain.bug import Symptom
+    from pytest_bayesloc.domain.evidence import Outcome as Word
     from pytest_bayesloc.domain.result import Fault
+    from pytest_bayesloc.inspection.case import Case
     from pytest_bayesloc.inspection.cases import Group
     from pytest_bayesloc.inspection.rejected import Rejected
     from pytest_bayesloc.memory.advice import Terms
@@ -34,7 +36,9 @@ if TYPE_CHECKING:
     from pytest_bayesloc.memory.store import BugStore
     from pytest_bayesloc.options import Settings
     from pytest_bayesloc.stages.green import GreenRuns
+    from pytest_bayesloc.stages.guiding import Guiding
     from pytest_bayesloc.stages.observing import Prove
+    from pytest_bayesloc.stages.rewording import Reword
 
 INFRASTRUCTURE = 0.8  # where more of the tests fail, it is the machine
 MIN_TESTS = 5  # of fewer, nothing is said about the machine
@@ -96,12 +100,40 @@ class Remembering:
                 known = rejections(Ledger(connection, project_of(self._rootdir)), state)
         return [Rejected(state, known) for _ in groups]
 
+    def told(
+        self, guide: str
+    ) -> tuple[dict[tuple[str, Word, bool], int], dict[str, tuple[str, ...]]]:
+        """How often ``guide`` was right, and per test of an open bug what is known of it.
+
+        Raises:
+            StoreError: If the memory can't be used.
+        """
+        where = memory_of(self._rootdir, self._settings.memory)
+        if where is None or (isinstance(where, Path) and not where.is_file()):
+            return {}, {}
+        from pytest_bayesloc.memory.judgements import counted
+        from pytest_bayesloc.memory.ledger import Ledger
+
+        with self._store(where) as store, store.transaction(write=False) as connection:
+            counts = counted(connection, guide)
+            records = Ledger(connection, project_of(self._rootdir)).open_bugs().values()
+        n = self._settings.n_failed_strategies
+        return counts, {
+            node_id: (
+                *(f"tried in vain: {text}" for text in record.failed_strategies[-n:]),
+                *(f"learned: {text}" for text in record.learned_constraints[-n:]),
+            )
+            for record in records
+            for node_id in record.symptom.tests
+        }
+
     def take_in(
         self,
         recorded: Recorded,
         groups: Sequence[Group],
         faults: Sequence[Fault],
-        rejected: Sequence[Rejected] = (),
+        cases: Sequence[Case] = (),
+        guiding: Guiding | None = None,
     ) -> Remembered:
         """Add this run to the story of each bug, and look up what is known.
 
@@ -109,7 +141,8 @@ class Remembering:
             recorded: Of this run.
             groups: Of failing tests.
             faults: What was found out about each of them.
-            rejected: What was tried in vain for each of them.
+            cases: What was tried for each of them, and what was said of it.
+            guiding: A language model's part; None: none is asked.
 
         Raises:
             StoreError: If the memory can't be used.
@@ -122,7 +155,10 @@ class Remembering:
                 own_folder(self._rootdir)
                 where.parent.mkdir(parents=True, exist_ok=True)
         with self._store(where) as store:
-            return self._with(store, recorded, groups, faults, rejected)
+            kept, reword = self._with(store, recorded, groups, faults, cases)
+            if guiding is None:
+                return kept
+            return replace(kept, advice=tuple(reword(store, guiding, kept.advice)))
 
     @contextmanager
     def _store(self, where: Path | str) -> Iterator[BugStore]:
@@ -144,20 +180,22 @@ class Remembering:
         recorded: Recorded,
         groups: Sequence[Group],
         faults: Sequence[Fault],
-        rejected: Sequence[Rejected],
-    ) -> Remembered:
+        cases: Sequence[Case],
+    ) -> tuple[Remembered, Reword]:
         from pytest_bayesloc.memory.advice import Adviser
         from pytest_bayesloc.memory.episodes import Episodes
         from pytest_bayesloc.memory.ledger import Ledger
         from pytest_bayesloc.memory.summaries import RuleSummarizer
         from pytest_bayesloc.stages.observing import Observing
+        from pytest_bayesloc.stages.rewording import Noting, Reword
 
         run, plan = self._run(recorded)
         project = project_of(self._rootdir)
-        summarizer = RuleSummarizer()
+        rejected = [case.rejected for case in cases]
+        summarizer = Noting(rules=RuleSummarizer())
         if run.kind == "infrastructure":
             with store.transaction() as connection:
-                return _ill_day(Ledger(connection, project), run)
+                return _ill_day(Ledger(connection, project), run), Reword(noting=summarizer)
         with store.transaction(write=False) as connection:
             ledger = Ledger(connection, project)
             open_bugs, revisions = ledger.open_bugs(), ledger.revisions()
@@ -184,16 +222,18 @@ class Remembering:
             world = adviser.world(symptoms) if self._settings.tells_world else {}
             _keep_said(ledger, advice, events, run)
             _keep_rejected(ledger, events, rejected)
+            _keep_judged(ledger, events, cases)
             ledger.trim(self._settings.memory_limit)
             if self._settings.lesson:
                 self._note_lesson(ledger, events, recorded, run)
             said = [event.said for event in events if event.red < 0]
-        return Remembered(
+        kept = Remembered(
             said=(*said, *_spared(rejected)),
             advice=tuple(sorted(advice, key=lambda item: item.fault)),
             world=world,
             is_shown=run.arm == "on",
         )
+        return kept, Reword(noting=summarizer, events=tuple(events), project=project)
 
     def _note_lesson(
         self, ledger: Ledger, events: Sequence[Event], recorded: Recorded, run: Run
@@ -320,6 +360,18 @@ def _keep_rejected(ledger: Ledger, events: Sequence[Event], rejected: Sequence[R
             of_bug.setdefault(event.bug, {}).update(rejected[event.red].new)
     for bug, new in of_bug.items():
         add_rejections(ledger, bug, rejected[0].state, new)
+
+
+def _keep_judged(ledger: Ledger, events: Sequence[Event], cases: Sequence[Case]) -> None:
+    """Keep with each bug what a guide said, until it is known whether it was right."""
+    from pytest_bayesloc.memory.judgements import Judgements
+    from pytest_bayesloc.stages.edits import name_of
+
+    for event in events if cases else ():
+        if event.red >= 0 and cases[event.red].judged:
+            judged = cases[event.red].judged
+            said = [(item.use, name_of(item.location), item.said) for item in judged]
+            Judgements(ledger).add(event.bug, judged[0].guide, said)
 
 
 def project_of(rootdir: Path) -> str:

@@ -6,28 +6,24 @@ from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import BayeslocError, ExecutionError
 from pytest_bayesloc.domain.evidence import Outcome
-from pytest_bayesloc.domain.inspection import Verdict
 from pytest_bayesloc.inspection.finding import NO_SIGNALS, Finding
 from pytest_bayesloc.inspection.kind import Kind
 from pytest_bayesloc.inspection.proposals.assertions import KIND
 from pytest_bayesloc.inspection.reflection import describe, reflect
-from pytest_bayesloc.localization.outcomes import classify, fired_checks, signals_of
+from pytest_bayesloc.inspection.watching import watch
+from pytest_bayesloc.localization.outcomes import classify
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from pytest_bayesloc.domain.evidence import Decision
-    from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun, Signals, TestRun
+    from pytest_bayesloc.domain.inspection import InspectionPatch, Signals
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.inspection.case import Case
     from pytest_bayesloc.inspection.invariants import Invariant
     from pytest_bayesloc.inspection.kind import Bench
 
     Propose = Callable[[Location, Sequence[Invariant]], Sequence[InspectionPatch]]
-
-MAX_FAILING = 3
-MAX_PASSING = 6
-LEAST_S = 2.0  # a patch that only looks takes hardly longer than the tests as they are
 
 
 class Assertions(Kind):
@@ -54,39 +50,24 @@ class Assertions(Kind):
             raise
         except BayeslocError:
             return ()
-        return [_run(case, patch, bench) for patch in patches if bench.left_s()]
+        return [_finding(case, patch, bench) for patch in patches if bench.left_s()]
 
 
-def _run(case: Case, patch: InspectionPatch, bench: Bench) -> Finding:
-    started = bench.clock()
-    at_most_s = bench.patience_s(LEAST_S)
-    rerun = bench.rerun(patch, case.failing_of(patch.target, MAX_FAILING), at_most_s=at_most_s)
-    failing, passing = rerun.tests, _control(case, patch, rerun, bench)
-    placed = rerun.n_swapped or any(run.covered for run in failing.values())
-    signals = signals_of(failing, passing, n_swapped=int(placed))
-    fired = fired_checks(failing, passing)
-    decision, reason = reflect(patch, fired, case.innocent)
+def _finding(case: Case, patch: InspectionPatch, bench: Bench) -> Finding:
+    seen = watch(case, patch, bench)
+    decision, reason = reflect(patch, seen.fired, case.innocent)
     return Finding(
         kind=patch.kind,
-        outcome=_outcome(signals, decision, patch, case.model),
-        why=describe(patch, fired, reason),
+        outcome=_outcome(seen.signals, decision, patch, case.model),
+        why=describe(patch, seen.fired, reason),
         diff=patch.diff,
-        tests={**failing, **passing},
-        signals=signals or NO_SIGNALS,
+        tests=seen.tests,
+        signals=seen.signals or NO_SIGNALS,
         decision=decision,
-        seconds=bench.clock() - started,
-        cpu_s=rerun.cpu_s,
-        log=_log(patch, rerun),
+        seconds=seen.seconds,
+        cpu_s=seen.cpu_s,
+        log=seen.log,
     )
-
-
-def _control(
-    case: Case, patch: InspectionPatch, rerun: Rerun, bench: Bench
-) -> Mapping[str, TestRun]:
-    """Passing tests under a patch that made a difference: what they break too is void."""
-    changed = any(run.violations or run.verdict is Verdict.PASS for run in rerun.tests.values())
-    passing = case.near.nearest(patch.target, MAX_PASSING) if changed else ()
-    return bench.rerun(patch, passing).tests if passing else {}
 
 
 def _outcome(
@@ -104,13 +85,3 @@ def _outcome(
 
 
 _COLLATERAL = frozenset({Outcome.COLLATERAL_FAILURE, Outcome.COLLATERAL_FAILURE_LLM_INNOCENT})
-
-
-def _log(patch: InspectionPatch, rerun: Rerun) -> str:
-    beats = [
-        f"--- INSPECTION_START: {patch.target.fqn} --- ({node_id})"
-        for node_id, run in rerun.tests.items()
-        if run.covered
-    ]
-    notes = [f"{rerun.how}: code replaced in {rerun.n_swapped} place(s)", rerun.log]
-    return "\n".join(line for line in (*notes, *beats) if line)

@@ -39,13 +39,13 @@ def reaches_out(source: SourceMap, unit: Unit, named: Collection[str] = ()) -> b
         named: More such functions, methods or modules, as the user names them: ``db.execute``,
             ``send_mail``.
     """
-    aliases = _aliases(source.module.node)
+    imported = aliases(source.module.node)
     calls = (node for node in ast.walk(unit.node) if isinstance(node, ast.Call))
-    return any(_reaches_out(call, aliases, frozenset(named)) for call in calls)
+    return any(_reaches_out(call, imported, frozenset(named)) for call in calls)
 
 
-def _reaches_out(call: ast.Call, aliases: Mapping[str, str], named: frozenset[str]) -> bool:
-    parts = _dotted(call.func, aliases).split(".")
+def _reaches_out(call: ast.Call, imported: Mapping[str, str], named: frozenset[str]) -> bool:
+    parts = _dotted(call.func, imported).split(".")
     starts = {".".join(parts[:n]) for n in range(1, len(parts) + 1)}
     ends = {".".join(parts[n:]) for n in range(len(parts))}
     if not named.isdisjoint(starts | ends):
@@ -65,18 +65,18 @@ def _writes(call: ast.Call) -> bool:
     return any(isinstance(mode, str) and not WRITES.isdisjoint(mode) for mode in modes)
 
 
-def _dotted(function: ast.expr, aliases: Mapping[str, str]) -> str:
+def _dotted(function: ast.expr, imported: Mapping[str, str]) -> str:
     """``os.path.join`` of what is called, imports resolved; ``?`` for what has no name."""
     parts: list[str] = []
     node = function
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
         node = node.value
-    first = aliases.get(node.id, node.id) if isinstance(node, ast.Name) else "?"
+    first = imported.get(node.id, node.id) if isinstance(node, ast.Name) else "?"
     return ".".join((first, *reversed(parts)))
 
 
-def _aliases(tree: ast.AST) -> dict[str, str]:
+def aliases(tree: ast.AST) -> dict[str, str]:
     """Per name that an import of the file binds, what it stands for."""
     found: dict[str, str] = {}
     for node in ast.walk(tree):

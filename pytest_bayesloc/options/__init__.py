@@ -3,71 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_bayesloc.options.llm import LlmSettings, add_llm_options
+from pytest_bayesloc.options.reading import (
+    COLLECT,
+    EMBEDDING_MODEL,
+    EVIDENCE,
+    FORMULAS,
+    HOW_MANY,
+    LOOPS,
+    MODELS,
+    REPORT_KINDS,
+    SELECTIONS,
+    VALUES,
+    choice_of,
+    number_of,
+    text_of,
+)
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
-
-FORMULAS = ("blend", "tarantula", "ochiai", "dstar2", "op2", "barinel")
-MODELS = ("single-fault", "independent")
-SELECTIONS = ("information", "greedy")
-#: Kinds of evidence that can be left out.
-EVIDENCE = (
-    "traceback",
-    "guard",
-    "origin",
-    "tests",
-    "names",
-    "order",
-    "changed",
-    "counterfactual",
-    "assertions",
-    "mutants",
-)
-REPORT_KINDS = ("html", "json")
-#: When it is traced what tests execute.
-COLLECT = ("auto", "always", "on-failure", "never")
-#: Of OpenAI's; asked only where the user says so.
-EMBEDDING_MODEL = "text-embedding-3-small"
-#: What is counted towards a loop.
-LOOPS = ("errors", "misses", "cycles", "code_edits")
-
-
-class _Option(NamedTuple):
-    """One value on the command line and its ini twin."""
-
-    name: str
-    metavar: str
-    help: str
-    default: str
-
-
-_VALUES = (
-    _Option("budget", "SECONDS", "wall seconds that inspections may take", "60"),
-    _Option("inspections", "N", "inspections at most, for each fault", "40"),
-    _Option("threshold", "P", "probability at which a suspect is decided, in (0, 1)", "0.9"),
-    _Option("formula", "NAME", f"prior: {', '.join(FORMULAS)}", "blend"),
-    _Option("model", "NAME", f"belief: {', '.join(MODELS)}", "single-fault"),
-    _Option("selection", "NAME", f"next inspection by: {', '.join(SELECTIONS)}", "information"),
-    _Option("collect", "WHEN", f"trace tests: {', '.join(COLLECT)}", "auto"),
-    _Option("mutants", "on|off", "whether small edits are tried in memory", "on"),
-    _Option("memory", "on|off|PATH|URL", "where bugs are remembered from run to run", "on"),
-    _Option("memory_limit", "N", "bugs that are kept; the oldest closed ones go first", "10000"),
-    _Option("experiment", "off|ab", "ab shows advice on half of the days, to measure it", "off"),
-    _Option("max_similar_bugs", "N", "past bugs that advice shows", "3"),
-    _Option("max_failed_strategies", "N", "failed attempts that advice shows", "5"),
-    _Option("embedding_model", "off|on|NAME", "of an endpoint, to find past bugs by", "off"),
-    _Option("world_model", "on|off", "whether advice tells what is known beyond one bug", "on"),
-    _Option("loop_errors", "N", "code states with one error that are a loop; 0: never", "3"),
-    _Option("loop_misses", "N", "edits in a wrong place that are a loop; 0: never", "3"),
-    _Option("loop_cycles", "N", "repetitions of a cycle that are a loop; 0: never", "3"),
-    _Option("loop_code_edits", "N", "edits of code for a test's fault that are a loop", "2"),
-    _Option("loops", "on|off", "whether to warn of loops", "on"),
-    _Option("green", "REV", "git revision at which the tests are known to pass", ""),
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,6 +78,7 @@ class Settings:
         green: Git revision at which the tests are known to pass; empty: what is remembered.
         source: Folders or packages under test; empty: as coverage.py is configured, or rootdir.
         reports: What to write.
+        llm: About language models; None: none is asked.
     """
 
     inspect: bool
@@ -144,6 +104,7 @@ class Settings:
     green: str
     source: tuple[str, ...]
     reports: tuple[Report, ...]
+    llm: LlmSettings | None
 
     @property
     def remembers(self) -> bool:
@@ -160,38 +121,38 @@ class Settings:
         inspect = bool(config.getoption("bayesloc") or config.getini("bayesloc"))
         return cls(
             inspect=inspect,
-            budget_s=_number(config, "budget", float, lambda x: 0 < x < 1e9, _SECONDS),
-            n_inspections=_number(config, "inspections", int, lambda n: n >= 0, _COUNT),
-            threshold=_number(config, "threshold", float, lambda p: 0 < p < 1, _PROBABILITY),
-            formula=_choice(config, "formula", FORMULAS),
-            model=_choice(config, "model", MODELS),
-            selection=_choice(config, "selection", SELECTIONS),
+            budget_s=number_of(config, "budget", float, lambda x: 0 < x < 1e9, _SECONDS),
+            n_inspections=number_of(config, "inspections", int, lambda n: n >= 0, _COUNT),
+            threshold=number_of(config, "threshold", float, lambda p: 0 < p < 1, _PROBABILITY),
+            formula=choice_of(config, "formula", FORMULAS),
+            model=choice_of(config, "model", MODELS),
+            selection=choice_of(config, "selection", SELECTIONS),
             without=_without(config),
-            collect=_choice(config, "collect", COLLECT),
+            collect=choice_of(config, "collect", COLLECT),
             never_edited=tuple(
                 config.getoption("bayesloc_never_edit") or config.getini("bayesloc_never_edit")
             ),
-            memory=_text(config, "memory", "on, off, a path or a URL")[1],
-            memory_limit=_number(config, "memory_limit", int, lambda n: n > 0, _AT_LEAST_ONE),
-            is_experiment=_choice(config, "experiment", ("off", "ab")) == "ab",
-            n_similar=_number(config, "max_similar_bugs", int, lambda n: n >= 0, _HOW_MANY),
-            n_failed_strategies=_number(
-                config, "max_failed_strategies", int, lambda n: n >= 0, _HOW_MANY
+            memory=text_of(config, "memory", "on, off, a path or a URL")[1],
+            memory_limit=number_of(config, "memory_limit", int, lambda n: n > 0, _AT_LEAST_ONE),
+            is_experiment=choice_of(config, "experiment", ("off", "ab")) == "ab",
+            n_similar=number_of(config, "max_similar_bugs", int, lambda n: n >= 0, HOW_MANY),
+            n_failed_strategies=number_of(
+                config, "max_failed_strategies", int, lambda n: n >= 0, HOW_MANY
             ),
             embedding_model=_embedding_model(config),
-            tells_world=_choice(config, "world_model", ("on", "off")) == "on",
+            tells_world=choice_of(config, "world_model", ("on", "off")) == "on",
             loop_limits=_loop_limits(config),
             advises=bool(config.getoption("bug_advice") or config.getini("bug_advice")),
             lesson=config.getoption("bug_note") or "",
-            green=_text(config, "green", "a git revision")[1],
+            green=text_of(config, "green", "a git revision")[1],
             source=source_entries(config),
             reports=_reports(config, inspect=inspect),
+            llm=LlmSettings.from_config(config),
         )
 
 
 _SECONDS = "a positive number of seconds: give the time that inspections may take, for example 60"
 _COUNT = "a number of inspections: give a whole number of 0 or more, for example 40"
-_HOW_MANY = "a number: give a whole number of 0 or more, for example 3"
 _AT_LEAST_ONE = "a number of bugs: give a whole number of 1 or more, for example 10000"
 _PROBABILITY = "a probability between 0 and 1: give the belief that decides, for example 0.9"
 
@@ -216,7 +177,7 @@ def add_options(parser: pytest.Parser) -> None:
     ):
         group.addoption(f"--{name}", metavar=metavar, help=text)
     group.addoption("--no-bayesloc", action="store_true", help="the plugin does nothing at all")
-    for option in _VALUES:
+    for option in VALUES:
         text = f"{option.help} (default: {option.default})"
         group.addoption(
             f"--bayesloc-{option.name.replace('_', '-')}", metavar=option.metavar, help=text
@@ -231,6 +192,7 @@ def add_options(parser: pytest.Parser) -> None:
         flag = f"--bayesloc-{name.replace('_', '-')}"
         group.addoption(flag, action="append", metavar=metavar, help=text)
         parser.addini(f"bayesloc_{name}", text, type="linelist", default=[])
+    add_llm_options(parser, group)
     parser.addini("bug_advice", "print what is remembered of each failure", type="bool")
     parser.addini("bayesloc", "inspect the suspects of every failing run", type="bool")
     parser.addini("no_bayesloc", "the plugin does nothing at all", type="bool")
@@ -277,55 +239,16 @@ def early_text(config: pytest.Config, name: str) -> str:
     return str(given or config.getini(f"bayesloc_{name}") or "")
 
 
-def _number(
-    config: pytest.Config,
-    name: str,
-    kind: Callable[[Any], Any],
-    accepts: Callable[[Any], bool],
-    expected: str,
-) -> Any:  # noqa: ANN401 - int or float, as ``kind`` makes it
-    shown, value = _text(config, name, expected)
-    try:
-        number = kind(value)
-        good = accepts(number)
-    except (TypeError, ValueError, OverflowError):
-        good = False
-    if not good:
-        raise pytest.UsageError(f"{shown}={value} is not {expected}.")
-    return number
-
-
-def _choice(config: pytest.Config, name: str, known: tuple[str, ...]) -> str:
-    shown, value = _text(config, name, f"one of {', '.join(known)}")
-    if value not in known:
-        raise pytest.UsageError(f"{shown}={value} is not known: expected {', '.join(known)}.")
-    return value
-
-
-def _text(config: pytest.Config, name: str, expected: str) -> tuple[str, str]:
-    """How the user would name the option, and its value: command line, ini, default."""
-    given = config.getoption(f"bayesloc_{name}")
-    if given is not None:
-        return f"--bayesloc-{name.replace('_', '-')}", str(given)
-    try:
-        written = config.getini(f"bayesloc_{name}")
-    except (TypeError, ValueError, pytest.UsageError) as error:
-        text = f"bayesloc_{name} in the ini file is not {expected} ({error})."
-        raise pytest.UsageError(text) from error
-    default = next(option.default for option in _VALUES if option.name == name)
-    return f"bayesloc_{name}", default if written in (None, "", []) else str(written)
-
-
 def _loop_limits(config: pytest.Config) -> dict[str, int] | None:
-    if _choice(config, "loops", ("on", "off")) == "off":
+    if choice_of(config, "loops", ("on", "off")) == "off":
         return None
     return {
-        name: _number(config, f"loop_{name}", int, lambda n: n >= 0, _HOW_MANY) for name in LOOPS
+        name: number_of(config, f"loop_{name}", int, lambda n: n >= 0, HOW_MANY) for name in LOOPS
     }
 
 
 def _embedding_model(config: pytest.Config) -> str:
-    value = _text(config, "embedding_model", "off, on or a model")[1]
+    value = text_of(config, "embedding_model", "off, on or a model")[1]
     return {"off": "", "on": EMBEDDING_MODEL}.get(value, value)
 
 
@@ -336,7 +259,7 @@ def _without(config: pytest.Config) -> frozenset[str]:
             raise pytest.UsageError(
                 f"--bayesloc-without={name} is not known: expected {', '.join(EVIDENCE)}."
             )
-    has_mutants = _choice(config, "mutants", ("on", "off")) == "on"
+    has_mutants = choice_of(config, "mutants", ("on", "off")) == "on"
     return frozenset(given) if has_mutants else frozenset({*given, "mutants"})
 
 

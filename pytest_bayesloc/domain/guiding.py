@@ -1,0 +1,191 @@
+"""What a guide is shown of a fault, and what it may answer.
+
+A guide sees what statistics can't: what a function is meant to do. All texts in these values may
+leave the machine: who makes them leaves out what must not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_bayesloc.domain.evidence import Decision
+    from pytest_bayesloc.domain.location import Location
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Code:
+    """A location with its source.
+
+    Attributes:
+        location: Where it stands.
+        text: Its lines; empty where they are not shown.
+    """
+
+    location: Location
+    text: str = ""
+
+    @property
+    def name(self) -> str:
+        """``calc.py:3 add``: what it is called in a conversation."""
+        where = self.location
+        return f"{where.file}:{where.start_line} {where.qualname}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailingTest:
+    """A test of the group.
+
+    Attributes:
+        node_id: Its name.
+        error: Type and message.
+        code: The test function.
+        trace: The frames in the project, outermost first, a line each with its source.
+    """
+
+    node_id: str
+    error: str
+    code: Code | None = None
+    trace: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaultView:
+    """A group of failing tests with the likeliest candidates, best first.
+
+    Attributes:
+        tests: A few failing tests.
+        candidates: Code alone.
+        known: What is remembered of it: attempts that failed, what was learned.
+    """
+
+    tests: tuple[FailingTest, ...]
+    candidates: tuple[Code, ...]
+    known: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetView:
+    """One candidate from near.
+
+    Attributes:
+        target: The candidate.
+        test: A failing test that executes it.
+        callers: Who calls it in failing tests.
+        callees: What it calls there.
+        values: What parameters and results were: name, in passing and in failing calls.
+        invariants: What held in all passing calls.
+        tried: What inspections of it showed, and what is remembered.
+    """
+
+    target: Code
+    test: FailingTest
+    callers: tuple[Code, ...] = ()
+    callees: tuple[Code, ...] = ()
+    values: tuple[tuple[str, str, str], ...] = ()
+    invariants: tuple[str, ...] = ()
+    tried: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """What an inspection showed.
+
+    Attributes:
+        diff: The patch.
+        runs: A line a test: how it went under the patch.
+        callee_values: What the callees of the target returned: name, passing, failing.
+    """
+
+    diff: str
+    runs: tuple[str, ...]
+    callee_values: tuple[tuple[str, str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suspicion:
+    """A candidate that a guide names, with its reason."""
+
+    location: Location
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProposedCode:
+    """A function with assertions added, as a guide wrote it: to be checked before it is run."""
+
+    text: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reflection:
+    """A guide's verdict on an inspected target."""
+
+    decision: Decision
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Applicability:
+    """Whether a fix is for this error.
+
+    Attributes:
+        applicable: Whether it is.
+        confidence: In [0, 1].
+        reasoning: A sentence.
+    """
+
+    applicable: bool
+    confidence: float
+    reasoning: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What asking a language model took.
+
+    Attributes:
+        model: Name of the model that was asked; empty if none was.
+        endpoint: Where, without credentials.
+        calls: HTTP requests that were sent, retries included.
+        replayed: Answers that were taken from what was kept.
+        tokens_in: Of prompts.
+        tokens_out: Of answers.
+        cost: In the currency of the prices that were given; None if none were.
+        uses: Per use, how often an answer was of use.
+    """
+
+    model: str = ""
+    endpoint: str = ""
+    calls: int = 0
+    replayed: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost: float | None = 0.0
+    uses: tuple[tuple[str, int], ...] = field(default=())
+
+    @property
+    def tokens(self) -> int:
+        """Of prompts and answers."""
+        return self.tokens_in + self.tokens_out
+
+
+def named(names: Sequence[str], candidates: Sequence[Code]) -> list[Location]:
+    """The candidates that ``names`` mean, each once, in that order; other names are passed over.
+
+    A name may be the number of a candidate, from 1, its full name, or its qualified name where
+    only one candidate has it.
+    """
+    known: dict[str, Location] = {}
+    for number, code in enumerate(candidates, 1):
+        known[str(number)] = known[code.name] = code.location
+    for code in candidates:
+        own = code.location.qualname
+        if sum(other.location.qualname == own for other in candidates) == 1:
+            known.setdefault(own, code.location)
+    found = (known.get(name.strip()) for name in names)
+    return list(dict.fromkeys(where for where in found if where is not None))

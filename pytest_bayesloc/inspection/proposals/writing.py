@@ -1,0 +1,119 @@
+"""Adding lines to a function, such that all others stay as they are."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.domain.source import first_line, lines_of
+from pytest_bayesloc.inspection.invariants import RESULT
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_bayesloc.domain.source import FunctionNode, Unit
+
+STEP = "    "
+
+
+class LineWriter:
+    """Edits text by lines, from the last to the first, so that positions stay true.
+
+    Args:
+        text: Of a file; positions of its syntax tree are what methods are given.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.lines = lines_of(text)
+        self._broken: dict[int, str] = {}
+        if self.lines and not self.lines[-1].endswith(("\n", "\r")):
+            self.lines[-1] += "\n"
+
+    def enter(self, node: FunctionNode, added: Sequence[str]) -> None:
+        """Put lines before the first statement that is no docstring."""
+        has_docstring = ast.get_docstring(node, clean=False) is not None
+        first = node.body[1] if has_docstring and len(node.body) > 1 else node.body[0]
+        line = first_line(first) - 1
+        if has_docstring and len(node.body) == 1:  # nothing but a docstring: add behind it
+            end = first.end_lineno or first.lineno
+            indent = self.indent(line)
+            if not self.starts_line(first):
+                head, rest = _cut(self.lines[line], first.col_offset)
+                indent += STEP
+                self.lines[line] = f"{head.rstrip()}\n{indent}{rest}"
+            self.lines[end:end] = [f"{indent}{text}\n" for text in added]
+        elif line in self._broken and not self.starts_line(first):
+            indent = self._broken[line]
+            self.lines[line + 1 : line + 1] = [f"{indent}{text}\n" for text in added]
+        elif self.starts_line(first):
+            indent = self.indent(line)
+            self.lines[line:line] = [f"{indent}{text}\n" for text in added]
+        else:
+            self.break_suite(first, added, behind=False)
+
+    def check_return(self, statement: ast.Return, checks: Sequence[str]) -> None:
+        """Keep what is returned as ``RESULT``, and put lines before it is."""
+        last = (statement.end_lineno or statement.lineno) - 1
+        if _cut(self.lines[last], statement.end_col_offset or 0)[1].lstrip().startswith(";"):
+            return  # what stands behind it would come alive
+        value = "None" if statement.value is None else f"({self.text_of(statement.value)})"
+        followers = [*checks, f"return {RESULT}"]
+        if self.starts_line(statement):
+            indent = self.indent(statement.lineno - 1)
+            self.replace(statement, f"{RESULT} = {value}")
+            self.lines[statement.lineno : statement.lineno] = [f"{indent}{t}\n" for t in followers]
+        elif self.before(statement).rstrip().endswith(":"):
+            self.replace(statement, f"{RESULT} = {value}")
+            self.break_suite(statement, followers, behind=True)
+
+    def break_suite(self, first: ast.stmt, added: Sequence[str], *, behind: bool) -> None:
+        """Turn ``if x: statement`` into two lines, with ``added`` before or behind it."""
+        at = first.lineno - 1
+        head = self.before(first)
+        rest = self.lines[at][len(head) :]
+        indent = self._broken[at] = self.indent(at) + STEP
+        extra = [f"{indent}{text}\n" for text in added]
+        own = [f"{indent}{rest}"]
+        self.lines[at : at + 1] = [f"{head.rstrip()}\n", *(own + extra if behind else extra + own)]
+
+    def replace(self, node: ast.stmt, text: str) -> None:
+        """Put ``text`` in the place of ``node``, on its first line; comments behind it stay."""
+        start, end = node.lineno - 1, (node.end_lineno or node.lineno) - 1
+        behind = _cut(self.lines[end], node.end_col_offset or 0)[1]
+        self.lines[start : end + 1] = [f"{self.before(node)}{text}{behind}"]
+
+    def text_of(self, node: ast.expr) -> str:
+        """The text of an expression."""
+        start, end = node.lineno - 1, (node.end_lineno or node.lineno) - 1
+        if start == end:
+            line = self.lines[start].encode()
+            return line[node.col_offset : node.end_col_offset].decode()
+        first = _cut(self.lines[start], node.col_offset)[1]
+        last = _cut(self.lines[end], node.end_col_offset or 0)[0]
+        return "".join([first, *self.lines[start + 1 : end], last])
+
+    def before(self, node: ast.stmt) -> str:
+        """What stands before it on its line."""
+        return _cut(self.lines[node.lineno - 1], node.col_offset)[0]
+
+    def starts_line(self, node: ast.stmt) -> bool:
+        """Whether nothing stands before it, not even on a line that goes on with a backslash."""
+        above = self.lines[node.lineno - 2] if node.lineno > 1 else ""
+        return not self.before(node).strip() and not above.rstrip("\r\n").endswith("\\")
+
+    def indent(self, index: int) -> str:
+        """The space at the start of a line, by its index."""
+        line = self.lines[index]
+        return line[: len(line) - len(line.lstrip(" \t\f"))]
+
+
+def _cut(line: str, column: int) -> tuple[str, str]:
+    """``line`` before and from ``column``, which counts UTF-8 bytes as the syntax tree does."""
+    data = line.encode()
+    return data[:column].decode(), data[column:].decode()
+
+
+def heartbeat(unit: Unit) -> str:
+    """The statement that tells that ``unit`` runs."""
+    return f"__bayesloc__.heartbeat({unit.location.fqn!r})"

@@ -1,0 +1,155 @@
+"""What a guide is shown of a fault: only files that may be sent."""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.domain.guiding import Code, FailingTest, FaultView, Observation, TargetView
+from pytest_bayesloc.domain.source import lines_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from pytest_bayesloc.domain.failure import Failure, Frame
+    from pytest_bayesloc.domain.inspection import InspectionPatch
+    from pytest_bayesloc.domain.location import Location
+    from pytest_bayesloc.domain.source import SourceMap
+    from pytest_bayesloc.inspection.case import Case
+    from pytest_bayesloc.inspection.watching import Watched
+
+N_CANDIDATES = 15
+N_TESTS = 2
+N_AROUND = 3
+N_TRIED = 8
+N_INVARIANTS = 12
+HIDDEN = "(not shown)"
+
+
+class Views:
+    """Puts together what is shown.
+
+    Args:
+        read: The locations of a file; None of one that is not to be shown.
+    """
+
+    def __init__(self, read: Callable[[str], SourceMap | None]) -> None:
+        self._read = read
+
+    def fault(
+        self, case: Case, failures: Mapping[str, Failure], known: Sequence[str] = ()
+    ) -> FaultView:
+        """A group of failing tests and its likeliest candidates."""
+        tests = [failures[node_id] for node_id in case.failing if node_id in failures]
+        return FaultView(
+            tests=tuple(self._test(failure) for failure in tests[:N_TESTS]),
+            candidates=tuple(self._code(where) for where in candidates(case)),
+            known=tuple(known),
+        )
+
+    def target(
+        self,
+        case: Case,
+        target: Location,
+        failures: Mapping[str, Failure],
+        known: Sequence[str] = (),
+    ) -> TargetView:
+        """One candidate from near, as far as is known by now."""
+        failing = case.failing_of(target, 1) or case.failing[:1]
+        tried = (
+            f"{inspection.kind}: {inspection.evidence.why}"
+            for inspection in case.inspections
+            if inspection.target == target
+        )
+        return TargetView(
+            target=self._code(target),
+            test=self._test(failures[failing[0]]),
+            callers=tuple(map(self._code, _around(case, target, 1, 0))),
+            callees=tuple(map(self._code, _around(case, target, 0, 1))),
+            values=self._values(case, target),
+            invariants=tuple(
+                f"{'result' if i.at_exit else 'input'}: {i.words} (in {i.support} calls)"
+                for i in case.invariants.get(target, ())[:N_INVARIANTS]
+            ),
+            tried=tuple(islice((*known, *tried), N_TRIED)),
+        )
+
+    def observation(self, case: Case, patch: InspectionPatch, seen: Watched) -> Observation:
+        """What an inspection of a candidate showed."""
+        texts = {check.number: check.text for check in patch.checks}
+        runs = []
+        for node_id, run in seen.tests.items():
+            broken = ", ".join(f"`{texts[n]}`" for n in run.violations if n in texts)
+            said = [run.verdict.value, "target executed" if run.covered else "target not executed"]
+            said += [f"assertions broken: {broken}"] if broken else []
+            said += [_steady(run.error)] if run.error else []
+            was = "failing" if node_id in case.failing else "passing"
+            runs.append(f"{node_id} ({was} before): {'; '.join(said)}")
+        callees = [row for c in _around(case, patch.target, 0, 1) for row in self._values(case, c)]
+        diff = patch.diff if self._read(patch.target.file) is not None else HIDDEN
+        return Observation(diff=diff, runs=tuple(runs), callee_values=tuple(callees))
+
+    def _code(self, location: Location) -> Code:
+        source = self._read(location.file)
+        return Code(location=location, text="" if source is None else _own_text(source, location))
+
+    def _values(self, case: Case, location: Location) -> tuple[tuple[str, str, str], ...]:
+        if self._read(location.file) is None:
+            return ()
+        return tuple(
+            (f"{location.qualname}: {name}", passing, failing)
+            for name, (passing, failing) in case.values.get(location, {}).items()
+        )
+
+    def _test(self, failure: Failure) -> FailingTest:
+        code = next(iter(failure.test_locations), None)
+        return FailingTest(
+            node_id=failure.node_id,
+            error=_steady(f"{failure.exc_type}: {failure.message}"),
+            code=None if code is None else self._code(code),
+            trace=tuple(self._frame(frame) for frame in failure.frames if frame.in_app),
+        )
+
+    def _frame(self, frame: Frame) -> str:
+        source = self._read(frame.file)
+        lines = lines_of(source.text) if source is not None else []
+        text = lines[frame.line - 1].strip() if 0 < frame.line <= len(lines) else HIDDEN
+        return f"{frame.file}:{frame.line} in {frame.name}: {text}"
+
+
+def _own_text(source: SourceMap, location: Location) -> str:
+    """The lines of a function; of a module or class, those that are not of a function in it."""
+    unit = source.unit(location)
+    if unit is None or unit.is_function:
+        return source.text_of(location)
+    lines = source.text_of(location).splitlines(keepends=True)
+    kept: list[str] = []
+    for number, text in enumerate(lines, location.start_line):
+        owner = source.owner(number)
+        if owner.location == location or not owner.is_function:
+            kept.append(text)
+        elif not kept or kept[-1].strip() != "...":
+            kept.append(f"{text[: len(text) - len(text.lstrip())]}...\n")
+    return "".join(kept)
+
+
+def _steady(text: str) -> str:
+    """``text`` without what is another in each run, so that it can be recognised."""
+    return _RUN.sub("pytest-N", _ADDRESS.sub("0x...", text))
+
+
+_ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}\b")
+_RUN = re.compile(r"\bpytest-\d+\b")
+
+
+def candidates(case: Case) -> list[Location]:
+    """The locations that a guide is asked about: code, the likeliest first."""
+    return [where for where in case.targets() if case.belief.p(where) > 0][:N_CANDIDATES]
+
+
+def _around(case: Case, target: Location, mine: int, other: int) -> Iterable[Location]:
+    """Callers of ``target`` (its side of an edge is 1) or callees (0), the busiest first."""
+    edges = [(n, edge[other]) for edge, n in case.recording.edges.items() if edge[mine] == target]
+    edges.sort(key=lambda item: (-item[0], item[1]))
+    return [where for _, where in edges if where != target][:N_AROUND]

@@ -1,0 +1,326 @@
+"""Answers of a given shape, by whatever way a server understands."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+
+from pydantic import ValidationError
+
+from pytest_bayesloc.domain.errors import AnswerError, EndpointError
+from pytest_bayesloc.llm.budget import CHARS_A_TOKEN
+from pytest_bayesloc.llm.endpoint import DEADLINE_S, RETRIES, CallError, Reply, failed
+from pytest_bayesloc.llm.schemas import Answer, json_schema
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from pytest_bayesloc.llm.budget import Budget
+    from pytest_bayesloc.llm.exchanges import Exchanges
+    from pytest_bayesloc.llm.privacy import Privacy
+
+T = TypeVar("T", bound=Answer)
+
+TEMPERATURE = 0.3
+SEED = 20_200
+N_PARALLEL = 4
+#: Ways to say what shape is wanted, in the order in which they are tried.
+WAYS = ("json_schema", "tool", "json_object", "text")
+#: What a server answers that does not know a way; 5xx too, since some crash on a schema.
+_UNKNOWN_WAY = frozenset({400, 404, 405, 415, 422, 500, 501, 502})
+#: Parameters that some models refuse, and what they are replaced by.
+_OPTIONAL = {"temperature": "", "seed": "", "max_tokens": "max_completion_tokens"}
+_MAX_TEXT = 64_000  # characters of an answer that are looked at
+_MAX_REPAIRED = 4_000  # characters of an answer that are sent back
+_ANSWER = "answer"  # the name of schema and tool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """What is asked.
+
+    Attributes:
+        use: In a word or two, for messages and files: ``ranking``, ``inspection``, ...
+        system: Who the model is, and the rules.
+        user: The question with its data.
+        max_tokens: Of the answer.
+        temperature: How freely it is worded.
+    """
+
+    use: str
+    system: str
+    user: str
+    max_tokens: int
+    temperature: float = TEMPERATURE
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked(Generic[T]):
+    """A question as it is put to a model."""
+
+    messages: list[dict[str, Any]]
+    shape: type[T]
+    way: str
+    model: str
+
+
+class Endpoint(Protocol):
+    """Where requests go."""
+
+    @property
+    def address(self) -> str:
+        """Its URL, without credentials."""
+
+    def send(self, body: Mapping[str, Any], *, n_calls: int, seconds: float) -> Reply:
+        """The answer to a request for a chat completion.
+
+        Raises:
+            CallError: If there is none.
+        """
+
+
+class Answers:
+    """Asks, within the budget; what fails costs a line, and never the run.
+
+    Args:
+        endpoint: Where requests go.
+        budget: How much may be asked.
+        exchanges: What was asked before.
+        privacy: Cleans what leaves the machine.
+        note: Tells the user, each line once.
+        before_first: Called before anything is sent in this run.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        budget: Budget,
+        exchanges: Exchanges,
+        privacy: Privacy,
+        note: Callable[[str], None],
+        before_first: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._endpoint = endpoint
+        self._budget = budget
+        self._exchanges = exchanges
+        self._privacy = privacy
+        self._note = note
+        self._before_first = before_first
+        self._lock = threading.Lock()
+        self._slots = threading.BoundedSemaphore(N_PARALLEL)
+        self._ways: dict[str, str] = {}  # per model, the first that it may understand
+        self._refused: dict[str, set[str]] = {}  # per model, parameters that it refuses
+        self._is_over = self._has_sent = False
+        self._n_silent = 0  # calls in a row without any answer
+        self.n_replayed = 0
+
+    def ask(self, prompt: Prompt, shape: type[T], model: str) -> T | None:
+        """An answer of ``shape``; None if there is none. May be called from several threads."""
+        clean = self._privacy.clean
+        prompt = replace(prompt, system=clean(prompt.system), user=clean(prompt.user))
+        with self._slots:
+            if self._is_over:
+                return None
+            try:
+                return self._by_any_way(prompt, shape, model)
+            except CallError as error:
+                self._n_silent += error.n_calls > 0
+                self._is_over |= error.is_final or self._n_silent > 1
+                self._note(str(failed(prompt.use, error)))
+            except (AnswerError, EndpointError) as error:
+                self._is_over |= isinstance(error, EndpointError)
+                self._note(str(error))
+        return None
+
+    def _by_any_way(self, prompt: Prompt, shape: type[T], model: str) -> T:
+        first = WAYS.index(self._ways.get(model, WAYS[0]))
+        for n, way in enumerate(WAYS[first:]):
+            asked = _Asked(_messages(prompt, shape, way), shape, way, model)
+            try:
+                reply = self._send(prompt, asked, n_retries=0 if n else RETRIES)
+            except CallError as error:
+                if error.is_final or error.status not in _UNKNOWN_WAY or way == WAYS[-1]:
+                    raise
+                continue
+            self._n_silent = 0
+            is_understood = reply.refusal or reply.is_cut or next(_objects(reply.text), None)
+            if is_understood or way == WAYS[-1]:
+                self._ways[model] = way
+                return self._read(reply, prompt, asked)
+        raise AssertionError("the last way returns or raises")
+
+    def _read(self, reply: Reply, prompt: Prompt, asked: _Asked[T]) -> T:
+        """The answer in a reply; one that does not fit is sent back once with what is wrong."""
+        clean = self._privacy.clean
+        try:
+            return _parsed(reply, asked.shape)
+        except ValueError as error:
+            if reply.refusal:
+                raise _dropped(prompt, f"refused: {reply.refusal}") from error
+            wrong = clean(_why(error))
+        correction = (
+            f"That does not fit: {wrong}. Answer again with one JSON object of this JSON schema, "
+            f"and nothing else:\n{json.dumps(json_schema(asked.shape))}"
+        )
+        messages = [
+            *asked.messages,
+            {"role": "assistant", "content": reply.text[:_MAX_REPAIRED]},
+            {"role": "user", "content": correction},
+        ]
+        second = self._send(prompt, replace(asked, messages=messages), n_retries=0)
+        try:
+            return _parsed(second, asked.shape)
+        except ValueError as error:
+            raise _dropped(prompt, clean(_why(error))) from error
+
+    def _send(self, prompt: Prompt, asked: _Asked[T], *, n_retries: int) -> Reply:
+        """One request; what a model refuses of it is left out of all that follow.
+
+        Raises:
+            CallError: If there is no answer.
+            EndpointError: If a cap is met.
+        """
+        model = asked.model
+        body = {
+            "model": model,
+            "messages": asked.messages,
+            "temperature": prompt.temperature,
+            "seed": SEED,
+            "max_tokens": prompt.max_tokens,
+            **_wanted(asked.shape, asked.way),
+        }
+        while True:
+            refused = self._refused.setdefault(model, set())
+            sent = {_OPTIONAL.get(k, k) if k in refused else k: v for k, v in body.items()}
+            sent.pop("", None)
+            try:
+                return self._exchange(prompt, sent, n_retries)
+            except CallError as error:
+                names = [n for n in _OPTIONAL if n in str(error) and n not in refused]
+                if error.status not in (400, 422) or not names:
+                    raise
+                refused.add(names[0])
+
+    def _exchange(self, prompt: Prompt, body: dict[str, Any], n_retries: int) -> Reply:
+        use = re.sub(r"\W+", "-", prompt.use)
+        kept = self._exchanges.find(use, body)
+        if isinstance(kept, CallError):
+            raise kept
+        if kept is not None:
+            with self._lock:
+                self.n_replayed += 1
+            return kept
+        with self._lock:
+            is_first, self._has_sent = not self._has_sent, True
+            if is_first:
+                self._before_first()
+        text = json.dumps(body["messages"])
+        reserved = self._budget.reserve(body["model"], text, prompt.max_tokens, n_retries=n_retries)
+        n_calls, tokens = 0, (0, 0)
+        try:
+            seconds = min(DEADLINE_S, self._budget.left_s())
+            reply = self._endpoint.send(body, n_calls=reserved.n_calls, seconds=seconds)
+            n_calls = reply.n_calls
+            tokens = reply.tokens or (_guess(text), _guess(reply.text))
+        except CallError as error:
+            n_calls = error.n_calls
+            error.what = self._privacy.clean(error.what)
+            if error.status:
+                self._exchanges.keep(use, body, error)
+            raise
+        finally:
+            self._budget.settle(reserved, n_calls=n_calls, tokens=tokens)
+        reply = Reply(
+            text=self._privacy.clean(reply.text[:_MAX_TEXT]),
+            refusal=self._privacy.clean(reply.refusal[:1_000]),
+            is_cut=reply.is_cut or len(reply.text) > _MAX_TEXT,
+            tokens=tokens,
+            n_calls=reply.n_calls,
+        )
+        self._exchanges.keep(use, body, reply)
+        return reply
+
+
+def _guess(text: str) -> int:
+    return int(len(text) / CHARS_A_TOKEN)
+
+
+def _messages(prompt: Prompt, shape: type[Answer], way: str) -> list[dict[str, Any]]:
+    user = prompt.user
+    if way in {"json_object", "text"}:
+        schema = json.dumps(json_schema(shape))
+        user += f"\n\nAnswer with one JSON object of this JSON schema, and nothing else:\n{schema}"
+    return [{"role": "system", "content": prompt.system}, {"role": "user", "content": user}]
+
+
+def _wanted(shape: type[Answer], way: str) -> dict[str, Any]:
+    """How a request says what shape is wanted."""
+    schema = json_schema(shape)
+    if way == "json_schema":
+        wanted = {"name": _ANSWER, "schema": schema, "strict": True}
+        return {"response_format": {"type": "json_schema", "json_schema": wanted}}
+    if way == "tool":
+        function = {"name": _ANSWER, "description": "Give the answer.", "parameters": schema}
+        return {
+            "tools": [{"type": "function", "function": function}],
+            "tool_choice": {"type": "function", "function": {"name": _ANSWER}},
+        }
+    return {"response_format": {"type": "json_object"}} if way == "json_object" else {}
+
+
+def _parsed(reply: Reply, shape: type[T]) -> T:
+    """The answer in a reply, wherever it stands in the text.
+
+    Raises:
+        ValueError: If there is none.
+    """
+    if reply.refusal:
+        raise ValueError(reply.refusal)
+    problem: ValueError = ValueError(
+        "there is no JSON object in it" if reply.text.strip() else "it is empty"
+    )
+    for text in _objects(reply.text):
+        try:
+            return shape.model_validate_json(text)
+        except ValidationError as error:  # noqa: PERF203 - a few, and each may be the one
+            problem = error
+    if reply.is_cut:
+        raise ValueError("it is cut off: it has to be shorter")
+    raise problem
+
+
+def _objects(text: str) -> Iterator[str]:
+    """The JSON objects that stand in ``text``: the whole, else those cut out of it."""
+    decoder, at = json.JSONDecoder(), 0
+    for _ in range(20):
+        at = text.find("{", at)
+        if at < 0:
+            return
+        end = at + 1
+        with suppress(ValueError, RecursionError):
+            _, end = decoder.raw_decode(text, at)
+            yield text[at:end]
+        at = end
+
+
+def _why(error: ValueError) -> str:
+    """What does not fit, in one line."""
+    if isinstance(error, ValidationError):
+        parts = (
+            f"{'.'.join(map(str, item['loc'])) or 'it'}: {item['msg']}"
+            for item in error.errors(include_url=False, include_input=False)[:3]
+        )
+        return "; ".join(parts)
+    return " ".join(str(error).split())[:200]
+
+
+def _dropped(prompt: Prompt, why: str) -> AnswerError:
+    return AnswerError(
+        f"The language model's {prompt.use} is not used ({why[:200]}): the answer is without it. "
+        "A larger model may do better: --bayesloc-llm-model.",
+        slug="llm-answer",
+    )

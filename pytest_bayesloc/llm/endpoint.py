@@ -1,0 +1,204 @@
+"""One call of an OpenAI-compatible endpoint: a request goes out, text comes back in time."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from pytest_bayesloc.domain.errors import EndpointError
+from pytest_bayesloc.llm.deadline import within
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from openai import OpenAI
+
+DEADLINE_S = 45.0
+RETRIES = 2
+MAX_ANSWER = 1 << 20  # bytes of one answer that are read
+#: Statuses that are tried again by the client.
+_TRANSIENT = frozenset({408, 409, 429})
+_SERVER = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What came back.
+
+    Attributes:
+        text: Of the answer; of a tool call, its arguments.
+        refusal: Why the model refused; empty if it did not.
+        is_cut: Whether it ended at the limit of tokens.
+        tokens: Of the prompt and of the answer, as the server counts; None if it does not say.
+        n_calls: HTTP requests that it took.
+    """
+
+    text: str
+    refusal: str = ""
+    is_cut: bool = False
+    tokens: tuple[int, int] | None = None
+    n_calls: int = 1
+
+
+@dataclass(eq=False)
+class CallError(Exception):
+    """A call that failed.
+
+    Attributes:
+        what: In a few words.
+        status: Of HTTP; 0 if there was no answer.
+        n_calls: HTTP requests that it took.
+        is_final: Whether no other call of this run would fare better.
+        hint: What to do about it.
+    """
+
+    what: str
+    status: int = 0
+    n_calls: int = 1
+    is_final: bool = False
+    hint: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return self.what
+
+
+class OpenAIEndpoint:
+    """The endpoint that the client's variables name: ``OPENAI_BASE_URL``, ``OPENAI_API_KEY``, ...
+
+    Args:
+        deadline_s: Seconds that a call may take, retries included.
+    """
+
+    def __init__(self, deadline_s: float = DEADLINE_S) -> None:
+        self._deadline_s = deadline_s
+
+    @property
+    def address(self) -> str:
+        """Where it is, without credentials."""
+        parts = urlsplit(os.environ.get("OPENAI_BASE_URL") or "https://api.openai.com/v1")
+        port = f":{parts.port}" if parts.port else ""
+        return f"{parts.scheme}://{parts.hostname or ''}{port}{parts.path}"
+
+    def send(self, body: Mapping[str, Any], *, n_calls: int, seconds: float) -> Reply:
+        """What the endpoint answers to ``body``, a request for a chat completion.
+
+        Args:
+            body: As the API wants it.
+            n_calls: HTTP requests that it may take.
+            seconds: That it may take.
+
+        Raises:
+            CallError: If there is no answer that holds a message.
+        """
+        limit_s = min(seconds, self._deadline_s)
+        try:
+            data, n_retries = within(limit_s, lambda: self._read(body, n_calls - 1, limit_s))
+        except TimeoutError as error:
+            raise CallError(str(error), hint="Is the server busy or stuck?") from error
+        except ModuleNotFoundError as error:
+            raise CallError(
+                f"{error.name} is missing",
+                n_calls=0,
+                is_final=True,
+                hint="pip install 'pytest-bayesloc[llm]'",
+            ) from error
+        except CallError:
+            raise
+        except Exception as error:  # of the client, or of what it stands on
+            raise _told(error, str(body.get("model")), n_calls) from error
+        return _reply(data, n_retries + 1)
+
+    def _read(self, body: Mapping[str, Any], n_retries: int, limit_s: float) -> tuple[bytes, int]:
+        """The bytes of the answer, and how many retries they took."""
+        with self._client(n_retries, limit_s) as client:
+            streamed = client.chat.completions.with_streaming_response.create(**body)
+            with streamed as response:
+                data = bytearray()
+                for chunk in response.iter_bytes():
+                    data += chunk
+                    if len(data) > MAX_ANSWER:
+                        raise CallError(f"an answer of more than {MAX_ANSWER} bytes")
+                return bytes(data), getattr(response, "retries_taken", 0)
+
+    @staticmethod
+    def _client(n_retries: int, limit_s: float) -> OpenAI:
+        from openai import OpenAI
+
+        # A server of one's own mostly wants no key, but the client insists on one.
+        own = os.environ.get("OPENAI_BASE_URL") and not os.environ.get("OPENAI_API_KEY")
+        return OpenAI(
+            api_key="none" if own else None, timeout=limit_s, max_retries=max(0, n_retries)
+        )
+
+
+def _told(error: Exception, model: str, n_calls: int) -> CallError:
+    """An error of the client in our words."""
+    status = int(getattr(error, "status_code", 0) or 0)
+    is_retried = status in _TRANSIENT or status >= _SERVER or not status
+    said = f"{type(error).__name__}: {error}" if not status else f"HTTP {status}: {error}"
+    hint, is_final = _HINTS.get(status, ("", False))
+    if not status:
+        is_sent = type(error).__name__ in {"APIConnectionError", "APITimeoutError"}
+        hint, is_final = "See OPENAI_BASE_URL and OPENAI_API_KEY.", True
+        n_calls = n_calls if is_sent else 0
+    return CallError(
+        said,
+        status=status,
+        n_calls=n_calls if is_retried else 1,
+        is_final=is_final,
+        hint=hint.format(model=model),
+    )
+
+
+_KEY = ("See OPENAI_API_KEY.", True)
+_HINTS: dict[int, tuple[str, bool]] = {
+    401: _KEY,
+    403: _KEY,
+    404: ("Does the endpoint know {model}? See --bayesloc-llm-model and OPENAI_BASE_URL.", True),
+    429: ("Try again later, or lower bayesloc_llm_max_calls.", True),
+}
+
+
+def _reply(data: bytes, n_calls: int) -> Reply:
+    try:
+        answer = json.loads(data)
+        choice = answer["choices"][0]
+        message = choice["message"]
+        text = message.get("content")
+        calls = message.get("tool_calls") or ()
+        if calls:
+            text = calls[0]["function"]["arguments"]
+        used = answer.get("usage") or {}
+        tokens = (used.get("prompt_tokens"), used.get("completion_tokens"))
+        return Reply(
+            text=str(text or ""),
+            refusal=str(message.get("refusal") or ""),
+            is_cut=choice.get("finish_reason") == "length",
+            tokens=_counted(*tokens),
+            n_calls=n_calls,
+        )
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise CallError(
+            f"an answer that is no chat completion ({type(error).__name__}: {error})",
+            n_calls=n_calls,
+        ) from error
+
+
+def _counted(n_in: object, n_out: object) -> tuple[int, int] | None:
+    if isinstance(n_in, int) and isinstance(n_out, int) and n_in >= 0 and n_out >= 0:
+        return n_in, n_out
+    return None
+
+
+def failed(use: str, error: CallError) -> EndpointError:
+    """One line for the user."""
+    said = " ".join(str(error).split())[:200]
+    hint = f" {error.hint}" if error.hint else ""
+    return EndpointError(
+        f"The language model gave no {use} ({said}): the answer is without it.{hint}",
+        slug="llm-failed",
+    )

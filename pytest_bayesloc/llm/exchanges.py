@@ -1,0 +1,103 @@
+"""What was asked and answered, kept by content, so that it need not be asked again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from pytest_bayesloc.llm.endpoint import CallError, Reply
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+FORMAT = 1
+MODES = ("live", "replay", "record")
+_KEY_LENGTH = 24
+_MAX_FILE = 4 << 20
+
+
+class Exchanges:
+    """Replies by the content of their requests, a file each.
+
+    Args:
+        folder: Where they are kept.
+        mode: ``live`` asks what is not kept, ``record`` asks always, ``replay`` never asks.
+        write: Writes a text to a path in one step.
+    """
+
+    def __init__(self, folder: Path, mode: str, write: Callable[[Path, str], None]) -> None:
+        self._folder = folder
+        self.mode = mode
+        self._write = write
+
+    def find(self, use: str, body: Mapping[str, Any]) -> Reply | CallError | None:
+        """What is kept of this request; None if it has to be sent.
+
+        A request that failed is kept for replays alone: it may fare better now.
+        """
+        if self.mode == "record":
+            return None
+        kept = self._read(self._path(use, body))
+        if "reply" in kept:
+            return _reply(kept["reply"])
+        if self.mode == "live":
+            return None
+        if "error" in kept:
+            return CallError(
+                str(kept["error"].get("what")), status=_number(kept["error"], "status"), n_calls=0
+            )
+        return CallError(
+            f"nothing is kept of this request in {self._folder.name}",
+            n_calls=0,
+            hint="Run once with bayesloc_llm_mode=record.",
+        )
+
+    def keep(self, use: str, body: Mapping[str, Any], answer: Reply | CallError) -> None:
+        """Keep an answer, or that there was none; nothing is kept where nothing can be written."""
+        document: dict[str, Any] = {"format": FORMAT, "use": use, "request": dict(body)}
+        if isinstance(answer, Reply):
+            document["reply"] = {
+                "text": answer.text,
+                "refusal": answer.refusal,
+                "is_cut": answer.is_cut,
+                "tokens": answer.tokens,
+            }
+        else:
+            document["error"] = {"what": answer.what, "status": answer.status}
+        with suppress(OSError, ValueError):
+            self._write(self._path(use, body), json.dumps(document, ensure_ascii=True, indent=1))
+
+    def _path(self, use: str, body: Mapping[str, Any]) -> Path:
+        text = json.dumps([FORMAT, body], sort_keys=True, ensure_ascii=True)
+        digest = hashlib.sha256(text.encode()).hexdigest()[:_KEY_LENGTH]
+        return self._folder / f"{use}-{digest}.json"
+
+    @staticmethod
+    def _read(path: Path) -> dict[str, Any]:
+        """What a file holds; nothing if it is none of ours, or damaged."""
+        with suppress(OSError, ValueError, RecursionError):
+            if path.stat().st_size <= _MAX_FILE:
+                document = json.loads(path.read_text(encoding="utf-8"))
+                if isinstance(document, dict) and document.get("format") == FORMAT:
+                    parts = (document.get("reply"), document.get("error"))
+                    return document if any(isinstance(part, dict) for part in parts) else {}
+        return {}
+
+
+def _reply(kept: Mapping[str, Any]) -> Reply:
+    tokens = kept.get("tokens")
+    return Reply(
+        text=str(kept.get("text") or ""),
+        refusal=str(kept.get("refusal") or ""),
+        is_cut=bool(kept.get("is_cut")),
+        tokens=(int(tokens[0]), int(tokens[1])) if tokens else None,
+        n_calls=0,
+    )
+
+
+def _number(kept: Mapping[str, Any], name: str) -> int:
+    value = kept.get(name)
+    return value if isinstance(value, int) else 0

@@ -1,0 +1,87 @@
+"""What never leaves the machine: secrets, whose machine it is, and files that are named."""
+
+from __future__ import annotations
+
+import re
+from fnmatch import fnmatchcase
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.domain.redaction import MASK, redacted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+#: Files whose text is never sent, whatever the user adds.
+NEVER_SENT = (
+    ".env*", "*.pem", "*.key", "*.p12", "*.pfx", "id_rsa*", "id_ed25519*", "*secret*",
+    "*credential*", "*password*",
+)  # fmt: skip
+HOME, USER, ROOT = "<home>", "<user>", "<rootdir>"
+#: Names of accounts that name nobody.
+_NOBODY = frozenset(
+    {"admin", "build", "builder", "ci", "circleci", "dev", "docker", "gitlab-runner", "jenkins",
+     "node", "nobody", "py", "python", "root", "runner", "test", "tester", "travis", "ubuntu",
+     "user", "vagrant", "vscode", "work", "worker"}
+)  # fmt: skip
+_SECRET_NAME = re.compile(
+    r"passw|passphrase|secret|token|api_?key|access_?key|private_?key|credential|auth|cookie"
+    r"|dsn|_url$|_uri$",
+    re.IGNORECASE,
+)
+_SHORTEST = 8  # of a value that is taken for a secret wherever it stands
+_SHORTEST_USER = 3
+_HOMES = re.compile(r"(?:/home|/Users|[A-Za-z]:\\+Users)[/\\]+(?P<user>[\w.@-]+)")
+
+
+class Privacy:
+    """Cleans texts before anything leaves the machine.
+
+    Args:
+        rootdir: Of the project, absolute.
+        home: Of the user, absolute; empty if unknown.
+        user: The name of the account; empty if unknown.
+        environment: Variables; values of those that are named like secrets are taken out.
+        never_sent: More globs of files, by path or by name.
+    """
+
+    def __init__(
+        self,
+        *,
+        rootdir: str = "",
+        home: str = "",
+        user: str = "",
+        environment: Mapping[str, str] | None = None,
+        never_sent: Iterable[str] = (),
+    ) -> None:
+        values = {
+            value
+            for name, value in (environment or {}).items()
+            if _SECRET_NAME.search(name) and len(value) >= _SHORTEST and not _is_path(value)
+        }
+        self._values = sorted(values, key=lambda value: (-len(value), value))
+        folders = [(rootdir, ROOT), (home, HOME)]
+        self._folders = [(path, mask) for path, mask in folders if len(path) > 1]
+        is_somebody = len(user) >= _SHORTEST_USER and user.lower() not in _NOBODY
+        self._user = re.compile(rf"(?<!\w){re.escape(user)}(?!\w)") if is_somebody else None
+        self._globs = tuple(glob.lower() for glob in (*NEVER_SENT, *never_sent))
+
+    def may_send(self, file: str) -> bool:
+        """Whether the text of ``file``, relative to rootdir, may be sent."""
+        path = PurePosixPath(file.replace("\\", "/").lower())
+        names = (*path.parts, path.as_posix())
+        return not any(fnmatchcase(name, glob) for glob in self._globs for name in names)
+
+    def clean(self, text: str) -> str:
+        """``text`` without secrets, home folders and user names."""
+        for value in self._values:
+            text = text.replace(value, MASK)
+        for path, mask in self._folders:
+            text = text.replace(path, mask)
+        text = _HOMES.sub(HOME, redacted(text))
+        return self._user.sub(USER, text) if self._user else text
+
+
+def _is_path(value: str) -> bool:
+    """Whether a variable that is named like a secret holds the name of a file or a socket."""
+    return value.startswith(("/", "./", "~")) and not re.search(r"[=+]|\w{40}", value)

@@ -1,0 +1,149 @@
+"""The three stages of a bug in a language model's words, on top of those by rules."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.domain.bug import (
+    HYPOTHESIS_LENGTH,
+    LESSON_LENGTH,
+    STRATEGY_LENGTH,
+    WHY_LENGTH,
+    Setback,
+    Success,
+    clipped,
+)
+from pytest_bayesloc.llm.answers import Prompt
+from pytest_bayesloc.llm.prompts import render
+from pytest_bayesloc.llm.schemas import Beginning, Failed, Mended
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_bayesloc.domain.bug import BugRecord, Edit, Symptom
+    from pytest_bayesloc.domain.ports import Summarizer
+    from pytest_bayesloc.llm.answers import Answers
+
+MARK = "LLM: "  # before what a language model said, wherever it is kept
+_LONG, _SHORT = 4_000, 1_000
+
+
+class LlmSummarizer:
+    """Asks a language model; where there is no answer, the rules have the word.
+
+    Args:
+        answers: Who is asked.
+        model: Its name.
+        rules: What is said without it.
+        count: Told of each answer that was of use.
+        shows: Whether the text of a file may be sent.
+    """
+
+    def __init__(
+        self,
+        answers: Answers,
+        model: str,
+        rules: Summarizer,
+        count: Callable[[str], None],
+        shows: Callable[[str], bool],
+    ) -> None:
+        self._answers = answers
+        self._model = model
+        self._rules = rules
+        self._count = count
+        self._shows = shows
+
+    def begun(self, symptom: Symptom, *, raised_at: str, p: float) -> str:
+        """A hypothesis; the likeliest place, which rules know, stands before it."""
+        said = self._rules.begun(symptom, raised_at=raised_at, p=p)
+        answer = self._answers.ask(
+            self._prompt(
+                "begun",
+                error=symptom.error[:_LONG],
+                code=symptom.code[:_LONG] if self._may_show(symptom) else "(not shown)",
+                rules=said,
+            ),
+            Beginning,
+            self._model,
+        )
+        if answer is None:
+            return said
+        self._count("summary")
+        place = said.partition("; ")[0]
+        return clipped(f"{place}; {MARK}{answer.hypothesis}", HYPOTHESIS_LENGTH)
+
+    def failed(self, record: BugRecord, edit: Edit, now: Symptom) -> Setback:
+        """What is learned from a trial that failed."""
+        said = self._rules.failed(record, edit, now)
+        answer = self._answers.ask(
+            self._prompt(
+                "failed",
+                error=record.symptom.error[:_LONG],
+                diff=self._diff(edit),
+                plan=edit.plan[:_SHORT],
+                now=now.error[:_SHORT],
+                tried=[*record.failed_strategies[-5:]] or ["nothing"],
+            ),
+            Failed,
+            self._model,
+        )
+        if answer is None:
+            return said
+        self._count("summary")
+        return replace(
+            said,
+            why=marked(answer.why_failed, WHY_LENGTH) or said.why,
+            strategy=said.strategy or marked(answer.failed_strategy_summary, STRATEGY_LENGTH),
+            # What a guard demands is proven; what a model says is not.
+            constraint=said.constraint or marked(answer.learned_constraint, LESSON_LENGTH),
+        )
+
+    def succeeded(self, record: BugRecord, edit: Edit) -> Success:
+        """What is learned from the trial that mended it."""
+        said = self._rules.succeeded(record, edit)
+        answer = self._answers.ask(
+            self._prompt(
+                "succeeded",
+                error=record.symptom.error[:_LONG],
+                diff=self._diff(edit),
+                tried=[*record.failed_strategies[-5:]] or ["nothing"],
+            ),
+            Mended,
+            self._model,
+        )
+        if answer is None:
+            return said
+        self._count("summary")
+        return replace(
+            said,
+            why=marked(answer.why_worked, WHY_LENGTH) or said.why,
+            insight=marked(answer.key_insight, LESSON_LENGTH) or said.insight,
+            cause=marked(answer.final_root_cause, WHY_LENGTH),
+        )
+
+    def _prompt(self, template: str, **values: object) -> Prompt:
+        return Prompt(
+            use="summary",
+            system=render("system"),
+            user=render(template, **values),
+            max_tokens=500,
+        )
+
+    def _may_show(self, symptom: Symptom) -> bool:
+        """Whether all the code around the failure may be sent."""
+        files = {node_id.partition("::")[0] for node_id in symptom.tests}
+        files |= {suspect.partition(" ")[0] for suspect in symptom.suspects}
+        return all(self._shows(file) for file in files)
+
+    def _diff(self, edit: Edit) -> str:
+        """The change; without its text where a file of it is not to be sent."""
+        files = {function.partition(" ")[0] for function in edit.functions}
+        if all(self._shows(file) for file in files):
+            return edit.diff[:_LONG] or ", ".join(edit.functions) or "(not known)"
+        return ", ".join(edit.functions)
+
+
+def marked(text: str, length: int) -> str:
+    """``text`` with the mark of its origin, cut; nothing if it says nothing."""
+    return clipped(f"{MARK}{text}", length) if text.strip() else ""
