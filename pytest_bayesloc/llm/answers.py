@@ -93,6 +93,7 @@ class Answers:
         privacy: Cleans what leaves the machine.
         note: Tells the user, each line once.
         before_first: Called before anything is sent in this run.
+        n_parallel: Calls that may be under way at once.
     """
 
     def __init__(
@@ -103,6 +104,8 @@ class Answers:
         privacy: Privacy,
         note: Callable[[str], None],
         before_first: Callable[[], None] = lambda: None,
+        *,
+        n_parallel: int = N_PARALLEL,
     ) -> None:
         self._endpoint = endpoint
         self._budget = budget
@@ -111,7 +114,7 @@ class Answers:
         self._note = note
         self._before_first = before_first
         self._lock = threading.Lock()
-        self._slots = threading.BoundedSemaphore(N_PARALLEL)
+        self._slots = threading.BoundedSemaphore(n_parallel)
         self._ways: dict[str, str] = {}  # per model, the first that it may understand
         self._refused: dict[str, set[str]] = {}  # per model, parameters that it refuses
         self._is_over = self._has_sent = False

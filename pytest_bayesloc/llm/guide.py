@@ -17,12 +17,12 @@ from pytest_bayesloc.domain.guiding import (
 from pytest_bayesloc.llm.answers import Prompt
 from pytest_bayesloc.llm.prompts import render
 from pytest_bayesloc.llm.schemas import (
-    N_SUSPECTS,
+    N_CANDIDATES,
     Applicable,
     Approaches,
-    Inspection,
     Suspects,
     Verdict,
+    inspection_of,
 )
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class LlmGuide:
 
     def suspect(self, view: FaultView) -> Sequence[Suspicion] | None:
         """The candidates that it suspects, most suspect first."""
-        pieces = sorted(view.candidates[:N_SUSPECTS], key=lambda code: code.location)
+        pieces = sorted(view.candidates[:N_CANDIDATES], key=lambda code: code.location)
         if not pieces:
             return None
         tests = [self._test(test, 4 * len(view.tests)) for test in view.tests]
@@ -72,7 +72,7 @@ class LlmGuide:
         shown = replace(
             view, tests=tuple(tests), candidates=tuple(_cut(code, room) for code in pieces)
         )
-        prompt = self._prompt("ranking", "ranking", 900, view=shown)
+        prompt = self._prompt("ranking", "ranking", 600, view=shown)
         answer = self._answers.ask(prompt, Suspects, self.name)
         if answer is None:
             return None
@@ -88,8 +88,10 @@ class LlmGuide:
 
     def propose(self, view: TargetView) -> ProposedCode | None:
         """The target with assertions about what it should do."""
-        prompt = self._prompt("inspection", "inspection", 1_500, view=self._fitted(view))
-        answer = self._answers.ask(prompt, Inspection, self.name)
+        view = self._fitted(view)
+        shape = inspection_of(view.target.text)
+        prompt = self._prompt("inspection", "inspection", 2_000, view=view)
+        answer = self._answers.ask(prompt, shape, self.name)
         if answer is None:
             return None
         self.count("inspection")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
 from pytest_bayesloc.domain.bug import (
     HYPOTHESIS_LENGTH,
@@ -18,10 +18,11 @@ from pytest_bayesloc.domain.bug import (
     clipped,
 )
 
-N_SUSPECTS = 15
+N_CANDIDATES = 15
+N_SUSPECTS = 5
 N_APPROACHES = 3
 REASON_LENGTH = 200
-CODE_LENGTH = 6_000
+MIN_CODE, MAX_CODE = 800, 8_000
 
 
 def _cut(length: int) -> BeforeValidator:
@@ -45,7 +46,7 @@ class Answer(BaseModel):
 class Suspect(Answer):
     """One candidate."""
 
-    candidate: int = Field(ge=1, le=N_SUSPECTS)
+    candidate: int = Field(ge=1, le=N_CANDIDATES)
     reason: Reason
 
 
@@ -59,7 +60,14 @@ class Inspection(Answer):
     """A function with assertions added."""
 
     why: Reason
-    code: str = Field(min_length=1, max_length=CODE_LENGTH)
+    code: str = Field(min_length=1, max_length=MAX_CODE)
+
+
+def inspection_of(text: str) -> type[Inspection]:
+    """An inspection of a function with this ``text``: some assertions longer than that."""
+    length = min(MAX_CODE, MIN_CODE + 2 * len(text))
+    bounded = Field(min_length=1, max_length=length)
+    return create_model("Inspection", __base__=Inspection, code=(str, bounded))
 
 
 class Verdict(Answer):

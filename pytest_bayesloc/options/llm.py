@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _AMOUNT = "an amount of money: give a number of 0 or more, for example 0.50"
 _PRICE = "NAME IN OUT, the prices of a million tokens, for example 'gpt-4.1-mini 0.40 1.60'"
+_AT_LEAST_ONE = "a number of requests: give a whole number of 1 or more, for example 4"
 _LEAST_PROMPT = 2_000
 
 
@@ -32,6 +33,8 @@ class LlmSettings:
         cost: Money a run, by ``prices``; ``inf``: no limit.
         prices: Per model, the prices of a million tokens of prompts and of answers.
         max_prompt: Characters of one prompt.
+        n_parallel: Requests that may be under way at once.
+        n_inspections: Functions of a fault that assertions are written for.
         never_send: Globs of files whose text never leaves the machine.
         folder: Where requests and answers are kept, relative to rootdir.
     """
@@ -45,6 +48,8 @@ class LlmSettings:
     cost: float
     prices: Mapping[str, tuple[float, float]]
     max_prompt: int
+    n_parallel: int
+    n_inspections: int
     never_send: tuple[str, ...]
     folder: str
 
@@ -73,6 +78,8 @@ class LlmSettings:
                 lambda n: n >= _LEAST_PROMPT,
                 f"a number of characters: give a whole number of {_LEAST_PROMPT} or more",
             ),
+            n_parallel=number_of(config, "llm_parallel", int, lambda n: n > 0, _AT_LEAST_ONE),
+            n_inspections=number_of(config, "llm_inspections", int, lambda n: n >= 0, HOW_MANY),
             never_send=tuple(config.getini("bayesloc_llm_never_send")),
             folder=text_of(config, "llm_folder", "a folder")[1],
         )

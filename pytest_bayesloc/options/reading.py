@@ -75,6 +75,8 @@ VALUES = (
     Option("llm_max_tokens", "N", "tokens a run, of prompts and answers", "200000"),
     Option("llm_max_cost", "AMOUNT", "money a run, by bayesloc_llm_price; 0: no limit", "0"),
     Option("llm_max_prompt", "CHARS", "characters of one prompt", "24000"),
+    Option("llm_inspections", "N", "functions of a fault that it writes assertions for", "3"),
+    Option("llm_parallel", "N", "requests that may be under way at once", "4"),
     Option("llm_folder", "DIR", "where requests and answers are kept", ".bayesloc/llm"),
     Option("green", "REV", "git revision at which the tests are known to pass", ""),
 )

@@ -91,6 +91,7 @@ class Guiding:
             self._privacy,
             self._say,
             self._announce,
+            n_parallel=llm.n_parallel,
         )
         self.guide = LlmGuide(self._answers, llm.model, llm.fast_model, llm.max_prompt)
         self._views = Views(self._read)
@@ -144,6 +145,7 @@ class Guiding:
             record=self._records["inspection"],
             known=self._known,
             refused=self._note,
+            n_targets=self._llm.n_inspections,
         )
 
     def summarizer(self, rules: Summarizer) -> Summarizer:

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from pytest_bayesloc.inspection.views import Views
     from pytest_bayesloc.localization.track_record import TrackRecord
 
-N_TARGETS = 3
 T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
 
@@ -80,6 +79,7 @@ class Generated(Kind):
         record: How often the guide was right.
         known: Of a group, by its first failing test, what is remembered.
         refused: Told why a patch of the guide's is not run.
+        n_targets: Candidates of a group that it is asked about.
     """
 
     guide: Guide
@@ -90,6 +90,7 @@ class Generated(Kind):
     record: TrackRecord
     known: Mapping[str, tuple[str, ...]]
     refused: Callable[[str], None]
+    n_targets: int = 3
     name: str = KIND
     _work: list[_Work] = field(default_factory=list)
 
@@ -98,13 +99,13 @@ class Generated(Kind):
         del bench
         self._work.clear()
         for target in case.targets():
+            if len(self._work) == self.n_targets:
+                break
             found = self.unit(target)
             if found is None or not found[1].is_function or not case.near.is_reached(target):
                 continue
             asked = self.start(partial(self.guide.propose, self._view(case, target)))
             self._work.append(_Work(target=target, proposal=asked))
-            if len(self._work) == N_TARGETS:
-                break
 
     def harvest(
         self, case: Case, bench: Bench, *, wait_s: float
