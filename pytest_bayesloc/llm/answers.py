@@ -27,7 +27,6 @@ T = TypeVar("T", bound=Answer)
 
 TEMPERATURE = 0.3
 SEED = 20_200
-N_PARALLEL = 4
 #: Ways to say what shape is wanted, in the order in which they are tried.
 WAYS = ("json_schema", "tool", "json_object", "text")
 #: What a server answers that does not know a way; 5xx too, since some crash on a schema.
@@ -93,7 +92,6 @@ class Answers:
         privacy: Cleans what leaves the machine.
         note: Tells the user, each line once.
         before_first: Called before anything is sent in this run.
-        n_parallel: Calls that may be under way at once.
     """
 
     def __init__(
@@ -104,8 +102,6 @@ class Answers:
         privacy: Privacy,
         note: Callable[[str], None],
         before_first: Callable[[], None] = lambda: None,
-        *,
-        n_parallel: int = N_PARALLEL,
     ) -> None:
         self._endpoint = endpoint
         self._budget = budget
@@ -114,7 +110,7 @@ class Answers:
         self._note = note
         self._before_first = before_first
         self._lock = threading.Lock()
-        self._slots = threading.BoundedSemaphore(n_parallel)
+        self._slots = threading.BoundedSemaphore(budget.n_parallel)
         self._ways: dict[str, str] = {}  # per model, the first that it may understand
         self._refused: dict[str, set[str]] = {}  # per model, parameters that it refuses
         self._is_over = self._has_sent = False

@@ -28,6 +28,7 @@ class Caps:
         cost: In the currency of ``prices``; ``inf`` for no cap.
         prices: Per model, the price of a million tokens of prompts and of answers.
         seconds: Wall seconds that the run may wait for answers, from its first call on.
+        n_parallel: Calls that may be under way at once.
     """
 
     n_calls: int
@@ -35,6 +36,7 @@ class Caps:
     cost: float = inf
     prices: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     seconds: float = 60.0
+    n_parallel: int = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +58,7 @@ class Budget:
     """
 
     def __init__(self, caps: Caps, clock: Clock) -> None:
+        self.n_parallel = caps.n_parallel
         self._caps = caps
         self._clock = clock
         self._lock = threading.Lock()

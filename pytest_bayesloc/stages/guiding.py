@@ -80,6 +80,7 @@ class Guiding:
                 cost=llm.cost,
                 prices=llm.prices,
                 seconds=settings.budget_s,
+                n_parallel=llm.n_parallel,
             ),
             monotonic,
         )
@@ -91,7 +92,6 @@ class Guiding:
             self._privacy,
             self._say,
             self._announce,
-            n_parallel=llm.n_parallel,
         )
         self.guide = LlmGuide(self._answers, llm.model, llm.fast_model, llm.max_prompt)
         self._views = Views(self._read)
