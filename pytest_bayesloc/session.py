@@ -18,7 +18,7 @@ from pytest_bayesloc.stages.place import has_work
 from pytest_bayesloc.stages.tracing import Tracing, keep
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator, Sequence
+    from collections.abc import Generator, Iterator, Sequence
     from pathlib import Path
 
     from pytest_bayesloc.collection.recorder import Recorder
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.inspection.case import Case
     from pytest_bayesloc.inspection.cases import Group
     from pytest_bayesloc.inspection.changes import Changes
-    from pytest_bayesloc.options import Launch, Report, Settings
+    from pytest_bayesloc.options import Launch, Settings
     from pytest_bayesloc.stages.guiding import Guiding
     from pytest_bayesloc.stages.remembering import Remembering
 
@@ -209,6 +209,7 @@ class LocalizationSession:
     def _localize(self) -> None:
         from pytest_bayesloc.collection.spectra import build_failures, build_spectrum
         from pytest_bayesloc.inspection.cases import Reader, Terms, open_groups
+        from pytest_bayesloc.stages.writing import write_reports
 
         recorded = self._recorder.recorded
         with self._stage("localize"):
@@ -247,7 +248,13 @@ class LocalizationSession:
                 self._remember(groups, faults, cases)
         with self._stage("report"):
             self._document = self._result(faults, cases)
-            self._write()
+            self._written = write_reports(
+                self._document,
+                self._settings.reports,
+                self._sources.read,
+                self._config.rootpath,
+                self._notes.append,
+            )
             self._keep_advice(self._document)
 
     def _complete_spectra(self) -> None:
@@ -312,7 +319,8 @@ class LocalizationSession:
         with self._memory_may_fail():
             guiding.learn(*self._memory.told(guiding.guide.name))
         try:
-            guiding.judge(groups, cases)
+            if "llm" not in self._settings.without:
+                guiding.judge(groups, cases)
         except Exception as error:  # noqa: BLE001 - the ranking stands without it
             self._warn(error)
 
@@ -371,37 +379,6 @@ class LocalizationSession:
         return to_json(
             result, pytest_version=pytest.__version__, python_version=platform.python_version()
         )
-
-    # -- reports
-
-    def _write(self) -> None:
-        for report in self._settings.reports:
-            path = self._write_one(report)
-            if path is not None:
-                self._written[report.kind] = path
-
-    def _write_one(self, report: Report) -> Path | None:
-        from pytest_bayesloc.report.files import write
-
-        try:
-            return write(self._render(report), report.kind, report.path, self._config.rootpath)
-        except OSError as error:
-            self._notes.append(
-                f"The {report.kind} report can't be written to {report.path}: {error}. "
-                "Give a path that can, as --bayesloc-report=KIND:PATH. (report-not-written)"
-            )
-            return None
-
-    def _render(self, report: Report) -> str:
-        assert self._document is not None  # noqa: S101 - written after it was made
-        if report.kind == "json":
-            from pytest_bayesloc.report.json import dumps
-
-            return dumps(self._document)
-        from pytest_bayesloc.report.html import render
-
-        read: Callable[[str], str | None] = self._sources.read
-        return render(self._document, read)
 
 
 def _calls_around(

@@ -62,12 +62,25 @@ class Judged:
     n_inspections: int
 
 
-def judge(package: str, row: Mapping[str, Any], setting: Setting) -> Judged:
-    """Where the fault of ``row`` stands under ``setting`` and by the formulas."""
+def judge(
+    package: str,
+    row: Mapping[str, Any],
+    setting: Setting,
+    guided: Callable[[Problem, Case], None] = lambda _problem, _case: None,
+) -> Judged:
+    """Where the fault of ``row`` stands under ``setting`` and by the formulas.
+
+    Args:
+        package: The subject's name.
+        row: Of the fault.
+        setting: What a user could have set.
+        guided: Called with each group before it is inspected.
+    """
     found = problems(row)
     cases = [problem.case(setting) for problem in found]
     priors = [case.belief.probabilities for case in cases]
     for problem, case in zip(found, cases, strict=True):
+        guided(problem, case)
         replay(problem, case, setting)
     truth = frozenset().union(*(problem.truth for problem in found))
     posteriors = [case.belief.probabilities for case in cases]

@@ -24,6 +24,8 @@ EVIDENCE = (
     "counterfactual",
     "assertions",
     "mutants",
+    "llm",
+    "generated",
 )
 REPORT_KINDS = ("html", "json")
 #: When it is traced what tests execute.

@@ -154,3 +154,5 @@ def _ending(view: Page) -> Iterator[Line]:
         yield Line(f"partial: {len(view.partial) - N_PARTIAL} more notes", {"yellow": True})
     if view.stages:
         yield Line("time: " + ", ".join(f"{name} {spent}" for name, spent in view.stages))
+    if view.llm:
+        yield Line(f"language model: {view.llm}")

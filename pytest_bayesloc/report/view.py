@@ -98,6 +98,7 @@ class Page:
     edges: tuple[Edge, ...]
     partial: tuple[str, ...]
     advice: tuple[Line, ...]
+    llm: str
 
 
 def page(document: Document, read_source: ReadSource) -> Page:
@@ -123,6 +124,7 @@ def page(document: Document, read_source: ReadSource) -> Page:
         ),
         partial=tuple(map(one_line, document["partial"])),
         advice=tuple(advice_lines(document["memory"], in_full=True)),
+        llm=_llm(document["llm"]),
     )
 
 
@@ -199,3 +201,17 @@ def _sources(faults: Sequence[Document], read_source: ReadSource) -> Iterator[So
     anchored: set[str] = set()
     for row in ordered:
         yield SourceView(row=row_of(row), lines=source_of(row, read_source, anchored))
+
+
+def _llm(used: Mapping[str, Any]) -> str:
+    """What asking a language model took; empty if none was asked."""
+    if not used["model"]:
+        return ""
+    uses = ", ".join(f"{n} {one_line(use)}" for use, n in sorted(used["uses"].items()))
+    cost = "cost unknown" if used["cost"] is None else f"cost {used['cost']:.4f}"
+    kept = f", {used['replayed']} answers kept before" if used["replayed"] else ""
+    where = f" at {one_line(used['endpoint'])}" if used["endpoint"] else ""
+    return (
+        f"{one_line(used['model'])}{where}: {used['calls']} calls, {used['tokens']:,} tokens, "
+        f"{cost}{kept}; of use: {uses or 'nothing'}"
+    )

@@ -9,14 +9,18 @@ import sys
 import sysconfig
 import time
 import zipfile
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.company.test_plugins import ALONE, OURS
 from tests.integration.conftest import BUGGY, Projects, projects  # noqa: F401 - a fixture
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
 
@@ -169,7 +173,7 @@ def test_loop_on_failures_goes_on_until_they_are_mended(projects: Projects) -> N
     project = projects.buggy()
     plugins = ("-p", "xdist.plugin", "-p", "xdist.looponfail", *OURS)
     log = project.root.parent / f"{project.root.name}.log"
-    with log.open("wb") as stream:
+    with log.open("wb") as stream, _heard(signal.SIGINT):
         process = subprocess.Popen(
             [sys.executable, "-W", "ignore", "-m", "pytest", "-q", "--tb=no", "-f", *plugins],
             cwd=project.root,
@@ -195,6 +199,16 @@ def _wait_for(log: Path, text: str) -> None:
     while text not in log.read_text(encoding="utf-8", errors="replace"):
         assert time.monotonic() < deadline, log.read_text(encoding="utf-8", errors="replace")
         time.sleep(0.1)
+
+
+@contextmanager
+def _heard(number: signal.Signals) -> Iterator[None]:
+    """What is started here hears a signal, also where a shell's background job would not."""
+    before = signal.signal(number, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(number, before)
 
 
 def _interrupt(process: subprocess.Popen[bytes]) -> None:
