@@ -1,0 +1,93 @@
+"""A whole run with a real server of language models; what its small model says is nonsense."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.integration.conftest import Project, Run
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+DEMO = Path(__file__).resolve().parents[2] / "demo_project"
+#: So much that a slow machine with one thread answers in a minute.
+SMALL = (
+    "--bayesloc-llm",
+    "--bayesloc-llm-model=smollm2",
+    "--bayesloc-llm-max-prompt=2000",
+    "--bayesloc-llm-parallel=1",
+    "--bayesloc-llm-inspections=1",
+    "--bayesloc-llm-max-calls=8",
+    "--bayesloc-budget=150",
+)
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    root = tmp_path_factory.mktemp("llm") / "demo"
+    shutil.copytree(DEMO, root, ignore=shutil.ignore_patterns(".bayesloc", "__pycache__"))
+    return Project(root)
+
+
+@pytest.fixture(scope="module")
+def run(demo: Project, llm_server: str) -> Run:
+    """The first red run with a language model."""
+    return demo.localize(
+        "--bayesloc", *SMALL, "tests/test_prices.py", env={"OPENAI_BASE_URL": f"{llm_server}/v1"}
+    )
+
+
+def uses(run: Run) -> Mapping[str, int]:
+    used: dict[str, Any] = run.document["llm"]
+    return {str(name): int(n) for name, n in used["uses"].items()}
+
+
+def test_every_use_of_a_language_model_happens_within_its_caps(run: Run) -> None:
+    used = run.document["llm"]
+
+    assert uses(run).keys() >= {"ranking", "inspection", "reflection", "summary"}, run.output
+    assert 4 <= used["calls"] <= 8
+    assert 0 < used["tokens"] < 200_000
+    assert used["model"] == "smollm2"
+    assert "generated" in {inspection["kind"] for inspection in run.inspections}
+
+
+def test_nonsense_does_not_change_who_is_suspected_first(run: Run) -> None:
+    assert run.names()[0] == "cutshop/prices.py combined_rate"
+
+
+def test_what_was_said_is_in_the_terminal_once(run: Run) -> None:
+    assert run.stdout.count("(llm-sent)") == 1
+    assert "language model: smollm2 at http://127.0.0.1:" in run.stdout
+
+
+def test_the_same_run_is_replayed_without_a_call(demo: Project, run: Run) -> None:
+    copy = Project(demo.root)
+    again = copy.localize(
+        "--bayesloc",
+        *SMALL,
+        "--bayesloc-llm-mode=replay",
+        "--bayesloc-memory=off",
+        "tests/test_prices.py",
+        env={"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"},
+    )
+
+    assert again.document["llm"]["calls"] == 0
+    assert again.document["llm"]["replayed"] >= 3
+    assert again.names()[0] == run.names()[0]
+
+
+def test_kept_exchanges_hold_what_was_asked(demo: Project, run: Run) -> None:
+    kept = [json.loads(path.read_text("utf-8")) for path in llm_folder(demo).glob("*.json")]
+
+    assert {item["use"] for item in kept} >= {"ranking", "inspection", "reflection", "summary"}
+    assert all(item["request"]["temperature"] == 0.3 for item in kept)
+
+
+def llm_folder(project: Project) -> Path:
+    return project.root / ".bayesloc" / "llm"
