@@ -95,8 +95,8 @@ class LlmSummarizer:
             said,
             why=marked(answer.why_failed, WHY_LENGTH) or said.why,
             strategy=said.strategy or marked(answer.failed_strategy_summary, STRATEGY_LENGTH),
-            # What a guard demands is proven; what a model says is not.
-            constraint=said.constraint or marked(answer.learned_constraint, LESSON_LENGTH),
+            # What rules say is proven: it stands first.
+            constraint=_joined(said.constraint, answer.learned_constraint, LESSON_LENGTH),
         )
 
     def succeeded(self, record: BugRecord, edit: Edit) -> Success:
@@ -142,6 +142,12 @@ class LlmSummarizer:
         if all(self._shows(file) for file in files):
             return edit.diff[:_LONG] or ", ".join(edit.functions) or "(not known)"
         return ", ".join(edit.functions)
+
+
+def _joined(said: str, more: str, length: int) -> str:
+    """What rules say, then what a model says."""
+    parts = (said, marked(more, length))
+    return clipped("; ".join(part for part in parts if part), length)
 
 
 def marked(text: str, length: int) -> str:

@@ -212,6 +212,6 @@ def _llm(used: Mapping[str, Any]) -> str:
     kept = f", {used['replayed']} answers kept before" if used["replayed"] else ""
     where = f" at {one_line(used['endpoint'])}" if used["endpoint"] else ""
     return (
-        f"{one_line(used['model'])}{where}: {used['calls']} calls, {used['tokens']:,} tokens, "
-        f"{cost}{kept}; of use: {uses or 'nothing'}"
+        f"{used['calls']} calls, {used['tokens']:,} tokens, {cost}{kept}; "
+        f"of use: {uses or 'nothing'}; {one_line(used['model'])}{where}"
     )

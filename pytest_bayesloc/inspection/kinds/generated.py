@@ -121,7 +121,8 @@ class Generated(Kind):
             if work.reflection.is_done() or until > bench.clock():
                 reflection = _result(work.reflection, until - bench.clock())
                 self._work.remove(work)
-                yield work.target, self._finding(work, reflection, case)
+                if reflection is not None or (work.patch is not None and work.patch.checks):
+                    yield work.target, self._finding(work, reflection, case)
 
     def _view(self, case: Case, target: Location) -> TargetView:
         known = self.known.get(case.failing[0], ())
@@ -163,7 +164,7 @@ class Generated(Kind):
         decision = Decision.NEUTRAL if reflection is None else reflection.decision
         outcome = classify(work.seen.signals, decision)
         learned = self.record.likelihood(outcome)
-        if learned is not None and (reflection is not None or work.patch.checks):
+        if learned is not None:
             case.judged.append(
                 Judged(guide=self.guide.name, use=INSPECTION, location=work.target, said=outcome)
             )
