@@ -88,8 +88,14 @@ class LocalizationSession:
     def _guiding(self) -> Guiding | None:
         if self._settings.llm is None:
             return None
-        from pytest_bayesloc.stages.guiding import Guiding
-
+        try:
+            from pytest_bayesloc.stages.guiding import Guiding
+        except ModuleNotFoundError as error:
+            self._note(
+                f"No language model is asked: {error.name} is missing. "
+                "pip install 'pytest-bayesloc[llm]'. (llm-missing)"
+            )
+            return None
         return Guiding(self._config, self._settings, self._settings.llm, self._sources, self._note)
 
     def _has_memory_work(self, *, is_red: bool) -> bool:
@@ -321,6 +327,9 @@ class LocalizationSession:
         try:
             if "llm" not in self._settings.without:
                 guiding.judge(groups, cases)
+        except KeyboardInterrupt:
+            self._stopped_by_hand = True
+            self._note("The language model was not waited for: the ranking is what was known then.")
         except Exception as error:  # noqa: BLE001 - the ranking stands without it
             self._warn(error)
 
@@ -336,6 +345,7 @@ class LocalizationSession:
             clock=monotonic,
             note=self._note,
             warn=self._warn,
+            spent_s=self._seconds.get("guide", 0.0),
             more=() if self._guiding is None else (self._guiding.kind(groups),),
         )
         stage.run(cases, tuple(self._recorder.recorded.verdicts))

@@ -48,6 +48,7 @@ class Inspecting:
         clock: Monotonic seconds.
         note: Tells the user, once.
         warn: Tells the user of a fault of ours.
+        spent_s: Seconds of the budget that are spent already.
         more: More ways to inspect.
     """
 
@@ -59,6 +60,7 @@ class Inspecting:
     clock: Clock
     note: Callable[[str], None]
     warn: Callable[[Exception], None]
+    spent_s: float = 0.0
     more: Sequence[Kind] = ()
 
     def run(self, cases: Sequence[Case], node_ids: Sequence[str]) -> None:
@@ -99,7 +101,7 @@ class Inspecting:
     def _loop(self, runner: LocalRunner, progress: Progress) -> Loop:
         limits = Limits(
             threshold=self.settings.threshold,
-            budget_s=self.settings.budget_s,
+            budget_s=max(0.0, round(self.settings.budget_s - self.spent_s, 1)),
             n_inspections=self.settings.n_inspections,
         )
         kinds = self._kinds()

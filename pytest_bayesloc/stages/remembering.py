@@ -158,7 +158,11 @@ class Remembering:
             kept, reword = self._with(store, recorded, groups, faults, cases)
             if guiding is None:
                 return kept
-            return replace(kept, advice=tuple(reword(store, guiding, kept.advice)))
+            try:
+                return replace(kept, advice=tuple(reword(store, guiding, kept.advice)))
+            except KeyboardInterrupt:
+                self._note("The language model was not waited for: the words are those of rules.")
+                return kept
 
     @contextmanager
     def _store(self, where: Path | str) -> Iterator[BugStore]:
