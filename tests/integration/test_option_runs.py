@@ -154,3 +154,14 @@ def test_options_stand_in_the_help(shared_buggy_project: Project) -> None:
     for name in ("budget", "inspections", "threshold", "formula", "model", "source", "report"):
         assert f"--bayesloc-{name}=" in run.stdout
         assert f"bayesloc_{name} (" in run.stdout
+
+
+def test_language_model_without_its_client_costs_one_line(projects: Projects) -> None:
+    missing = "raise ModuleNotFoundError('no pydantic', name='pydantic')\n"
+    project = projects.buggy({"lib/pydantic.py": missing})
+
+    run = project.localize("--bayesloc-llm", env={"PYTHONPATH": str(project.root / "lib")})
+
+    assert run.names()[0] == "calc.py add"
+    assert "pydantic is missing. pip install 'pytest-bayesloc[llm]'. (llm-missing)" in run.stdout
+    assert run.document["llm"]["calls"] == 0

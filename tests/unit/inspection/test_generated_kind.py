@@ -1,0 +1,172 @@
+"""Inspections that a guide writes: asked for early, run behind the gate, reflected on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_bayesloc.domain.evidence import Decision, Outcome
+from pytest_bayesloc.domain.failure import Failure
+from pytest_bayesloc.domain.guiding import ProposedCode, Reflection
+from pytest_bayesloc.domain.inspection import TestRun, Verdict
+from pytest_bayesloc.domain.source import SourceMap
+from pytest_bayesloc.domain.spectrum import Spectrum
+from pytest_bayesloc.inspection.case import Case
+from pytest_bayesloc.inspection.judgement import INSPECTION, Judged, records_of
+from pytest_bayesloc.inspection.kind import Bench
+from pytest_bayesloc.inspection.kinds.generated import Generated
+from pytest_bayesloc.inspection.neighbours import Neighbourhood
+from pytest_bayesloc.inspection.views import Views
+from pytest_bayesloc.localization.belief import MODELS
+from tests.fakes.guide import FakeGuide, as_port, at_once, never
+from tests.fakes.runner import FAILED, FakeRunner
+from tests.fakes.runner import as_port as runner_port
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_bayesloc.domain.location import Location
+    from pytest_bayesloc.domain.source import Unit
+    from pytest_bayesloc.inspection.finding import Finding
+
+SOURCE = SourceMap(
+    "def add(a, b):\n    return a - b\n\n\ndef half(a):\n    return a / 2\n\n\nX = 1\n", "m.py"
+)
+MODULE, ADD, HALF = (unit.location for unit in SOURCE.units)
+NODE = "t.py::test_add"
+GOOD = ProposedCode(
+    text="def add(a, b):\n    r = a - b\n    assert r == a + b\n    return r\n", why="it adds"
+)
+BAD = ProposedCode(text="import os\n", why="")
+BUGGY = Reflection(decision=Decision.CONFIRMED_BUGGY, reason="it subtracts")
+BROKEN = TestRun(verdict=Verdict.FAIL, covered=True, violations=(0,))
+
+
+@dataclass
+class Scene:
+    """A kind with all that it needs."""
+
+    guide: FakeGuide = field(default_factory=FakeGuide)
+    runner: FakeRunner = field(default_factory=FakeRunner)
+    refused: list[str] = field(default_factory=list)
+    start: Callable[..., object] = at_once
+    suspects: tuple[Location, ...] = (ADD, HALF, MODULE)
+
+    def __post_init__(self) -> None:
+        n = len(self.suspects)
+        spectrum = Spectrum(
+            tests=(NODE,),
+            failing=1,
+            passing=0,
+            lines={where: {where.start_line: 1} for where in self.suspects},
+        )
+        prior = {where: (n - i) / 10 for i, where in enumerate(self.suspects)}
+        self.case = Case(
+            failing=(NODE,),
+            near=Neighbourhood(spectrum),
+            belief=MODELS["independent"](prior),
+            model="single-fault",
+        )
+        self.bench = Bench(runner_port(self.runner), lambda: 0.0, 100.0, self.case)
+        failure = Failure(node_id=NODE, phase="call", exc_type="E", message="m")
+        self.kind = Generated(
+            guide=as_port(self.guide),
+            start=self.start,  # type: ignore[arg-type]  # answers of any type
+            views=Views(lambda _: SOURCE),
+            failures={NODE: failure},
+            unit=self.unit,
+            record=records_of({})[INSPECTION],
+            known={},
+            refused=self.refused.append,
+        )
+
+    @staticmethod
+    def unit(location: Location) -> tuple[SourceMap, Unit] | None:
+        unit = SOURCE.unit(location)
+        return None if unit is None else (SOURCE, unit)
+
+    def found(self, *, wait_s: float = 1.0) -> list[tuple[Location, Finding]]:
+        self.kind.prepare(self.case, self.bench)
+        return list(self.kind.harvest(self.case, self.bench, wait_s=wait_s))
+
+
+def test_likeliest_functions_are_asked_about_and_nothing_else() -> None:
+    scene = Scene()
+
+    scene.kind.prepare(scene.case, scene.bench)
+
+    assert [view.target.location for view in scene.guide.shown] == [ADD, HALF]
+
+
+def test_assertion_that_fails_is_told_with_what_the_guide_makes_of_it() -> None:
+    scene = Scene(
+        guide=FakeGuide(proposed={"add": GOOD}, reflection=BUGGY),
+        runner=FakeRunner(answer=lambda patch, _: BROKEN if patch and patch.checks else FAILED),
+        suspects=(ADD,),
+    )
+
+    ((target, finding),) = scene.found()
+
+    assert target == ADD
+    assert finding.outcome is Outcome.TARGET_ASSERTION_FAILED
+    assert finding.decision is Decision.CONFIRMED_BUGGY
+    assert "assert _bayesloc_result == a + b" in finding.diff
+    assert finding.why == (
+        "broken in failing tests alone: r == a + b; "
+        "the language model: confirmed buggy, it subtracts"
+    )
+    assert scene.guide.seen[0].runs == (
+        f"{NODE} (failing before): fail; target executed; assertions broken: `r == a + b`",
+    )
+    judged = Judged(guide="fake", use=INSPECTION, location=ADD, said=finding.outcome)
+    assert scene.case.judged == [judged]
+
+
+@pytest.mark.parametrize(
+    ("decision", "outcome"),
+    [
+        (Decision.CONFIRMED_BUGGY, Outcome.COLLATERAL_FAILURE_LLM_SUSPICIOUS),
+        (Decision.CONFIRMED_NOT_BUGGY, Outcome.COLLATERAL_FAILURE_LLM_INNOCENT),
+        (Decision.NEUTRAL, Outcome.COLLATERAL_FAILURE),
+    ],
+)
+def test_without_a_broken_assertion_the_decision_names_the_outcome(
+    decision: Decision, outcome: Outcome
+) -> None:
+    reflection = Reflection(decision=decision, reason="")
+    scene = Scene(guide=FakeGuide(reflection=reflection), suspects=(ADD,))
+
+    ((_, finding),) = scene.found()
+
+    assert finding.outcome is outcome
+    assert finding.likelihood is not None
+    assert finding.likelihood.ratio == pytest.approx(1.0)  # nothing is known of this guide
+
+
+def test_what_the_gate_refuses_is_not_run_and_said() -> None:
+    scene = Scene(guide=FakeGuide(proposed={"add": BAD}, reflection=BUGGY), suspects=(ADD,))
+
+    ((_, finding),) = scene.found()
+
+    assert "heartbeat" in finding.diff
+    assert "assert" not in finding.diff
+    assert scene.refused == [
+        "The language model's inspection of add is not run: it is not the one function that was "
+        "asked for, but Import (llm-gate)"
+    ]
+
+
+def test_guide_that_says_nothing_is_no_evidence() -> None:
+    scene = Scene(suspects=(ADD,))
+
+    assert scene.found() == []
+    assert scene.case.judged == []
+
+
+def test_nobody_waits_for_an_answer_between_inspections() -> None:
+    scene = Scene(start=never, suspects=(ADD,))
+
+    assert scene.found(wait_s=0.0) == []
+    assert scene.runner.asked == []
