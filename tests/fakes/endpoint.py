@@ -1,0 +1,44 @@
+"""An endpoint of language models that answers what a test told it to."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pytest_bayesloc.llm.endpoint import Reply
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_bayesloc.llm.answers import Endpoint
+
+
+@dataclass
+class FakeEndpoint:
+    """Notes what it is asked.
+
+    Attributes:
+        answers: What it says, in turn; the last one again and again.
+        asked: The requests.
+    """
+
+    answers: list[object]
+    asked: list[Mapping[str, Any]] = field(default_factory=list)
+    address: str = "http://fake/v1"
+
+    def send(self, body: Mapping[str, Any], *, n_calls: int, seconds: float) -> Reply:
+        del n_calls, seconds
+        self.asked.append(body)
+        answer = self.answers[min(len(self.asked), len(self.answers)) - 1]
+        return Reply(text=answer if isinstance(answer, str) else json.dumps(answer))
+
+    @property
+    def prompt(self) -> str:
+        """What it was asked last."""
+        return str(self.asked[-1]["messages"][1]["content"])
+
+
+def as_port(endpoint: FakeEndpoint) -> Endpoint:
+    """``endpoint`` as what it stands for: the type checker holds it to the port."""
+    return endpoint
