@@ -138,22 +138,26 @@ class OpenAIEndpoint:
 def _told(error: Exception, model: str, n_calls: int) -> CallError:
     """An error of the client in our words."""
     status = int(getattr(error, "status_code", 0) or 0)
-    is_retried = status in _TRANSIENT or status >= _SERVER or not status
+    is_retried = status in _TRANSIENT or status >= _SERVER
     said = f"{type(error).__name__}: {error}" if not status else f"HTTP {status}: {error}"
     hint, is_final = _HINTS.get(status, ("", False))
-    if not status:
-        is_sent = type(error).__name__ in {"APIConnectionError", "APITimeoutError"}
+    taken = n_calls if is_retried else 1
+    if type(error).__name__ in _UNREACHED:
         hint, is_final = "See OPENAI_BASE_URL and OPENAI_API_KEY.", True
-        n_calls = n_calls if is_sent else 0
+        taken = 0 if type(error).__name__ == _NOT_SENT else n_calls
+    elif not status:  # it was sent, and the answer was lost
+        taken = 1
     return CallError(
         said,
         status=status,
-        n_calls=n_calls if is_retried else 1,
+        n_calls=taken,
         is_final=is_final,
         hint=hint.format(model=model),
     )
 
 
+_NOT_SENT = "OpenAIError"  # what the client raises where it has no key
+_UNREACHED = frozenset({"APIConnectionError", "APITimeoutError", _NOT_SENT})
 _KEY = ("See OPENAI_API_KEY.", True)
 _HINTS: dict[int, tuple[str, bool]] = {
     401: _KEY,

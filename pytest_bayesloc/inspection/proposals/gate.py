@@ -9,53 +9,39 @@ from __future__ import annotations
 
 import ast
 import builtins
-import sys
+import re
 from dataclasses import dataclass, field
-from textwrap import dedent
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import PatchError
 from pytest_bayesloc.domain.source import FunctionNode, parse
 from pytest_bayesloc.inspection.proposals.assertions import SEE_LOCALS
-from pytest_bayesloc.inspection.proposals.world import METHODS, MODULES, aliases
+from pytest_bayesloc.inspection.proposals.world import (
+    CHANGING,
+    DENIED,
+    INNER,
+    PURE,
+    RISKY,
+    OnceOnly,
+    is_pure,
+    meanings,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
 MAX_ASSERTIONS = 16
 MAX_NODES = 600  # of all that is added
-#: Modules of the standard library that only compute.
-PURE = frozenset(
-    {"abc", "array", "bisect", "calendar", "cmath", "collections", "copy", "dataclasses",
-     "datetime", "decimal", "difflib", "enum", "fractions", "functools", "heapq", "itertools",
-     "json", "math", "numbers", "operator", "re", "statistics", "string", "textwrap", "typing",
-     "unicodedata", "uuid"}
-)  # fmt: skip
-#: Built-ins that run text, reach out, or change what is not theirs.
-DENIED = frozenset(
-    {"__import__", "breakpoint", "compile", "delattr", "eval", "exec", "exit", "getattr",
-     "globals", "help", "input", "locals", "memoryview", "open", "quit", "setattr", "super",
-     "vars"}
-)  # fmt: skip
-#: Methods that change what they are called on, or reach out, whatever that is.
-CHANGING = METHODS | frozenset(
-    {"__setattr__", "acquire", "add", "append", "appendleft", "cancel", "clear", "close",
-     "commit", "connect", "delete", "difference_update", "discard", "execute", "executemany",
-     "exec_module", "extend", "flush", "get_nowait", "import_module", "insert",
-     "intersection_update", "kill", "move_to_end", "next", "pop", "popen", "popitem", "popleft",
-     "post", "put", "read", "readline", "readlines", "recv", "release", "remove", "reverse",
-     "rotate", "rollback", "run", "save", "send", "sendall", "set", "setdefault", "shuffle",
-     "sleep", "sort", "start", "stop", "submit", "symmetric_difference_update", "system",
-     "terminate", "truncate", "update", "wait", "write", "writelines"}
-)  # fmt: skip
-_ITERATION = frozenset({"iter", "next"})  # what they take is gone for the function itself
-#: Names that lead out of the process, however they were come by.
-RISKY = MODULES | frozenset(
-    {"asyncio", "builtins", "ctypes", "environ", "importlib", "multiprocessing", "pathlib",
-     "pickle", "sys", "threading"}
-)  # fmt: skip
 #: Expressions that do more than compute a value, or wait.
 _ACTS = (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Lambda)
+#: Built-ins that tell something of their arguments, and neither call nor give them back.
+_TELLING = frozenset(
+    {"abs", "all", "any", "bool", "callable", "float", "format", "hasattr", "int", "isinstance",
+     "issubclass", "len", "range", "repr", "str", "type"}
+)  # fmt: skip
+_FRAMES = frozenset({"_getframe", "currentframe", "f_locals"})
+#: Arguments that make a method change what it is called on.
+_OUTPUTS = frozenset({"inplace", "out"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +75,55 @@ def admitted(original: FunctionNode, text: str, module: ast.AST) -> list[Additio
     Raises:
         PatchError: If it does anything else than add assertions, or adds none.
     """
-    rewritten = _only_function(text)
-    if _header(rewritten) != _header(original):
+    try:
+        found = additions(original, _only_function(text))
+        _bounded(found)
+        _Rules(original, module).check(found)
+    except (ValueError, RecursionError, MemoryError) as error:  # the parser takes more than we do
+        raise _refused(f"can't be looked through ({error})") from error
+    return found
+
+
+def additions(original: FunctionNode, rewritten: FunctionNode) -> list[Addition]:
+    """What ``rewritten`` has that ``original`` does not, in the order of the text.
+
+    Decorators may be left out, since they are not shown; white space around the line breaks of a
+    text is not compared, since it moves with the function.
+
+    Raises:
+        PatchError: If a statement of ``original`` is missing or changed, or the signature is.
+    """
+    decorators = _heads_of(rewritten.decorator_list)
+    if _header(rewritten) != _header(original) or (
+        decorators and decorators != _heads_of(original.decorator_list)
+    ):
         raise _refused("changes the signature or the decorators")
     has_docstring = ast.get_docstring(original, clean=False) is not None
-    walk = _Walk(first=original.body[min(int(has_docstring), len(original.body) - 1)])
+    walk = _Walk(
+        first=original.body[min(int(has_docstring), len(original.body) - 1)],
+        docstring=original.body[0] if has_docstring else None,
+    )
     walk.align(original.body, rewritten.body)
-    added = [statement for addition in walk.additions for statement in addition.statements]
+    return walk.found
+
+
+def _only_function(text: str) -> FunctionNode:
+    text = text.strip("\r\n")
+    is_indented = text[:1] in {" ", "\t"}
+    try:
+        body = parse(f"if 1:\n{text}" if is_indented else text).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise _refused(f"does not parse ({error})") from error
+    if is_indented and len(body) == 1 and isinstance(body[0], ast.If):
+        body = [*body[0].body, *body[0].orelse]
+    if len(body) != 1 or not isinstance(body[0], FunctionNode):
+        kinds = ", ".join(sorted({type(node).__name__ for node in body})) or "nothing"
+        raise _refused(f"is not the one function that was asked for, but {kinds}")
+    return body[0]
+
+
+def _bounded(found: Sequence[Addition]) -> None:
+    added = [statement for addition in found for statement in addition.statements]
     nodes = [node for statement in added for node in ast.walk(statement)]
     n = sum(isinstance(node, ast.Assert) for node in nodes)
     if not n:
@@ -104,25 +132,20 @@ def admitted(original: FunctionNode, text: str, module: ast.AST) -> list[Additio
         raise _refused(
             f"adds {n} assertions of {len(nodes)} parts, more than can be looked through"
         )
-    _Rules(original, aliases(module)).check(walk.additions)
-    return walk.additions
-
-
-def _only_function(text: str) -> FunctionNode:
-    try:
-        body = parse(dedent(text.strip("\n"))).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise _refused(f"does not parse ({error})") from error
-    if len(body) != 1 or not isinstance(body[0], FunctionNode):
-        kinds = ", ".join(sorted({type(node).__name__ for node in body})) or "nothing"
-        raise _refused(f"is not the one function that was asked for, but {kinds}")
-    return body[0]
 
 
 def _header(function: FunctionNode) -> list[str]:
-    parts = (function.args, *function.decorator_list, function.returns)
-    dumped = (ast.dump(part) if part is not None else "" for part in parts)
-    return [type(function).__name__, function.name, *dumped]
+    parts = [function.args, *getattr(function, "type_params", [])]
+    returns = "" if function.returns is None else _dump(function.returns)
+    return [type(function).__name__, function.name, returns, *map(_dump, parts)]
+
+
+def _heads_of(decorators: Iterable[ast.expr]) -> list[str]:
+    return [_dump(decorator) for decorator in decorators]
+
+
+def _dump(node: ast.AST) -> str:
+    return re.sub(r"(?: |\\t)*\\n(?: |\\t)*", r"\\n", ast.dump(node))
 
 
 @dataclass
@@ -130,7 +153,8 @@ class _Walk:
     """Lays statements beside those of the original, and collects what is new."""
 
     first: ast.stmt
-    additions: list[Addition] = field(default_factory=list)
+    docstring: ast.stmt | None
+    found: list[Addition] = field(default_factory=list)
 
     def align(self, old: Sequence[ast.stmt], new: Sequence[ast.stmt]) -> None:
         """Take ``new`` for ``old`` with additions.
@@ -139,53 +163,45 @@ class _Walk:
             PatchError: If a statement of ``old`` is missing or changed.
         """
         rest, at = list(new), 0
-        pending: list[ast.stmt] = []
         for statement in old:
+            start = at
             while at < len(rest) and not self._is_same(statement, rest[at]):
-                name = _named_value(statement, rest[at])
-                if name:
-                    self._add(statement, "before", pending)
-                    at = self._checked_return(statement, rest, at, name)
-                    pending = []
+                end = _checked_return(statement, rest, at)
+                if end:
+                    self._add(statement, "before", rest[start:at])
+                    self._add(statement, "return", rest[at + 1 : end], _target(rest[at]))
+                    at = end + 1
                     break
-                pending.append(rest[at])
                 at += 1
             else:
                 if at == len(rest):
                     raise _refused(f"lacks or changes `{_short(statement)}`")
-                self._add(statement, "before", pending)
-                pending = []
+                self._add(statement, "before", rest[start:at])
                 self._blocks(statement, rest[at])
                 at += 1
         self._add(old[-1], "end", rest[at:])
 
-    def _add(self, anchor: ast.stmt, where: str, statements: Iterable[ast.stmt]) -> None:
-        kept = tuple(s for s in statements if not _says_nothing(s))
-        if kept:
-            is_entry = where == "before" and anchor is self.first
-            self.additions.append(Addition(anchor, where, kept, is_entry=is_entry))
-
-    def _checked_return(
-        self, statement: ast.stmt, rest: Sequence[ast.stmt], at: int, name: str
-    ) -> int:
-        """``name = value``, checks, ``return name`` for ``return value``; where to go on."""
-        for end in range(at + 1, len(rest)):
-            found = rest[end]
-            if isinstance(found, ast.Return):
-                if not (isinstance(found.value, ast.Name) and found.value.id == name):
-                    break
-                kept = tuple(s for s in rest[at + 1 : end] if not _says_nothing(s))
-                if kept:
-                    self.additions.append(Addition(statement, "return", kept, name=name))
-                return end + 1
-        raise _refused(f"changes `{_short(statement)}`")
+    def _add(
+        self, anchor: ast.stmt, where: str, statements: Iterable[ast.stmt], name: str = ""
+    ) -> None:
+        if anchor is self.docstring and where == "before":  # it has to stay first
+            anchor, where = self.first, "end" if self.first is self.docstring else "before"
+        kept = tuple(_kept(statements))
+        if not kept:
+            return
+        last = self.found[-1] if self.found else None
+        if last is not None and last.anchor is anchor and last.where == where:
+            kept = (*last.statements, *kept)
+            self.found.pop()
+        is_entry = where == "before" and anchor is self.first
+        self.found.append(Addition(anchor, where, kept, name=name, is_entry=is_entry))
 
     def _is_same(self, old: ast.stmt, new: ast.stmt) -> bool:
         """Whether they are one statement, blocks inside them aside."""
         if type(old) is not type(new):
             return False
         if isinstance(old, _SCOPES) or not any(_blocks(old)):
-            return ast.dump(old) == ast.dump(new)
+            return _dump(old) == _dump(new)
         return _heads(old) == _heads(new)
 
     def _blocks(self, old: ast.stmt, new: ast.stmt) -> None:
@@ -223,23 +239,49 @@ def _heads(statement: ast.AST) -> list[str]:
         elif name not in {"body", "orelse", "finalbody"}:
             values = value if isinstance(value, list) else [value]
             found += [f"{name}={len(values)}"]
-            found += [ast.dump(v) if isinstance(v, ast.AST) else repr(v) for v in values]
+            found += [_dump(v) if isinstance(v, ast.AST) else repr(v) for v in values]
     return found
 
 
-def _named_value(old: ast.stmt, new: ast.stmt) -> str:
-    """The name that ``new`` gives to what ``old`` returns; empty if it does not."""
-    if not isinstance(old, ast.Return) or not isinstance(new, ast.Assign):
-        return ""
-    target = new.targets[0]
-    if len(new.targets) != 1 or not isinstance(target, ast.Name):
-        return ""
+def _checked_return(old: ast.stmt, rest: Sequence[ast.stmt], at: int) -> int:
+    """Where ``return name`` stands, if ``old`` became ``name = value``, checks, ``return name``.
+
+    Zero if it did not.
+    """
+    name = _target(rest[at])
+    if not name or not isinstance(old, ast.Return):
+        return 0
     value = old.value if old.value is not None else ast.Constant(None)
-    return target.id if ast.dump(value) == ast.dump(new.value) else ""
+    if _dump(value) != _dump(getattr(rest[at], "value", value)):
+        return 0
+    ends = (i for i in range(at + 1, len(rest)) if isinstance(rest[i], ast.Return))
+    end = next(ends, 0)
+    given = getattr(rest[end], "value", None)
+    return end if isinstance(given, ast.Name) and given.id == name else 0
+
+
+def _target(statement: ast.stmt) -> str:
+    """The one name that ``statement`` gives a value; empty if it does anything else."""
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return ""
+    target = statement.targets[0]
+    return target.id if isinstance(target, ast.Name) else ""
+
+
+def _kept(statements: Iterable[ast.stmt]) -> list[ast.stmt]:
+    """Without heartbeats, which are added anyway, prints and texts: they are not run."""
+    kept: list[ast.stmt] = []
+    for statement in statements:
+        if isinstance(statement, ast.If):
+            body, orelse = _kept(statement.body), _kept(statement.orelse)
+            if body or orelse:
+                kept.append(ast.If(statement.test, body or [ast.Pass()], orelse))
+        elif not _says_nothing(statement):
+            kept.append(statement)
+    return kept
 
 
 def _says_nothing(statement: ast.stmt) -> bool:
-    """Heartbeats, which are added anyway, prints and texts: they are left out, not run."""
     if isinstance(statement, ast.Pass):
         return True
     if not isinstance(statement, ast.Expr):
@@ -255,43 +297,49 @@ class _Rules:
 
     Args:
         original: The function that they are added to.
-        imported: What names of imports in its file stand for.
+        module: The syntax tree of its file.
     """
 
-    def __init__(self, original: FunctionNode, imported: Mapping[str, str]) -> None:
-        self._taken = {n.id for n in ast.walk(original) if isinstance(n, ast.Name)}
-        self._taken |= {n.arg for n in ast.walk(original) if isinstance(n, ast.arg)}
-        self._sees_locals = not SEE_LOCALS.isdisjoint(self._taken)
-        self._taken |= {*dir(builtins), *imported, original.name}
-        self._imported = {**imported, **aliases(original)}
+    def __init__(self, original: FunctionNode, module: ast.AST) -> None:
+        self._meanings = meanings(original, module)
+        self._taken = _names(original)
+        attributes = {n.attr for n in ast.walk(original) if isinstance(n, ast.Attribute)}
+        self._sees_locals = not (SEE_LOCALS | _FRAMES).isdisjoint(self._taken | attributes)
+        self._taken |= {*dir(builtins), *self._meanings}
+        self._once_only = OnceOnly(original, module)
+        self._once = self._once_only.names
 
-    def check(self, additions: Sequence[Addition]) -> None:
+    def check(self, found: Sequence[Addition]) -> None:
         """See that nothing does more than look.
 
         Raises:
             PatchError: If something does.
         """
-        for addition in additions:
+        for addition in found:
+            taken, once = self._taken, self._once
             if addition.name:
                 self._new_name(ast.Name(addition.name))
+                self._taken = taken | {addition.name}
+                if self._once_only.is_made_by(getattr(addition.anchor, "value", None)):
+                    self._once = once | {addition.name}
             for statement in addition.statements:
                 self._check(statement)
+            self._taken, self._once = taken, once
 
     def _check(self, statement: ast.stmt) -> None:
         if isinstance(statement, ast.If):
-            self._look(statement.test)
+            self._look(statement.test, is_kept=False)
             for inner in (*statement.body, *statement.orelse):
-                if not _says_nothing(inner):
-                    self._check(inner)
+                self._check(inner)
         elif isinstance(statement, ast.Assert):
-            self._look(statement.test)
+            self._look(statement.test, is_kept=False)
             if statement.msg is not None:
-                self._look(statement.msg)
+                self._look(statement.msg, is_kept=False)
         elif isinstance(statement, ast.Assign):
             for target in statement.targets:
                 self._new_name(target)
-            self._look(statement.value)
-        else:
+            self._look(statement.value, is_kept=True)
+        elif not isinstance(statement, ast.Pass):
             raise _refused(f"adds `{_short(statement)}`")
 
     def _new_name(self, target: ast.expr) -> None:
@@ -300,33 +348,93 @@ class _Rules:
         if target.id.startswith("_") or self._sees_locals:
             raise _refused(f"makes up the name `{target.id}`")
 
-    def _look(self, expression: ast.expr) -> None:
+    def _look(self, expression: ast.expr, *, is_kept: bool) -> None:
+        seen = _only_seen(expression, is_kept=is_kept)
         for node in ast.walk(expression):
-            if isinstance(node, _ACTS):
+            if isinstance(node, _ACTS) or getattr(node, "is_async", False):
                 raise _refused(f"adds `{_short(node)}`")
             if isinstance(node, ast.Name):
-                self._name(node.id)
-            elif isinstance(node, ast.Attribute) and (
-                node.attr.startswith("__") or node.attr in RISKY
-            ):
-                raise _refused(f"looks at `{node.attr}`")
+                self._name(node)
+            elif isinstance(node, ast.Attribute):
+                self._attribute(node, seen)
             elif isinstance(node, ast.Call):
                 self._call(node)
+            elif isinstance(node, ast.Subscript):
+                self._read(node)
 
-    def _name(self, name: str) -> None:
+    def _read(self, node: ast.Name | ast.Attribute | ast.Subscript) -> None:
+        text = ast.unparse(node)
+        if text in self._once:
+            raise _refused(f"uses up `{text}`")
+        if not isinstance(node.ctx, ast.Load) and not isinstance(node, ast.Name):
+            raise _refused(f"gives `{text}` another value")
+
+    def _name(self, node: ast.Name) -> None:
+        name = node.id
         if name in DENIED or name in RISKY or name.startswith("__"):
             raise _refused(f"uses `{name}`")
-        stands_for = self._imported.get(name, "")
-        top = stands_for.partition(".")[0]
-        if top in RISKY or (top in sys.stdlib_module_names and top not in PURE):
-            raise _refused(f"uses `{stands_for}`")
+        if self._sees_locals and name not in self._taken:
+            raise _refused(f"makes up the name `{name}`")
+        self._read(node)
+        self._stands_for(self._meanings.get(name, ()))
+
+    def _attribute(self, node: ast.Attribute, seen: Collection[int]) -> None:
+        if node.attr.startswith("__") or node.attr in RISKY or node.attr in INNER:
+            raise _refused(f"looks at `{node.attr}`")
+        self._read(node)
+        root, _, rest = ast.unparse(node).partition(".")
+        known = self._meanings.get(root, set())
+        self._stands_for(f"{meaning}.{rest}" for meaning in known)
+        is_function = bool(known) and known <= PURE and "." not in rest  # operator.add
+        if node.attr in CHANGING and id(node) not in seen and not is_function:
+            raise _refused(f"uses `{node.attr}`")
+
+    def _stands_for(self, names: Iterable[str]) -> None:
+        for name in names:
+            if not is_pure(name):
+                raise _refused(f"uses `{name}`")
 
     def _call(self, call: ast.Call) -> None:
-        called = call.func
-        if isinstance(called, ast.Attribute) and called.attr in CHANGING:
-            raise _refused(f"calls `{called.attr}`")
-        if isinstance(called, ast.Name) and called.id in _ITERATION:
-            raise _refused(f"calls `{called.id}`")
+        outputs = _OUTPUTS.intersection(keyword.arg or "" for keyword in call.keywords)
+        if outputs:
+            raise _refused(f"asks for a change with `{min(outputs)}`")
+        is_type = isinstance(call.func, ast.Name) and call.func.id == "type"
+        if is_type and (len(call.args) != 1 or isinstance(call.args[0], ast.Starred)):
+            raise _refused("makes a class")
+
+
+def _names(function: FunctionNode) -> set[str]:
+    """Every name that it reads or binds, in whatever way."""
+    found: set[str] = set()
+    for node in ast.walk(function):
+        for kind, value in () if isinstance(node, ast.keyword) else ast.iter_fields(node):
+            if kind in {"arg", "asname", "id", "name", "names", "rest"}:
+                values = value if isinstance(value, list) else [value]
+                found |= {v for v in values if isinstance(v, str)}
+    return found
+
+
+def _only_seen(expression: ast.expr, *, is_kept: bool) -> set[int]:
+    """The parts whose value goes no further, so that nothing can be called later that it is."""
+    found = set() if is_kept else {id(expression)}
+    for node in ast.walk(expression):  # from the outside to the inside
+        found |= {id(part) for part in _seen_by(node, is_seen=id(node) in found)}
+    return found
+
+
+def _seen_by(node: ast.AST, *, is_seen: bool) -> list[ast.expr]:
+    if isinstance(node, ast.Compare):
+        return [node.left, *node.comparators]
+    if isinstance(node, ast.Call):
+        is_telling = isinstance(node.func, ast.Name) and node.func.id in _TELLING
+        return node.args if is_telling else []
+    if isinstance(node, ast.FormattedValue):
+        return [node.value]
+    if isinstance(node, (ast.BoolOp, ast.Tuple)) and is_seen:
+        return node.values if isinstance(node, ast.BoolOp) else node.elts
+    if isinstance(node, (ast.Attribute, ast.BinOp, ast.Slice, ast.Subscript, ast.UnaryOp)):
+        return [part for part in ast.iter_child_nodes(node) if isinstance(part, ast.Attribute)]
+    return []
 
 
 def _short(node: ast.AST) -> str:

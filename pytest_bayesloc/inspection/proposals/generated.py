@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import ast
 import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import PatchError
 from pytest_bayesloc.domain.inspection import Check, InspectionPatch
-from pytest_bayesloc.domain.source import FunctionNode, compiled, first_line, parse
+from pytest_bayesloc.domain.source import (
+    FunctionNode,
+    SourceMap,
+    compiled,
+    first_line,
+    lines_of,
+    parse,
+)
 from pytest_bayesloc.inspection.invariants import RESULT
-from pytest_bayesloc.inspection.proposals.gate import Addition, admitted
+from pytest_bayesloc.inspection.proposals.gate import Addition, additions, admitted
 from pytest_bayesloc.inspection.proposals.writing import LineWriter, heartbeat
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_bayesloc.domain.guiding import ProposedCode
-    from pytest_bayesloc.domain.source import SourceMap, Unit
+    from pytest_bayesloc.domain.source import Unit
 
 KIND = "generated"
 MAX_TEXT = 200
@@ -31,11 +39,14 @@ def propose(source: SourceMap, unit: Unit, answer: ProposedCode) -> InspectionPa
     """
     if not isinstance(unit.node, FunctionNode):
         raise PatchError("it is for code that is no function", slug="llm-gate")
-    additions = admitted(unit.node, answer.text, source.module.node)
+    found = admitted(unit.node, answer.text, source.module.node)
     rewriter = _Rewriter()
-    blocks = [rewriter.rewritten(addition) for addition in additions]
-    patched = _Writer(source.text).write(unit, unit.node, list(zip(additions, blocks, strict=True)))
-    _hold_together(patched, unit)
+    try:
+        made = [rewriter.rewritten(addition) for addition in found]
+        patched = _Writer(source.text).write(unit, unit.node, made)
+        _hold_together(patched, source, unit, made)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise PatchError(f"it does not compile ({error})", slug="llm-gate") from error
     return InspectionPatch(
         target=unit.location,
         kind=KIND,
@@ -46,11 +57,34 @@ def propose(source: SourceMap, unit: Unit, answer: ProposedCode) -> InspectionPa
     )
 
 
-def _hold_together(patched: str, unit: Unit) -> None:
-    try:
-        compiled(parse(patched), unit.location.file)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise PatchError(f"it does not compile ({error})", slug="llm-gate") from error
+def _hold_together(patched: str, source: SourceMap, unit: Unit, made: Sequence[Addition]) -> None:
+    """See that ``patched`` is the text of ``source`` with what was ``made`` in its place.
+
+    Raises:
+        PatchError: If something was written where it does not belong.
+        SyntaxError: If it does not compile; so do the errors of the parser.
+    """
+    compiled(parse(patched), unit.location.file)
+    twin = SourceMap(patched, unit.location.file).units[source.units.index(unit)]
+    assert isinstance(unit.node, FunctionNode)  # noqa: S101 - nothing else is asked for
+    if (
+        not isinstance(twin.node, FunctionNode)
+        or _around(patched, twin) != _around(source.text, unit)
+        or ast.get_docstring(twin.node) != ast.get_docstring(unit.node)
+        or _written(additions(unit.node, twin.node)) != _written(made)
+    ):
+        raise PatchError("an assertion of it has no place of its own", slug="llm-gate")
+
+
+def _around(text: str, unit: Unit) -> tuple[str, str]:
+    """The text before and behind a function."""
+    lines = lines_of(text)
+    before, behind = lines[: unit.first_line - 1], lines[unit.location.end_line :]
+    return "".join(before), "".join(behind).rstrip("\r\n")
+
+
+def _written(found: Sequence[Addition]) -> list[tuple[int, str, list[str]]]:
+    return [(id(a.anchor), a.where, [ast.dump(s) for s in a.statements]) for a in found]
 
 
 class _Rewriter(ast.NodeTransformer):
@@ -61,12 +95,11 @@ class _Rewriter(ast.NodeTransformer):
         self._name = ""
         self._is_entry = False
 
-    def rewritten(self, addition: Addition) -> list[str]:
-        """The lines of an addition, not indented."""
+    def rewritten(self, addition: Addition) -> Addition:
+        """An addition as it is written."""
         self._name, self._is_entry = addition.name, addition.is_entry
         made = [self.visit(copy.deepcopy(statement)) for statement in addition.statements]
-        text = "\n".join(ast.unparse(ast.fix_missing_locations(node)) for node in made)
-        return text.splitlines()
+        return replace(addition, statements=tuple(map(ast.fix_missing_locations, made)))
 
     def visit_Assert(self, node: ast.Assert) -> ast.Assert:
         """``assert x`` to ``assert x, __bayesloc__.violated(number, "x")``."""
@@ -85,16 +118,15 @@ class _Rewriter(ast.NodeTransformer):
 class _Writer(LineWriter):
     """Writes additions into the original text."""
 
-    def write(
-        self, unit: Unit, node: FunctionNode, additions: Sequence[tuple[Addition, list[str]]]
-    ) -> str:
+    def write(self, unit: Unit, node: FunctionNode, made: Sequence[Addition]) -> str:
         """The text with all of them, and with the heartbeat.
 
         Raises:
             PatchError: If one has no place of its own in the text.
         """
         at_entry: list[str] = []
-        for addition, lines in sorted(additions, key=lambda item: _position(item[0]), reverse=True):
+        for addition in sorted(made, key=_position, reverse=True):
+            lines = [line for s in addition.statements for line in ast.unparse(s).splitlines()]
             if addition.is_entry:
                 at_entry = lines
             else:
@@ -114,6 +146,8 @@ class _Writer(LineWriter):
             at = first_line(anchor) - 1
             indent = self.indent(at)
             self.lines[at:at] = [f"{indent}{line}\n" for line in lines]
+        elif addition.where == "before" and self.is_broken(anchor):
+            self.put_into_broken(anchor, lines)
         elif addition.where == "before" and self.before(anchor).rstrip().endswith(":"):
             self.break_suite(anchor, lines, behind=False)
         if "".join(self.lines) == before:
@@ -126,9 +160,11 @@ def _position(addition: Addition) -> tuple[int, int, int]:
     """Where it goes: later ones first, so that the lines above keep their numbers.
 
     Of two blocks that end on one line, the outer one's end comes first, and is pushed down by the
-    inner one's. What a return gives back is named before anything is put above it.
+    inner one's. What a return gives back is named before anything is put above it. Of what
+    starts on one line, the last is first.
     """
     anchor = addition.anchor
     if addition.where == "end":
         return (anchor.end_lineno or anchor.lineno, 0, -anchor.col_offset)
-    return (first_line(anchor) - 1, 2 if addition.where == "return" else 1, 0)
+    kind = 2 if addition.where == "return" else 1
+    return (first_line(anchor) - 1, kind, anchor.col_offset)

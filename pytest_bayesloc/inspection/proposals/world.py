@@ -1,12 +1,18 @@
-"""Functions that change more than values: what an edit of theirs does can't be taken back."""
+"""What changes more than values: functions whose edit can't be taken back, names that reach out."""
 
 from __future__ import annotations
 
 import ast
+import re
+import sys
+from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING
 
+from pytest_bayesloc.domain.source import FunctionNode
+
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from pytest_bayesloc.domain.source import SourceMap, Unit
 
@@ -28,6 +34,59 @@ METHODS = frozenset(
      "write_bytes", "write_text"}
 )  # fmt: skip
 WRITES = frozenset("wax+")
+#: Built-ins and methods that give their items once.
+ITERATORS = frozenset({"enumerate", "filter", "iter", "map", "reversed", "zip"})
+READERS = frozenset({"DictReader", "finditer", "iterdir", "open", "reader", "scandir"})
+_ONCE = re.compile(r"['\"]?(\w+\.)*((Async)?(Iterator|Generator)|(Text|Binary)?IO)\b")
+#: Modules of the standard library that only compute.
+PURE = frozenset(
+    {"abc", "array", "bisect", "calendar", "cmath", "collections", "copy", "dataclasses",
+     "datetime", "decimal", "difflib", "enum", "fractions", "functools", "heapq", "itertools",
+     "json", "math", "numbers", "operator", "re", "statistics", "string", "textwrap", "typing",
+     "unicodedata", "uuid"}
+)  # fmt: skip
+#: What of those changes its arguments or a setting, prints, or runs text.
+IMPURE = frozenset(
+    {"ForwardRef", "NamedTuple", "TypedDict", "attrgetter", "dataclass", "delitem", "dump", "final",
+     "get_type_hints", "getnode", "heapify", "heappop", "heappush", "heappushpop", "heapreplace",
+     "iadd", "iand", "iconcat", "ifloordiv", "ilshift", "imatmul", "imod", "imul", "insort",
+     "insort_left", "insort_right", "ior", "ipow", "irshift", "isub", "itruediv", "ixor", "load",
+     "make_dataclass", "methodcaller", "prcal", "prmonth", "prweek", "pryear", "runtime_checkable",
+     "setcontext", "setfirstweekday", "setitem", "total_ordering", "update_wrapper", "wraps"}
+)  # fmt: skip
+#: Built-ins that run text, reach out, change or use up what is not theirs.
+DENIED = frozenset(
+    {"__import__", "aiter", "anext", "breakpoint", "compile", "delattr", "eval", "exec", "exit",
+     "getattr", "globals", "help", "input", "iter", "license", "locals", "memoryview", "next",
+     "open", "print", "quit", "setattr", "super", "vars"}
+)  # fmt: skip
+#: Methods that change what they are called on, or reach out, whatever that is.
+CHANGING = METHODS | frozenset(
+    {"acquire", "add", "append", "appendleft", "byteswap", "cache_clear", "call_later",
+     "call_soon", "cancel", "choice", "choices", "clear", "clear_flags", "close", "commit",
+     "connect", "copyto", "create_task", "critical", "debug", "delete", "difference_update",
+     "discard", "error", "exception", "exec_module", "execute", "executemany", "exit", "extend",
+     "fetchall", "fetchmany", "fetchone", "fill", "flush", "frombytes", "fromfile", "fromlist",
+     "gauss", "get_nowait", "getrandbits", "import_module", "info", "input", "insert", "integers",
+     "intersection_update", "kill", "move_to_end", "next", "open", "permutation", "pop", "popen",
+     "popitem", "popleft", "post", "put", "quit", "randbytes", "randint", "random", "randrange",
+     "read", "readline", "readlines", "recv", "register", "release", "remove", "resize",
+     "reverse", "rollback", "rotate", "run", "sample", "save", "seed", "send", "sendall", "set",
+     "setdefault", "setflags", "shuffle", "sleep", "sort", "start", "stop", "submit",
+     "symmetric_difference_update", "system", "terminate", "throw", "tofile", "truncate",
+     "uniform", "update", "wait", "warning", "write", "writelines"}
+)  # fmt: skip
+#: Names that lead out of the process, however they were come by.
+RISKY = MODULES | frozenset(
+    {"asyncio", "bltns", "builtins", "ctypes", "environ", "importlib", "multiprocessing",
+     "pathlib", "pickle", "sys", "threading"}
+)  # fmt: skip
+#: Attributes from which all names of a program can be reached, or text be run.
+INNER = frozenset(
+    {"ag_frame", "breakpoint", "cr_frame", "delattr", "eval", "exec", "f_back", "f_builtins",
+     "f_globals", "f_locals", "getattr", "gi_frame", "globals", "locals", "setattr", "tb_frame",
+     "tb_next"}
+)  # fmt: skip
 
 
 def reaches_out(source: SourceMap, unit: Unit, named: Collection[str] = ()) -> bool:
@@ -87,3 +146,121 @@ def aliases(tree: ast.AST) -> dict[str, str]:
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             found |= {a.asname or a.name: f"{node.module}.{a.name}" for a in node.names}
     return found
+
+
+def meanings(function: ast.AST, tree: ast.AST) -> dict[str, set[str]]:
+    """Per name that ``function`` may have from elsewhere, all that it may stand for.
+
+    Other than ``aliases`` it knows ``from os import *`` and ``run = subprocess.run``.
+    """
+    found: dict[str, set[str]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            for name, meaning in aliases(node).items():
+                for bound, stands_for in _spread(name, meaning):
+                    found.setdefault(bound, set()).add(stands_for)
+    for node in (*getattr(tree, "body", ()), *ast.walk(function)):
+        if isinstance(node, ast.Assign) and isinstance(node.value, (ast.Name, ast.Attribute)):
+            _rename(node, found)
+    return found
+
+
+def _rename(node: ast.Assign, found: dict[str, set[str]]) -> None:
+    """Note ``run = subprocess.run`` and ``do = exec`` in ``found``."""
+    root, dot, rest = ast.unparse(node.value).partition(".")
+    known = {f"{meaning}{dot}{rest}" for meaning in found.get(root, {root} & DENIED)}
+    for target in node.targets:
+        if isinstance(target, ast.Name) and known and target.id != root:
+            found.setdefault(target.id, set()).update(known)
+
+
+def _spread(name: str, meaning: str) -> Iterator[tuple[str, str]]:
+    """All names that ``from module import *`` binds; the one name of any other import."""
+    if name != "*":
+        yield name, meaning
+        return
+    module = meaning.removesuffix(".*")
+    loaded = sys.modules.get(module) if module.partition(".")[0] in _STANDARD else None
+    names = [] if loaded is None else [n for n in vars(loaded) if not n.startswith("_")]
+    for public in getattr(loaded, "__all__", names):
+        yield public, f"{module}.{public}"
+
+
+def is_pure(name: str) -> bool:
+    """Whether what has this dotted name only computes, or is not of the standard library."""
+    top, *parts = name.split(".")
+    if top in DENIED or top in RISKY:
+        return False
+    if top not in _STANDARD:
+        return True
+    if top not in PURE or any(part.startswith("_") or part in IMPURE for part in parts):
+        return False
+    value: object = import_module(top)
+    for part in parts:
+        value = getattr(value, part, None)
+    return not isinstance(value, ModuleType) or value.__name__.partition(".")[0] in PURE | _ABCS
+
+
+_STANDARD = sys.stdlib_module_names
+_ABCS = frozenset({"_collections_abc"})  # the same as collections.abc
+
+
+class OnceOnly:
+    """What gives its items only once, as far as the text of a file tells: looking uses it up.
+
+    Args:
+        function: Whose names are meant.
+        tree: The syntax tree of its file.
+
+    Attributes:
+        names: Texts of expressions: ``lines``, ``self.lines``.
+    """
+
+    def __init__(self, function: ast.AST, tree: ast.AST) -> None:
+        nodes = list(ast.walk(tree))
+        own = {id(node) for node in (*ast.walk(function), *getattr(tree, "body", ()))}
+        self._imported = aliases(tree)
+        self._generators = {n.name for n in nodes if isinstance(n, FunctionNode) and _yields(n)}
+        self.names: frozenset[str] = frozenset()
+        texts = ((ast.unparse(t), id(n) in own) for n in nodes for t in self._named_by(n))
+        self.names = frozenset(text for text, is_own in texts if is_own or "." in text)
+
+    def is_made_by(self, value: ast.expr | None) -> bool:
+        """Whether the value of an expression is such."""
+        if isinstance(value, ast.Call):
+            name = _dotted(value.func, self._imported)
+            own = name.rpartition(".")[2]
+            return name in ITERATORS or own in READERS | self._generators or _in_itertools(name)
+        if isinstance(value, (ast.Name, ast.Attribute)):
+            return ast.unparse(value) in self.names
+        return isinstance(value, ast.GeneratorExp)
+
+    def _named_by(self, node: ast.AST) -> list[ast.expr]:
+        """The names that ``node`` gives to such, or treats as such."""
+        if isinstance(node, ast.Assign):
+            return node.targets if self.is_made_by(node.value) else []
+        if isinstance(node, (ast.AnnAssign, ast.NamedExpr)):
+            is_said = isinstance(node, ast.AnnAssign) and _says_once(node.annotation)
+            return [node.target] if is_said or self.is_made_by(node.value) else []
+        if isinstance(node, ast.withitem) and node.optional_vars is not None:
+            return [node.optional_vars] if self.is_made_by(node.context_expr) else []
+        if isinstance(node, ast.arg):
+            return [ast.Name(node.arg)] if _says_once(node.annotation) else []
+        is_next = isinstance(node, ast.Call) and ast.unparse(node.func) in {"next", "anext"}
+        return node.args[:1] if is_next and isinstance(node, ast.Call) else []
+
+
+def _in_itertools(name: str) -> bool:
+    return name.startswith("itertools.")
+
+
+def _yields(function: FunctionNode) -> bool:
+    if function.decorator_list:  # most often a context manager
+        return False
+    return any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in ast.walk(function))
+
+
+def _says_once(annotation: ast.expr | None) -> bool:
+    """Whether an annotation names an iterator or a stream."""
+    text = "" if annotation is None else ast.unparse(annotation)
+    return _ONCE.match(text) is not None

@@ -43,9 +43,8 @@ class LineWriter:
                 indent += STEP
                 self.lines[line] = f"{head.rstrip()}\n{indent}{rest}"
             self.lines[end:end] = [f"{indent}{text}\n" for text in added]
-        elif line in self._broken and not self.starts_line(first):
-            indent = self._broken[line]
-            self.lines[line + 1 : line + 1] = [f"{indent}{text}\n" for text in added]
+        elif self.is_broken(first):
+            self.put_into_broken(first, added)
         elif self.starts_line(first):
             indent = self.indent(line)
             self.lines[line:line] = [f"{indent}{text}\n" for text in added]
@@ -76,6 +75,15 @@ class LineWriter:
         extra = [f"{indent}{text}\n" for text in added]
         own = [f"{indent}{rest}"]
         self.lines[at : at + 1] = [f"{head.rstrip()}\n", *(own + extra if behind else extra + own)]
+
+    def is_broken(self, first: ast.stmt) -> bool:
+        """Whether ``first`` stood behind a colon, and has a line of its own by now."""
+        return first.lineno - 1 in self._broken and not self.starts_line(first)
+
+    def put_into_broken(self, first: ast.stmt, added: Sequence[str]) -> None:
+        """Put lines before ``first``, whose suite is broken."""
+        indent = self._broken[first.lineno - 1]
+        self.lines[first.lineno : first.lineno] = [f"{indent}{text}\n" for text in added]
 
     def replace(self, node: ast.stmt, text: str) -> None:
         """Put ``text`` in the place of ``node``, on its first line; comments behind it stay."""
