@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.options import Settings
     from pytest_bayesloc.options.llm import LlmSettings
 
+GRACE_S = 0.5
 _TOLD = "told.txt"
 
 
@@ -123,7 +124,7 @@ class Guiding:
             asked.append(Later(partial(self.guide.suspect, view)))
         for case, later in zip(cases, asked, strict=True):
             try:
-                suspicions = later.result(self._budget.left_s())
+                suspicions = later.result(self.left_s())
             except TimeoutError:
                 continue
             if suspicions:
@@ -161,8 +162,8 @@ class Guiding:
         )
 
     def left_s(self) -> float:
-        """Seconds that may still be waited for it."""
-        return self._budget.left_s()
+        """Seconds that may still be waited for it: until after it has said why there is no answer."""
+        return self._budget.left_s() + GRACE_S
 
     def usage(self) -> Usage:
         """What it took."""

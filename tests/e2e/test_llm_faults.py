@@ -10,12 +10,13 @@ import pytest
 pytest.importorskip("openai", reason="pip install openai")
 
 from tests.e2e.scripted import Request, completion, drips, serving
-from tests.integration.conftest import Project, Projects, Run, projects  # noqa: F401 - a fixture
+from tests.integration.conftest import projects  # noqa: F401 - a fixture
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from tests.e2e.scripted import Script
+    from tests.integration.conftest import Project, Projects, Run
 
 ADD = "def add(a, b):\n    return a - b\n"
 GOOD = "def add(a, b):\n    r = a - b\n    assert r == a + b\n    return r\n"

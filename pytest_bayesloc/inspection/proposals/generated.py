@@ -18,7 +18,8 @@ from pytest_bayesloc.domain.source import (
     parse,
 )
 from pytest_bayesloc.inspection.invariants import RESULT
-from pytest_bayesloc.inspection.proposals.gate import Addition, additions, admitted
+from pytest_bayesloc.inspection.proposals.gate import additions, admitted
+from pytest_bayesloc.inspection.proposals.looking import Addition
 from pytest_bayesloc.inspection.proposals.writing import LineWriter, heartbeat
 
 if TYPE_CHECKING:

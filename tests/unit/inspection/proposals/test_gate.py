@@ -11,7 +11,8 @@ import pytest
 
 from pytest_bayesloc.domain.errors import PatchError
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap
-from pytest_bayesloc.inspection.proposals.gate import MAX_ASSERTIONS, Addition, admitted
+from pytest_bayesloc.inspection.proposals.gate import MAX_ASSERTIONS, admitted
+from pytest_bayesloc.inspection.proposals.looking import Addition
 from pytest_bayesloc.inspection.proposals.world import PURE, is_pure
 
 ORIGINAL = '''\
