@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pytest_bayesloc.domain.evidence import Decision
     from pytest_bayesloc.domain.location import Location
 
@@ -172,20 +170,3 @@ class Usage:
     def tokens(self) -> int:
         """Of prompts and answers."""
         return self.tokens_in + self.tokens_out
-
-
-def named(names: Sequence[str], candidates: Sequence[Code]) -> list[Location]:
-    """The candidates that ``names`` mean, each once, in that order; other names are passed over.
-
-    A name may be the number of a candidate, from 1, its full name, or its qualified name where
-    only one candidate has it.
-    """
-    known: dict[str, Location] = {}
-    for number, code in enumerate(candidates, 1):
-        known[str(number)] = known[code.name] = code.location
-    for code in candidates:
-        own = code.location.qualname
-        if sum(other.location.qualname == own for other in candidates) == 1:
-            known.setdefault(own, code.location)
-    found = (known.get(name.strip()) for name in names)
-    return list(dict.fromkeys(where for where in found if where is not None))

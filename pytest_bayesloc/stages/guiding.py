@@ -162,7 +162,7 @@ class Guiding:
         )
 
     def left_s(self) -> float:
-        """Seconds that may still be waited for it: until after it has said why there is no answer."""
+        """Seconds that may be waited for it: until it has said why there is no answer."""
         return self._budget.left_s() + GRACE_S
 
     def usage(self) -> Usage:

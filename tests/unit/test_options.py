@@ -19,6 +19,11 @@ BAD = {
     "--bayesloc-model=two-faults": "single-fault, independent",
     "--bayesloc-report=pdf": "KIND is one of html, json",
     "--bayesloc-report=json:": "KIND is one of html, json",
+    "--bayesloc-llm-mode=later": "live, replay, record",
+    "--bayesloc-llm-max-calls=-1": "a number: give a whole number of 0 or more",
+    "--bayesloc-llm-max-cost=much": "an amount of money",
+    "--bayesloc-llm-max-prompt=10": "a whole number of 2000 or more",
+    "--bayesloc-llm-parallel=0": "a whole number of 1 or more",
 }
 BAD_INI = {
     "bayesloc_budget = soon": "a positive number of seconds",
@@ -53,3 +58,41 @@ def test_bad_ini_value_is_refused_by_name(
         Settings.from_config(pytestconfig)
 
     assert name in str(raised.value)
+
+
+def test_prices_that_are_none_are_refused(
+    pytestconfig: pytest.Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    getini = pytestconfig.getini
+    prices = {"bayesloc_llm_price": ["gpt 0.4"]}
+    monkeypatch.setattr(pytestconfig, "getini", lambda n: prices.get(n) or getini(n))
+
+    with pytest.raises(pytest.UsageError, match=r"bayesloc_llm_price=gpt 0\.4 is not NAME IN OUT"):
+        Settings.from_config(pytestconfig)
+
+
+def test_money_is_capped_only_where_prices_are_known(
+    pytestconfig: pytest.Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    getini = pytestconfig.getini
+    monkeypatch.setattr(pytestconfig.option, "bayesloc_llm_max_cost", "0.5")
+    monkeypatch.setattr(pytestconfig.option, "bayesloc_llm_model", "gpt")
+    monkeypatch.setattr(pytestconfig.option, "bayesloc_llm", True)
+
+    with pytest.raises(pytest.UsageError, match="the price of gpt is not known"):
+        Settings.from_config(pytestconfig)
+
+    prices = {"bayesloc_llm_price": ["gpt 0.4 1.6"]}
+    monkeypatch.setattr(pytestconfig, "getini", lambda n: prices.get(n) or getini(n))
+    llm = Settings.from_config(pytestconfig).llm
+    assert llm is not None
+    assert (llm.cost, llm.prices) == (0.5, {"gpt": (0.4, 1.6)})
+
+
+def test_no_model_is_asked_unless_somebody_says_so(
+    pytestconfig: pytest.Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-here")
+    monkeypatch.setattr(pytestconfig.option, "bayesloc_llm_model", "gpt")
+
+    assert Settings.from_config(pytestconfig).llm is None

@@ -19,7 +19,6 @@ from pytest_bayesloc.domain.source import (
 )
 from pytest_bayesloc.inspection.invariants import RESULT
 from pytest_bayesloc.inspection.proposals.gate import additions, admitted
-from pytest_bayesloc.inspection.proposals.looking import Addition
 from pytest_bayesloc.inspection.proposals.writing import LineWriter, heartbeat
 
 if TYPE_CHECKING:
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
 
     from pytest_bayesloc.domain.guiding import ProposedCode
     from pytest_bayesloc.domain.source import Unit
+    from pytest_bayesloc.inspection.proposals.looking import Addition
 
 KIND = "generated"
 MAX_TEXT = 200

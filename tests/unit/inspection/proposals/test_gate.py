@@ -6,14 +6,17 @@ import importlib
 from contextlib import suppress
 from textwrap import indent
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_bayesloc.domain.errors import PatchError
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap
 from pytest_bayesloc.inspection.proposals.gate import MAX_ASSERTIONS, admitted
-from pytest_bayesloc.inspection.proposals.looking import Addition
 from pytest_bayesloc.inspection.proposals.world import PURE, is_pure
+
+if TYPE_CHECKING:
+    from pytest_bayesloc.inspection.proposals.looking import Addition
 
 ORIGINAL = '''\
 def f(x, y=1, *rest, key=None):

@@ -1,0 +1,62 @@
+"""What never leaves the machine."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_bayesloc.llm.privacy import Privacy
+
+PRIVACY = Privacy(
+    rootdir="/srv/checkouts/shop",
+    home="/home/mallory",
+    user="mallory",
+    environment={
+        "DEPLOY_TOKEN": "a-value-like-no-token",
+        "DATABASE_URL": "postgresql://db/shop-of-ours",
+        "SECRET_FILE": "/run/secrets/key",
+        "MY_PASSWORD": "short",
+        "PATH": "/usr/local/bin:/usr/bin",
+    },
+    never_sent=("shop/billing/*", "*.csv"),
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "cleaned"),
+    [
+        ("it is a-value-like-no-token.", "it is <redacted>."),
+        ("at postgresql://db/shop-of-ours", "at <redacted>"),
+        ('password = "hunter2-and-more"', 'password = "<redacted>"'),
+        ("ghp_0123456789abcdefghijABCDEFGHIJ", "<redacted>"),
+        ("/srv/checkouts/shop/cart.py:3", "<rootdir>/cart.py:3"),
+        ("/home/mallory/.cache", "<home>/.cache"),
+        ("/home/eve/x and /Users/eve/x", "<home>/x and <home>/x"),
+        (r"C:\Users\eve\x", r"<home>\x"),
+        ("by mallory, or mallory2", "by <user>, or mallory2"),
+        ("open('/run/secrets/key') in /usr/local/bin:/usr/bin, short",) * 2,
+    ],
+)
+def test_text_is_cleaned(text: str, cleaned: str) -> None:
+    assert PRIVACY.clean(text) == cleaned
+
+
+def test_account_that_names_nobody_is_an_ordinary_word() -> None:
+    assert Privacy(user="root").clean("the root of a tree") == "the root of a tree"
+
+
+@pytest.mark.parametrize(
+    ("file", "is_sent"),
+    [
+        ("shop/cart.py", True),
+        (".env", False),
+        ("deploy/.env.production", False),
+        ("certs/server.KEY", False),
+        ("app/Secrets/load.py", False),
+        ("settings/credentials.py", False),
+        ("shop/billing/tax.py", False),
+        ("data/prices.csv", False),
+        ("shop\\billing\\tax.py", False),
+    ],
+)
+def test_files_that_are_named_are_never_sent(file: str, is_sent: bool) -> None:
+    assert PRIVACY.may_send(file) is is_sent
