@@ -9,11 +9,20 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import pytest
-from sqlalchemy import func, inspect, select, update
+from sqlalchemy import func, inspect, select, text, update
 
 from pytest_bayesloc.domain.errors import StoreError
 from pytest_bayesloc.memory.ledger import Ledger
-from pytest_bayesloc.memory.schema import BUG, EMBEDDING, META, METADATA, REJECTED, VERSION
+from pytest_bayesloc.memory.schema import (
+    BUG,
+    EMBEDDING,
+    JUDGED,
+    META,
+    METADATA,
+    REJECTED,
+    TRIAL,
+    VERSION,
+)
 from pytest_bayesloc.memory.store import BugStore
 from tests.integration import test_memory_runs as runs
 from tests.integration.conftest import projects  # noqa: F401 - a fixture
@@ -99,13 +108,16 @@ def test_tables_of_the_first_version_are_brought_up_to_date(
     store: BugStore, postgresql: str
 ) -> None:
     with store.transaction() as connection:
-        METADATA.drop_all(connection, tables=[EMBEDDING, REJECTED])
+        METADATA.drop_all(connection, tables=[EMBEDDING, JUDGED, REJECTED])
+        connection.execute(text("ALTER TABLE trial DROP COLUMN cause"))
         connection.execute(update(META).values(value="1"))
 
     other = BugStore(postgresql, pytest.fail)
     with closing(other), other.transaction(write=False) as connection:
         assert set(METADATA.tables) <= set(inspect(connection).get_table_names())
         assert connection.execute(select(META.c.value)).scalar_one() == str(VERSION)
+        columns = {column["name"] for column in inspect(connection).get_columns("trial")}
+        assert columns == {column.name for column in TRIAL.columns}
 
 
 def test_server_that_does_not_answer_costs_one_line(projects: Projects) -> None:  # noqa: F811
