@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
-import threading
 from contextlib import closing
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 pytest.importorskip("openai", reason="pip install openai")
 
+from tests.e2e.scripted import Request, completion, serving
 from tests.integration.conftest import projects  # noqa: F401 - a fixture
 
 if TYPE_CHECKING:
@@ -38,37 +36,17 @@ ANSWERS: dict[str, dict[str, Any]] = {
 }
 
 
-class Handler(BaseHTTPRequestHandler):
-    """Answers by what the prompt begins with."""
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base's name
-        """Say nothing."""
-
-    def do_POST(self) -> None:
-        """One chat completion."""
-        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        prompt = body["messages"][1]["content"]
-        answer = next(said for words, said in ANSWERS.items() if words in prompt)
-        message = {"role": "assistant", "content": json.dumps(answer)}
-        data = json.dumps({"choices": [{"message": message, "finish_reason": "stop"}]}).encode()
-        self.send_response(200)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
+def answered(request: Request) -> None:
+    """By what the prompt asks."""
+    said = next(said for words, said in ANSWERS.items() if words in request.prompt)
+    request.send(completion(said))
 
 
 @pytest.fixture(scope="module")
 def endpoint() -> Iterator[str]:
     """The base URL of a server that answers as scripted."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}/v1"
-        finally:
-            server.shutdown()
-            thread.join(5)
+    with serving(answered) as script:
+        yield script.url
 
 
 def run(project: Project, endpoint: str) -> str:
