@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.options.llm import LlmSettings
 
 GRACE_S = 0.5
+N_RANKED = 10  # groups of failing tests
 _TOLD = "told.txt"
 
 
@@ -116,13 +117,13 @@ class Guiding:
     # -- its uses
 
     def judge(self, groups: Sequence[Group], cases: Sequence[Case]) -> None:
-        """Let it rank the candidates of each group, all at once."""
+        """Let it rank the candidates of the largest groups, all at once."""
         asked = []
-        for group, case in zip(groups, cases, strict=True):
+        for group, case in zip(groups[:N_RANKED], cases, strict=False):
             known = self._known.get(case.failing[0], ())
             view = self._views.fault(case, _by_id([group]), known)
             asked.append(Later(partial(self.guide.suspect, view)))
-        for case, later in zip(cases, asked, strict=True):
+        for case, later in zip(cases, asked, strict=False):
             try:
                 suspicions = later.result(self.left_s())
             except TimeoutError:
@@ -209,7 +210,7 @@ class Guiding:
             "bayesloc_llm_never_send names. To see it first: --bayesloc-llm-dry-run. (llm-sent)"
         )
         if reporter is not None:
-            reporter.ensure_newline()
+            reporter.write_line("")  # the dots of the tests may have no end yet
             reporter.write_line(text, yellow=True)
         else:
             self._note(text)

@@ -26,6 +26,8 @@ SMALL = (
     "--bayesloc-budget=150",
 )
 
+RATE = "rate = min(1 - left, MAX_RATE)"
+
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Project:
@@ -87,6 +89,24 @@ def test_kept_exchanges_hold_what_was_asked(demo: Project, run: Run) -> None:
 
     assert {item["use"] for item in kept} >= {"ranking", "inspection", "reflection", "summary"}
     assert all(item["request"]["temperature"] == 0.3 for item in kept)
+
+
+def test_story_of_a_bug_is_put_in_words(demo: Project, run: Run, llm_server: str) -> None:
+    def again(old: str, new: str) -> Run:
+        text = demo.read("cutshop/prices.py")
+        assert old in text
+        (demo.root / "cutshop" / "prices.py").write_text(text.replace(old, new), encoding="utf-8")
+        options = (*SMALL, "--bayesloc-without=llm", "--bug-advice", "tests/test_prices.py")
+        return demo.localize(*options, env={"OPENAI_BASE_URL": f"{llm_server}/v1"})
+
+    assert run.document["memory"]["records"][0]["state"] == "open"
+    first = again(RATE, f"{RATE} + 0.0")
+    second = again(f"{RATE} + 0.0", f"{RATE} + 0.0 + 0.0")
+
+    assert uses(first) == {"summary": 1}
+    assert uses(second) == {"summary": 1, "approaches": 1}, second.output
+    (loop,) = second.document["memory"]["loops"]
+    assert sum(line.startswith("to try, by the language model: ") for line in loop["said"]) == 3
 
 
 def llm_folder(project: Project) -> Path:
