@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 N_NAMED = 5
 KS = (1, 3, 5)
 #: Share of faults of which the oracle names the right candidate first; None: names are drawn.
-QUALITIES = (None, 0.5, 0.7, 0.9, 1.0)
+QUALITIES = (0.0, None, 0.5, 0.7, 0.9, 1.0)
 
 
 class Oracle:
