@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from pytest_bayesloc.stages.guiding import Guiding
     from pytest_bayesloc.stages.remembering import Remembering
 
-N_SUSPECTS = 5  # of each fault, whose calls are shown
-
 
 class BayeslocWarning(pytest.PytestWarning):
     """Something of ours went wrong; the tests and pytest's exit status are as they would be."""
@@ -365,7 +363,7 @@ class LocalizationSession:
         from pytest_bayesloc.domain.advice import Remembered
         from pytest_bayesloc.domain.guiding import Usage
         from pytest_bayesloc.domain.result import Result
-        from pytest_bayesloc.inspection.cases import combined
+        from pytest_bayesloc.inspection.cases import calls_around, combined
         from pytest_bayesloc.report.json import to_json
 
         recorded = self._recorder.recorded
@@ -381,7 +379,7 @@ class LocalizationSession:
             seconds=self._seconds,
             ranking=combined(faults),
             faults=faults,
-            edges=_calls_around(faults, cases),
+            edges=calls_around(faults, cases),
             partial=(*recorded.partial, *self._notes),
             memory=self._remembered or Remembered(),
             llm=self._guiding.usage() if self._guiding is not None else Usage(),
@@ -389,17 +387,3 @@ class LocalizationSession:
         return to_json(
             result, pytest_version=pytest.__version__, python_version=platform.python_version()
         )
-
-
-def _calls_around(
-    faults: Sequence[Fault], cases: Sequence[Case]
-) -> tuple[tuple[Location, Location, int], ...]:
-    """The calls near the top suspects, of those that were recorded."""
-    edges = {edge: n for case in cases for edge, n in case.recording.edges.items()}
-    if not edges:
-        return ()
-    from pytest_bayesloc.localization.callgraph import around, call_graph
-
-    suspects = [row.location for fault in faults for row in fault.ranking[:N_SUSPECTS]]
-    graph = around(call_graph(edges), suspects)
-    return tuple(sorted(graph.edges(data="calls")))

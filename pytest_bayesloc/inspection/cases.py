@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.inspection.guards import Guard
 
 N_ROWS = 300
+N_SUSPECTS = 5  # of each fault, whose calls are shown
 _RAISED = frozenset({Outcome.RAISE_FRAME, Outcome.GUARD_REFUSED})
 #: A test that holds so much of the belief is said to be at fault.
 LIKELY = 0.5
@@ -293,3 +294,17 @@ def combined(faults: Sequence[Fault]) -> tuple[Ranked, ...]:
         for start, tied in zip(starts, ties, strict=False)
         for row in tied
     )
+
+
+def calls_around(
+    faults: Sequence[Fault], cases: Sequence[Case]
+) -> tuple[tuple[Location, Location, int], ...]:
+    """The calls near the top suspects, of those that were recorded."""
+    edges = {edge: n for case in cases for edge, n in case.recording.edges.items()}
+    if not edges:
+        return ()
+    from pytest_bayesloc.localization.callgraph import around, call_graph
+
+    suspects = [row.location for fault in faults for row in fault.ranking[:N_SUSPECTS]]
+    graph = around(call_graph(edges), suspects)
+    return tuple(sorted(graph.edges(data="calls")))

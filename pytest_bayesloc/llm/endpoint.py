@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -60,7 +60,6 @@ class CallError(Exception):
     n_calls: int = 1
     is_final: bool = False
     hint: str = ""
-    headers: Mapping[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return self.what

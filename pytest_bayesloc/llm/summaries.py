@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from pytest_bayesloc.domain.bug import (
     HYPOTHESIS_LENGTH,
@@ -16,7 +16,7 @@ from pytest_bayesloc.domain.bug import (
 )
 from pytest_bayesloc.llm.answers import Prompt
 from pytest_bayesloc.llm.prompts import render
-from pytest_bayesloc.llm.schemas import Beginning, Failed, Mended
+from pytest_bayesloc.llm.schemas import Answer, Beginning, Failed, Mended
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.bug import BugRecord, Edit, Symptom
     from pytest_bayesloc.domain.ports import Summarizer
     from pytest_bayesloc.llm.answers import Answers
+
+T = TypeVar("T", bound=Answer)
 
 MARK = "LLM: "  # before what a language model said, wherever it is kept
 _LONG, _SHORT = 4_000, 1_000
@@ -57,40 +59,25 @@ class LlmSummarizer:
     def begun(self, symptom: Symptom, *, raised_at: str, p: float) -> str:
         """A hypothesis; the likeliest place, which rules know, stands before it."""
         said = self._rules.begun(symptom, raised_at=raised_at, p=p)
-        answer = self._answers.ask(
-            self._prompt(
-                "begun",
-                error=symptom.error[:_LONG],
-                code=symptom.code[:_LONG] if self._may_show(symptom) else "(not shown)",
-                rules=said,
-            ),
+        answer = self._asked(
+            "begun",
             Beginning,
-            self._model,
+            error=symptom.error[:_LONG],
+            code=symptom.code[:_LONG] if self._may_show(symptom) else "(not shown)",
+            rules=said,
         )
         if answer is None:
             return said
-        self._count("summary")
         place = said.partition("; ")[0]
         return clipped(f"{place}; {MARK}{answer.hypothesis}", HYPOTHESIS_LENGTH)
 
     def failed(self, record: BugRecord, edit: Edit, now: Symptom) -> Setback:
         """What is learned from a trial that failed."""
         said = self._rules.failed(record, edit, now)
-        answer = self._answers.ask(
-            self._prompt(
-                "failed",
-                error=record.symptom.error[:_LONG],
-                diff=self._diff(edit),
-                plan=edit.plan[:_SHORT],
-                now=now.error[:_SHORT],
-                tried=[*record.failed_strategies[-5:]] or ["nothing"],
-            ),
-            Failed,
-            self._model,
-        )
+        own = {"plan": edit.plan[:_SHORT], "now": now.error[:_SHORT]}
+        answer = self._asked("failed", Failed, **self._trial(record, edit), **own)
         if answer is None:
             return said
-        self._count("summary")
         return replace(
             said,
             why=marked(answer.why_failed, WHY_LENGTH) or said.why,
@@ -102,19 +89,9 @@ class LlmSummarizer:
     def succeeded(self, record: BugRecord, edit: Edit) -> Success:
         """What is learned from the trial that mended it."""
         said = self._rules.succeeded(record, edit)
-        answer = self._answers.ask(
-            self._prompt(
-                "succeeded",
-                error=record.symptom.error[:_LONG],
-                diff=self._diff(edit),
-                tried=[*record.failed_strategies[-5:]] or ["nothing"],
-            ),
-            Mended,
-            self._model,
-        )
+        answer = self._asked("succeeded", Mended, **self._trial(record, edit))
         if answer is None:
             return said
-        self._count("summary")
         return replace(
             said,
             why=marked(answer.why_worked, WHY_LENGTH) or said.why,
@@ -122,13 +99,26 @@ class LlmSummarizer:
             cause=marked(answer.final_root_cause, WHY_LENGTH),
         )
 
-    def _prompt(self, template: str, **values: object) -> Prompt:
-        return Prompt(
+    def _asked(self, template: str, shape: type[T], **values: object) -> T | None:
+        """An answer to the prompt ``template``, counted."""
+        prompt = Prompt(
             use="summary",
             system=render("system"),
             user=render(template, **values),
             max_tokens=500,
         )
+        answer = self._answers.ask(prompt, shape, self._model)
+        if answer is not None:
+            self._count("summary")
+        return answer
+
+    def _trial(self, record: BugRecord, edit: Edit) -> dict[str, object]:
+        """What is told of every trial."""
+        return {
+            "error": record.symptom.error[:_LONG],
+            "diff": self._diff(edit),
+            "tried": [*record.failed_strategies[-5:]] or ["nothing"],
+        }
 
     def _may_show(self, symptom: Symptom) -> bool:
         """Whether all the code around the failure may be sent."""
