@@ -8,6 +8,7 @@ import pytest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from pytest_bayesloc.domain.inspection import InspectionPatch
     from pytest_bayesloc.domain.location import Location
@@ -36,4 +37,14 @@ def pytest_bayesloc_localized(
         config: pytest's.
         groups: The failing tests in groups, each with its spectrum, prior and first evidence.
         cases: Of each group, what inspections made of it.
+    """
+
+
+@pytest.hookspec
+def pytest_bayesloc_fix_tools(config: pytest.Config) -> Sequence[Path]:  # type: ignore[empty-body]
+    """Offer fix tools.
+
+    Returns:
+        Their definitions: YAML files (docs/fixes.md), each with what it runs beside it. Who
+        installs a plugin trusts them.
     """

@@ -46,9 +46,14 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
     """Answer a question to the memory instead of running tests."""
     if not _is_on(config) or not options.is_question(config):
         return None
+    settings = options.Settings.from_config(config)
+    if options.is_about_fixes(config):
+        from pytest_bayesloc.stages import fix_tools
+
+        return fix_tools.answer(config)
     from pytest_bayesloc.stages.asking import answer
 
-    return answer(config, options.Settings.from_config(config))
+    return answer(config, settings)
 
 
 @pytest.hookimpl(trylast=True)

@@ -23,14 +23,19 @@ if TYPE_CHECKING:
 
     from pytest_bayesloc.collection.recorder import Recorder
     from pytest_bayesloc.domain.advice import Remembered
+    from pytest_bayesloc.domain.fixing import Fix
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.result import Fault
     from pytest_bayesloc.inspection.case import Case
     from pytest_bayesloc.inspection.cases import Group
     from pytest_bayesloc.inspection.changes import Changes
     from pytest_bayesloc.options import Launch, Settings
+    from pytest_bayesloc.options.fix import FixSettings
     from pytest_bayesloc.stages.guiding import Guiding
     from pytest_bayesloc.stages.remembering import Remembering
+
+
+FIX_SHARE = 1 / 3  # of the budget, at least, where fixes are searched
 
 
 class BayeslocWarning(pytest.PytestWarning):
@@ -68,6 +73,7 @@ class LocalizationSession:
             self._note,
         )
         self._remembered: Remembered | None = None
+        self._fixes: tuple[Fix, ...] | None = None
 
     @cached_property
     def _memory(self) -> Remembering:
@@ -250,6 +256,9 @@ class LocalizationSession:
         if self._has_memory_work(is_red=True) and not self._stopped_by_hand:
             with self._stage("remember"):
                 self._remember(groups, faults, cases)
+        if self._settings.fix is not None and not self._stopped_by_hand:
+            with self._stage("fix"):
+                self._fix(self._settings.fix, groups, cases)
         with self._stage("report"):
             self._document = self._result(faults, cases)
             self._written = write_reports(
@@ -331,6 +340,10 @@ class LocalizationSession:
         except Exception as error:  # noqa: BLE001 - the ranking stands without it
             self._warn(error)
 
+    def _kept_s(self) -> float:
+        """Seconds of the budget that the search for fixes has for itself."""
+        return 0.0 if self._settings.fix is None else self._settings.budget_s * FIX_SHARE
+
     def _inspect(self, groups: Sequence[Group], cases: Sequence[Case]) -> None:
         from pytest_bayesloc.stages.inspecting import Inspecting
 
@@ -343,10 +356,31 @@ class LocalizationSession:
             clock=monotonic,
             note=self._note,
             warn=self._warn,
-            spent_s=self._seconds.get("guide", 0.0),
+            spent_s=self._seconds.get("guide", 0.0) + self._kept_s(),
             more=() if self._guiding is None else (self._guiding.kind(groups),),
         )
         stage.run(cases, tuple(self._recorder.recorded.verdicts))
+
+    def _fix(self, fix: FixSettings, groups: Sequence[Group], cases: Sequence[Case]) -> None:
+        from pytest_bayesloc.stages.fixing import Fixing
+
+        stage = Fixing(
+            config=self._config,
+            settings=self._settings,
+            fix=fix,
+            launch=self._launch,
+            sources=self._sources,
+            clock=monotonic,
+            note=self._note,
+            warn=self._warn,
+            judge=None if self._guiding is None else self._guiding.guide,
+        )
+        spent_s = sum(self._seconds.get(name, 0.0) for name in ("guide", "inspect"))
+        least_s = self._settings.budget_s * FIX_SHARE
+        stage.run(groups, cases, max(least_s, self._settings.budget_s - spent_s))
+        self._fixes = stage.write_patches()
+        if fix.mode == "apply":
+            self._fixes = stage.apply_best()
 
     def _tell_others(self, groups: Sequence[Group], cases: Sequence[Case]) -> None:
         try:
@@ -383,6 +417,7 @@ class LocalizationSession:
             partial=(*recorded.partial, *self._notes),
             memory=self._remembered or Remembered(),
             llm=self._guiding.usage() if self._guiding is not None else Usage(),
+            fixes=self._fixes,
         )
         return to_json(
             result, pytest_version=pytest.__version__, python_version=platform.python_version()

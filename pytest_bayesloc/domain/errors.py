@@ -35,3 +35,11 @@ class AnswerError(BayeslocError):
 
 class StoreError(BayeslocError):
     """A memory that can't be read or written."""
+
+
+class ToolError(BayeslocError):
+    """A fix tool that can't be read, trusted or run."""
+
+
+class FixError(BayeslocError):
+    """A fix that is not applied, or not undone."""

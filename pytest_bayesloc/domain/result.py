@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from pytest_bayesloc.domain.evidence import Evidence
     from pytest_bayesloc.domain.failure import ErrorKind, Failure, Origin
+    from pytest_bayesloc.domain.fixing import Fix
     from pytest_bayesloc.domain.inspection import Inspection
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.spectrum import Counts
@@ -103,6 +104,7 @@ class Result:
         partial: What is missing, and why.
         memory: What is remembered of the failures.
         llm: What asking a language model took.
+        fixes: What was found by searching; None if fixes were not searched.
     """
 
     n_passed: int
@@ -120,3 +122,4 @@ class Result:
     partial: tuple[str, ...] = ()
     memory: Remembered = field(default_factory=Remembered)
     llm: Usage = field(default_factory=Usage)
+    fixes: tuple[Fix, ...] | None = None

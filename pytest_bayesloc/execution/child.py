@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 RECORDER = "bayesloc-told"  # the name of a plugin with ``told``, which answers with a text
 OUTPUT_LIMIT = 4000
+WHOLE = "::*"  # behind the name of a file: all its tests
 ERROR_LIMIT = 500
 
 
@@ -55,6 +56,7 @@ class Child:
         self._reports: list[pytest.TestReport] = []
         self._overlays: list[Overlay] = []
         self._n_swapped = 0
+        self._failed = ""  # with what a test of a whole file failed
 
     def run(self, request: Message, overlays: Sequence[Overlay] = ()) -> None:
         """Carry ``request`` out."""
@@ -117,6 +119,8 @@ class Child:
             if node_id in self._items:
                 item = self._items[node_id]
                 self._run_test(item, following.get(item))
+            elif node_id.endswith(WHOLE):
+                self._run_whole(node_id)
             elif node_id in self._collected:
                 error = self._collected[node_id]
                 self._send({"start": node_id})
@@ -125,6 +129,15 @@ class Child:
         recorder = runnable[0].config.pluginmanager.get_plugin(RECORDER) if runnable else None
         if recorder is not None:
             self._send({"traced": recorder.told()})
+
+    def _run_whole(self, name: str) -> None:
+        """Run all tests of a file; it passes if all of them do."""
+        self._failed = ""
+        for node_id, item in self._items.items():
+            if node_id.startswith(name[:-1]):
+                self._run_test(item, None)
+        self._send({"start": name})
+        self._end(name, "fail" if self._failed else "pass", self._failed, "")
 
     def _run_test(self, item: pytest.Item, following: pytest.Item | None) -> None:
         self._current = item.nodeid
@@ -142,6 +155,7 @@ class Child:
         failed = [report for report in self._reports if report.failed]
         skipped = not self._reports or any(report.skipped for report in self._reports)
         verdict = "fail" if failed else "not-run" if skipped else "pass"
+        self._failed = self._failed or _error(failed)
         self._end(item.nodeid, verdict, _error(failed), _output(failed))
 
     @pytest.hookimpl(tryfirst=True)

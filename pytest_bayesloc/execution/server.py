@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NoReturn
 import pytest
 
 from pytest_bayesloc.domain.clock import monotonic
-from pytest_bayesloc.execution.child import Child
+from pytest_bayesloc.execution.child import WHOLE, Child
 from pytest_bayesloc.execution.link import answering
 from pytest_bayesloc.execution.overlay import bring_to_front
 from pytest_bayesloc.execution.processes import (
@@ -111,7 +111,9 @@ class Server:
     ) -> Generator[None, None, None]:
         """Only the targeted tests, in the order of the main run."""
         order = {node_id: i for i, node_id in enumerate(self._tests)}
-        chosen = sorted((i for i in items if i.nodeid in order), key=lambda i: order[i.nodeid])
+        wholes = tuple(name[:-1] for name in self._tests if name.endswith(WHOLE))
+        own = (i for i in items if i.nodeid in order or i.nodeid.startswith(wholes))
+        chosen = sorted(own, key=lambda i: order.get(i.nodeid, len(order)))
         items[:] = chosen
         result = yield
         items[:] = [item for item in chosen if item in items]

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.advice import Advice, LoopWarning, Similar
+from pytest_bayesloc.domain.words import words
 from pytest_bayesloc.memory.lookup import Lookup
 from pytest_bayesloc.memory.loops import Limits, Loop, LoopKind, loops
 from pytest_bayesloc.memory.retrieval import Entry, Score, bm25, jaccard
-from pytest_bayesloc.memory.words import words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,8 +15,8 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
+from pytest_bayesloc.domain.masking import VERSION, masked
 from pytest_bayesloc.domain.source import lines_of
-from pytest_bayesloc.memory.masking import VERSION, masked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import delete, func, insert, select, update
 
 from pytest_bayesloc.domain.bug import BugRecord, Setback, State
+from pytest_bayesloc.domain.words import numbered, words
 from pytest_bayesloc.memory.rows import chunks, key_of, record_of, sighting_of, stored
 from pytest_bayesloc.memory.schema import (
     ADVICE,
@@ -24,7 +25,6 @@ from pytest_bayesloc.memory.schema import (
     TRIAL,
 )
 from pytest_bayesloc.memory.store import dumps, safe
-from pytest_bayesloc.memory.words import numbered, words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from sqlalchemy import func, select, text
 
 from pytest_bayesloc.domain.bug import Category, Outcome
+from pytest_bayesloc.domain.words import numbered, words
 from pytest_bayesloc.memory.retrieval import Entry
 from pytest_bayesloc.memory.rows import CHUNK
 from pytest_bayesloc.memory.schema import BUG, FAILURE, NOTE, OBSERVATION, POSTING, TRIAL
 from pytest_bayesloc.memory.store import safe
-from pytest_bayesloc.memory.words import numbered, words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from math import log, sqrt
+from math import log
 from typing import TYPE_CHECKING, TypeAlias
 
-from pytest_bayesloc.memory.words import trigrams, words
+from pytest_bayesloc.domain.words import trigrams, words
+from pytest_bayesloc.localization.similarity import cosines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -50,12 +51,7 @@ def reference(query: Entry, entries: Sequence[Entry]) -> list[float]:
 
 def tf_idf(query: Entry, entries: Sequence[Entry]) -> list[float]:
     """Cosine of the words and threes of characters of signature and tags, the rare ones heavy."""
-    counts = [_features(entry) for entry in (query, *entries)]
-    n_with = Counter(feature for found in counts for feature in found)
-    weights = {feature: 1 + log(len(counts) / n) for feature, n in n_with.items()}
-    vectors = [_unit(found, weights) for found in counts]
-    own = vectors[0]
-    return [_dot(own, other) for other in vectors[1:]]
+    return cosines(_features(query), [_features(entry) for entry in entries])
 
 
 def bm25(query: Entry, entries: Sequence[Entry]) -> list[float]:
@@ -109,17 +105,6 @@ def _features(entry: Entry) -> Counter[str]:
     found = _word_counts(entry)
     found.update(f"3:{three}" for three in trigrams(entry.signature))
     return found
-
-
-def _unit(found: Mapping[str, int], weights: Mapping[str, float]) -> dict[str, float]:
-    vector = {feature: (1 + log(n)) * weights[feature] for feature, n in found.items()}
-    length = sqrt(sum(value * value for value in vector.values()))
-    return {feature: value / length for feature, value in vector.items()} if length else {}
-
-
-def _dot(a: Mapping[str, float], b: Mapping[str, float]) -> float:
-    small, large = sorted((a, b), key=len)
-    return sum(value * large[feature] for feature, value in small.items() if feature in large)
 
 
 Score: TypeAlias = "Callable[[Entry, Sequence[Entry]], list[float]]"

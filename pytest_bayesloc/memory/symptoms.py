@@ -15,9 +15,9 @@ from pytest_bayesloc.domain.bug import (
     TestFailure,
     clipped,
 )
+from pytest_bayesloc.domain.masking import masked
 from pytest_bayesloc.memory.constraints import Guards
 from pytest_bayesloc.memory.fingerprint import fingerprint
-from pytest_bayesloc.memory.masking import masked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_bayesloc.options.fix import FixSettings, add_fix_options
 from pytest_bayesloc.options.llm import LlmSettings, add_llm_options
 from pytest_bayesloc.options.reading import (
     COLLECT,
@@ -79,6 +80,7 @@ class Settings:
         source: Folders or packages under test; empty: as coverage.py is configured, or rootdir.
         reports: What to write.
         llm: About language models; None: none is asked.
+        fix: About fixes; None: none is searched.
     """
 
     inspect: bool
@@ -105,6 +107,7 @@ class Settings:
     source: tuple[str, ...]
     reports: tuple[Report, ...]
     llm: LlmSettings | None
+    fix: FixSettings | None
 
     @property
     def remembers(self) -> bool:
@@ -148,6 +151,7 @@ class Settings:
             source=source_entries(config),
             reports=_reports(config, inspect=inspect),
             llm=LlmSettings.from_config(config),
+            fix=FixSettings.from_config(config),
         )
 
 
@@ -193,6 +197,7 @@ def add_options(parser: pytest.Parser) -> None:
         group.addoption(flag, action="append", metavar=metavar, help=text)
         parser.addini(f"bayesloc_{name}", text, type="linelist", default=[])
     add_llm_options(parser, group)
+    add_fix_options(parser, group)
     parser.addini("bug_advice", "print what is remembered of each failure", type="bool")
     parser.addini("bayesloc", "inspect the suspects of every failing run", type="bool")
     parser.addini("no_bayesloc", "the plugin does nothing at all", type="bool")
@@ -223,7 +228,13 @@ def is_listing(config: pytest.Config) -> bool:
 def is_question(config: pytest.Config) -> bool:
     """Whether the memory is asked or corrected, and no test is to be run."""
     names = ("bug_advice_last", "bug_stats", "bug_stats_json", "bug_forget", "bug_merge")
-    return any(config.getoption(name) for name in names)
+    return any(config.getoption(name) for name in names) or is_about_fixes(config)
+
+
+def is_about_fixes(config: pytest.Config) -> bool:
+    """Whether fix tools are listed or trusted, or fixes undone, and no test is to be run."""
+    asked = any(config.getoption(f"bayesloc_{name}") for name in ("trust", "fix_tools"))
+    return asked or config.getoption("bayesloc_fix") == "undo"
 
 
 def source_entries(config: pytest.Config) -> tuple[str, ...]:

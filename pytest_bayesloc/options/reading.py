@@ -36,6 +36,7 @@ EMBEDDING_MODEL = "text-embedding-3-small"
 LOOPS = ("errors", "misses", "cycles", "code_edits")
 #: Of OpenAI's, too; asked only with --bayesloc-llm.
 MODEL = "gpt-4.1-mini"
+FIX_MODES = ("off", "suggest", "review", "apply", "undo")
 MODES_OF_LLM = ("live", "replay", "record")
 HOW_MANY = "a number: give a whole number of 0 or more, for example 3"
 
@@ -80,6 +81,7 @@ VALUES = (
     Option("llm_inspections", "N", "functions of a fault that it writes assertions for", "3"),
     Option("llm_parallel", "N", "requests that may be under way at once", "4"),
     Option("llm_folder", "DIR", "where requests and answers are kept", ".bayesloc/llm"),
+    Option("fix", "|".join(FIX_MODES), "search fixes, and what to do with them", "off"),
     Option("green", "REV", "git revision at which the tests are known to pass", ""),
 )
 

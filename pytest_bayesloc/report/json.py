@@ -7,15 +7,17 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.evidence import Outcome
+from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.inspection import Effect
 from pytest_bayesloc.report.memory import memory_to_json
 from pytest_bayesloc.report.text import clip
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_bayesloc.domain.evidence import Evidence
     from pytest_bayesloc.domain.failure import Failure
+    from pytest_bayesloc.domain.fixing import Fix
     from pytest_bayesloc.domain.guiding import Usage
     from pytest_bayesloc.domain.inspection import Inspection, TestRun
     from pytest_bayesloc.domain.location import Location
@@ -56,12 +58,7 @@ def to_json(result: Result, *, pytest_version: str, python_version: str) -> dict
             ]
         },
         "memory": memory_to_json(result.memory),
-        "fixes": [
-            _fix(number, inspection)
-            for number, fault in enumerate(faults, 1)
-            for inspection in fault.inspections
-            if inspection.evidence.outcome is Outcome.MUTANT_REPAIRS
-        ],
+        "fixes": _fixes(result, faults),
         "llm": _llm(result.llm),
         "partial": [*map(clip, result.partial), *_cuts(result), *_not_finite(result)],
     }
@@ -225,15 +222,59 @@ def _inspection(fault: int, inspection: Inspection) -> dict[str, object]:
     }
 
 
-def _fix(fault: int, inspection: Inspection) -> dict[str, object]:
+def _fixes(result: Result, faults: Sequence[Fault]) -> list[dict[str, object]]:
+    """What was searched for; where nothing was, what inspections came across."""
+    if result.fixes is not None:
+        return [_fix(fix) for fix in result.fixes if fix.fault <= len(faults)]
+    return [
+        _come_across(number, inspection)
+        for number, fault in enumerate(faults, 1)
+        for inspection in fault.inspections
+        if inspection.evidence.outcome is Outcome.MUTANT_REPAIRS
+    ]
+
+
+def _fix(fix: Fix) -> dict[str, object]:
+    return {
+        "fault": fix.fault,
+        "step": None,
+        "tool": clip(fix.tool),
+        "stage": fix.stage,
+        "level": fix.level.value,
+        "target": _location(fix.target),
+        "words": clip(fix.words),
+        "diff": clip(fix.diff, MAX_BLOCK),
+        "verified": fix.is_verified,
+        "n_failing": len(fix.failing),
+        "n_passing": len(fix.passing),
+        "checked": [clip(node_id) for node_id in (*fix.failing, *fix.passing)[:MAX_TESTS]],
+        "seconds": positive(fix.seconds),
+        "worth": unit(fix.worth),
+        "patch_file": fix.patch_file or None,
+        "applied": fix.is_applied,
+    }
+
+
+def _come_across(fault: int, inspection: Inspection) -> dict[str, object]:
     """An edit that turned the failing tests green and broke no test that was tried."""
+    trial = next(t for t in inspection.trials if t.effect is Effect.REPAIRS)
     return {
         "fault": fault,
         "step": inspection.step,
+        "tool": clip(trial.words.partition(",")[0]),
+        "stage": "inspection",
+        "level": Level.UNSAFE.value,
         "target": _location(inspection.target),
-        "words": next(t.words for t in inspection.trials if t.effect is Effect.REPAIRS),
+        "words": clip(trial.words),
         "diff": clip(inspection.diff, MAX_BLOCK),
+        "verified": False,
+        "n_failing": 0,
+        "n_passing": 0,
         "checked": [clip(node_id) for node_id in list(inspection.tests)[:MAX_TESTS]],
+        "seconds": positive(inspection.seconds),
+        "worth": 0.5,
+        "patch_file": None,
+        "applied": False,
     }
 
 

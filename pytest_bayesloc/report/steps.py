@@ -56,11 +56,17 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FixView:
-    """A small edit that made the failing tests pass."""
+    """A change that may mend the fault.
+
+    ``said`` is what was checked, ``level`` how far it goes, and ``next_step`` how to have it; empty
+    where it is an inspection's.
+    """
 
     place: Place
     words: str
-    n_checked: str
+    said: str
+    level: str
+    next_step: str
     diff: tuple[DiffLine, ...]
 
 
@@ -88,12 +94,30 @@ def step_of(step: Mapping[str, Any]) -> Step:
 
 def fix_of(fix: Mapping[str, Any]) -> FixView:
     """An entry of the document's ``fixes``."""
+    where, patch = place(fix["target"]), fix["patch_file"]
     return FixView(
-        place=place(fix["target"]),
+        place=where,
         words=one_line(fix["words"]),
-        n_checked=count(len(fix["checked"]), "test"),
+        said=_checked(fix, where.name),
+        level="" if fix["stage"] == "inspection" else one_line(fix["level"]),
+        next_step=f"git apply {one_line(patch)}" if patch and not fix["applied"] else "",
         diff=tuple(_diff(fix["diff"])),
     )
+
+
+def _checked(fix: Mapping[str, Any], name: str) -> str:
+    """What a change was checked against, in a sentence."""
+    if fix["stage"] == "inspection":
+        n = count(len(fix["checked"]), "test")
+        return f"with this edit of {name}, {n} passed (nothing was changed)"
+    by = f"by {one_line(fix['tool'])}: {one_line(fix['words'])}"
+    if not fix["verified"]:
+        return f"to look at, {by} (not checked: it changes a test)"
+    done = "applied" if fix["applied"] else "nothing was changed"
+    failing, passing = count(fix["n_failing"], "failing test"), fix["n_passing"]
+    passes = "pass" if fix["n_failing"] != 1 else "passes"
+    others = f", {passing} that execute it still pass" if passing else ", no other executes it"
+    return f"fix {by}; {failing} {passes} twice{others} ({done})"
 
 
 def _test(test: Mapping[str, Any]) -> TestRow:

@@ -24,6 +24,8 @@ N_WHY_LINES = 3
 WHY_INDENT = len("  x1.00   ")
 N_PARTIAL = 3
 N_DIFF = 20
+N_FIXES = 2
+N_SAID = 3
 N_BRIEF = 3
 HEADER = f"rank  {'P':>5}  susp.  where"
 
@@ -64,9 +66,11 @@ def brief(document: Document, *, width: int = 80) -> list[Line]:
     view = page(document, _no_source)
     if not view.rows:
         return []
+    searched = [fix for fault in view.faults for fix in fault.fixes if fix.level]
     lines = [
         Line("bayesloc: the likeliest places of the fault", {"bold": True}),
         *_rows(view.rows[:N_BRIEF], width),
+        *(line for fix in searched[:N_BRIEF] for line in _fix(fix, width)),
         Line("For evidence, inspections and a report: pytest --bayesloc"),
     ]
     return [Line(fit(line.text, width), line.markup) for line in lines]
@@ -105,8 +109,8 @@ def _fault(fault: FaultView, width: int) -> Iterator[Line]:
         yield Line(f"      {hidden} more in the report")
     for row in fault.rows[:N_EXPLAINED]:
         yield from _why(row, width)
-    for fix in fault.fixes[:1]:
-        yield from _fix(fix)
+    for fix in fault.fixes[:N_FIXES]:
+        yield from _fix(fix, width)
     yield Line(f"stopped: {fault.stop_reason}")
 
 
@@ -139,9 +143,14 @@ def _why(row: Row, width: int) -> Iterator[Line]:
         yield Line(f"  {row.counts}")
 
 
-def _fix(fix: FixView) -> Iterator[Line]:
-    head = f"with this edit of {fix.place.name}, {fix.n_checked} passed (nothing was changed)"
-    yield Line(head, {"bold": True})
+def _fix(fix: FixView, width: int) -> Iterator[Line]:
+    first, *rest = wrap(fix.said, width - 2, N_SAID)
+    yield Line(first, {"bold": True})
+    for text in rest:
+        yield Line(f"  {text}", {"bold": True})
+    if fix.level:
+        then = f"; {fix.next_step}" if fix.next_step else ""
+        yield Line(f"  {fix.place.where} {fix.place.name}, {fix.level}{then}")
     for line in fix.diff[:N_DIFF]:
         if line.kind in {"add", "del"}:
             yield Line(f"    {line.text}", {"green": True} if line.kind == "add" else {"red": True})

@@ -5,15 +5,15 @@ from __future__ import annotations
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
+from pytest_bayesloc.domain.edits import Text
 from pytest_bayesloc.domain.inspection import InspectionPatch
-from pytest_bayesloc.inspection.proposals.edits import Text
 from pytest_bayesloc.inspection.proposals.operators import OPERATORS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from pytest_bayesloc.domain.edits import Edit
     from pytest_bayesloc.domain.source import SourceMap, Unit
-    from pytest_bayesloc.inspection.proposals.edits import Edit
 
 KIND = "mutants"
 

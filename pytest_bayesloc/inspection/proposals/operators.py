@@ -15,13 +15,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pytest_bayesloc.domain.edits import Edit, own, own_nodes
 from pytest_bayesloc.domain.source import FunctionNode
-from pytest_bayesloc.inspection.proposals.edits import Edit, own, own_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from pytest_bayesloc.inspection.proposals.edits import Text
+    from pytest_bayesloc.domain.edits import Text
 
     Operate = Callable[[ast.AST, Text], Iterator[Edit]]
 

@@ -98,9 +98,14 @@ def reaches_out(source: SourceMap, unit: Unit, named: Collection[str] = ()) -> b
         named: More such functions, methods or modules, as the user names them: ``db.execute``,
             ``send_mail``.
     """
+    return bool(reaching_calls(source, unit, named))
+
+
+def reaching_calls(source: SourceMap, unit: Unit, named: Collection[str] = ()) -> list[str]:
+    """The calls by which ``unit`` reaches out, as they are written; arguments as above."""
     imported = aliases(source.module.node)
     calls = (node for node in ast.walk(unit.node) if isinstance(node, ast.Call))
-    return any(_reaches_out(call, imported, frozenset(named)) for call in calls)
+    return [ast.unparse(c) for c in calls if _reaches_out(c, imported, frozenset(named))]
 
 
 def _reaches_out(call: ast.Call, imported: Mapping[str, str], named: frozenset[str]) -> bool:

@@ -6,8 +6,8 @@ import ast
 
 import pytest
 
+from pytest_bayesloc.domain.edits import Text, own_nodes
 from pytest_bayesloc.domain.source import SourceMap, Unit, parse
-from pytest_bayesloc.inspection.proposals.edits import Text, own_nodes
 from pytest_bayesloc.inspection.proposals.operators import MAX_BITS, OPERATORS, Operator
 
 EXAMPLES = [

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_bayesloc.memory.masking import masked
+from pytest_bayesloc.domain.masking import masked
 
 
 @pytest.mark.parametrize(

@@ -69,10 +69,12 @@ class Text:
     def _is_word(self, at: int) -> bool:
         return _is_word(self._data[max(at, 0) : at + 1].decode("utf-8", "replace"))
 
-    def edited(self, edit: Edit) -> str:
-        """The whole text after ``edit``."""
-        parts = self._data[: edit.start], edit.text.encode(), self._data[edit.end :]
-        return b"".join(parts).decode()
+    def edited(self, *edits: Edit) -> str:
+        """The whole text after ``edits``, which don't overlap."""
+        data = self._data
+        for edit in sorted(edits, key=lambda edit: edit.start, reverse=True):
+            data = data[: edit.start] + edit.text.encode() + data[edit.end :]
+        return data.decode()
 
 
 def _is_word(character: str) -> bool:

@@ -1,0 +1,1 @@
+"""Tools that propose fixes: found, checked, shown, and applied on request."""

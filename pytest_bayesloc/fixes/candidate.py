@@ -1,0 +1,116 @@
+"""A proposed change of one file, and how it is put in place in memory."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.domain.inspection import InspectionPatch
+from pytest_bayesloc.domain.source import FunctionNode, SourceMap
+
+if TYPE_CHECKING:
+    from pytest_bayesloc.domain.fixing import Level
+    from pytest_bayesloc.domain.location import Location
+    from pytest_bayesloc.domain.source import Unit
+
+KIND = "fix"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A change that has not been tried.
+
+    Attributes:
+        tools: Names of the tools that made it, in their order.
+        stage: ``tool``, ``pair``, ``edit`` or ``generated``.
+        level: The lowest of its tools'.
+        file: What it changes, relative to rootdir.
+        before: Text of the file.
+        after: Text of the file with the change.
+        message: What was done, in a sentence.
+        is_test: Whether the file is a test file.
+        line: The line it is about; 0 if none is known.
+    """
+
+    tools: tuple[str, ...]
+    stage: str
+    level: Level
+    file: str
+    before: str
+    after: str
+    message: str
+    is_test: bool = False
+    line: int = 0
+
+    @property
+    def key(self) -> str:
+        """A digest of the change and of the code that it is a change of."""
+        said = repr((self.file, self.before, self.after))
+        return hashlib.sha256(said.encode("utf-8", "backslashreplace")).hexdigest()[:32]
+
+    @property
+    def name(self) -> str:
+        """Who made it."""
+        return " + ".join(self.tools)
+
+    def size(self) -> int:
+        """Characters that differ, roughly: what the texts don't have in common at both ends."""
+        a, b = self.before, self.after
+        start = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), None)
+        if start is None:
+            return abs(len(a) - len(b))
+        tails = zip(reversed(a[start:]), reversed(b[start:]), strict=False)
+        end = next((i for i, (x, y) in enumerate(tails) if x != y), min(len(a), len(b)) - start)
+        return max(len(a), len(b)) - start - end
+
+
+def patch_of(candidate: Candidate) -> InspectionPatch:
+    """The change as a patch: of the code of functions where that is all it changes."""
+    source = SourceMap(candidate.before, candidate.file, is_test=candidate.is_test)
+    changed = changed_functions(source, candidate.after)
+    target, *others = changed or [source.module.location]
+    return InspectionPatch(
+        target=target,
+        kind=KIND,
+        original=candidate.before,
+        patched=candidate.after,
+        line=candidate.line,
+        words=candidate.message,
+        others=tuple(others),
+        fresh=not changed,
+    )
+
+
+def changed_functions(source: SourceMap, after: str) -> list[Location]:
+    """The outermost functions whose bodies are all that differs; nothing if more does."""
+    new = SourceMap(after, source.file, is_test=source.is_test)
+    if source.is_broken or new.is_broken or _frame(source) != _frame(new):
+        return []
+    # The same frame holds the same functions in the same order.
+    pairs = zip(_outermost(source), _outermost(new), strict=True)
+    return [old.location for old, now in pairs if _body(old) != _body(now)]
+
+
+def _outermost(source: SourceMap) -> list[Unit]:
+    units = (unit for unit in source.units if unit.is_function)
+    return [unit for unit in units if "<locals>" not in unit.location.qualname]
+
+
+def _body(unit: Unit) -> list[str]:
+    return [ast.dump(statement) for statement in getattr(unit.node, "body", ())]
+
+
+def _frame(source: SourceMap) -> str:
+    """The file without the bodies of its outermost functions."""
+    tree = deepcopy(source.module.node)
+    pending: list[ast.AST] = [tree]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, FunctionNode):
+            node.body = []
+            continue
+        pending.extend(ast.iter_child_nodes(node))
+    return ast.dump(tree)

@@ -1,0 +1,194 @@
+"""A tool that is a program of its own: run apart from the project, and within limits.
+
+Reference:
+    docs/fixes.md, section "A tool of your own".
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_bayesloc.domain.errors import ToolError
+from pytest_bayesloc.domain.fixing import Proposal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from pytest_bayesloc.domain.fixing import Project, Task
+    from pytest_bayesloc.fixes.definition import Definition
+
+LIMIT_S = 10.0
+MAX_ANSWER = 8 << 20
+MAX_PROPOSALS = 8
+PYTHON = "python"
+#: Limits of the process by their names in ``resource``; CPU seconds, else bytes or a number.
+LIMITS: Mapping[str, int] = {
+    "RLIMIT_CPU": int(LIMIT_S),
+    "RLIMIT_AS": 2 << 30,
+    "RLIMIT_FSIZE": MAX_ANSWER,
+    "RLIMIT_NOFILE": 64,
+    "RLIMIT_CORE": 0,
+}
+_BOOT = """
+import json, os, sys
+try:
+    import resource
+except ImportError:
+    pass
+else:
+    for name, bound in json.loads(sys.argv[1]).items():
+        kind = getattr(resource, name)
+        hard = resource.getrlimit(kind)[1]
+        bound = bound if hard == resource.RLIM_INFINITY else min(bound, hard)
+        resource.setrlimit(kind, (bound, bound))
+os.execv(sys.argv[2], sys.argv[2:])
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Executable:
+    """A tool's program.
+
+    Attributes:
+        definition: What the tool says of itself.
+        files: Bytes of the files beside the definition that its command names, as they were when
+            it was decided that they may be run.
+    """
+
+    definition: Definition
+    files: Mapping[str, bytes]
+
+    def __call__(self, task: Task, project: Project) -> Iterator[Proposal]:
+        """What the program proposes.
+
+        Raises:
+            ToolError: If it can't be run, does not end in time, or does not answer as it should.
+        """
+        del project
+        answer = self._answer(json.dumps(told(task)).encode("ascii"))
+        yield from proposals(answer, self.definition.name)
+
+    def _answer(self, request: bytes) -> bytes:
+        with tempfile.TemporaryDirectory(prefix="bayesloc-tool-") as name:
+            folder = Path(name)
+            for file, data in self.files.items():
+                (folder / file).write_bytes(data)
+                (folder / file).chmod(0o500)
+            argv = self._argv(folder)
+            limited = [sys.executable, "-I", "-S", "-c", _BOOT, json.dumps(LIMITS)]
+            return self._run([*limited, *argv] if os.name == "posix" else argv, folder, request)
+
+    def _argv(self, folder: Path) -> list[str]:
+        command = self.definition.command
+        args = [str(folder / arg) if arg in self.files else arg for arg in self.definition.args]
+        if command == PYTHON:
+            return [sys.executable, "-I", *args]
+        found = str(folder / command) if command in self.files else shutil.which(command)
+        if found is None:
+            raise self._broken(f"there is no {command}")
+        return [found, *args]
+
+    def _run(self, argv: list[str], folder: Path, request: bytes) -> bytes:
+        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+            try:
+                process = subprocess.Popen(
+                    argv,
+                    cwd=folder,
+                    env=_environment(folder),
+                    stdin=subprocess.PIPE,
+                    stdout=out,
+                    stderr=err,
+                    start_new_session=True,
+                )
+            except (OSError, ValueError) as error:
+                raise self._broken(f"it can't be started ({error})") from error
+            try:
+                process.communicate(request, timeout=LIMIT_S)
+            except subprocess.TimeoutExpired:
+                raise self._broken(f"it did not end within {LIMIT_S:g} s") from None
+            except BrokenPipeError:
+                process.wait()
+            finally:
+                _end(process)
+            if process.returncode:
+                err.seek(0)
+                lines = err.read(4_000).decode("utf-8", "replace").strip().splitlines()
+                said = lines[-1] if lines else "it said nothing"
+                raise self._broken(f"it ended with {process.returncode} ({said})")
+            out.seek(0)
+            return out.read(MAX_ANSWER)
+
+    def _broken(self, why: str) -> ToolError:
+        return broken(self.definition.name, why)
+
+
+def told(task: Task) -> dict[str, object]:
+    """What a tool reads, as JSON values."""
+    return {
+        "code": task.code,
+        "filename": task.filename,
+        "error": task.error,
+        "line": task.line,
+        "lines": list(task.lines),
+        "values": {name: list(seen) for name, seen in task.values.items()},
+        "test": task.test,
+        "test_file": task.test_file,
+    }
+
+
+def proposals(answer: bytes, name: str) -> Iterator[Proposal]:
+    """What a tool wrote: ``fixed``, ``fixed_code``, ``message``, and ``alternatives`` of these.
+
+    Raises:
+        ToolError: If it is something else.
+    """
+    try:
+        read: Any = json.loads(answer)
+    except (ValueError, RecursionError) as error:
+        raise broken(name, f"it wrote no JSON ({error})") from error
+    more = read.get("alternatives", []) if isinstance(read, dict) else None
+    if not isinstance(more, list):
+        raise broken(name, "it wrote no JSON object with fixed, fixed_code and message")
+    for item in [read, *more][:MAX_PROPOSALS]:
+        given = item if isinstance(item, dict) else {}
+        code, message = given.get("fixed_code"), given.get("message", "")
+        if given.get("fixed") is True and isinstance(code, str) and isinstance(message, str):
+            yield Proposal(code=code, message=" ".join(message.split())[:200] or name)
+        elif given.get("fixed") is not False:
+            raise broken(name, "it wrote no JSON object with fixed, fixed_code and message")
+
+
+def broken(name: str, why: str) -> ToolError:
+    """A tool that does not do what a tool does."""
+    return ToolError(
+        f"The fix tool {name} is left out: {why}. Run it by hand with a JSON object on standard "
+        "input to see why.",
+        slug="broken-tool",
+    )
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    """Nothing of the user's but where programs are."""
+    kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
+    own = {"HOME": str(folder), "TMPDIR": str(folder), "LANG": "C.UTF-8", "PYTHONHASHSEED": "0"}
+    return {**kept, **own, "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End what it started, too."""
+    with suppress(ProcessLookupError, PermissionError):
+        if os.name == "posix":
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+    process.wait()

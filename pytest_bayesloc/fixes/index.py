@@ -1,0 +1,114 @@
+"""What the files of a project import, define and call."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
+
+from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.source import FunctionNode
+from pytest_bayesloc.fixes.syntax import bound_in, tree_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterator, Sequence
+
+    KeyT = TypeVar("KeyT", bound=Hashable)
+
+MAX_FILES = 2_000
+
+
+class Index:
+    """Answers ``domain.fixing.Project``; each file is parsed once, when something is asked.
+
+    Args:
+        files: Paths of the Python files, relative to rootdir.
+        read: Text of a file, or None.
+    """
+
+    def __init__(self, files: Sequence[str], read: Callable[[str], str | None]) -> None:
+        self._files = tuple(files)[:MAX_FILES]
+        self._read = read
+
+    def imports_of(self, name: str) -> Sequence[str]:
+        """Import statements of the project that bind ``name``, the most frequent first."""
+        counted = self._imports.get(name, Counter())
+        return [said for said, _ in sorted(counted.items(), key=lambda item: (-item[1], item[0]))]
+
+    def defined_in(self, name: str) -> Sequence[str]:
+        """Dotted names of the modules that define ``name`` at top level, in order."""
+        return sorted(
+            module
+            for module, tree in self._trees.items()
+            if any(_defines(statement, name) for statement in tree.body)
+        )
+
+    def names_in(self, module: str) -> Sequence[str]:
+        """What the module ``module`` of the project defines or imports at top level."""
+        tree = self._trees.get(module)
+        return [] if tree is None else list(dict.fromkeys(bound_in(tree)))
+
+    def text(self, file: str) -> str | None:
+        """Text of a file, by its path relative to rootdir; None if it can't be read."""
+        return self._read(file)
+
+    def calls_of(self, name: str) -> Sequence[str]:
+        """Calls in the project of what is named ``name``, as they are written."""
+        return self._calls.get(name, [])
+
+    @cached_property
+    def _trees(self) -> dict[str, ast.Module]:
+        found = {}
+        for file in self._files:
+            text = self._read(file)
+            tree = None if text is None else tree_of(text)
+            if tree is not None:
+                where = Location(file=file, start_line=1, end_line=1, qualname="<module>")
+                found[where.module] = tree
+        return found
+
+    @cached_property
+    def _imports(self) -> dict[str, Counter[str]]:
+        found: dict[str, Counter[str]] = {}
+        for tree in self._trees.values():
+            for bound, said in _imports(tree):
+                found.setdefault(bound, Counter())[said] += 1
+        return found
+
+    @cached_property
+    def _calls(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for tree in self._trees.values():
+            for node in ast.walk(tree):
+                if isinstance(node, ast.Call):
+                    called = ast.unparse(node.func).rpartition(".")[2]
+                    found.setdefault(called, []).append(ast.unparse(node))
+        return found
+
+
+def _imports(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """Each name that an absolute import binds, with a statement that binds it alone."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                bound = alias.asname or alias.name.partition(".")[0]
+                yield bound, f"import {_written(alias)}"
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            for alias in node.names:
+                said = f"from {node.module} import {_written(alias)}"
+                yield alias.asname or alias.name, said
+
+
+def _written(alias: ast.alias) -> str:
+    return f"{alias.name} as {alias.asname}" if alias.asname else alias.name
+
+
+def _defines(statement: ast.stmt, name: str) -> bool:
+    if isinstance(statement, (ast.ClassDef, FunctionNode)):
+        return statement.name == name
+    if isinstance(statement, ast.Assign):
+        return any(isinstance(t, ast.Name) and t.id == name for t in statement.targets)
+    if isinstance(statement, ast.AnnAssign):
+        return isinstance(statement.target, ast.Name) and statement.target.id == name
+    return False

@@ -1,0 +1,117 @@
+"""All tools at hand, and which of them an error calls for.
+
+Reference:
+    docs/fixes.md, section "Which tools are tried".
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.domain.masking import masked
+from pytest_bayesloc.domain.words import trigrams, words
+from pytest_bayesloc.localization.similarity import cosines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from pytest_bayesloc.fixes.definition import Definition
+    from pytest_bayesloc.fixes.tool import Propose
+
+N_BEST = 3
+LEAST = 0.1  # similarity below which a tool is for something else
+
+
+class Source(str, Enum):
+    """Where a tool comes from."""
+
+    PACKAGE = "package"
+    PLUGIN = "plugin"
+    USER = "user"
+    PROJECT = "project"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """A tool with what is known of it.
+
+    Attributes:
+        definition: What it says of itself.
+        source: Where it comes from.
+        propose: Runs it; None if it may not be run.
+        why_not: Why it may not be run; empty if it may.
+        where: Path of its definition; empty for those of packages.
+    """
+
+    definition: Definition
+    source: Source
+    propose: Propose | None = field(default=None, compare=False)
+    why_not: str = ""
+    where: str = ""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.definition.name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Match:
+    """A tool that an error calls for; ``similarity`` in [0, 1], 1 where its pattern matches."""
+
+    tool: Tool
+    similarity: float
+
+
+class Library:
+    """An index of tools; of two with one name the first stays.
+
+    Args:
+        tools: Those at hand, the most trusted source first.
+        worth: Per name of a tool, the mean of its success rate; others are taken to be even.
+    """
+
+    def __init__(self, tools: Iterable[Tool], worth: Mapping[str, float] | None = None) -> None:
+        known: dict[str, Tool] = {}
+        for tool in tools:
+            known.setdefault(tool.name, tool)
+        self.tools: tuple[Tool, ...] = tuple(known.values())
+        self._worth = worth or {}
+
+    def search(self, error: str) -> list[Match]:
+        """The tools for ``error`` that may run: by priority, then similarity, then success.
+
+        Args:
+            error: ``Type: message``.
+        """
+        usable = [tool for tool in self.tools if tool.propose is not None]
+        found = [
+            Match(tool=tool, similarity=1.0 if tool.definition.matches(error) else likeness)
+            for tool, likeness in zip(usable, similarities(error, usable), strict=True)
+            if tool.definition.error_pattern is None or tool.definition.matches(error)
+        ]
+        return sorted((match for match in found if match.similarity > LEAST), key=self._order)
+
+    def worth(self, name: str) -> float:
+        """The mean of a tool's success rate."""
+        return self._worth.get(name, 0.5)
+
+    def _order(self, match: Match) -> tuple[int, float, float, str]:
+        tool = match.tool
+        priority = tool.definition.priority.value
+        return priority, -match.similarity, -self.worth(tool.name), tool.name
+
+
+def similarities(error: str, tools: Sequence[Tool]) -> list[float]:
+    """Per tool, how near its description is to the masked error."""
+    said = [f"{t.name} {t.definition.description} {' '.join(t.definition.tags)}" for t in tools]
+    return cosines(_features(masked(error)), [_features(text) for text in said])
+
+
+def _features(text: str) -> Counter[str]:
+    found = Counter(words(text))
+    found.update(f"3:{three}" for three in trigrams(text))
+    return found

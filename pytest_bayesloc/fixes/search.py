@@ -1,0 +1,257 @@
+"""The search for a fix of one group of failing tests: tools, pairs of them, small edits.
+
+Reference:
+    docs/fixes.md, section "Which tools are tried".
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.domain.errors import ToolError
+from pytest_bayesloc.domain.fixing import Level, Task
+from pytest_bayesloc.fixes.candidate import Candidate
+from pytest_bayesloc.fixes.checking import Checked, Status
+from pytest_bayesloc.fixes.library import N_BEST
+from pytest_bayesloc.fixes.soundness import unsound
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from pytest_bayesloc.domain.fixing import Project
+    from pytest_bayesloc.fixes.checking import Checker
+    from pytest_bayesloc.fixes.library import Library, Match, Tool
+
+    #: Why a candidate must not be run; empty if it may.
+    Forbids = Callable[[Candidate], str]
+    #: Whether a tool, in words, is for an error in some code; None: nobody knows.
+    Judge = Callable[[str, str, str], bool | None]
+
+MAX_PROPOSALS = 8  # of one tool for one file
+MAX_PAIRS = 24
+ENOUGH = 3  # verified candidates of one stage
+SURE = 0.8  # similarity from which nobody is asked whether a tool fits
+_CRASH = re.compile(r"^(.+?):(\d+): ", re.MULTILINE)
+
+
+@dataclass(kw_only=True)
+class Outcome:
+    """What a search came to.
+
+    Attributes:
+        verified: The best first.
+        shown: Changes of tests, which nobody checks.
+        rejected: Candidates that were not run or broke something, with the reason.
+        tried: Per tool, how many candidates of it were run, and how many were verified.
+        is_over: Whether time ran out before all was tried.
+    """
+
+    verified: list[Checked] = field(default_factory=list)
+    shown: list[Candidate] = field(default_factory=list)
+    rejected: list[tuple[Candidate, str]] = field(default_factory=list)
+    tried: dict[str, tuple[int, int]] = field(default_factory=dict)
+    is_over: bool = False
+
+
+@dataclass(kw_only=True)
+class Search:
+    """One search.
+
+    Attributes:
+        library: The tools.
+        project: What tools may ask.
+        checker: Checks candidates.
+        forbids: Says what must not be run.
+        judge: Asked about tools that match less than surely.
+        note: Tells the user.
+        edits: Small changes of the suspects, made only if they are needed.
+        generated: Changes that a language model writes, likewise.
+        test: Text of the failing tests, whose values a fix must not know.
+        known: Keys of candidates that were rejected for this bug on this very code.
+    """
+
+    library: Library
+    project: Project
+    checker: Checker
+    forbids: Forbids
+    judge: Judge
+    note: Callable[[str], None]
+    edits: Callable[[], Iterable[Candidate]] = tuple
+    generated: Callable[[], Iterable[Candidate]] = tuple
+    test: str = ""
+    known: set[str] = field(default_factory=set)
+    _outcome: Outcome = field(default_factory=Outcome)
+    _stirred: list[Checked] = field(default_factory=list)
+    _broken: set[str] = field(default_factory=set)
+
+    def run(self, tasks: Sequence[Task]) -> Outcome:
+        """Search until a stage finds something, or time is up.
+
+        Args:
+            tasks: Where the error showed, the likeliest place first.
+
+        Raises:
+            ExecutionError: If tests can't be run again.
+        """
+        for stage in (self._tools(tasks), self._pairs(), self._each(self.edits)):
+            self._check_all(stage)
+            if self._outcome.verified or self._outcome.is_over:
+                break
+        else:
+            self._check_all(self._each(self.generated))
+        self._outcome.verified.sort(key=self._order)
+        return self._outcome
+
+    # -- stages: each yields candidates, and a None where it would do to have found something
+
+    def _tools(self, tasks: Sequence[Task]) -> Iterator[Candidate | None]:
+        matches = self._matches(tasks)
+        for start in range(0, len(matches), N_BEST):
+            for match in matches[start : start + N_BEST]:
+                for task in tasks:
+                    if self._is_for(match, task):
+                        yield from self._of(match.tool, task)
+            yield None
+
+    def _pairs(self) -> Iterator[Candidate | None]:
+        """Another tool on what a tool left behind, where that at least changed the error."""
+        done = islice(list(self._stirred), MAX_PAIRS)
+        for checked in done:
+            first = checked.candidate
+            task = _next_task(checked)
+            for match in self.library.search(task.error)[:N_BEST] if task is not None else ():
+                if task is None or not self._is_for(match, task):
+                    continue
+                for second in self._of(match.tool, task):
+                    yield replace(
+                        second,
+                        tools=(*first.tools, *second.tools),
+                        stage="pair",
+                        level=max(first.level, second.level, key=list(Level).index),
+                        before=first.before,
+                        message=f"{first.message}; {second.message}",
+                    )
+            yield None
+
+    def _each(self, made: Callable[[], Iterable[Candidate]]) -> Iterator[Candidate | None]:
+        for candidate in made():
+            yield candidate
+            yield None
+
+    def _matches(self, tasks: Sequence[Task]) -> list[Match]:
+        errors = dict.fromkeys(task.error for task in tasks)
+        found: dict[str, Match] = {}
+        for match in chain.from_iterable(map(self.library.search, errors)):
+            known = found.get(match.tool.name)
+            if known is None or known.similarity < match.similarity:
+                found[match.tool.name] = match
+        return list(found.values())
+
+    def _is_for(self, match: Match, task: Task) -> bool:
+        definition = match.tool.definition
+        if not definition.may_change(task.filename):
+            return False
+        if match.similarity > SURE and definition.auto_apply:
+            return True
+        said = self.judge(task.error, task.code, definition.description)
+        return said is not False  # where nobody knows, the dry run decides
+
+    def _of(self, tool: Tool, task: Task) -> Iterator[Candidate]:
+        """What a tool proposes; one that breaks is not asked again."""
+        if tool.propose is None or tool.name in self._broken:
+            return
+        level = tool.definition.level
+        is_test = bool(task.test_file) and task.filename == task.test_file
+        try:
+            for made in islice(tool.propose(task, self.project), MAX_PROPOSALS):
+                yield Candidate(
+                    tools=(tool.name,),
+                    stage="tool",
+                    level=Level.DISPLAY if is_test else level,
+                    file=task.filename,
+                    before=task.code,
+                    after=made.code,
+                    message=made.message,
+                    is_test=is_test,
+                    line=task.line,
+                )
+        except ToolError as error:
+            self._broken.add(tool.name)
+            self.note(str(error))
+        except Exception as error:  # noqa: BLE001 - a tool may be anybody's
+            self._broken.add(tool.name)
+            self.note(
+                f"The fix tool {tool.name} failed ({type(error).__name__}: {error}): it is left "
+                "out of this run. (broken-tool)"
+            )
+
+    # -- one candidate after the other
+
+    def _check_all(self, candidates: Iterable[Candidate | None]) -> None:
+        for candidate in candidates:
+            if len(self._outcome.verified) >= ENOUGH:
+                return
+            if candidate is None:
+                if self._outcome.verified:
+                    return
+                continue
+            if not self.checker.left_s():
+                self._outcome.is_over = True
+                return
+            self._consider(candidate)
+
+    def _consider(self, candidate: Candidate) -> None:
+        if candidate.after == candidate.before or candidate.key in self.known:
+            return
+        self.known.add(candidate.key)
+        if candidate.level is Level.DISPLAY:
+            self._outcome.shown.append(candidate)
+            return
+        why = ""
+        if candidate.file.endswith(".py"):
+            why = unsound(candidate.before, candidate.after, self.test) or self.forbids(candidate)
+        if why:
+            self._outcome.rejected.append((candidate, why))
+            return
+        checked = self.checker.check(candidate)
+        self._count(checked)
+        if checked.status is Status.VERIFIED:
+            self._outcome.verified.append(checked)
+        elif checked.status is Status.BREAKS:
+            self._outcome.rejected.append((candidate, checked.why))
+        elif checked.status is Status.IN_VAIN and self._is_other(checked):
+            self._stirred.append(checked)
+
+    def _is_other(self, checked: Checked) -> bool:
+        """Whether the tests fail in another way with the change than without."""
+        return bool(checked.why) and checked.why not in self.checker.errors.values()
+
+    def _count(self, checked: Checked) -> None:
+        name = checked.candidate.name
+        n, n_verified = self._outcome.tried.get(name, (0, 0))
+        verified = n_verified + (checked.status is Status.VERIFIED)
+        self._outcome.tried[name] = (n + 1, verified)
+
+    def _order(self, checked: Checked) -> tuple[int, float, int]:
+        candidate = checked.candidate
+        level = list(Level).index(candidate.level)
+        return level, -self.library.worth(candidate.name), candidate.size()
+
+
+def _next_task(checked: Checked) -> Task | None:
+    """What the tests say with the change, if it is about the same file."""
+    candidate = checked.candidate
+    found = _CRASH.search(checked.output)
+    if found is None or not found.group(1).replace("\\", "/").endswith(candidate.file):
+        return None
+    line = int(found.group(2))
+    return Task(
+        code=candidate.after,
+        filename=candidate.file,
+        error=checked.why,
+        line=line,
+        lines=(line,),
+    )

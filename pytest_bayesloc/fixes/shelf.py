@@ -1,0 +1,43 @@
+"""The tools of the package itself."""
+
+from __future__ import annotations
+
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.fixes import tools
+from pytest_bayesloc.fixes.definition import parsed
+from pytest_bayesloc.fixes.library import Source, Tool
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_bayesloc.domain.fixing import Project, Proposal, Task
+    from pytest_bayesloc.fixes.tool import Propose
+
+
+def shelf() -> list[Tool]:
+    """The package's tools, in the order of their names; none is imported before it is run."""
+    found = []
+    for path in sorted(Path(tools.__path__[0]).glob("*.yaml")):
+        definition = parsed(path.read_bytes(), path.name)
+        found.append(
+            Tool(
+                definition=definition,
+                source=Source.PACKAGE,
+                propose=partial(_run, path.stem),
+            )
+        )
+    return found
+
+
+def propose_of(module: str) -> Propose:
+    """What a module of the shelf proposes."""
+    found: Propose = import_module(f"{tools.__name__}.{module}").propose
+    return found
+
+
+def _run(module: str, task: Task, project: Project) -> Iterator[Proposal]:
+    return propose_of(module)(task, project)

@@ -1,0 +1,139 @@
+"""What no fix may do to make tests pass: silence a check, or know the test's answer.
+
+Reference:
+    docs/fixes.md, section "What is never proposed".
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.fixes.syntax import tree_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+BROAD = frozenset({"", "BaseException", "Exception"})
+_EQUAL = (ast.Eq, ast.NotEq, ast.In, ast.NotIn, ast.Is, ast.IsNot)
+#: Values that code compares with whatever the test is about.
+_PLAIN = frozenset({"None", "True", "False", "Ellipsis", "0", "1", "2", "-1", "''", "b''", "0.0"})
+
+
+def unsound(before: str, after: str, test: str = "") -> str:
+    """Why ``after`` is no fix of ``before``; empty if nothing speaks against it.
+
+    Args:
+        before: Text of a Python file that is no test.
+        after: The same with a change.
+        test: Text of a failing test.
+    """
+    new = tree_of(after)
+    if new is None:
+        return "it does not parse"
+    old = tree_of(before) or ast.Module(body=[], type_ignores=[])
+    is_whole = bool(old.body)
+    if is_whole and (lost := _asserts(old) - _asserts(new)):
+        return f"it takes away the check `{_head(next(iter(lost)))}`"
+    if is_whole and (caught := _wider(_caught(old), _caught(new))):
+        return f"it catches more: {caught}"
+    if known := _answers(old, new, _literals(test)):
+        return f"it knows a value of the test: {_head(known)}"
+    return ""
+
+
+def _asserts(tree: ast.AST) -> Counter[str]:
+    return Counter(ast.unparse(n) for n in ast.walk(tree) if isinstance(n, ast.Assert))
+
+
+def _caught(tree: ast.AST) -> Counter[str]:
+    """The names of exceptions that are caught, by ``except`` and by ``suppress``."""
+    found: Counter[str] = Counter()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ExceptHandler):
+            found.update(_names(node.type))
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("suppress"):
+            found.update(name for argument in node.args for name in _names(argument))
+    return found
+
+
+def _names(caught: ast.expr | None) -> list[str]:
+    """What an ``except`` names; a bare one names the empty string."""
+    if caught is None:
+        return [""]
+    if isinstance(caught, ast.Tuple):
+        return [ast.unparse(name) for name in caught.elts]
+    return [ast.unparse(caught)]
+
+
+def _wider(before: Counter[str], after: Counter[str]) -> str:
+    """What is caught now and was not; one exception in the place of another is not wider."""
+    added, removed = after - before, before - after
+    for name in added:
+        is_above = any(_is_above(name, other) for other in removed)
+        if name in BROAD or is_above or added.total() > removed.total():
+            return name or "everything"
+    return ""
+
+
+def _is_above(name: str, other: str) -> bool:
+    """Whether catching ``name`` catches ``other`` as well."""
+    kinds = [getattr(builtins, text, None) for text in (name, other)]
+    if not all(isinstance(kind, type) for kind in kinds):
+        return False
+    above, below = kinds
+    return above is not below and issubclass(below, above)  # type: ignore[arg-type]  # types both
+
+
+def _answers(old: ast.AST, new: ast.AST, literals: frozenset[str]) -> str:
+    """A value of the test that the code compares with or returns now, and did not before."""
+    fresh = Counter(_telling(new)) - Counter(_telling(old))
+    return next((text for text in fresh if text in literals), "")
+
+
+def _telling(tree: ast.AST) -> Iterator[str]:
+    """The constants that are compared for being equal, are cases, or are returned."""
+    for node in ast.walk(tree):
+        told: list[ast.AST] = []
+        if isinstance(node, ast.Compare) and any(isinstance(op, _EQUAL) for op in node.ops):
+            told = [node.left, *node.comparators]
+        elif isinstance(node, ast.MatchValue):
+            told = [node.value]
+        elif isinstance(node, (ast.Return, ast.IfExp)):
+            told = [n for n in ast.iter_child_nodes(node) if not isinstance(n, ast.Compare)]
+        for part in told:
+            yield from _constants(part)
+
+
+def _constants(node: ast.AST) -> Iterator[str]:
+    """The literals of an expression, where it is nothing but literals."""
+    if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
+        for item in node.elts:
+            yield from _constants(item)
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant):
+        yield ast.unparse(node)
+    elif isinstance(node, ast.Constant):
+        yield repr(node.value)
+
+
+def _literals(test: str) -> frozenset[str]:
+    """The literals of a test that are worth knowing."""
+    tree = tree_of(_dedented(test))
+    if tree is None:
+        return frozenset()
+    found = {text for node in ast.walk(tree) for text in _constants(node)}
+    return frozenset(found - _PLAIN)
+
+
+def _dedented(test: str) -> str:
+    """A method by itself, as a function."""
+    lines = test.splitlines()
+    indent = len(lines[0]) - len(lines[0].lstrip()) if lines else 0
+    return "\n".join(line[indent:] for line in lines)
+
+
+def _head(text: str) -> str:
+    line = text.partition("\n")[0]
+    return line if len(line) <= 60 else f"{line[:57]}..."

@@ -1,0 +1,123 @@
+"""What tools ask of a syntax tree."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import difflib
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.domain.source import FunctionNode, ScopeNode, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+N_SIMILAR = 3
+SIMILAR = 0.6  # of difflib: one letter in three, two in six
+BUILT_IN = frozenset(dir(builtins))
+
+
+def tree_of(code: str) -> ast.Module | None:
+    """The syntax tree of a file, or None if it does not parse."""
+    try:
+        return parse(code)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+
+
+def function_at(tree: ast.Module, line: int) -> FunctionNode | None:
+    """The innermost function whose lines hold ``line``."""
+    around = [n for n in ast.walk(tree) if isinstance(n, FunctionNode) and _holds(n, line)]
+    return max(around, key=lambda node: node.lineno, default=None)
+
+
+def class_at(tree: ast.Module, line: int) -> ast.ClassDef | None:
+    """The innermost class whose lines hold ``line``."""
+    around = [n for n in ast.walk(tree) if isinstance(n, ast.ClassDef) and _holds(n, line)]
+    return max(around, key=lambda node: node.lineno, default=None)
+
+
+def statement_at(tree: ast.Module, line: int) -> ast.stmt | None:
+    """The innermost statement whose lines hold ``line``; of a block, its head alone."""
+    around = [n for n in ast.walk(tree) if isinstance(n, ast.stmt) and _holds(n, line)]
+    return max(around, key=lambda node: (node.lineno, -(node.end_lineno or 0)), default=None)
+
+
+def nodes_at(tree: ast.Module, line: int) -> Iterator[ast.AST]:
+    """What stands in the statement at ``line``, but for the bodies of blocks."""
+    statement = statement_at(tree, line)
+    pending: list[ast.AST] = [] if statement is None else [statement]
+    while pending:
+        node = pending.pop()
+        yield node
+        children = list(ast.iter_child_nodes(node))
+        if node is statement:
+            children = [c for c in children if not isinstance(c, (ast.stmt, ast.ExceptHandler))]
+        pending.extend(reversed(children))
+
+
+def visible(tree: ast.Module, line: int) -> list[str]:
+    """The names that code at ``line`` may use, the innermost scope's first, built-ins not."""
+    around = [n for n in ast.walk(tree) if isinstance(n, FunctionNode) and _holds(n, line)]
+    scopes: list[ast.AST] = [*sorted(around, key=lambda n: n.lineno, reverse=True), tree]
+    return list(dict.fromkeys(name for scope in scopes for name in bound_in(scope)))
+
+
+def bound_in(scope: ast.AST) -> Iterator[str]:
+    """The names that ``scope`` binds: parameters, then what its body assigns, imports, defines."""
+    if isinstance(scope, FunctionNode):
+        yield from parameters(scope)
+    pending: list[ast.AST] = list(reversed(getattr(scope, "body", [])))
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ScopeNode):
+            yield node.name
+            continue
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield from ((a.asname or a.name.partition(".")[0]) for a in node.names)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            yield node.name
+        pending.extend(reversed(list(ast.iter_child_nodes(node))))
+
+
+def parameters(function: FunctionNode) -> list[str]:
+    """Names of all parameters, in the order in which they are written."""
+    given = function.args
+    starred = [given.vararg] if given.vararg else []
+    double = [given.kwarg] if given.kwarg else []
+    every = (*given.posonlyargs, *given.args, *starred, *given.kwonlyargs, *double)
+    return [arg.arg for arg in every]
+
+
+def definitions(tree: ast.Module, name: str) -> list[FunctionNode]:
+    """The functions and methods called ``name``."""
+    return [n for n in ast.walk(tree) if isinstance(n, FunctionNode) and n.name == name]
+
+
+def similar(name: str, known: Iterable[str]) -> list[str]:
+    """The names of ``known`` that ``name`` may be a misspelling of, the likest first."""
+    others = [other for other in dict.fromkeys(known) if other != name]
+    plain = {other: _plain(other) for other in others}
+    own = _plain(name)
+    same = [other for other in others if plain[other] == own]
+    close = difflib.get_close_matches(name, others, n=N_SIMILAR, cutoff=SIMILAR)
+    folded = difflib.get_close_matches(own, list(plain.values()), n=N_SIMILAR, cutoff=SIMILAR)
+    more = [other for text in folded for other in others if plain[other] == text]
+    return list(dict.fromkeys((*same, *close, *more)))[:N_SIMILAR]
+
+
+def indent_of(line: str) -> str:
+    """The blanks that a line starts with."""
+    return line[: len(line) - len(line.lstrip(" \t\f"))]
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").lower()
+
+
+def _holds(node: ast.stmt, line: int) -> bool:
+    decorators = getattr(node, "decorator_list", [])
+    first = min([node.lineno, *(decorator.lineno for decorator in decorators)])
+    return bool(first <= line <= (node.end_lineno or node.lineno))

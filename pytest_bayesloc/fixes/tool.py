@@ -1,0 +1,48 @@
+"""What a tool of the shelf is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from pytest_bayesloc.domain.fixing import Project, Proposal, Task
+
+Propose: TypeAlias = Callable[[Task, Project], Iterator[Proposal]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Example:
+    """What a tool does, or must not do: run by one parametrised test.
+
+    Attributes:
+        error: ``Type: message``.
+        before: Text of the file.
+        after: What one of the first three proposals makes of it; None: it is left alone.
+        line: Where the error was raised.
+        files: More files of the project, by path.
+        values: As in ``Task``.
+        test: As in ``Task``.
+        filename: As in ``Task``.
+    """
+
+    error: str
+    before: str
+    after: str | None
+    line: int = 0
+    files: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    test: str = ""
+    filename: str = "app.py"
+
+    def task(self) -> Task:
+        """What the tool is given."""
+        return Task(
+            code=self.before,
+            filename=self.filename,
+            error=self.error,
+            line=self.line,
+            lines=(self.line,) if self.line else (),
+            values=self.values,
+            test=self.test,
+        )

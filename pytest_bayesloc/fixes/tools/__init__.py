@@ -1,0 +1,1 @@
+"""The shelf: one tool a file, each with its definition beside it."""

@@ -1,0 +1,59 @@
+"""A name that is not defined, for one in scope that is nearly the same."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.domain.edits import Text
+from pytest_bayesloc.domain.fixing import Proposal
+from pytest_bayesloc.fixes.syntax import BUILT_IN, function_at, similar, tree_of, visible
+from pytest_bayesloc.fixes.tool import Example
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_bayesloc.domain.fixing import Project, Task
+
+_UNDEFINED = re.compile(r"name '(\w+)' is not defined|(?:local variable|free variable) '(\w+)'")
+
+
+def propose(task: Task, project: Project) -> Iterator[Proposal]:
+    """The function with each name in scope that is nearly the one that is not defined."""
+    del project
+    tree = tree_of(task.code)
+    found = _UNDEFINED.search(task.message)
+    if tree is None or found is None:
+        return
+    wrong = found.group(1) or found.group(2)
+    scope = function_at(tree, task.line) or tree
+    uses = [n for n in ast.walk(scope) if isinstance(n, ast.Name) and n.id == wrong]
+    text = Text(task.code)
+    for name in similar(wrong, [*visible(tree, task.line), *sorted(BUILT_IN)] if uses else ()):
+        words = f"`{wrong}` is not defined; `{name}` is"
+        yield Proposal(
+            code=text.edited(*(text.replace(use, name, words) for use in uses)), message=words
+        )
+
+
+EXAMPLES = (
+    Example(
+        error="NameError: name 'totl' is not defined",
+        before="def f(total):\n    return totl + 1\n",
+        after="def f(total):\n    return total + 1\n",
+        line=2,
+    ),
+    Example(
+        error="NameError: name 'lenght' is not defined",
+        before="def f(x):\n    return lenght(x)  # keep\n",
+        after="def f(x):\n    return len(x)  # keep\n",
+        line=2,
+    ),
+    Example(
+        error="NameError: name 'json' is not defined",
+        before="def f(x):\n    return json.loads(x)\n",
+        after=None,
+        line=2,
+    ),
+)

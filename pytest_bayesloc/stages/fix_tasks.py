@@ -1,0 +1,161 @@
+"""What fix tools are told of a group of failing tests, and what they may not change."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.collection.source_filter import FileKind
+from pytest_bayesloc.domain.fixing import Level, Task
+from pytest_bayesloc.domain.location import MODULE
+from pytest_bayesloc.domain.source import SourceMap
+from pytest_bayesloc.fixes.candidate import changed_functions
+from pytest_bayesloc.inspection.proposals.world import reaching_calls
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+    from pytest_bayesloc.collection.sources import Sources
+    from pytest_bayesloc.domain.failure import Failure
+    from pytest_bayesloc.domain.location import Location
+    from pytest_bayesloc.fixes.candidate import Candidate
+    from pytest_bayesloc.inspection.case import Case
+    from pytest_bayesloc.inspection.cases import Group
+
+MAX_FAILURES = 3  # of a group whose errors differ
+MAX_PLACES = 8
+N_SUSPECTS = 5
+MAX_FILES = 2_000
+
+
+def tasks_of(group: Group, case: Case, sources: Sources) -> list[Task]:
+    """What tools are given, the likeliest place of the fix first.
+
+    The frames of the traceback come first, the innermost before its callers, then the hottest
+    lines of the likeliest suspects.
+    """
+    found: dict[tuple[str, str, int], Task] = {}
+    for failure in _unlike(group.failures):
+        places = dict.fromkeys((*_places(failure), *_hottest(case)))
+        for file, line in islice(places, MAX_PLACES):
+            source = sources.map(file)
+            if source is not None:
+                task = _task(failure, source, line, case, sources)
+                found.setdefault((task.error, file, line), task)
+    return list(found.values())
+
+
+def test_text(failure: Failure, sources: Sources) -> str:
+    """Text of a failing test; empty if it can't be had."""
+    for where in failure.test_locations[:1]:
+        source = sources.map(where.file)
+        if source is not None:
+            return source.text_of(where)
+    return ""
+
+
+def covering(group: Group, target: Location) -> tuple[str, ...]:
+    """The passing tests that a change of ``target`` may break.
+
+    Of what is executed at an import, all tests that execute anything in the file.
+    """
+    spectrum, name = group.spectrum, target.qualname
+    found = 0
+    for where, executed in spectrum.executed.items():
+        is_inside = where.qualname == name or where.qualname.startswith(f"{name}.")
+        if where.file == target.file and (name == MODULE or is_inside):
+            found |= executed
+    return spectrum.node_ids(found & spectrum.passing)
+
+
+def python_files(sources: Sources) -> list[str]:
+    """The project's Python files, code before tests, relative to rootdir."""
+    found: dict[str, FileKind] = {}
+    roots = dict.fromkeys((*sources.files.directories, sources.files.rootdir))
+    for path in islice(_walked(roots), MAX_FILES):
+        kind = sources.files.kind(path)
+        if kind is not FileKind.FOREIGN:
+            found.setdefault(sources.files.relative(path), kind)
+    return sorted(found, key=lambda file: (found[file] is FileKind.TEST, file))
+
+
+def out_of_bounds(candidate: Candidate, never_edited: Collection[str]) -> str:
+    """Why a candidate must not be run: it would change what is done to files or machines.
+
+    Args:
+        candidate: A change of a Python file.
+        never_edited: Functions, methods and modules whose callers are left alone.
+    """
+    old = SourceMap(candidate.before, candidate.file)
+    new = SourceMap(candidate.after, candidate.file)
+    before, after = (
+        Counter(reaching_calls(source, source.module, never_edited)) for source in (old, new)
+    )
+    if before != after:
+        changed = next(iter((before - after) + (after - before)))
+        return f"it changes `{changed}`, which reaches out of the process"
+    if candidate.level is Level.SAFE:
+        return ""
+    for where in changed_functions(old, candidate.after):
+        unit = old.unit(where)
+        calls = [] if unit is None else reaching_calls(old, unit, never_edited)
+        if calls:
+            return f"it changes a function that calls `{calls[0]}`"
+    return ""
+
+
+def _unlike(failures: Sequence[Failure]) -> list[Failure]:
+    """A few failures, each of another error or raised elsewhere."""
+    found: dict[tuple[str, str, object], Failure] = {}
+    for failure in failures:
+        said = failure.message.partition("\n")[0]
+        found.setdefault((failure.exc_type, said, failure.raise_frame), failure)
+    return list(found.values())[:MAX_FAILURES]
+
+
+def _places(failure: Failure) -> Iterator[tuple[str, int]]:
+    if failure.syntax_error is not None:
+        yield failure.syntax_error
+    for frames in (failure.frames, *failure.cause_frames):
+        yield from ((frame.file, frame.line) for frame in reversed(frames) if frame.in_app)
+
+
+def _hottest(case: Case) -> Iterator[tuple[str, int]]:
+    """The most suspicious line of each of the likeliest suspects."""
+    for where in case.targets()[:N_SUSPECTS]:
+        heat = case.near.suspiciousness(where)
+        line = max(heat, key=lambda line: (heat[line], -line), default=where.start_line)
+        yield where.file, line
+
+
+def _task(failure: Failure, source: SourceMap, line: int, case: Case, sources: Sources) -> Task:
+    where = source.owner(line).location
+    heat = case.near.suspiciousness(where)
+    lines = sorted((n for n in heat if heat[n] > 0), key=lambda n: (-heat[n], n))
+    is_test_file = sources.files.kind(sources.files.absolute(source.file)) is FileKind.TEST
+    return Task(
+        code=source.text,
+        filename=source.file,
+        error=f"{failure.exc_type}: {failure.message}",
+        line=line,
+        lines=tuple(lines) or ((line,) if line else ()),
+        values=case.values.get(where, {}),
+        test=test_text(failure, sources),
+        test_file=source.file if is_test_file else failure.node_id.partition("::")[0],
+    )
+
+
+def _walked(roots: Collection[str]) -> Iterator[str]:
+    for root in roots:
+        for folder, folders, files in os.walk(root):
+            folders[:] = sorted(
+                name
+                for name in folders
+                if not name.startswith(".")
+                and name not in {"node_modules", "__pycache__", "site-packages"}
+                and not Path(folder, name, "pyvenv.cfg").exists()
+            )
+            yield from (os.path.join(folder, name) for name in sorted(files) if name[-3:] == ".py")  # noqa: PTH118 - of many

@@ -1,0 +1,310 @@
+"""The stage that searches fixes: tools are tried on the text in memory, tests say what is one."""
+
+from __future__ import annotations
+
+import re
+from contextlib import closing, suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.domain.errors import BayeslocError, FixError
+from pytest_bayesloc.domain.fixing import Fix, Level
+from pytest_bayesloc.execution.command import command_for
+from pytest_bayesloc.execution.local import LocalRunner
+from pytest_bayesloc.fixes.candidate import Candidate, patch_of
+from pytest_bayesloc.fixes.checking import Checker
+from pytest_bayesloc.fixes.index import Index
+from pytest_bayesloc.fixes.library import Library
+from pytest_bayesloc.fixes.patchfile import changed_bytes, unified
+from pytest_bayesloc.fixes.search import Search
+from pytest_bayesloc.fixes.worktree import is_ci, unsaved
+from pytest_bayesloc.inspection.proposals import mutants
+from pytest_bayesloc.inspection.proposals.world import reaches_out
+from pytest_bayesloc.report.files import FOLDER, own_folder
+from pytest_bayesloc.stages.fix_tasks import (
+    N_SUSPECTS,
+    covering,
+    out_of_bounds,
+    python_files,
+    tasks_of,
+    test_text,
+)
+from pytest_bayesloc.stages.fix_tools import journal, tools_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    import pytest
+
+    from pytest_bayesloc.collection.sources import Sources
+    from pytest_bayesloc.domain.ports import Clock, FixJudge
+    from pytest_bayesloc.fixes.checking import Checked
+    from pytest_bayesloc.fixes.search import Outcome
+    from pytest_bayesloc.inspection.case import Case
+    from pytest_bayesloc.inspection.cases import Group
+    from pytest_bayesloc.options import Launch, Settings
+    from pytest_bayesloc.options.fix import FixSettings
+
+MAX_GROUPS = 10
+N_EDITS = 60  # of one function
+N_SHOWN = 3  # of a fault
+CONFIDENCE = 0.6  # from which on a language model is believed that a tool does not fit
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fixing:
+    """What the stage is given.
+
+    Attributes:
+        config: pytest's.
+        settings: What the user asked for.
+        fix: What was said about fixes.
+        launch: What the process was started with.
+        sources: The project's files.
+        clock: Monotonic seconds.
+        note: Tells the user, once.
+        warn: Tells the user of a fault of ours.
+        judge: Says whether a tool fits an error; None: nobody is asked.
+    """
+
+    config: pytest.Config
+    settings: Settings
+    fix: FixSettings
+    launch: Launch
+    sources: Sources
+    clock: Clock
+    note: Callable[[str], None]
+    warn: Callable[[Exception], None]
+    judge: FixJudge | None = None
+    _found: list[tuple[Fix, Candidate]] = field(default_factory=list)
+
+    def run(
+        self, groups: Sequence[Group], cases: Sequence[Case], budget_s: float
+    ) -> tuple[Fix, ...]:
+        """Search a fix for each of the largest groups; they share the time.
+
+        Args:
+            groups: Of failing tests.
+            cases: What is known of each.
+            budget_s: Wall seconds.
+        """
+        ends = self.clock() + budget_s
+        try:
+            library = Library(tools_of(self.config, self.note))
+            project = Index(python_files(self.sources), self.sources.read)
+            for number, (group, case) in enumerate(zip(groups, cases, strict=True), 1):
+                n_left = min(len(groups), MAX_GROUPS) - number + 1
+                if n_left > 0:
+                    share_s = max(0.0, ends - self.clock()) / n_left
+                    self._search(number, group, case, library, project, share_s)
+        except BayeslocError as error:
+            self.note(str(error))
+        except KeyboardInterrupt:
+            self.note("The search for fixes was interrupted: shown is what was found until then.")
+        except Exception as error:  # noqa: BLE001 - the ranking stands without fixes
+            self.warn(error)
+        return tuple(fix for fix, _ in self._found)
+
+    def _search(
+        self,
+        number: int,
+        group: Group,
+        case: Case,
+        library: Library,
+        project: Index,
+        budget_s: float,
+    ) -> None:
+        runner = self._runner(case.failing)
+        with closing(runner):
+            checker = Checker(
+                runner=runner,
+                clock=self.clock,
+                deadline=self.clock() + budget_s,
+                failing=case.failing,
+                covering=partial(covering, group),
+            )
+            if not checker.failing or not checker.fails_again():
+                return
+            outcome = Search(
+                library=library,
+                project=project,
+                checker=checker,
+                forbids=lambda candidate: out_of_bounds(candidate, self.settings.never_edited),
+                judge=self._fits,
+                note=self.note,
+                edits=partial(self._edits, case),
+                test="\n".join(test_text(f, self.sources) for f in group.failures[:5]),
+            ).run(tasks_of(group, case, self.sources))
+        self._keep(number, outcome, library)
+
+    def _runner(self, tests: Sequence[str]) -> LocalRunner:
+        command = command_for(self.config, self.launch.path, self.launch.environment)
+        return LocalRunner(command, tests, {})
+
+    def _fits(self, error: str, code: str, description: str) -> bool | None:
+        if self.judge is None:
+            return None
+        said = self.judge.is_applicable(error, code[:500], description)
+        if said is None or said.confidence <= CONFIDENCE:
+            return None
+        return said.applicable
+
+    def _edits(self, case: Case) -> Iterator[Candidate]:
+        """Small edits of the likeliest suspects; first those that inspections saw repair."""
+        tried = {
+            (inspection.target, trial.words): trial.effect.rank
+            for inspection in case.inspections
+            for trial in inspection.trials
+        }
+        if "mutants" in self.settings.without:
+            return
+        for target in case.targets()[:N_SUSPECTS]:
+            found = self.sources.unit(target)
+            if found is None or reaches_out(*found, self.settings.never_edited):
+                continue
+            made = list(mutants.propose(*found, case.near.suspiciousness(target)))
+            made.sort(key=lambda patch: -tried.get((target, patch.words), -1))
+            for patch in made[:N_EDITS]:
+                yield Candidate(
+                    tools=(patch.words.partition(",")[0].replace(" ", "-"),),
+                    stage="edit",
+                    level=Level.UNSAFE,
+                    file=target.file,
+                    before=patch.original,
+                    after=patch.patched,
+                    message=patch.words,
+                    line=patch.line,
+                )
+
+    # -- what is shown
+
+    def _keep(self, number: int, outcome: Outcome, library: Library) -> None:
+        shown = [
+            checked
+            for checked in outcome.verified
+            if self.fix.shows_unsafe or checked.candidate.level is Level.SAFE
+        ]
+        hidden = len(outcome.verified) - len(shown)
+        for checked in shown[:N_SHOWN]:
+            worth = library.worth(checked.candidate.name)
+            self._found.append((_fix(number, checked, worth), checked.candidate))
+        if hidden:
+            self.note(
+                f"For fault {number} there is {_counted(hidden, 'fix', 'fixes')} that may change "
+                "what the code means: see it with --bayesloc-fix-unsafe. (unsafe-fix)"
+            )
+        if not outcome.verified:
+            for candidate in outcome.shown[:N_SHOWN]:
+                self._found.append((_unchecked(number, candidate), candidate))
+            for candidate, why in outcome.rejected[:N_SHOWN]:
+                self.note(f"A fix by {candidate.name} is rejected: {why}. (rejected-fix)")
+        if outcome.is_over:
+            self.note(
+                f"The search for a fix of fault {number} ended with its share of the budget of "
+                f"{self.settings.budget_s:g} s: give more by --bayesloc-budget. (fix-budget)"
+            )
+
+    def write_patches(self) -> tuple[Fix, ...]:
+        """Write each fix as a patch below ``.bayesloc/fixes/``; the fixes with their places."""
+        folder = self.config.rootpath / FOLDER / "fixes"
+        for i, (fix, candidate) in enumerate(self._found):
+            name = re.sub(r"\W+", "-", f"{fix.fault}-{i + 1}-{fix.tool}").strip("-")
+            with suppress(OSError, FixError):
+                own_folder(self.config.rootpath)
+                folder.mkdir(exist_ok=True)
+                before, after = self._bytes(candidate)
+                (folder / f"{name}.patch").write_bytes(unified(before, after, candidate.file))
+                written = replace(fix, patch_file=f"{FOLDER}/fixes/{name}.patch")
+                self._found[i] = (written, candidate)
+        return tuple(fix for fix, _ in self._found)
+
+    def apply_best(self) -> tuple[Fix, ...]:
+        """Write the best verified fix to its file, and say so; the fixes."""
+        for i, (fix, _) in enumerate(self._found):
+            if fix.is_verified:
+                self.apply(i)
+                break
+        return tuple(fix for fix, _ in self._found)
+
+    def apply(self, index: int) -> None:
+        """Write a fix to its file, unless something speaks against it; say what was done."""
+        fix, candidate = self._found[index]
+        try:
+            self._refuse(candidate.file)
+            before, after = self._bytes(candidate)
+            journal(self.config.rootpath).apply(candidate.file, before, after, fix.tool)
+        except FixError as error:
+            self.note(str(error))
+            return
+        self._found[index] = (replace(fix, is_applied=True), candidate)
+        self.note(
+            f"The fix by {fix.tool} was written to {candidate.file}. To take it back: pytest "
+            "--bayesloc-fix=undo. (fix-applied)"
+        )
+
+    def _refuse(self, file: str) -> None:
+        why = ""
+        if not self.fix.allows_dirty:
+            workers = getattr(self.config.option, "numprocesses", None) or getattr(
+                self.config.option, "tx", None
+            )
+            if is_ci(self.launch.environment):
+                why = "this is a CI run (its environment says CI)"
+            elif workers:
+                why = "this is a run of pytest-xdist, whose other processes may read it"
+            else:
+                why = unsaved(Path(self.sources.files.absolute(file)).resolve())
+        if why:
+            raise FixError(
+                f"The fix of {file} is not applied: {why}. Commit it first, apply the patch "
+                "yourself, or give --bayesloc-allow-dirty.",
+                slug="fix-refused",
+            )
+
+    def _bytes(self, candidate: Candidate) -> tuple[bytes, bytes]:
+        """Bytes of the file as it is, and with the change."""
+        path = Path(self.sources.files.absolute(candidate.file))
+        try:
+            before = path.read_bytes()
+        except OSError as error:
+            raise FixError(
+                f"The fix of {candidate.file} is not applied: it can't be read ({error}).",
+                slug="fix-refused",
+            ) from error
+        return before, changed_bytes(before, candidate.before, candidate.after, candidate.file)
+
+
+def _fix(number: int, checked: Checked, worth: float) -> Fix:
+    candidate = checked.candidate
+    return Fix(
+        fault=number,
+        tool=candidate.name,
+        stage=candidate.stage,
+        level=candidate.level,
+        target=checked.patch.target,
+        words=candidate.message,
+        diff=checked.patch.diff,
+        failing=checked.failing,
+        passing=checked.passing,
+        seconds=checked.seconds,
+        worth=worth,
+    )
+
+
+def _unchecked(number: int, candidate: Candidate) -> Fix:
+    patch = patch_of(candidate)
+    return Fix(
+        fault=number,
+        tool=candidate.name,
+        stage=candidate.stage,
+        level=candidate.level,
+        target=patch.target,
+        words=candidate.message,
+        diff=patch.diff,
+    )
+
+
+def _counted(n: int, one: str, more: str) -> str:
+    return f"{n} {one if n == 1 else more}"

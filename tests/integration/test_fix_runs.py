@@ -1,0 +1,153 @@
+"""Fixes that are found, checked and shown, with nothing of the project changed."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.integration.conftest import Project, Projects, Run
+
+FORGETFUL = True
+SUGGEST = "--bayesloc-fix=suggest"
+# ``area`` has a name that does not exist; the other test executes ``area`` no more than ``edge``.
+MISSPELT = {
+    "shapes.py": """
+        def area(width, height):
+            if width < 0:
+                return 0
+            return widht * height  # the comment stays
+
+
+        def edge(width):
+            return 4 * width
+        """,
+    "test_shapes.py": """
+        from shapes import area, edge
+
+
+        def test_area():
+            assert area(2, 3) == 6
+
+
+        def test_area_of_less_than_nothing():
+            assert area(-2, 3) == 0
+
+
+        def test_edge():
+            assert edge(2) == 8
+        """,
+}
+
+
+def fixed(run: Run) -> list[tuple[str, bool]]:
+    """The fixes of a run: who made them, and whether they are verified."""
+    return [(fix["tool"], fix["verified"]) for fix in run.document["fixes"]]
+
+
+@pytest.fixture(scope="module")
+def misspelt(projects: Projects) -> Project:
+    return projects.make(MISSPELT)
+
+
+@pytest.fixture(scope="module")
+def suggested(misspelt: Project) -> Run:
+    return misspelt.localize(SUGGEST)
+
+
+def test_a_fix_is_verified_by_the_failing_test_and_those_that_execute_it(suggested: Run) -> None:
+    (fix,) = suggested.document["fixes"]
+
+    assert (fix["tool"], fix["stage"], fix["level"]) == ("misspelt-name", "tool", "safe")
+    assert fix["verified"]
+    assert fix["checked"] == [
+        "test_shapes.py::test_area",
+        "test_shapes.py::test_area_of_less_than_nothing",
+    ]
+    assert (fix["n_failing"], fix["n_passing"]) == (1, 1)
+
+
+def test_a_fix_is_shown_and_nothing_is_changed(misspelt: Project, suggested: Run) -> None:
+    section = " ".join(" ".join(suggested.section).split())
+
+    assert "+ return width * height # the comment stays" in section
+    assert "1 failing test passes twice" in section
+    assert "nothing was changed" in section
+    assert "widht" in misspelt.read("shapes.py")
+
+
+def test_its_patch_is_taken_by_git_apply(misspelt: Project, suggested: Run) -> None:
+    (fix,) = suggested.document["fixes"]
+
+    subprocess.run(["git", "apply", fix["patch_file"]], cwd=misspelt.root, check=True)
+
+    assert "return width * height  # the comment stays\n" in misspelt.read("shapes.py")
+    assert misspelt.run("-q").ret == 0
+
+
+def test_without_the_option_nothing_is_searched(projects: Projects) -> None:
+    run = projects.make(MISSPELT).localize()
+
+    assert run.document["fixes"] == []
+    assert "fix" not in run.document["session"]["seconds"]
+
+
+def test_a_fix_that_breaks_another_test_is_rejected_and_says_so(projects: Projects) -> None:
+    other = "from shapes import area\n\n\ndef test_error():\n    try:\n        area(1, 1)\n"
+    other += "    except NameError:\n        return\n    raise AssertionError\n"
+    project = projects.make({**MISSPELT, "test_other.py": other})
+
+    run = project.localize(SUGGEST)
+
+    assert run.document["fixes"] == []
+    assert "rejected: test_other.py::test_error breaks" in run.output
+
+
+def test_an_unsafe_fix_is_shown_on_request(projects: Projects) -> None:
+    project = projects.buggy()
+
+    hidden, shown = project.localize(SUGGEST), project.localize(SUGGEST, "--bayesloc-fix-unsafe")
+
+    assert hidden.document["fixes"] == []
+    assert "see it with --bayesloc-fix-unsafe" in hidden.output
+    assert ("change-arithmetic", True) in fixed(shown)
+
+
+def test_a_module_that_can_not_be_imported_is_mended(projects: Projects) -> None:
+    shapes = MISSPELT["shapes.py"].replace("widht", "width") + "\n\n        EDGE = edg(1)\n"
+    project = projects.make({**MISSPELT, "shapes.py": shapes})
+
+    run = project.localize(SUGGEST)
+
+    (fix,) = run.document["fixes"]
+    assert (fix["tool"], fix["verified"]) == ("misspelt-name", True)
+    assert fix["checked"] == ["test_shapes.py"]
+
+
+def test_a_function_that_deletes_files_is_left_alone(projects: Projects) -> None:
+    text = """
+        import shutil
+
+
+        def clean(path, keep):
+            shutil.rmtree(pth)
+        """
+    test = "from shapes import clean\n\n\ndef test_clean(tmp_path):\n"
+    test += "    (tmp_path / 'x').mkdir()\n    clean(tmp_path / 'x', tmp_path)\n"
+    project = projects.make({"shapes.py": text, "test_shapes.py": test})
+
+    run = project.localize(SUGGEST)
+
+    assert run.document["fixes"] == []
+    assert "reaches out of the process" in run.output
+
+
+def test_in_the_ini_file_fixes_are_suggested_at_most(projects: Projects) -> None:
+    project = projects.make({**MISSPELT, "pytest.ini": "[pytest]\nbayesloc_fix = apply\n"})
+
+    run = project.run()
+
+    assert run.ret == 4
+    assert "bayesloc_fix=apply in the ini file would change files in every run" in run.stderr

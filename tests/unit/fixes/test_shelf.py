@@ -1,0 +1,75 @@
+"""Each tool of the shelf does what its examples say."""
+
+from __future__ import annotations
+
+import ast
+from contextlib import suppress
+from importlib import import_module
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import pytest_bayesloc.fixes.tools as shelf
+from tests.fakes.project import TextProject
+
+if TYPE_CHECKING:
+    from pytest_bayesloc.fixes.tool import Example, Propose
+
+FOLDER = Path(shelf.__path__[0])
+MODULES = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "__init__")
+N_SHOWN = 3
+
+
+def _examples() -> list[tuple[str, int]]:
+    return [(name, i) for name in MODULES for i in range(len(_tool(name)[1]))]
+
+
+def _tool(name: str) -> tuple[Propose, tuple[Example, ...]]:
+    module = import_module(f"{shelf.__name__}.{name}")
+    return module.propose, module.EXAMPLES
+
+
+@pytest.mark.parametrize(("name", "number"), _examples())
+def test_a_tool_does_what_its_example_says(name: str, number: int) -> None:
+    propose, examples = _tool(name)
+    example = examples[number]
+
+    found = list(islice(propose(example.task(), TextProject(example.files)), N_SHOWN))
+
+    if example.after is None:
+        assert found == []
+    else:
+        assert example.after in [proposal.code for proposal in found]
+        assert all(proposal.message for proposal in found)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_tool_has_an_example_that_it_leaves_alone(name: str) -> None:
+    _, examples = _tool(name)
+
+    assert any(example.after is None for example in examples)
+    assert any(example.after is not None for example in examples)
+
+
+@pytest.mark.parametrize("name", MODULES)
+@pytest.mark.parametrize("code", ["", "\n", "def f(:\n", "x = '\n", "\ufeffx = 1\n", "\x00"])
+def test_a_tool_takes_any_text(name: str, code: str) -> None:
+    propose, examples = _tool(name)
+    for example in examples:
+        task = example.task()
+        odd = type(task)(code=code, filename="app.py", error=task.error, line=1, lines=(1,))
+
+        for proposal in islice(propose(odd, TextProject({})), N_SHOWN):
+            assert proposal.code != code
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_what_a_tool_makes_of_code_that_parses_parses(name: str) -> None:
+    propose, examples = _tool(name)
+    for example in examples:
+        with suppress(SyntaxError):
+            ast.parse(example.before)
+            for proposal in islice(propose(example.task(), TextProject(example.files)), N_SHOWN):
+                ast.parse(proposal.code)
