@@ -137,7 +137,7 @@ class _Fields:
         return value
 
     def words(self, name: str, default: tuple[str, ...]) -> tuple[str, ...]:
-        given: Any = self.take(name, (list, tuple), default)  # type: ignore[arg-type]
+        given: list[Any] = self.take(name, list, list(default))
         texts = [word for word in given if isinstance(word, str) and len(word) <= MAX_TEXT]
         if len(given) > MAX_WORDS or len(texts) < len(given) or any("\0" in t for t in texts):
             raise self._wrong(name, str(given)[:40], f"a list of at most {MAX_WORDS} texts")

@@ -1,0 +1,64 @@
+"""A tool of the shelf as a program: ``python -m pytest_bayesloc.fixes.run NAME``.
+
+It reads a JSON object from standard input and writes one to standard output, as each fix tool does.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.domain.fixing import Task
+from pytest_bayesloc.fixes.executable import MAX_PROPOSALS
+from pytest_bayesloc.fixes.index import Index
+from pytest_bayesloc.fixes.shelf import shelf
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+def main(argv: Sequence[str]) -> int:
+    """Answer one request; 2 if there is no such tool or nothing to read."""
+    tools = {tool.name: tool for tool in shelf()}
+    if len(argv) != 1 or argv[0] not in tools:
+        known = ", ".join(tools)
+        sys.stderr.write(
+            f"{' '.join(argv) or 'Nothing'} is no fix tool: expected one of {known}.\n"
+        )
+        return 2
+    try:
+        task = task_of(json.load(sys.stdin))
+    except (ValueError, TypeError, KeyError) as error:
+        sys.stderr.write(f"Standard input holds no request ({error}): see docs/fixes.md.\n")
+        return 2
+    propose = tools[argv[0]].propose
+    assert propose is not None  # noqa: S101 - the shelf may always run
+    made = [
+        {"fixed": True, "fixed_code": found.code, "message": found.message}
+        for found in islice(propose(task, Index((), lambda _: None)), MAX_PROPOSALS)
+    ]
+    first = made[0] if made else {"fixed": False, "fixed_code": task.code, "message": ""}
+    json.dump({**first, "alternatives": made[1:]}, sys.stdout)
+    return 0
+
+
+def task_of(read: Mapping[str, object]) -> Task:
+    """What a request says; ``code``, ``filename`` and ``error`` are needed, the rest is not.
+
+    Raises:
+        KeyError: If one of them is missing.
+    """
+    return Task(
+        code=str(read["code"]),
+        filename=str(read["filename"]),
+        error=str(read["error"]),
+        line=int(str(read.get("line", 0))),
+        test=str(read.get("test", "")),
+        test_file=str(read.get("test_file", "")),
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

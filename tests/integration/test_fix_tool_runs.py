@@ -1,0 +1,203 @@
+"""Tools of a project: not run before they are trusted, and within bounds then."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.integration.test_fix_runs import MISSPELT, SUGGEST, fixed
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.integration.conftest import Project, Projects, Run
+
+FORGETFUL = True
+DEFINITION = """
+    name: own-spelling
+    description: Mends our own misspelling.
+    command: python
+    args: [own.py]
+    metadata:
+      error_pattern: "^KeyError: "
+      level: safe
+    """
+PROGRAM = """
+    import json, sys
+    asked = json.load(sys.stdin)
+    code = asked["code"].replace("'colour'", "'color'")
+    fixed = code != asked["code"]
+    json.dump({"fixed": fixed, "fixed_code": code, "message": "the key is color"}, sys.stdout)
+    """
+FILES = {
+    "paint.py": """
+        def shade(thing):
+            return thing['colour'].upper()
+        """,
+    "test_paint.py": """
+        from paint import shade
+
+
+        def test_shade():
+            assert shade({'color': 'red'}) == 'RED'
+        """,
+    "bayesloc_fixes/own.yaml": DEFINITION,
+    "bayesloc_fixes/own.py": PROGRAM,
+}
+TOOL = ("own-spelling", True)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return tmp_path / "home"
+
+
+def run(project: Project, home: Path, *args: str) -> Run:
+    env = {"XDG_CONFIG_HOME": str(home), "HOME": str(home)}
+    return project.localize(*args, env=env) if SUGGEST in args else project.run(*args, env=env)
+
+
+def test_a_tool_of_the_project_runs_once_it_is_trusted(projects: Projects, home: Path) -> None:
+    project = projects.make(FILES)
+
+    assert TOOL not in fixed(run(project, home, SUGGEST))
+
+    trusted = run(project, home, "--bayesloc-trust=bayesloc_fixes/own.yaml")
+
+    assert "own-spelling is trusted as it is now (own.yaml, own.py)" in trusted.stdout
+    assert TOOL in fixed(run(project, home, SUGGEST))
+
+
+@pytest.mark.parametrize("name", ["own.yaml", "own.py"])
+def test_an_edit_takes_trust_away(projects: Projects, home: Path, name: str) -> None:
+    project = projects.make(FILES)
+    run(project, home, "--bayesloc-trust=bayesloc_fixes")
+    path = project.root / "bayesloc_fixes" / name
+    path.write_text(f"{path.read_text()}# more\n")
+
+    assert TOOL not in fixed(run(project, home, SUGGEST))
+
+
+def test_a_copy_elsewhere_is_not_trusted(projects: Projects, home: Path) -> None:
+    project = projects.make(FILES)
+    run(project, home, "--bayesloc-trust=bayesloc_fixes")
+
+    assert TOOL not in fixed(run(projects.copy_of(project), home, SUGGEST))
+
+
+def test_the_list_says_where_tools_come_from_and_whether_they_may_run(
+    projects: Projects, home: Path
+) -> None:
+    project = projects.make(FILES)
+    user = home / "pytest-bayesloc" / "fixes"
+    user.mkdir(parents=True)
+    (user / "mine.yaml").write_text("name: mine\ndescription: Mine.\ncommand: mine\n")
+
+    lines = run(project, home, "--bayesloc-fix-tools").stdout.splitlines()
+
+    rows = {line.split()[0]: line.split()[1:] for line in lines if not line.startswith(" ")}
+    assert rows["own-spelling"][:4] == ["project", "safe", "not", "trusted"]
+    assert rows["mine"][:3] == ["user", "unsafe", "trusted"]
+    assert rows["misspelt-name"][:3] == ["package", "safe", "trusted"]
+
+
+def test_a_project_can_not_trust_itself(projects: Projects) -> None:
+    project = projects.make(FILES)
+
+    refused = run(project, project.root / "config", "--bayesloc-trust=bayesloc_fixes")
+
+    assert refused.ret == 4
+    assert "lies in the project, which could then trust itself" in refused.stderr
+    assert not (project.root / "config").exists()
+
+
+def _leads_out(project: Project) -> None:
+    outside = project.root.parent / "own.py"
+    (project.root / "bayesloc_fixes" / "own.py").rename(outside)
+    (project.root / "bayesloc_fixes" / "own.py").symlink_to(outside)
+
+
+def _leaves_by_its_name(project: Project) -> None:
+    (project.root.parent / "out.py").write_text("")
+    project.write({"bayesloc_fixes/own.yaml": DEFINITION.replace("own.py", "../../out.py")})
+
+
+def _starts_with_a_hyphen(project: Project) -> None:
+    path = project.root / "bayesloc_fixes" / "own.yaml"
+    path.rename(path.with_name("-own.yaml"))
+
+
+def _is_too_large(project: Project) -> None:
+    (project.root / "bayesloc_fixes" / "own.py").write_text("#" * (2 << 20))
+
+
+REFUSED = {
+    "own.py is refused: it leads out of": _leads_out,
+    "../../out.py is not beside it": _leaves_by_its_name,
+    "-own.yaml is refused: its name starts with `-`": _starts_with_a_hyphen,
+    "own.py is refused: it has more than 1,048,576 bytes": _is_too_large,
+}
+
+
+@pytest.mark.parametrize("why", REFUSED)
+def test_what_leaves_the_project_is_neither_trusted_nor_run(
+    projects: Projects, home: Path, why: str
+) -> None:
+    project = projects.make(FILES)
+    REFUSED[why](project)
+
+    trusted = run(project, home, "--bayesloc-trust=bayesloc_fixes")
+    ran = run(project, home, SUGGEST)
+
+    assert trusted.ret == 4
+    assert why in trusted.stderr
+    assert TOOL not in fixed(ran)
+    assert why in ran.output
+
+
+def test_a_tool_that_breaks_costs_a_line(projects: Projects, home: Path) -> None:
+    project = projects.make({**FILES, "bayesloc_fixes/own.py": "raise ValueError('oops')\n"})
+    run(project, home, "--bayesloc-trust=bayesloc_fixes")
+
+    ran = run(project, home, SUGGEST)
+
+    assert ran.output.count("The fix tool own-spelling is left out") == 1
+    assert "Traceback" not in ran.output
+
+
+def test_a_plugin_offers_tools(projects: Projects, home: Path) -> None:
+    project = projects.make(
+        {
+            **{name: text for name, text in FILES.items() if "bayesloc_fixes" not in name},
+            "offered/own.yaml": DEFINITION,
+            "offered/own.py": PROGRAM,
+            "conftest.py": """
+                from pathlib import Path
+
+                def pytest_bayesloc_fix_tools():
+                    return [Path(__file__).with_name("offered") / "own.yaml"]
+                """,
+        }
+    )
+
+    assert TOOL in fixed(run(project, home, SUGGEST))
+
+
+def test_a_tool_of_the_shelf_is_a_program_too(projects: Projects) -> None:
+    project = projects.make(MISSPELT)
+    request = '{"code": "def f(total):\\n    return totl\\n", "filename": "a.py", "line": 2,'
+    request += ' "error": "NameError: name \'totl\' is not defined"}'
+    (project.root / "ask.py").write_text(
+        "import subprocess, sys\n"
+        f"done = subprocess.run([sys.executable, '-m', 'pytest_bayesloc.fixes.run', *sys.argv[1:]],"
+        f" input={request!r}, text=True)\nsys.exit(done.returncode)\n"
+    )
+
+    good, bad = (
+        project.run(python=("ask.py", name), lean=False) for name in ("misspelt-name", "x")
+    )
+
+    assert '"fixed_code": "def f(total):\\n    return total\\n"' in good.stdout
+    assert bad.ret == 2
+    assert "x is no fix tool: expected one of" in bad.stderr

@@ -1,0 +1,76 @@
+"""A definition that is none says what is wrong with it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from pytest_bayesloc.domain.errors import ToolError
+from pytest_bayesloc.domain.fixing import Level
+from pytest_bayesloc.fixes.definition import MAX_BYTES, Priority, parsed
+
+WHOLE = b"""
+name: add-brackets
+type: fix
+description: Adds brackets.
+command: python
+args: [fix.py, --quick]
+input_format: json
+output_format: json
+tags: [fix]
+metadata:
+  error_pattern: "^SyntaxError: "
+  applies_to: ["src/*.py"]
+  category: syntax
+  priority: high
+  level: safe
+  auto_apply: true
+"""
+LEAST = b"name: a\ndescription: b\ncommand: c\n"
+BAD = {
+    b"- 1\n": "it holds list, expected a mapping",
+    b"name: [": "it is no YAML",
+    b"name: !!python/object/apply:os.system [ls]\n": "it is no YAML",
+    LEAST.replace(b"name: a", b"name: A b"): "name is 'A b', expected words in lower case",
+    LEAST.replace(b"name: a", b"name: -rf"): "name is '-rf', expected words",
+    LEAST.replace(b"command: c", b"command: 3"): "command is 3, expected str",
+    LEAST.replace(b"command: c", b"command: ''"): "command is '', expected a text",
+    LEAST + b"args: x\n": "args is 'x', expected list",
+    LEAST + b"args: [1]\n": "args is '[1]', expected a list",
+    LEAST
+    + b"metadata: {error_pattern: '('}\n": "error_pattern is '(', expected a regular expression",
+    LEAST + b"metadata: {priority: urgent}\n": "priority is 'urgent', expected one of high, medium",
+    LEAST + b"metadata: {level: harmless}\n": "level is 'harmless', expected one of safe, unsafe",
+    LEAST + b"metadata: {auto_apply: 'yes'}\n": "auto_apply is 'yes', expected bool",
+    LEAST + b"type: linter\n": "type is 'linter', expected one of fix",
+    b"a: &a [1, 2]\nb: [*a, *a]\n": "it has anchors or aliases",
+    b"#" * (MAX_BYTES + 1): "it has 65,537 bytes, expected 65,536 at most",
+    b"\xff\xfe\xfa": "it is no YAML",
+}
+
+
+def test_a_whole_definition_is_read() -> None:
+    made = parsed(WHOLE, "add.yaml")
+
+    assert (made.name, made.args, made.tags) == ("add-brackets", ("fix.py", "--quick"), ("fix",))
+    assert (made.priority, made.level, made.auto_apply) == (Priority.HIGH, Level.SAFE, True)
+    assert made.matches("SyntaxError: oops")
+    assert not made.matches("E: SyntaxError: oops")
+    assert made.may_change("src/a.py")
+    assert not made.may_change("a.py")
+
+
+def test_what_is_not_said_is_careful() -> None:
+    made = parsed(LEAST, "a.yaml")
+
+    assert (made.level, made.auto_apply, made.applies_to) == (Level.UNSAFE, False, ("*.py",))
+    assert not made.matches("anything")
+
+
+@pytest.mark.parametrize(("text", "what"), BAD.items())
+def test_a_bad_definition_is_refused_by_its_field(text: bytes, what: str) -> None:
+    with pytest.raises(ToolError, match=re.escape(what)) as raised:
+        parsed(text, "bad.yaml")
+
+    assert "bad.yaml" in str(raised.value)

@@ -1,0 +1,101 @@
+"""A tool's program is run apart, and within limits."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_bayesloc.domain.errors import ToolError
+from pytest_bayesloc.domain.fixing import Task
+from pytest_bayesloc.fixes import executable
+from pytest_bayesloc.fixes.definition import Definition
+from pytest_bayesloc.fixes.executable import Executable
+from tests.fakes.project import TextProject
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TASK = Task(code="x = 1\n", filename="a.py", error="NameError: y", line=1)
+READ = "import json, os, sys\nasked = json.load(sys.stdin)\n"
+ANSWER = 'print(json.dumps({"fixed": True, "fixed_code": %s, "message": "m"}))\n'
+
+
+def answer(program: str) -> list[str]:
+    """The texts that a tool with this program proposes."""
+    made = Definition(name="own", description="d", command="python", args=("fix.py",))
+    tool = Executable(definition=made, files={"fix.py": program.encode()})
+    return [found.code for found in tool(TASK, TextProject({}))]
+
+
+def test_it_is_given_the_error_and_the_code() -> None:
+    found = answer(READ + ANSWER % 'asked["code"] + asked["filename"] + asked["error"]')
+
+    assert found == ["x = 1\na.pyNameError: y"]
+
+
+def test_it_may_give_alternatives() -> None:
+    program = READ + (
+        'one = {"fixed": True, "fixed_code": "1", "message": ""}\n'
+        'print(json.dumps({**one, "alternatives": [{**one, "fixed_code": "2"}]}))\n'
+    )
+
+    assert answer(program) == ["1", "2"]
+
+
+def test_it_may_have_nothing_to_say() -> None:
+    assert answer(READ + 'print(json.dumps({"fixed": False}))\n') == []
+
+
+def test_it_sees_nothing_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_TOKEN", "secret-value")
+    found = answer(READ + ANSWER % "' '.join(map(repr, os.environ.items())) + os.getcwd()")
+
+    assert "secret-value" not in found[0]
+    assert os.getcwd() not in found[0]  # noqa: PTH109 - as it is written there
+
+
+BROKEN = {
+    "it wrote no JSON": "print('hello')",
+    "it wrote no JSON object": "print('[1]')",
+    "it ended with 3 (it said nothing)": "raise SystemExit(3)",
+    "it ended with 1 (ValueError: no)": "raise ValueError('no')",
+    "MemoryError": "x = bytearray(3 << 30)",
+    "Too many open files": "x = [open('/dev/null') for _ in range(100)]",
+    "File too large": "open('big', 'wb').write(b'x' * (20 << 20))",
+}
+
+
+@pytest.mark.parametrize("why", BROKEN)
+def test_a_program_that_fails_is_one_line(why: str) -> None:
+    with pytest.raises(ToolError, match=re.escape(why)) as raised:
+        answer(BROKEN[why])
+
+    assert "\n" not in str(raised.value)
+
+
+def test_what_does_not_end_is_ended_with_all_that_it_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(executable, "LIMIT_S", 0.5)
+    mark = tmp_path / "mark"
+    program = (
+        "import os, time\nfor _ in range(3):\n    os.fork()\n"
+        f"time.sleep(1.5)\nopen({str(mark)!r}, 'w')\n"
+    )
+
+    with pytest.raises(ToolError, match=r"did not end within 0\.5 s"):
+        answer(program)
+
+    time.sleep(1.5)
+    assert not mark.exists()
+
+
+def test_a_command_that_does_not_exist_is_said() -> None:
+    made = Definition(name="own", description="d", command="no-such-program")
+
+    with pytest.raises(ToolError, match="there is no no-such-program"):
+        list(Executable(definition=made, files={})(TASK, TextProject({})))

@@ -1,0 +1,70 @@
+"""What silences a check or knows the answer is no fix."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_bayesloc.fixes.soundness import unsound
+
+TEST = "    def test_total(self):\n        assert total(['a', 17], 'blue') == 4217\n"
+UNSOUND = {
+    "a check": ("def f(x):\n    assert x\n    return x\n", "def f(x):\n    return x\n"),
+    "a weaker check": (
+        "def f(x):\n    assert x > 1\n    return x\n",
+        "def f(x):\n    assert x > 0\n    return x\n",
+    ),
+    "all exceptions": (
+        "try:\n    f()\nexcept ValueError:\n    pass\n",
+        "try:\n    f()\nexcept Exception:\n    pass\n",
+    ),
+    "a bare except": ("f()\n", "try:\n    f()\nexcept:\n    pass\n"),
+    "one more exception": (
+        "try:\n    f()\nexcept ValueError:\n    pass\n",
+        "try:\n    f()\nexcept (ValueError, KeyError):\n    pass\n",
+    ),
+    "the exception above": (
+        "try:\n    f()\nexcept KeyError:\n    pass\n",
+        "try:\n    f()\nexcept LookupError:\n    pass\n",
+    ),
+    "suppress": ("f()\n", "with contextlib.suppress(ValueError):\n    f()\n"),
+    "the expected value": ("def f(x):\n    return x\n", "def f(x):\n    return 4217\n"),
+    "the input": (
+        "def f(x):\n    return x\n",
+        "def f(x):\n    if x == 'blue':\n        return 1\n    return x\n",
+    ),
+    "one of the inputs": (
+        "def f(x):\n    return x\n",
+        "def f(x):\n    if x in ('blue', 'red'):\n        return 1\n    return x\n",
+    ),
+    "the expected value by a choice": (
+        "def f(x):\n    return x\n",
+        "def f(x):\n    return 4217 if x else x\n",
+    ),
+    "no syntax": ("def f(x):\n    return x\n", "def f(x)\n    return x\n"),
+}
+SOUND = {
+    "another exception": (
+        "try:\n    f()\nexcept KeyError:\n    pass\n",
+        "try:\n    f()\nexcept IndexError:\n    pass\n",
+    ),
+    "another bound": ("def f(x):\n    return x > 16\n", "def f(x):\n    return x > 17\n"),
+    "a guard": (
+        "def f(x):\n    return x\n",
+        "def f(x):\n    if not x:\n        return 0\n    return x\n",
+    ),
+    "another default": (
+        "def f(x):\n    return x == 'blue'\n",
+        "def f(x):\n    return x != 'blue'\n",
+    ),
+    "a broken file": ("def f(:\n", "def f():\n    assert 1\n    return 4\n"),
+}
+
+
+@pytest.mark.parametrize("name", UNSOUND)
+def test_what_is_unsound_is_said(name: str) -> None:
+    assert unsound(*UNSOUND[name], TEST)
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_what_is_sound_passes(name: str) -> None:
+    assert unsound(*SOUND[name], TEST) == ""
