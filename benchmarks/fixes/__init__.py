@@ -1,0 +1,1 @@
+"""How often a fix is found, and how often it is the right one."""
