@@ -6,10 +6,11 @@ import ast
 import hashlib
 from copy import deepcopy
 from dataclasses import dataclass
+from textwrap import dedent
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.inspection import InspectionPatch
-from pytest_bayesloc.domain.source import FunctionNode, SourceMap
+from pytest_bayesloc.domain.source import FunctionNode, SourceMap, lines_of
 
 if TYPE_CHECKING:
     from pytest_bayesloc.domain.fixing import Level
@@ -33,6 +34,7 @@ class Candidate:
         message: What was done, in a sentence.
         is_test: Whether the file is a test file.
         line: The line it is about; 0 if none is known.
+        target: The function whose body alone it changes, where that is known.
     """
 
     tools: tuple[str, ...]
@@ -44,6 +46,16 @@ class Candidate:
     message: str
     is_test: bool = False
     line: int = 0
+    target: Location | None = None
+
+    def parts(self) -> tuple[str, str]:
+        """What differs lies in these: the function before and after, else the whole file."""
+        if self.target is None:
+            return self.before, self.after
+        old, new = lines_of(self.before), lines_of(self.after)
+        start, end = self.target.start_line - 1, self.target.end_line
+        cut = old[start:end], new[start : end + len(new) - len(old)]
+        return dedent("".join(cut[0])), dedent("".join(cut[1]))
 
     @property
     def key(self) -> str:
@@ -69,9 +81,12 @@ class Candidate:
 
 def patch_of(candidate: Candidate) -> InspectionPatch:
     """The change as a patch: of the code of functions where that is all it changes."""
-    source = SourceMap(candidate.before, candidate.file, is_test=candidate.is_test)
-    changed = changed_functions(source, candidate.after)
-    target, *others = changed or [source.module.location]
+    if candidate.target is not None:
+        changed = [candidate.target]
+    else:
+        source = SourceMap(candidate.before, candidate.file, is_test=candidate.is_test)
+        changed = changed_functions(source, candidate.after)
+    target, *others = changed or [_module(candidate)]
     return InspectionPatch(
         target=target,
         kind=KIND,
@@ -82,6 +97,10 @@ def patch_of(candidate: Candidate) -> InspectionPatch:
         others=tuple(others),
         fresh=not changed,
     )
+
+
+def _module(candidate: Candidate) -> Location:
+    return SourceMap(candidate.before, candidate.file, is_test=candidate.is_test).module.location
 
 
 def changed_functions(source: SourceMap, after: str) -> list[Location]:

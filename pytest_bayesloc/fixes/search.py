@@ -212,7 +212,7 @@ class Search:
             return
         why = ""
         if candidate.file.endswith(".py"):
-            why = unsound(candidate.before, candidate.after, self.test) or self.forbids(candidate)
+            why = unsound(*candidate.parts(), self.test) or self.forbids(candidate)
         if why:
             self._outcome.rejected.append((candidate, why))
             return

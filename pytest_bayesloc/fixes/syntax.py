@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import difflib
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.source import FunctionNode, ScopeNode, parse
@@ -17,8 +18,9 @@ SIMILAR = 0.6  # of difflib: one letter in three, two in six
 BUILT_IN = frozenset(dir(builtins))
 
 
+@lru_cache(maxsize=16)  # each candidate asks for the same file
 def tree_of(code: str) -> ast.Module | None:
-    """The syntax tree of a file, or None if it does not parse."""
+    """The syntax tree of a file, or None if it does not parse; nobody changes it."""
     try:
         return parse(code)
     except (SyntaxError, ValueError, RecursionError):

@@ -13,7 +13,8 @@ from pytest_bayesloc.domain.fixing import Level, Task
 from pytest_bayesloc.domain.location import MODULE
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.fixes.candidate import changed_functions
-from pytest_bayesloc.inspection.proposals.world import reaching_calls
+from pytest_bayesloc.fixes.syntax import tree_of
+from pytest_bayesloc.inspection.proposals.world import aliases, calls_out, reaching_calls
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -89,6 +90,8 @@ def out_of_bounds(candidate: Candidate, never_edited: Collection[str]) -> str:
         candidate: A change of a Python file.
         never_edited: Functions, methods and modules whose callers are left alone.
     """
+    if candidate.target is not None:  # of a function that does not reach out
+        return _reaches_out_now(candidate, never_edited)
     old = SourceMap(candidate.before, candidate.file)
     new = SourceMap(candidate.after, candidate.file)
     before, after = (
@@ -105,6 +108,14 @@ def out_of_bounds(candidate: Candidate, never_edited: Collection[str]) -> str:
         if calls:
             return f"it changes a function that calls `{calls[0]}`"
     return ""
+
+
+def _reaches_out_now(candidate: Candidate, never_edited: Collection[str]) -> str:
+    tree, whole = tree_of(candidate.parts()[1]), tree_of(candidate.before)
+    if tree is None or whole is None:
+        return "it does not parse"
+    calls = calls_out(tree, aliases(whole), never_edited)
+    return f"it calls `{calls[0]}`, which reaches out of the process" if calls else ""
 
 
 def _unlike(failures: Sequence[Failure]) -> list[Failure]:

@@ -6,8 +6,9 @@ import re
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import islice, zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from pytest_bayesloc.domain.errors import BayeslocError, FixError
 from pytest_bayesloc.domain.fixing import Fix, Level
@@ -19,6 +20,7 @@ from pytest_bayesloc.fixes.index import Index
 from pytest_bayesloc.fixes.library import Library
 from pytest_bayesloc.fixes.patchfile import changed_bytes, unified
 from pytest_bayesloc.fixes.search import Search
+from pytest_bayesloc.fixes.templates import repairs
 from pytest_bayesloc.fixes.worktree import is_ci, unsaved
 from pytest_bayesloc.inspection.proposals import mutants
 from pytest_bayesloc.inspection.proposals.world import reaches_out
@@ -34,7 +36,7 @@ from pytest_bayesloc.stages.fix_tasks import (
 from pytest_bayesloc.stages.fix_tools import journal, tools_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import pytest
 
@@ -47,8 +49,10 @@ if TYPE_CHECKING:
     from pytest_bayesloc.options import Launch, Settings
     from pytest_bayesloc.options.fix import FixSettings
 
+T = TypeVar("T")
+
 MAX_GROUPS = 10
-N_EDITS = 60  # of one function
+N_EDITS = 400  # of one function
 N_SHOWN = 3  # of a fault
 CONFIDENCE = 0.6  # from which on a language model is believed that a tool does not fit
 
@@ -164,18 +168,27 @@ class Fixing:
             found = self.sources.unit(target)
             if found is None or reaches_out(*found, self.settings.never_edited):
                 continue
-            made = list(mutants.propose(*found, case.near.suspiciousness(target)))
-            made.sort(key=lambda patch: -tried.get((target, patch.words), -1))
-            for patch in made[:N_EDITS]:
+            source, unit = found
+            heat = case.near.suspiciousness(target)
+            patches = list(mutants.propose(source, unit, heat))
+            patches.sort(key=lambda patch: -tried.get((target, patch.words), -1))
+            made = [(p.words.partition(",")[0], p.line, p.words, p.patched) for p in patches]
+            # Both go from the hottest line to the coolest: neither waits for the other's end.
+            repairing = (
+                (template.name, edit.line, f"line {edit.line}: {edit.words}", text)
+                for template, edit, text in repairs(source, unit, heat)
+            )
+            for made_by, line, words, text in islice(_in_turn(made, repairing), N_EDITS):
                 yield Candidate(
-                    tools=(patch.words.partition(",")[0].replace(" ", "-"),),
+                    tools=(made_by.replace(" ", "-"),),
                     stage="edit",
                     level=Level.UNSAFE,
                     file=target.file,
-                    before=patch.original,
-                    after=patch.patched,
-                    message=patch.words,
-                    line=patch.line,
+                    before=source.text,
+                    after=text,
+                    message=words,
+                    line=line,
+                    target=target,
                 )
 
     # -- what is shown
@@ -274,6 +287,12 @@ class Fixing:
                 slug="fix-refused",
             ) from error
         return before, changed_bytes(before, candidate.before, candidate.after, candidate.file)
+
+
+def _in_turn(*streams: Iterable[T]) -> Iterator[T]:
+    """One of each stream, then the second of each, and so on."""
+    for turn in zip_longest(*streams):
+        yield from (item for item in turn if item is not None)
 
 
 def _fix(number: int, checked: Checked, worth: float) -> Fix:

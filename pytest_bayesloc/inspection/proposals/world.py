@@ -103,8 +103,18 @@ def reaches_out(source: SourceMap, unit: Unit, named: Collection[str] = ()) -> b
 
 def reaching_calls(source: SourceMap, unit: Unit, named: Collection[str] = ()) -> list[str]:
     """The calls by which ``unit`` reaches out, as they are written; arguments as above."""
-    imported = aliases(source.module.node)
-    calls = (node for node in ast.walk(unit.node) if isinstance(node, ast.Call))
+    return calls_out(unit.node, aliases(source.module.node), named)
+
+
+def calls_out(tree: ast.AST, imported: Mapping[str, str], named: Collection[str] = ()) -> list[str]:
+    """The calls in ``tree`` that reach out, as they are written.
+
+    Args:
+        tree: Some syntax.
+        imported: What names of its file stand for (``aliases``).
+        named: As above.
+    """
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
     return [ast.unparse(c) for c in calls if _reaches_out(c, imported, frozenset(named))]
 
 

@@ -1,0 +1,238 @@
+"""What tools ask of imports: where a name comes from, who uses it, and how to write one."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.domain.edits import Edit, Text
+from pytest_bayesloc.domain.location import MODULE, Location
+from pytest_bayesloc.domain.source import FunctionNode, first_line, lines_of
+from pytest_bayesloc.fixes.syntax import bound_in, parameters, tree_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_PLACEHOLDER = "_ = 0\n"
+_BY_MODULE = {
+    "abc": "ABC ABCMeta abstractmethod",
+    "collections": "defaultdict Counter OrderedDict deque namedtuple ChainMap UserDict UserList",
+    "collections.abc": "Iterable Iterator Mapping MutableMapping Sequence Callable Generator "
+    "Hashable Collection Awaitable AsyncIterator Container Sized MutableSequence",
+    "concurrent.futures": "ThreadPoolExecutor ProcessPoolExecutor as_completed",
+    "contextlib": "contextmanager suppress closing ExitStack nullcontext asynccontextmanager "
+    "redirect_stdout",
+    "copy": "deepcopy",
+    "dataclasses": "dataclass field asdict astuple replace fields is_dataclass",
+    "datetime": "timedelta date timezone tzinfo",
+    "decimal": "Decimal ROUND_HALF_UP ROUND_HALF_EVEN ROUND_DOWN ROUND_UP InvalidOperation",
+    "enum": "Enum IntEnum Flag IntFlag auto unique",
+    "fractions": "Fraction",
+    "functools": "partial wraps lru_cache reduce cached_property total_ordering singledispatch "
+    "cmp_to_key",
+    "http": "HTTPStatus",
+    "io": "StringIO BytesIO",
+    "itertools": "chain product islice groupby permutations combinations count cycle "
+    "zip_longest accumulate starmap takewhile dropwhile repeat tee",
+    "json": "JSONDecodeError",
+    "math": "sqrt ceil floor pi inf nan isclose isnan gcd hypot log10 factorial prod",
+    "operator": "itemgetter attrgetter methodcaller",
+    "pathlib": "Path PurePath PurePosixPath",
+    "random": "randint choice shuffle Random",
+    "re": "IGNORECASE MULTILINE",
+    "statistics": "mean median stdev",
+    "tempfile": "TemporaryDirectory NamedTemporaryFile mkdtemp",
+    "textwrap": "dedent",
+    "threading": "Thread Lock RLock",
+    "time": "sleep perf_counter monotonic",
+    "types": "SimpleNamespace MappingProxyType TracebackType ModuleType",
+    "typing": "Optional Any Union List Dict Tuple Set Type NamedTuple TypedDict Protocol TypeVar "
+    "Generic Literal ClassVar Final TYPE_CHECKING cast overload NoReturn",
+    "unittest": "TestCase",
+    "unittest.mock": "Mock MagicMock AsyncMock patch",
+    "urllib.parse": "urlparse urlencode quote unquote urljoin parse_qs urlsplit",
+    "uuid": "uuid4 UUID",
+    "zoneinfo": "ZoneInfo",
+}
+#: The module of the standard library that a well-known name is imported from.
+WELL_KNOWN = {name: module for module, names in _BY_MODULE.items() for name in names.split()}
+
+
+class Places(Text):
+    """A file's text with the bytes at which its lines start."""
+
+    def at(self, line: int, column: int = 0) -> int:
+        """Where the byte ``column`` of ``line`` is; just behind the last line is a line too."""
+        return self._starts[min(line - 1, len(self._starts) - 1)] + column
+
+    def insert(self, at: int, text: str, words: str = "") -> Edit:
+        """``text`` before the byte ``at``."""
+        return self.cut(at, at, text, words)
+
+    def cut(self, start: int, end: int, text: str = "", words: str = "") -> Edit:
+        """``text`` instead of the bytes from ``start`` to before ``end``."""
+        return Edit(start=start, end=end, text=text, line=1, words=words)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Use:
+    """A use of a name of the module.
+
+    Attributes:
+        node: Where it is written; a text if it stands in a quoted annotation.
+        function: The innermost function whose body holds it; None if the module's own code does.
+        is_annotation: Whether it only annotates.
+    """
+
+    node: ast.Name | ast.Constant
+    function: ast.FunctionDef | ast.AsyncFunctionDef | None
+    is_annotation: bool
+
+
+def module_of(filename: str) -> str:
+    """Dotted name of the module that a file is; empty if it has no path."""
+    if not filename:
+        return ""
+    return Location(file=filename, start_line=1, end_line=1, qualname=MODULE).module
+
+
+def packages_of(module: str) -> list[str]:
+    """The packages that ``module`` lies in, the innermost first."""
+    parts = module.split(".")
+    return [".".join(parts[:n]) for n in range(len(parts) - 1, 0, -1)]
+
+
+def is_test(module: str) -> bool:
+    """Whether ``module`` looks like tests, which other code does not import from."""
+    return any(re.match(r"tests?(_|$)|conftest$", p) or p.endswith("_test") for p in _parts(module))
+
+
+def sources(modules: Sequence[str], own: str) -> list[str]:
+    """``modules`` that ``own`` may import from, the nearest first."""
+    others = [m for m in modules if m != own and (is_test(own) or not is_test(m))]
+    return sorted(others, key=lambda module: -_shared(module, own))
+
+
+def _parts(module: str) -> list[str]:
+    return module.split(".")
+
+
+def _shared(one: str, other: str) -> int:
+    pairs = list(zip(_parts(one), _parts(other), strict=False))
+    return next((i for i, (a, b) in enumerate(pairs) if a != b), len(pairs))
+
+
+def with_import(code: str, said: str) -> str | None:
+    """``code`` with the absolute import ``said`` among its imports; None if that can't be done."""
+    tree, wanted = tree_of(code), tree_of(said)
+    if tree is None or wanted is None or not wanted.body:
+        return None
+    end = _end_of_head(tree, code)
+    lines = lines_of(code)
+    head, tail = "".join(lines[:end]), "".join(lines[end:])
+    if head and not head.endswith("\n"):
+        head += "\n"
+    made = _visited(head + _PLACEHOLDER if tail else head, wanted.body[0])
+    if made is None:
+        return None
+    written = made.removesuffix(_PLACEHOLDER) + tail if tail else made
+    return written if written != code and tree_of(written) is not None else None
+
+
+def _visited(head: str, wanted: ast.stmt) -> str | None:
+    try:
+        import libcst
+        from libcst.codemod import CodemodContext
+        from libcst.codemod.visitors import AddImportsVisitor
+    except ImportError:  # there is none for PyPy
+        return None
+    context = CodemodContext()
+    if isinstance(wanted, ast.Import):
+        name = wanted.names[0]
+        AddImportsVisitor.add_needed_import(context, name.name, None, name.asname)
+    elif isinstance(wanted, ast.ImportFrom) and wanted.module and not wanted.level:
+        name = wanted.names[0]
+        AddImportsVisitor.add_needed_import(context, wanted.module, name.name, name.asname)
+    else:
+        return None
+    try:
+        return AddImportsVisitor(context).transform_module(libcst.parse_module(head)).code
+    except Exception:  # noqa: BLE001 - whatever it stumbles over, there is no proposal then
+        return None
+
+
+def _end_of_head(tree: ast.Module, code: str) -> int:
+    """How many lines hold the docstring and the first imports: the rest is slow to transform."""
+    last = 0
+    for number, statement in enumerate(tree.body):
+        is_text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+        if isinstance(statement, (ast.Import, ast.ImportFrom)) or (number == 0 and is_text):
+            last = statement.end_lineno or statement.lineno
+            continue
+        first = first_line(statement)
+        return _above_comments(code, first) if first > last else len(lines_of(code))
+    return len(lines_of(code))
+
+
+def _above_comments(code: str, line: int) -> int:
+    """The number of lines before ``line`` and the comment right above it, unless that's all."""
+    lines = lines_of(code)[: line - 1]
+    n = len(lines)
+    while n and lines[n - 1].startswith("#"):
+        n -= 1
+    return n or len(lines)
+
+
+def uses_of(tree: ast.Module, name: str) -> list[Use]:
+    """Where the module's ``name`` is used; a scope that has its own is left out."""
+    found: list[Use] = []
+    pending: list[_Pending] = [(tree, None, False)]
+    word = re.compile(rf"\b{re.escape(name)}\b")
+    while pending:
+        node, function, noted = pending.pop()
+        if isinstance(node, ast.Name):
+            is_use = node.id == name and isinstance(node.ctx, ast.Load)
+        else:
+            is_text = noted and isinstance(node, ast.Constant) and isinstance(node.value, str)
+            is_use = is_text and word.search(str(getattr(node, "value", ""))) is not None
+        if is_use and isinstance(node, (ast.Name, ast.Constant)):
+            found.append(Use(node=node, function=function, is_annotation=noted))
+        pending.extend(reversed(list(_inside(node, function, noted, name))))
+    return found
+
+
+_Pending = tuple[ast.AST, ast.FunctionDef | ast.AsyncFunctionDef | None, bool]
+
+
+def _inside(
+    node: ast.AST, function: ast.FunctionDef | ast.AsyncFunctionDef | None, noted: bool, name: str
+) -> Iterator[_Pending]:
+    if isinstance(node, FunctionNode):
+        given = node.args
+        head = [*node.decorator_list, *given.defaults, *(d for d in given.kw_defaults if d)]
+        yield from ((child, function, noted) for child in head)
+        yield from ((child, function, True) for child in _annotations(node))
+        if name not in set(bound_in(node)):
+            yield from ((statement, node, False) for statement in node.body)
+    elif isinstance(node, ast.AnnAssign):
+        yield node.annotation, function, True
+        yield from ((child, function, noted) for child in (node.target, node.value) if child)
+    elif not (isinstance(node, ast.Lambda) and name in _of_lambda(node)):
+        yield from ((child, function, noted) for child in ast.iter_child_nodes(node))
+
+
+def _annotations(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.expr]:
+    given = function.args
+    more = [arg for arg in (given.vararg, given.kwarg) if arg]
+    for arg in (*given.posonlyargs, *given.args, *given.kwonlyargs, *more):
+        if arg.annotation is not None:
+            yield arg.annotation
+    if function.returns is not None:
+        yield function.returns
+
+
+def _of_lambda(node: ast.Lambda) -> list[str]:
+    as_function = ast.FunctionDef(name="", args=node.args, body=[], decorator_list=[])
+    return parameters(as_function)

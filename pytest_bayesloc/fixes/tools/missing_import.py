@@ -1,0 +1,315 @@
+"""A name that nothing binds, imported."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from dataclasses import dataclass
+from importlib.machinery import PathFinder
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.domain.fixing import Proposal
+from pytest_bayesloc.domain.source import ScopeNode
+from pytest_bayesloc.fixes.imports import (
+    WELL_KNOWN,
+    module_of,
+    packages_of,
+    sources,
+    with_import,
+)
+from pytest_bayesloc.fixes.syntax import bound_in, function_at, tree_of
+from pytest_bayesloc.fixes.tool import Example
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from importlib.machinery import ModuleSpec
+
+    from pytest_bayesloc.domain.fixing import Project, Task
+
+MAX_PROPOSALS = 8
+_UNDEFINED = re.compile(r"name '(\w+)' is not defined")
+_PLAIN = frozenset({"pi", "inf", "nan"})  # names in lower case that are no functions
+_SHORT = {
+    "np": "numpy",
+    "pd": "pandas",
+    "plt": "matplotlib.pyplot",
+    "sns": "seaborn",
+    "tf": "tensorflow",
+    "nx": "networkx",
+    "sa": "sqlalchemy",
+    "ET": "xml.etree.ElementTree",
+    "dt": "datetime",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Uses:
+    """How a name is used: called (or a decorator, a base), and with which dotted attributes."""
+
+    is_called: bool
+    chains: tuple[str, ...]
+
+    @property
+    def attributes(self) -> set[str]:
+        return {chain.partition(".")[0] for chain in self.chains}
+
+
+def propose(task: Task, project: Project) -> Iterator[Proposal]:
+    """The file with an import of the name, the project's own way of importing it first."""
+    tree, found = tree_of(task.code), _UNDEFINED.search(task.message)
+    if tree is None or found is None:
+        return
+    name = found.group(1)
+    uses = _uses(tree, name, task.line)
+    if uses is None or name in _bound(tree):
+        return
+    own = module_of(task.filename)
+    n_made = 0
+    for said in dict.fromkeys(_statements(name, uses, own, project)):
+        code = with_import(task.code, said) if n_made < MAX_PROPOSALS else None
+        if code is not None:
+            n_made += 1
+            yield Proposal(code=code, message=f"`{name}` is not imported; `{said}` is added")
+
+
+def _bound(tree: ast.Module) -> set[str]:
+    """What the module binds, if only on a condition or by ``global``: then the order is wrong."""
+    declared = [n for n in ast.walk(tree) if isinstance(n, ast.Global)]
+    return {*bound_in(tree), *(name for node in declared for name in node.names)}
+
+
+def _uses(tree: ast.Module, name: str, line: int) -> _Uses | None:
+    """The uses in the function at ``line``, or anywhere if there are none; None if none at all."""
+    function = function_at(tree, line)
+    for scope in (tree,) if function is None else (function, tree):
+        nodes = list(ast.walk(scope))
+        if any(_is(node, name) for node in nodes):
+            return _Uses(
+                is_called=any(_is(called, name) for node in nodes for called in _called(node)),
+                chains=tuple(chain for node in nodes if (chain := _chain(node, name))),
+            )
+    return None
+
+
+def _is(node: ast.AST | None, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
+
+
+def _called(node: ast.AST) -> list[ast.expr]:
+    """What a node uses as only functions and classes are used."""
+    if isinstance(node, ast.Call):
+        return [node.func]
+    if isinstance(node, ast.Subscript):
+        return [node.value]
+    found = list(node.bases) if isinstance(node, ast.ClassDef) else []
+    return found + (list(node.decorator_list) if isinstance(node, ScopeNode) else [])
+
+
+def _chain(node: ast.AST, name: str) -> str:
+    """``b.c`` of ``name.b.c``; empty if the node is something else."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join(reversed(parts)) if parts and _is(node, name) else ""
+
+
+def _statements(name: str, uses: _Uses, own: str, project: Project) -> Iterator[str]:
+    """Imports that may have been forgotten, the likeliest first."""
+    for said in project.imports_of(name):
+        module, member = _parts(said)
+        if module not in {own, "__future__"} and _fits(module, member, uses):
+            yield said
+    for module in sources(project.defined_in(name), own):
+        yield f"from {module} import {name}"
+    for package in packages_of(own) if uses.attributes and not uses.is_called else ():
+        if uses.attributes <= set(project.names_in(f"{package}.{name}")):
+            yield f"from {package} import {name}"
+    if name in sys.stdlib_module_names and name != own:
+        yield from _standard(name, uses)
+    module = WELL_KNOWN.get(name, "")
+    is_odd = name.islower() and name not in _PLAIN and not (uses.is_called or uses.chains)
+    if module and not is_odd and _fits(module, name, uses):
+        yield f"from {module} import {name}"
+    yield from _installed(name, uses, own)
+
+
+def _standard(name: str, uses: _Uses) -> Iterator[str]:
+    """A module of the standard library, or what has its name in it: ``datetime.datetime``."""
+    module = _deepest(name, uses)
+    if uses.chains and not uses.is_called and (module != name or _fits(name, "", uses)):
+        yield f"import {module}"
+    if name in _names(name) and (uses.is_called or uses.chains) and _fits(name, name, uses):
+        yield f"from {name} import {name}"
+
+
+def _installed(name: str, uses: _Uses, own: str) -> Iterator[str]:
+    """A distribution of that name, or of the name that everybody shortens to it."""
+    module = _SHORT.get(name, name)
+    top = module.partition(".")[0]
+    is_other = top not in {own.partition(".")[0], own} and name not in sys.stdlib_module_names
+    if not is_other or _spec(top, None) is None:
+        return
+    if uses.is_called:
+        yield f"from {module} import {name}"
+    elif uses.chains:
+        yield f"import {module} as {name}" if module != name else f"import {_deepest(name, uses)}"
+
+
+def _fits(module: str, member: str, uses: _Uses) -> bool:
+    """Whether the uses speak for it; what is not of the standard library is not looked at."""
+    if not member and uses.is_called:
+        return False
+    if not member:
+        known = _names(module)
+        return not known or uses.attributes <= known
+    value = _contents(module).get(member)
+    return value is None or uses.attributes <= set(dir(value))
+
+
+def _names(module: str) -> set[str]:
+    return set(_contents(module))
+
+
+def _contents(module: str) -> dict[str, object]:
+    """What a module of the standard library holds, if it happens to be imported."""
+    is_standard = module.partition(".")[0] in sys.stdlib_module_names
+    loaded = sys.modules.get(module) if is_standard else None
+    return {} if loaded is None else dict(vars(loaded))
+
+
+def _deepest(name: str, uses: _Uses) -> str:
+    """The module that the uses need: ``xml.etree.ElementTree`` for a use of it by ``xml``."""
+    found = name
+    for chain in uses.chains:
+        module, spec = name, _spec(name, None)
+        for part in chain.split("."):
+            inside = spec.submodule_search_locations if spec is not None else None
+            spec = _spec(f"{module}.{part}", list(inside)) if inside else None
+            if spec is None:
+                break
+            module = f"{module}.{part}"
+        found = max(found, module, key=len)
+    return found
+
+
+def _spec(name: str, inside: list[str] | None) -> ModuleSpec | None:
+    """Where a module lies; nothing is imported for it. None for a mere folder."""
+    try:
+        spec = PathFinder.find_spec(name, inside)
+    except (ImportError, OSError, ValueError):
+        return None
+    return spec if spec is not None and spec.loader is not None else None
+
+
+def _parts(said: str) -> tuple[str, str]:
+    """Module and member of an import of one name; no member if it is of a module."""
+    words = said.split()
+    return words[1], (words[3] if words[0] == "from" else "")
+
+
+_REPORT = '''\
+"""Reports of a day."""
+# Times are local ones.
+from __future__ import annotations
+
+import os
+
+
+class Report:
+    """What a day came to."""
+
+    def stamp(self) -> str:
+        if self.day is None:  # today
+            return datetime.now().strftime(
+                "%Y-%m-%d",
+            )
+        return self.day
+'''
+_LOADER = """\
+class Loader:
+    async def load(self, reader):
+        raw = await reader.read()
+        # An empty body is no error.
+        return json.loads(raw) if raw else {}
+
+
+# The one that is used.
+LOADER = Loader()
+"""
+
+EXAMPLES = (
+    Example(
+        error="NameError: name 'datetime' is not defined. Did you forget to import 'datetime'?",
+        before=_REPORT,
+        after=_REPORT.replace("import os\n", "import os\nfrom datetime import datetime\n"),
+        line=13,
+    ),
+    Example(
+        error="NameError: name 'datetime' is not defined",
+        before="def first(year):\n    return datetime.date(year, 1, 1)\n",
+        after="import datetime\n\ndef first(year):\n    return datetime.date(year, 1, 1)\n",
+        line=2,
+    ),
+    Example(
+        error="NameError: name 'json' is not defined",
+        before=_LOADER,
+        after=f"import json\n\n{_LOADER}",
+        line=5,
+    ),
+    Example(
+        error="NameError: name 'Money' is not defined",
+        before='"""Carts."""\nimport os\n\n\n'
+        "def total(prices):\n    return sum(prices, Money(0))\n",
+        after='"""Carts."""\nimport os\nfrom shop.money import Money\n\n\n'
+        "def total(prices):\n    return sum(prices, Money(0))\n",
+        line=6,
+        filename="shop/cart.py",
+        files={
+            "shop/money.py": "class Money:\n    pass\n",
+            "tests/test_money.py": "class Money:\n    pass\n",
+        },
+    ),
+    Example(
+        error="NameError: name 'dec' is not defined",
+        before='def f(x):\n    return dec.Decimal(x).quantize(\n        dec.Decimal("0.01"))\n',
+        after="import decimal as dec\n\ndef f(x):\n"
+        '    return dec.Decimal(x).quantize(\n        dec.Decimal("0.01"))\n',
+        line=2,
+        files={"shop/a.py": "import decimal as dec\n"},
+    ),
+    Example(
+        error="NameError: name 'xml' is not defined",
+        before="import re\n\ndef parsed(text):\n"
+        "    return xml.etree.ElementTree.fromstring(text)\n",
+        after="import re\nimport xml.etree.ElementTree\n\ndef parsed(text):\n"
+        "    return xml.etree.ElementTree.fromstring(text)\n",
+        line=4,
+    ),
+    Example(  # bound, but too late or on a condition: an import would hide that
+        error="NameError: name 'json' is not defined",
+        before="import os\nif os.environ.get('FAST'):\n    import json\n\n\n"
+        "def f(x):\n    return json.loads(x)\n",
+        after=None,
+        line=7,
+    ),
+    Example(  # names of modules, but used as no module is
+        error="NameError: name 'code' is not defined",
+        before="def area(zip_code):\n    return code[:2] + code\n",
+        after=None,
+        line=2,
+    ),
+    Example(
+        error="NameError: name 'count' is not defined",
+        before="def mean(numbers):\n    n = len(numbers)\n    return sum(numbers) / count\n",
+        after=None,
+        line=3,
+    ),
+    Example(
+        error="NameError: name 'totl' is not defined",
+        before="def f(total):\n    return totl + 1\n",
+        after=None,
+        line=2,
+    ),
+)
