@@ -43,6 +43,7 @@ def plant_mistakes(workspace: Workspace, n_each: int) -> list[PlantedFault]:
 
 
 def _of_kind(workspace: Workspace, kind: str, n_wanted: int) -> list[PlantedFault]:
+    workspace.restore()
     dice = random.Random(f"{SEED} {kind} {workspace.subject}")
     files = list(source_files(workspace.tree / workspace.source, workspace.tree))
     kept: list[PlantedFault] = []

@@ -64,6 +64,7 @@ def _faults(
     if counts["each"]:
         yield from plant_mistakes(workspace, counts["each"])
     older = {kind: counts[kind] for kind in ("mutant", "regression") if counts[kind]}
+    workspace.restore()
     if older:
         yield from remade(workspace, faults_of(name), older, work=work)
 

@@ -236,3 +236,30 @@ def _annotations(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[a
 def _of_lambda(node: ast.Lambda) -> list[str]:
     as_function = ast.FunctionDef(name="", args=node.args, body=[], decorator_list=[])
     return parameters(as_function)
+
+
+def renamed(tree: ast.Module, places: Places, old: str, new: str) -> list[Edit]:
+    """``new`` where the module's ``old`` is used; in f-strings and annotations as text."""
+    texts = [n for n in ast.walk(tree) if isinstance(n, ast.JoinedStr)]
+    inner = {id(part) for text in texts for part in ast.walk(text) if part is not text}
+    edits = []
+    pieces: dict[int, ast.expr] = {}
+    for use in uses_of(tree, old):
+        if id(use.node) in inner:
+            around = [t for t in texts if id(t) not in inner and _in(use.node, t)]
+            pieces.update({places.start(text): text for text in around})
+        elif isinstance(use.node, ast.Name):
+            edits.append(places.replace(use.node, new, ""))
+        else:
+            pieces[places.start(use.node)] = use.node
+    word = re.compile(rf"(?<![\w.]){re.escape(old)}\b")
+    for piece in pieces.values():
+        is_formatted = isinstance(piece, ast.JoinedStr)
+        pattern = re.compile(rf"(?<!{{){{(?!{{)[^{{}}]*{word.pattern}") if is_formatted else word
+        said = pattern.sub(lambda m: word.sub(new, m.group()), places.of(piece))
+        edits.append(places.replace(piece, said, ""))
+    return edits
+
+
+def _in(node: ast.AST, around: ast.AST) -> bool:
+    return any(inner is node for inner in ast.walk(around))

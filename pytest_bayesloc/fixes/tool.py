@@ -24,6 +24,7 @@ class Example:
         values: As in ``Task``.
         test: As in ``Task``.
         filename: As in ``Task``.
+        test_file: As in ``Task``.
     """
 
     error: str
@@ -34,6 +35,7 @@ class Example:
     values: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     test: str = ""
     filename: str = "app.py"
+    test_file: str = ""
 
     def task(self) -> Task:
         """What the tool is given."""
@@ -45,4 +47,5 @@ class Example:
             lines=(self.line,) if self.line else (),
             values=self.values,
             test=self.test,
+            test_file=self.test_file,
         )

@@ -1,0 +1,406 @@
+"""An import that closes a circle, deferred to where its names are used."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.domain.fixing import Proposal
+from pytest_bayesloc.domain.source import FunctionNode, first_line, lines_of
+from pytest_bayesloc.fixes.imports import Places, Use, module_of, uses_of, with_import
+from pytest_bayesloc.fixes.syntax import bound_in, indent_of, tree_of
+from pytest_bayesloc.fixes.tool import Example
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pytest_bayesloc.domain.edits import Edit
+    from pytest_bayesloc.domain.fixing import Project, Task
+
+    _Import = ast.Import | ast.ImportFrom
+
+_CIRCLE = re.compile(
+    r"cannot import name '(?P<name>\w+)' from partially initialized module '(?P<module>[\w.]+)'"
+    r"|partially initialized module '(?P<of>[\w.]+)'.* has no attribute '(?P<attribute>\w+)'"
+    r"|cannot access submodule '(?P<inner>\w+)' of module '(?P<outer>[\w.]+)' \(most likely due"
+)
+_FUTURE = "from __future__ import annotations"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Move:
+    """An import at the top of a file, and those of its names that go elsewhere."""
+
+    code: str
+    tree: ast.Module
+    statement: _Import
+    uses: dict[ast.alias, list[Use]]
+
+    @property
+    def places(self) -> Places:
+        return Places(self.code)
+
+    @property
+    def is_noted(self) -> bool:
+        """Whether some of the names are used in annotations too."""
+        return any(use.is_annotation for uses in self.uses.values() for use in uses)
+
+    @property
+    def is_whole(self) -> bool:
+        return len(self.uses) == len(self.statement.names)
+
+
+def propose(task: Task, project: Project) -> Iterator[Proposal]:
+    """The file with the import in the functions that need it, or for the type checker alone."""
+    tree, found = tree_of(task.code), _CIRCLE.search(task.message)
+    if tree is None or found is None:
+        return
+    own = module_of(task.filename)
+    statement, wanted = _closing(tree, task.line, found, own)
+    move = None if statement is None else _move(task.code, tree, statement, wanted)
+    if move is None or any(_is_asked(alias, own, project) for alias in move.uses):
+        return
+    said = _said(move.statement, list(move.uses))
+    if code := _deferred(move):
+        yield Proposal(code=code, message=f"`{said}` closes a circle; it is deferred")
+    if code := _dotted(move):
+        words = f"`{said}` closes a circle; the names are looked up in the module when needed"
+        yield Proposal(code=code, message=words)
+
+
+def _closing(
+    tree: ast.Module, line: int, found: re.Match[str], own: str
+) -> tuple[_Import | None, str]:
+    """The import at the top that closes the circle, and the one name that failed, if any."""
+    name = found["name"] or ""
+    module = found["module"] or found["of"] or found["outer"]
+    imports = [s for s in tree.body if isinstance(s, (ast.Import, ast.ImportFrom))]
+    failing = [
+        s
+        for s in imports
+        if isinstance(s, ast.ImportFrom) and _names(s, name) and _is_of(s, module)
+    ]
+    at_line = [s for s in imports if s.lineno <= line <= (s.end_lineno or s.lineno)]
+    here = [s for s in failing if s in at_line] or failing[:1]
+    if here:
+        return here[0], name
+    is_half = own == module or own.endswith(f".{module}")
+    return (at_line[0], "") if at_line and is_half else (None, "")
+
+
+def _names(statement: ast.ImportFrom, name: str) -> bool:
+    return any(alias.name == name for alias in statement.names)
+
+
+def _is_of(statement: ast.ImportFrom, module: str) -> bool:
+    said = statement.module or ""
+    return said == module or (
+        statement.level > 0 and f".{module}".endswith(f".{said}" if said else "")
+    )
+
+
+def _move(code: str, tree: ast.Module, statement: _Import, wanted: str) -> _Move | None:
+    """The names that can be deferred; None if the one that failed can't, or the line is shared."""
+    shares = [s for s in tree.body if s is not statement and _touches(s, statement)]
+    bound = list(bound_in(tree))
+    uses: dict[ast.alias, list[Use]] = {}
+    for alias in statement.names:
+        name = _bound(alias)
+        of_it = uses_of(tree, name)
+        is_late = all(use.function is not None or use.is_annotation for use in of_it)
+        if of_it and is_late and bound.count(name) == 1 and not _is_exported(tree, name):
+            uses[alias] = of_it
+    names = {alias.name for alias in uses}
+    is_enough = wanted in names if wanted else len(uses) == len(statement.names)
+    if shares or not is_enough:
+        return None
+    if len(uses) < len(statement.names) and wanted:
+        uses = {alias: found for alias, found in uses.items() if alias.name == wanted}
+    return _Move(code=code, tree=tree, statement=statement, uses=uses)
+
+
+def _touches(one: ast.stmt, other: ast.stmt) -> bool:
+    first, last = one.lineno, one.end_lineno or one.lineno
+    return first <= (other.end_lineno or other.lineno) and other.lineno <= last
+
+
+def _bound(alias: ast.alias) -> str:
+    return alias.asname or alias.name.partition(".")[0]
+
+
+def _is_exported(tree: ast.Module, name: str) -> bool:
+    """Whether ``__all__`` lists it."""
+    lists = [s for s in tree.body if isinstance(s, (ast.Assign, ast.AugAssign, ast.AnnAssign))]
+    texts = [n for s in lists if "__all__" in ast.unparse(s) for n in ast.walk(s)]
+    return any(isinstance(n, ast.Constant) and n.value == name for n in texts)
+
+
+def _is_asked(alias: ast.alias, own: str, project: Project) -> bool:
+    """Whether some other file imports the name from this one."""
+    said = project.imports_of(_bound(alias))
+    return any(s.split()[:2] == ["from", own] for s in said)
+
+
+def _said(statement: _Import, aliases: Sequence[ast.alias]) -> str:
+    names = ", ".join(a.name + (f" as {a.asname}" if a.asname else "") for a in aliases)
+    if isinstance(statement, ast.Import):
+        return f"import {names}"
+    return f"from {'.' * statement.level}{statement.module or ''} import {names}"
+
+
+def _deferred(move: _Move) -> str | None:
+    """The import in each function that uses a name, and for the type checker if need be."""
+    edits = [*_removed(move), *_local(move)]
+    if not move.is_noted:
+        return _checked(move.places.edited(*edits))
+    noted = [a for a, uses in move.uses.items() if any(use.is_annotation for use in uses)]
+    said = _said(move.statement, noted)
+    code: str | None = move.places.edited(*edits, _for_checker(move, said))
+    for more in ("from typing import TYPE_CHECKING", _FUTURE):
+        if code is not None and not _has(move.tree, more):
+            code = with_import(code, more)
+    return None if code is None else _checked(code)
+
+
+def _has(tree: ast.Module, said: str) -> bool:
+    """Whether the file says so; what it says for types alone counts too."""
+    name = said.rpartition(" ")[2]
+    return any(
+        name == alias.name
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    ) or (name == "TYPE_CHECKING" and _block(tree) is not None)
+
+
+def _block(tree: ast.Module) -> ast.If | None:
+    found = [s for s in tree.body if isinstance(s, ast.If) and not s.orelse]
+    tests = ("TYPE_CHECKING", "typing.TYPE_CHECKING")
+    return next((s for s in found if ast.unparse(s.test) in tests), None)
+
+
+def _for_checker(move: _Move, said: str) -> Edit:
+    """The import in the block for the type checker, or in a new one below the first imports."""
+    block = _block(move.tree)
+    if block is not None:
+        last = block.body[-1]
+        indent = indent_of(lines_of(move.code)[last.lineno - 1]) or "    "
+        return move.places.insert(move.places.at((last.end_lineno or 0) + 1), f"{indent}{said}\n")
+    line = 0
+    for number, statement in enumerate(move.tree.body):
+        is_text = number == 0 and isinstance(statement, ast.Expr)
+        if not is_text and not isinstance(statement, (ast.Import, ast.ImportFrom)):
+            break
+        line = statement.end_lineno or statement.lineno
+    new = f"\nif TYPE_CHECKING:\n    {said}\n"
+    return move.places.insert(move.places.at(line + 1), new)
+
+
+def _local(move: _Move) -> Iterator[Edit]:
+    """An import in each function, but for those inside one that has it."""
+    needs: dict[ast.FunctionDef | ast.AsyncFunctionDef, list[ast.alias]] = {}
+    for alias, uses in move.uses.items():
+        functions = {use.function: None for use in uses if not use.is_annotation}
+        inner = {n for f in functions if f for n in ast.walk(f) if n is not f}
+        for function in functions:
+            if function is not None and function not in inner:
+                needs.setdefault(function, []).append(alias)
+    for function, aliases in needs.items():
+        yield _at_top(move, function, _said(move.statement, aliases))
+
+
+def _at_top(move: _Move, function: ast.FunctionDef | ast.AsyncFunctionDef, said: str) -> Edit:
+    """``said`` before the first statement that is no docstring, and the comment above that."""
+    first, *rest = function.body
+    is_text = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+    follower = rest[0] if is_text and rest else first
+    before = (first.end_lineno or 0) if follower is not first else 0
+    line = first_line(follower)
+    lines = lines_of(move.code)
+    if line in {before, function.lineno} or lines[line - 1][: follower.col_offset].strip(" \t\f@"):
+        return move.places.insert(move.places.start(follower), f"{said}; ")
+    indent = indent_of(lines[line - 1])
+    while line - 1 > before and re.match(r"\s*(#|$)", lines[line - 2]):
+        line -= 1
+    return move.places.insert(move.places.at(line), f"{indent}{said}\n")
+
+
+def _removed(move: _Move, instead: str = "") -> Iterator[Edit]:
+    """Takes the names off the top; a blank line that is left over goes too."""
+    places, statement, lines = move.places, move.statement, lines_of(move.code)
+    if not move.is_whole:
+        yield from _thinned(move)
+        return
+    start, end = statement.lineno, (statement.end_lineno or statement.lineno) + 1
+    is_last = end > len(lines) or not lines[end - 1].strip()
+    while not instead and is_last and start > 1 and not lines[start - 2].strip():
+        start -= 1
+    is_free = not instead and start == 1 and not move.is_noted
+    while is_free and end <= len(lines) and not lines[end - 1].strip():
+        end += 1
+    yield places.cut(places.at(start), places.at(end), f"{instead}\n" if instead else "")
+
+
+def _thinned(move: _Move) -> Iterator[Edit]:
+    """Takes some names off a statement: their lines, or it is written anew."""
+    lines, statement = lines_of(move.code), move.statement
+    on_own = re.compile(r"\s*\w+(\s+as\s+\w+)?\s*,?\s*(#.*)?\n?")
+    if all(on_own.fullmatch(lines[alias.lineno - 1]) for alias in move.uses):
+        for alias in move.uses:
+            start, end = move.places.at(alias.lineno), move.places.at(alias.lineno + 1)
+            yield move.places.cut(start, end)
+        return
+    left = [alias for alias in statement.names if alias not in move.uses]
+    yield move.places.replace(statement, _said(statement, left), "")
+
+
+def _dotted(move: _Move) -> str | None:
+    """The module imported at the top, and the names looked up in it by the functions."""
+    statement = move.statement
+    if not isinstance(statement, ast.ImportFrom) or statement.level or not statement.module:
+        return None
+    top = statement.module.partition(".")[0]
+    others = (move.tree, *(n for n in ast.walk(move.tree) if isinstance(n, FunctionNode)))
+    is_taken = any(top in set(bound_in(scope)) for scope in others)
+    if move.is_noted or is_taken or any(isinstance(n, ast.JoinedStr) for n in ast.walk(move.tree)):
+        return None
+    said = f"import {statement.module}"
+    edits = list(_removed(move, said))
+    for alias, uses in move.uses.items():
+        new = f"{statement.module}.{alias.name}"
+        names = [use.node for use in uses if isinstance(use.node, ast.Name)]
+        edits += [move.places.replace(node, new, "") for node in names]
+    code: str | None = move.places.edited(*edits)
+    if code is not None and not move.is_whole:
+        code = with_import(code, said)
+    return None if code is None else _checked(code)
+
+
+def _checked(code: str) -> str | None:
+    return code if tree_of(code) is not None else None
+
+
+_CART = '''\
+"""Carts."""
+
+import logging
+
+from shop.order import Order, draft
+
+log = logging.getLogger(__name__)
+
+
+class Cart:
+    """What somebody wants."""
+
+    async def close(self, user):
+        """Make an order of it."""
+        if not self.lines:
+            return None
+
+        # Stock may have changed meanwhile.
+        return Order(
+            user,
+            lines=self.lines,
+        )
+
+    def preview(self):
+        # Nothing is stored.
+        return [draft(line) for line in self.lines]
+'''
+_NOTED = '''\
+"""Prices."""
+import os
+from shop.cart import Cart
+
+
+def total(cart: Cart) -> int:
+    """Of all lines, in cents."""
+    return sum(cart.prices)  # without tax
+'''
+_NEEDED = """\
+from shop.cart import (
+    Cart,
+    empty,  # for tests
+)
+
+
+class Wish(Cart):
+    def clear(self, deep=False):
+        with self.lock:
+            return empty(self)
+"""
+_HALF = "cannot import name '{}' from partially initialized module '{}' "
+_WHY = "(most likely due to a circular import) (/p/shop/x.py)"
+
+EXAMPLES = (
+    Example(
+        error=f"ImportError: {_HALF.format('Order', 'shop.order')}{_WHY}",
+        before=_CART,
+        after=_CART.replace("\nfrom shop.order import Order, draft\n", "")
+        .replace('of it."""\n', 'of it."""\n        from shop.order import Order\n')
+        .replace("w(self):\n", "w(self):\n        from shop.order import draft\n"),
+        line=5,
+        filename="shop/cart.py",
+    ),
+    Example(
+        error=f"ImportError: {_HALF.format('Order', 'shop.order')}{_WHY}",
+        before=_CART,
+        after=_CART.replace("from shop.order import Order, draft\n", "import shop.order\n")
+        .replace("return Order(", "return shop.order.Order(")
+        .replace("[draft(", "[shop.order.draft("),
+        line=5,
+        filename="shop/cart.py",
+    ),
+    Example(
+        error=f"ImportError: {_HALF.format('Cart', 'shop.cart')}{_WHY}",
+        before=_NOTED,
+        after='"""Prices."""\nfrom __future__ import annotations\nimport os\n'
+        "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    from shop.cart import Cart\n"
+        + _NOTED.partition("import Cart\n")[2],
+        line=3,
+        filename="shop/price.py",
+    ),
+    Example(
+        error=f"ImportError: {_HALF.format('empty', 'shop.cart')}{_WHY}",
+        before=_NEEDED,
+        after=_NEEDED.replace("    empty,  # for tests\n", "").replace(
+            "deep=False):\n", "deep=False):\n        from shop.cart import empty\n"
+        ),
+        line=1,
+        filename="shop/wish.py",
+    ),
+    Example(
+        error="AttributeError: partially initialized module 'a' from '/p/a.py' has no attribute "
+        "'X' (most likely due to a circular import)",
+        before="import b\n\nX = 1\n\n\ndef f(): return b.Y\n",
+        after="X = 1\n\n\ndef f(): import b; return b.Y\n",
+        line=1,
+        filename="a.py",
+    ),
+    Example(  # a base can't wait
+        error=f"ImportError: {_HALF.format('Cart', 'shop.cart')}{_WHY}",
+        before=_NEEDED,
+        after=None,
+        line=1,
+        filename="shop/wish.py",
+    ),
+    Example(  # another file imports the name from here
+        error=f"ImportError: {_HALF.format('Cart', 'shop.cart')}{_WHY}",
+        before="from shop.cart import Cart\n\n\ndef f():\n    return Cart()\n",
+        after=None,
+        line=1,
+        filename="shop/__init__.py",
+        files={"app.py": "from shop import Cart\n"},
+    ),
+    Example(  # used while the module is run: the circle is to be cut elsewhere
+        error="AttributeError: partially initialized module 'a' has no attribute 'X' "
+        "(most likely due to a circular import)",
+        before="import a\n\nY = a.X + 1\n",
+        after=None,
+        line=3,
+        filename="b.py",
+    ),
+)

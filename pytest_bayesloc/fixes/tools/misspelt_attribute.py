@@ -1,0 +1,146 @@
+"""An attribute that does not exist, for one that nearly has its name."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.domain.edits import Text
+from pytest_bayesloc.domain.fixing import Proposal
+from pytest_bayesloc.domain.source import FunctionNode
+from pytest_bayesloc.fixes.syntax import nodes_at, similar, tree_of
+from pytest_bayesloc.fixes.tool import Example
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_bayesloc.domain.fixing import Project, Task
+
+_MISSING = re.compile(
+    r"(?:'(?P<type>[\w.]+)' object|type object '(?P<class>[\w.]+)'|module '(?P<module>[\w.]+)')"
+    r" has no attribute '(?P<name>\w+)'(?:.*Did you mean: '(?P<meant>\w+)')?"
+)
+_BUILT_IN = {
+    kind.__name__: kind
+    for kind in (str, bytes, bytearray, list, tuple, dict, set, frozenset, int, float, complex)
+}
+
+
+def propose(task: Task, project: Project) -> Iterator[Proposal]:
+    """The line with each attribute that is nearly the one that does not exist."""
+    tree = tree_of(task.code)
+    found = _MISSING.search(task.message)
+    if tree is None or found is None or found["type"] == "NoneType":
+        return
+    wrong = found["name"]
+    uses = [
+        n for n in nodes_at(tree, task.line) if isinstance(n, ast.Attribute) and n.attr == wrong
+    ]
+    uses = [use for use in uses if use.end_lineno == use.value.end_lineno or "." not in wrong]
+    if not uses:
+        return
+    owner = found["type"] or found["class"] or found["module"]
+    known = _known(tree, uses[0], owner.rpartition(".")[2])
+    if found["module"]:
+        known = [*project.names_in(owner), *_loaded(owner)]
+    meant = [found["meant"]] if found["meant"] else []
+    text = Text(task.code)
+    for name in dict.fromkeys((*meant, *similar(wrong, known))):
+        words = f"{owner} has no attribute `{wrong}`, but `{name}`"
+        edits = [
+            text.replace(use, f"{text.of(use)[: -len(wrong)]}{name}", words)
+            for use in uses
+            if text.of(use).endswith(wrong)
+        ]
+        yield Proposal(code=text.edited(*edits), message=words)
+
+
+def _known(tree: ast.Module, use: ast.Attribute, owner: str) -> list[str]:
+    """The attributes that something of the class ``owner`` may have."""
+    if owner in _BUILT_IN:
+        return [name for name in dir(_BUILT_IN[owner]) if not name.startswith("__")]
+    classes = {n.name: n for n in ast.walk(tree) if isinstance(n, ast.ClassDef)}
+    found: list[str] = []
+    pending, seen = [owner], set[str]()
+    while pending:
+        name = pending.pop()
+        if name in classes and name not in seen:
+            seen.add(name)
+            found += _of_class(classes[name])
+            pending += [ast.unparse(base) for base in classes[name].bases]
+    base = ast.unparse(use.value)
+    others = (n for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n is not use)
+    found += [n.attr for n in others if ast.unparse(n.value) == base]
+    # A class of another file: what this one uses of anything.
+    return found or [
+        n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n is not use
+    ]
+
+
+def _of_class(node: ast.ClassDef) -> Iterator[str]:
+    for inner in node.body:
+        if isinstance(inner, FunctionNode):
+            yield inner.name
+        elif isinstance(inner, (ast.Assign, ast.AnnAssign)):
+            targets = inner.targets if isinstance(inner, ast.Assign) else [inner.target]
+            yield from (t.id for t in targets if isinstance(t, ast.Name))
+    for part in ast.walk(node):
+        is_set = isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store)
+        if isinstance(part, ast.Attribute) and is_set and ast.unparse(part.value) == "self":
+            yield part.attr
+
+
+def _loaded(module: str) -> list[str]:
+    """What a module holds that something has imported already."""
+    return [name for name in dir(sys.modules.get(module)) if not name.startswith("__")]
+
+
+EXAMPLES = (
+    Example(
+        error="AttributeError: 'str' object has no attribute 'stirp'. Did you mean: 'strip'?",
+        before="def f(x):\n    return x.stirp()\n",
+        after="def f(x):\n    return x.strip()\n",
+        line=2,
+    ),
+    Example(
+        error="AttributeError: 'list' object has no attribute 'appendd'",
+        before="def f(x):\n    x.appendd(1)  # one\n    return x\n",
+        after="def f(x):\n    x.append(1)  # one\n    return x\n",
+        line=2,
+    ),
+    Example(
+        error="AttributeError: 'Cart' object has no attribute 'itmes'",
+        before="class Cart:\n    def __init__(self):\n        self.items = []\n\n"
+        "    def n(self):\n        return len(\n            self.itmes\n        )\n",
+        after="class Cart:\n    def __init__(self):\n        self.items = []\n\n"
+        "    def n(self):\n        return len(\n            self.items\n        )\n",
+        line=7,
+    ),
+    Example(
+        error="AttributeError: module 'shop.tax' has no attribute 'rate_off'",
+        before="from shop import tax\n\n\ndef f():\n    return tax.rate_off('NL')\n",
+        after="from shop import tax\n\n\ndef f():\n    return tax.rate_of('NL')\n",
+        line=5,
+        files={"shop/tax.py": "def rate_of(country):\n    return 0\n"},
+    ),
+    Example(
+        error="AttributeError: type object 'Color' has no attribute 'GREY'",
+        before="class Color:\n    GRAY = 1\n    RED = 2\n\n\ndef f():\n    return Color.GREY\n",
+        after="class Color:\n    GRAY = 1\n    RED = 2\n\n\ndef f():\n    return Color.GRAY\n",
+        line=7,
+    ),
+    Example(
+        error="AttributeError: 'NoneType' object has no attribute 'strip'",
+        before="def f(x):\n    return x.strip()\n",
+        after=None,
+        line=2,
+    ),
+    Example(
+        error="AttributeError: 'list' object has no attribute 'zzz'",
+        before="def f(x):\n    return x.zzz()\n",
+        after=None,
+        line=2,
+    ),
+)

@@ -1,0 +1,402 @@
+"""An import of what is not there, for one of what nearly has its name or has moved."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import re
+import sys
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.domain.fixing import Proposal
+from pytest_bayesloc.fixes.imports import (
+    WELL_KNOWN,
+    Places,
+    is_test,
+    module_of,
+    packages_of,
+    renamed,
+    sources,
+)
+from pytest_bayesloc.fixes.syntax import SIMILAR, similar, tree_of
+from pytest_bayesloc.fixes.tool import Example
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pytest_bayesloc.domain.edits import Edit
+    from pytest_bayesloc.domain.fixing import Project, Task
+
+MAX_PROPOSALS = 8
+N_MODULES = 3
+CLOSE = 0.8  # of names of modules: `typer` is not installed, and is not `types`
+_NO_NAME = re.compile(
+    r"cannot import name '(?P<name>\w+)' from '(?P<module>[\w.]+)'"
+    r"(?:.*Did you mean: '(?P<meant>\w+)')?"
+)
+_NO_MODULE = re.compile(r"No module named '?(?P<module>[\w.]+)")
+_NOT_MISSPELT = ("partially initialized", "consider renaming")
+
+
+def propose(task: Task, project: Project) -> Iterator[Proposal]:
+    """The file with the import of what was meant; what is renamed is renamed where it is used."""
+    tree = tree_of(task.code)
+    if tree is None or any(words in task.message for words in _NOT_MISSPELT):
+        return
+    places = Places(task.code)
+    own = module_of(task.filename)
+    made: Iterator[tuple[list[Edit], str]] = iter(())
+    if found := _NO_NAME.search(task.message):
+        made = _names(tree, places, task.line, found, own, project)
+    elif found := _NO_MODULE.search(task.message):
+        made = _modules(tree, places, task.line, found["module"], own, project)
+    seen = {task.code}
+    for edits, words in made:
+        code = places.edited(*edits)
+        if code not in seen and len(seen) <= MAX_PROPOSALS and tree_of(code) is not None:
+            seen.add(code)
+            yield Proposal(code=code, message=words)
+
+
+# -- a name that its module does not have
+
+
+def _names(
+    tree: ast.Module,
+    places: Places,
+    line: int,
+    found: re.Match[str],
+    own: str,
+    project: Project,
+) -> Iterator[tuple[list[Edit], str]]:
+    name, module = found["name"], found["module"]
+    statement = _importing(tree, line, name, module)
+    if statement is None:
+        return
+    alias = next(alias for alias in statement.names if alias.name == name)
+    meant = [found["meant"]] if found["meant"] else []
+    others = [m for m in sources(project.defined_in(name), own) if m != module]
+    known = {alias.name for alias in statement.names}
+    close = [n for n in similar(name, _held(module, project)) if n not in known]
+    if not meant:
+        for other in (*others, *_elsewhere(name, module)):
+            words = f"`{module}` has no `{name}`; `{other}` has"
+            yield [_from(statement, alias, other, places)], words
+    for other in dict.fromkeys((*meant, *close)):
+        words = f"`{module}` has no `{name}`, but `{other}`"
+        yield _renamed(tree, places, alias, other, words), words
+
+
+def _importing(tree: ast.Module, line: int, name: str, module: str) -> ast.ImportFrom | None:
+    """The statement that imports ``name``: the one at ``line``, or else the first."""
+    found = [
+        n
+        for n in ast.walk(tree)
+        if isinstance(n, ast.ImportFrom)
+        and any(alias.name == name for alias in n.names)
+        and _is_of(n, module)
+    ]
+    here = [n for n in found if n.lineno <= line <= (n.end_lineno or n.lineno)]
+    return next(iter((*here, *found)), None)
+
+
+def _is_of(statement: ast.ImportFrom, module: str) -> bool:
+    said = statement.module or ""
+    if not statement.level:
+        return said == module
+    return not said or f".{module}".endswith(f".{said}")
+
+
+def _held(module: str, project: Project) -> list[str]:
+    """What a module of the project holds, or one that something has imported already."""
+    loaded = sorted(name for name in _loaded(module) if not name.startswith("_"))
+    return [*project.names_in(module), *loaded]
+
+
+def _loaded(module: str) -> set[str]:
+    return set(getattr(sys.modules.get(module), "__dict__", ()))
+
+
+def _elsewhere(name: str, module: str) -> Iterator[str]:
+    """Modules of the standard library that have the name: it was moved, or taken for another's."""
+    if name in WELL_KNOWN and WELL_KNOWN[name] != module:
+        yield WELL_KNOWN[name]
+    below = [m for m in list(sys.modules) if m.startswith(f"{module}.") and "._" not in m]
+    if module.partition(".")[0] in sys.stdlib_module_names:
+        yield from (m for m in sorted(below)[:100] if name in _loaded(m))
+
+
+def _from(statement: ast.ImportFrom, alias: ast.alias, module: str, places: Places) -> Edit:
+    """The name imported from ``module``; the statement keeps its other names."""
+    said = f"from {module} import {_written(alias)}"
+    others = [a for a in statement.names if a is not alias]
+    if not others:
+        return _of_module(statement, module, places)
+    dots = "." * statement.level
+    kept = f"from {dots}{statement.module or ''} import {', '.join(map(_written, others))}"
+    start = places.start(statement) - statement.col_offset
+    before = places.between(start, places.start(statement))
+    apart = f"\n{before}" if not before.strip() else "; "
+    return places.replace(statement, f"{kept}{apart}{said}", "")
+
+
+def _written(alias: ast.alias) -> str:
+    return f"{alias.name} as {alias.asname}" if alias.asname else alias.name
+
+
+def _of_module(statement: ast.ImportFrom, module: str, places: Places) -> Edit:
+    """The statement with another module, and its names as they are written."""
+    start = places.start(statement)
+    head = re.match(r"from\b\s*[.\s]*[\w.]*\s*(?=\bimport\b)", places.of(statement))
+    length = len(head.group().encode()) if head else 0
+    return places.cut(start, start + length, f"from {module} ")
+
+
+def _renamed(
+    tree: ast.Module, places: Places, alias: ast.alias, new: str, words: str
+) -> list[Edit]:
+    """Another name in the import, and in its uses unless it is imported ``as`` something."""
+    start = places.at(alias.lineno, alias.col_offset)
+    edits = [places.cut(start, start + len(alias.name.encode()), new, words)]
+    return edits if alias.asname else [*edits, *renamed(tree, places, alias.name, new)]
+
+
+# -- a module that does not exist
+
+
+def _modules(
+    tree: ast.Module, places: Places, line: int, missing: str, own: str, project: Project
+) -> Iterator[tuple[list[Edit], str]]:
+    found = [n for n in ast.walk(tree) if isinstance(n, (ast.Import, ast.ImportFrom))]
+    asking = [n for n in found if _asks(n, missing)]
+    here = [n for n in asking if n.lineno <= line <= (n.end_lineno or n.lineno)]
+    packages = list(dict.fromkeys((*packages_of(own), *_packages(found))))
+    for statement in (here or asking)[:1]:
+        if isinstance(statement, ast.ImportFrom):
+            names = [alias.name for alias in statement.names]
+            for module in _candidates(missing, names, packages, own, project):
+                words = f"there is no module `{missing}`, but `{module}`"
+                yield [_of_module(statement, _said(statement, missing, module), places)], words
+        else:
+            yield from _plain(tree, statement, places, missing, (packages, own, project))
+
+
+def _asks(statement: ast.Import | ast.ImportFrom, missing: str) -> bool:
+    if isinstance(statement, ast.Import):
+        return any(f"{a.name}.".startswith(f"{missing}.") for a in statement.names)
+    said = statement.module or ""
+    if statement.level:
+        return bool(said) and f".{missing}".endswith(f".{said}")
+    return f"{said}.".startswith(f"{missing}.")
+
+
+def _packages(imports: Sequence[ast.Import | ast.ImportFrom]) -> Iterator[str]:
+    """The packages of what the file imports."""
+    for statement in imports:
+        if isinstance(statement, ast.Import):
+            modules = [alias.name for alias in statement.names]
+        else:
+            modules = [f"{statement.module}._"] if statement.module and not statement.level else []
+        for module in modules:
+            yield from packages_of(module)
+
+
+def _said(statement: ast.ImportFrom, missing: str, module: str) -> str:
+    """How the statement names ``module``: relative if it was, with what follows the missing."""
+    said = statement.module or ""
+    if not statement.level:
+        return module + said[len(missing) :]
+    anchor = missing.removesuffix(said)
+    inner = module.removeprefix(anchor)
+    return f"{'.' * statement.level}{inner}" if inner != module and anchor else module
+
+
+def _candidates(
+    missing: str, names: Sequence[str], packages: Sequence[str], own: str, project: Project
+) -> list[str]:
+    """Modules that nearly have the missing one's name, or lie near it, and hold all ``names``."""
+    wanted = set(names)
+    nested = [f"{package}.{missing}" for package in packages]
+    nested = [module for module in nested if wanted <= set(project.names_in(module))]
+    holders = [set(_sources_of(name, own, project)) for name in names]
+    having = [m for m in (set.intersection(*holders) if holders else ()) if _is_near(m, missing)]
+    having.sort(key=lambda module: (-_ratio(_last(module), _last(missing)), module))
+    close = []
+    for module in _close(missing):
+        held = set(_held(module, project))
+        if not held or wanted <= held:
+            close.append(module)
+    found = dict.fromkeys((*(m for m in nested if project.names_in(m)), *having, *close))
+    return [module for module in found if module not in {missing, own}]
+
+
+def _sources_of(name: str, own: str, project: Project) -> Iterator[str]:
+    """Where the project has the name, and from where it imports it."""
+    yield from sources(project.defined_in(name), own)
+    for said in project.imports_of(name):
+        words = said.split()
+        if words[0] == "from" and words[3] == name and (is_test(own) or not is_test(words[1])):
+            yield words[1]
+
+
+def _is_near(module: str, missing: str) -> bool:
+    """Whether one may be taken for the other: the name is like it, or the package the same."""
+    parts, other = module.split("."), missing.split(".")
+    is_inside = len(other) > 1 and parts[0] == other[0]
+    return is_inside or other[-1] in parts or _ratio(parts[-1], other[-1]) >= SIMILAR
+
+
+def _last(module: str) -> str:
+    return module.rpartition(".")[2]
+
+
+def _ratio(one: str, other: str) -> float:
+    return difflib.SequenceMatcher(None, one, other).ratio()
+
+
+def _close(missing: str) -> list[str]:
+    """Modules that nearly have the name: of the standard library, or imported already."""
+    depth = missing.count(".")
+    known = {m for m in (*sys.stdlib_module_names, *sys.modules.copy()) if m.count(".") == depth}
+    public = {m.lower(): m for m in sorted(known) if not re.search(r"(^|\.)_", m)}
+    near = difflib.get_close_matches(missing.lower(), list(public), n=N_MODULES, cutoff=CLOSE)
+    return [public[module] for module in near if public[module] != missing]
+
+
+def _plain(
+    tree: ast.Module,
+    statement: ast.Import,
+    places: Places,
+    missing: str,
+    known: tuple[Sequence[str], str, Project],
+) -> Iterator[tuple[list[Edit], str]]:
+    """An import of the module from its package, or of one that nearly has its name."""
+    packages, own, project = known
+    alias = next(a for a in statement.names if f"{a.name}.".startswith(f"{missing}."))
+    dotted = {n: _dotted(n) for n in ast.walk(tree) if isinstance(n, ast.Attribute)}
+    base = f"{alias.asname or alias.name}."
+    used = {said[len(base) :] for said in dotted.values() if said.startswith(base)}
+    if len(statement.names) == 1 and alias.name == missing and not alias.asname:
+        for said in _nested(missing, packages, project):
+            words = f"there is no module `{missing}` at the top; `{said}` imports it"
+            yield [places.replace(statement, said, "")], words
+    names = sorted({said.partition(".")[0] for said in used})
+    for module in _candidates(missing, names, [], own, project):
+        new = module + alias.name[len(missing) :]
+        start = places.at(alias.lineno, alias.col_offset)
+        edits = [places.cut(start, start + len(alias.name.encode()), new)]
+        if not alias.asname and "." not in alias.name:
+            edits += renamed(tree, places, missing, module)
+        elif not alias.asname:
+            edits += [places.replace(n, new, "") for n, s in dotted.items() if s == alias.name]
+        yield edits, f"there is no module `{missing}`, but `{module}`"
+
+
+def _nested(missing: str, packages: Sequence[str], project: Project) -> Iterator[str]:
+    """Imports that bind the module's name: the project's own, or from packages at hand."""
+    for said in project.imports_of(missing):
+        if not f"{said}.".startswith(f"import {missing}."):
+            yield said
+    for package in packages:
+        if "." not in missing and project.names_in(f"{package}.{missing}"):
+            yield f"from {package} import {missing}"
+
+
+def _dotted(node: ast.AST) -> str:
+    """``a.b.c`` of such a use; empty if it is one of something else."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join((node.id, *reversed(parts))) if isinstance(node, ast.Name) else ""
+
+
+_INVOICE = '''\
+"""Invoices."""
+
+from shop.money import (
+    Money,
+    roundd,  # half up
+)
+
+
+class Invoice:
+    async def total(self, lines):
+        """In the customer's money."""
+        # No tax yet.
+        amounts = [roundd(line.amount) for line in lines]
+        return Money(sum(amounts)), f"{roundd(1)} roundd"
+'''
+_MONEY = "class Money:\n    pass\n\n\ndef rounded(x):\n    return x\n"
+_FROM = "ImportError: cannot import name "
+
+EXAMPLES = (
+    Example(
+        error=f"{_FROM}'roundd' from 'shop.money' (/p/shop/money.py). Did you mean: 'rounded'?",
+        before=_INVOICE,
+        after=_INVOICE.replace("roundd,", "rounded,").replace("roundd(", "rounded("),
+        line=3,
+        filename="shop/invoice.py",
+        files={"shop/money.py": _MONEY},
+    ),
+    Example(
+        error=f"{_FROM}'Money' from 'shop.price' (/p/shop/price.py)",
+        before="import os\nfrom shop.price import Money, tax  # both\n\n\n"
+        "def f(): return Money(tax)\n",
+        after="import os\nfrom shop.price import tax\nfrom shop.money import Money  # both\n\n\n"
+        "def f(): return Money(tax)\n",
+        line=2,
+        files={"shop/money.py": _MONEY, "shop/price.py": "tax = 1\n"},
+    ),
+    Example(
+        error=f"{_FROM}'Mapping' from 'collections' (/usr/lib/python3.12/collections/__init__.py)",
+        before="def f(x):\n    from collections import Mapping\n\n"
+        "    return isinstance(x, Mapping)\n",
+        after="def f(x):\n    from collections.abc import Mapping\n\n"
+        "    return isinstance(x, Mapping)\n",
+        line=2,
+    ),
+    Example(
+        error="ModuleNotFoundError: No module named 'shop.mony'",
+        before="from .mony import (  # ours\n    Money,\n)\n\nNONE = Money()\n",
+        after="from .money import (  # ours\n    Money,\n)\n\nNONE = Money()\n",
+        line=1,
+        filename="shop/cart.py",
+        files={"shop/money.py": _MONEY},
+    ),
+    Example(
+        error="ModuleNotFoundError: No module named 'money'",
+        before="import os\n\nimport money\n\n\nclass A:\n    x = money.rounded(2)\n",
+        after="import os\n\nfrom shop import money\n\n\nclass A:\n    x = money.rounded(2)\n",
+        line=3,
+        filename="shop/cart.py",
+        files={"shop/money.py": _MONEY},
+    ),
+    Example(
+        error="ModuleNotFoundError: No module named 'jsn'",
+        before="import os, jsn\n\n\ndef f(x):\n    return jsn.loads(x or jsn.dumps({}))\n",
+        after="import os, json\n\n\ndef f(x):\n    return json.loads(x or json.dumps({}))\n",
+        line=1,
+    ),
+    Example(  # not installed, and not `types`
+        error="ModuleNotFoundError: No module named 'typer'",
+        before="import typer\n\napp = typer.Typer()\n",
+        after=None,
+        line=1,
+    ),
+    Example(  # what the project calls `get` is something else
+        error="ModuleNotFoundError: No module named 'requests'",
+        before="from requests import get\n\n\ndef f(url):\n    return get(url).json()\n",
+        after=None,
+        line=1,
+        files={"shop/store.py": "def get(key):\n    return key\n"},
+    ),
+    Example(
+        error=f"{_FROM}'Money' from partially initialized module 'shop.money' (most likely "
+        "due to a circular import) (/p/shop/money.py)",
+        before="from shop.money import Money\n\nNONE = Money()\n",
+        after=None,
+        line=1,
+        files={"shop/money.py": "class Moneys:\n    pass\n"},
+    ),
+)
