@@ -13,7 +13,7 @@ import pytest
 from pytest_bayesloc.domain.clock import monotonic
 from pytest_bayesloc.execution.calls import CallTracer
 from pytest_bayesloc.execution.compiled import codes_in, compile_patched, key_of
-from pytest_bayesloc.execution.overlay import Overlay
+from pytest_bayesloc.execution.overlay import DataOverlay, Overlay
 from pytest_bayesloc.execution.probe import NAME, Probe
 
 if TYPE_CHECKING:
@@ -54,11 +54,11 @@ class Child:
         self._probe = Probe(lambda: send({"covered": self._current}))
         self._tracer: CallTracer | None = None
         self._reports: list[pytest.TestReport] = []
-        self._overlays: list[Overlay] = []
+        self._overlays: list[Overlay | DataOverlay] = []
         self._n_swapped = 0
         self._failed = ""  # with what a test of a whole file failed
 
-    def run(self, request: Message, overlays: Sequence[Overlay] = ()) -> None:
+    def run(self, request: Message, overlays: Sequence[Overlay | DataOverlay] = ()) -> None:
         """Carry ``request`` out."""
         setattr(builtins, NAME, self._probe)
         patches = request.get("patches", ())

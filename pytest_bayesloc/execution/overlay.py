@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import builtins
+import io
 import json
 import os
+import pathlib
 import sys
+import tempfile
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from pytest_bayesloc.execution.compiled import compile_patched
 from pytest_bayesloc.execution.wire import SERVER_VARIABLE
@@ -79,6 +83,42 @@ class Overlay:
         sys.meta_path.insert(0, self)
 
 
+class DataOverlay:
+    """Another content of a data file, for all that opens it by Python to read it.
+
+    Attributes:
+        n_loaded: How often it was opened.
+    """
+
+    def __init__(self, filename: str, patched: str, scratch: str) -> None:
+        self._filename = os.path.realpath(filename)
+        handle, self._copy = tempfile.mkstemp(dir=scratch)
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(patched)
+        self._open = io.open
+        self.n_loaded = 0
+
+    def __call__(self, file: Any, mode: str = "r", *args: Any, **kwargs: Any) -> IO[Any]:  # noqa: ANN401 - as ``open``
+        """What ``open`` gives, of the copy where the file itself is meant."""
+        if isinstance(file, (str, bytes, os.PathLike)) and not set("wax+") & set(mode):
+            path = os.path.realpath(os.fsdecode(file))
+            if path == self._filename:
+                self.n_loaded += 1
+                file = self._copy
+        return self._open(file, mode, *args, **kwargs)
+
+    def install(self) -> None:
+        """Stand in for ``open``, wherever it is known."""
+        _data.append(self)
+        builtins.open = io.open = self  # type: ignore[assignment]  # it does as open does
+        accessor = getattr(pathlib, "_NormalAccessor", None)  # of 3.10
+        if accessor is not None:
+            accessor.open = staticmethod(self)
+
+
+_data: list[DataOverlay] = []
+
+
 def install_all() -> None:
     """Put in place what the process was started with, before pytest is there.
 
@@ -88,13 +128,16 @@ def install_all() -> None:
     spec = json.loads(Path(os.environ[SERVER_VARIABLE]).read_text(encoding="ascii"))
     patches = spec["once"].get("patches", ()) if spec["once"] else ()
     for patch in patches:
-        Overlay(patch["filename"], patch["original"], patch["patched"]).install()
+        if patch["filename"].endswith(".py"):
+            Overlay(patch["filename"], patch["original"], patch["patched"]).install()
+        else:
+            DataOverlay(patch["filename"], patch["patched"], spec["scratch"]).install()
 
 
-def bring_to_front() -> list[Overlay]:
-    """The overlays, which answer before every other finder again, such as pytest's own."""
+def bring_to_front() -> list[Overlay | DataOverlay]:
+    """The overlays; those of modules answer before every other finder again, such as pytest's."""
     overlays = [finder for finder in sys.meta_path if isinstance(finder, Overlay)]
     for overlay in overlays:
         sys.meta_path.remove(overlay)
     sys.meta_path[:0] = overlays
-    return overlays
+    return [*overlays, *_data]

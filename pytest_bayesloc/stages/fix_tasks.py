@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections import Counter
 from itertools import islice
@@ -30,6 +31,7 @@ MAX_FAILURES = 3  # of a group whose errors differ
 MAX_PLACES = 8
 N_SUSPECTS = 5
 MAX_FILES = 2_000
+MAX_DATA = 1 << 20
 
 
 def tasks_of(group: Group, case: Case, sources: Sources) -> list[Task]:
@@ -46,7 +48,7 @@ def tasks_of(group: Group, case: Case, sources: Sources) -> list[Task]:
             if source is not None:
                 task = _task(failure, source, line, case, sources)
                 found.setdefault((task.error, file, line), task)
-    return list(found.values())
+    return [*_data_tasks(group.failures, sources), *found.values()]
 
 
 def test_text(failure: Failure, sources: Sources) -> str:
@@ -134,6 +136,28 @@ def _places(failure: Failure) -> Iterator[tuple[str, int]]:
         yield from ((frame.file, frame.line) for frame in reversed(frames) if frame.in_app)
 
 
+def _data_tasks(failures: Sequence[Failure], sources: Sources) -> Iterator[Task]:
+    """The JSON files of the project that don't parse, where that is what failed."""
+    failure = next((f for f in failures if f.exc_type.endswith("JSONDecodeError")), None)
+    if failure is None:
+        return
+    for path in islice(_walked([sources.files.rootdir], ".json"), MAX_FILES):
+        if Path(path).stat().st_size > MAX_DATA:
+            continue
+        file = sources.files.relative(path)
+        text = sources.read(file)
+        if text is not None and not _is_json(text):
+            yield Task(code=text, filename=file, error=f"{failure.exc_type}: {failure.message}")
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
 def _hottest(case: Case) -> Iterator[tuple[str, int]]:
     """The most suspicious line of each of the likeliest suspects."""
     for where in case.targets()[:N_SUSPECTS]:
@@ -159,7 +183,7 @@ def _task(failure: Failure, source: SourceMap, line: int, case: Case, sources: S
     )
 
 
-def _walked(roots: Collection[str]) -> Iterator[str]:
+def _walked(roots: Collection[str], suffix: str = ".py") -> Iterator[str]:
     for root in roots:
         for folder, folders, files in os.walk(root):
             folders[:] = sorted(
@@ -169,4 +193,5 @@ def _walked(roots: Collection[str]) -> Iterator[str]:
                 and name not in {"node_modules", "__pycache__", "site-packages"}
                 and not Path(folder, name, "pyvenv.cfg").exists()
             )
-            yield from (os.path.join(folder, name) for name in sorted(files) if name[-3:] == ".py")  # noqa: PTH118 - of many
+            chosen = (name for name in sorted(files) if name.endswith(suffix))
+            yield from (os.path.join(folder, name) for name in chosen)  # noqa: PTH118 - of many

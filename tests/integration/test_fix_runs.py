@@ -151,3 +151,30 @@ def test_in_the_ini_file_fixes_are_suggested_at_most(projects: Projects) -> None
 
     assert run.ret == 4
     assert "bayesloc_fix=apply in the ini file would change files in every run" in run.stderr
+
+
+def test_a_data_file_that_does_not_parse_is_mended(projects: Projects) -> None:
+    code = """
+        import json
+        from pathlib import Path
+
+
+        def rates():
+            return json.loads(Path(__file__).with_name("rates.json").read_text())
+
+
+        def other():
+            with open(Path(__file__).with_name("rates.json")) as file:
+                return json.load(file)
+        """
+    test = "from tax import other, rates\n\n\ndef test_rates():\n    assert rates() == other()\n"
+    data = '{\n  "NL": 21,\n  "DE": 19,\n}\n'
+    project = projects.make({"tax.py": code, "test_tax.py": test, "rates.json": data})
+
+    run = project.localize(SUGGEST)
+
+    assert ("json-syntax", True) in fixed(run)
+    assert project.read("rates.json") == data
+    (fix,) = run.document["fixes"]
+    subprocess.run(["git", "apply", fix["patch_file"]], cwd=project.root, check=True)
+    assert project.run("-q").ret == 0

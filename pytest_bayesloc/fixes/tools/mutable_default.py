@@ -55,18 +55,23 @@ def _is_mutable(default: ast.expr) -> bool:
 
 def _is_shared(function: FunctionNode, name: str) -> bool:
     """Whether the body may change the value, or give it to somebody who may."""
-    looked_at = set()
-    for node in ast.walk(function):
-        if (isinstance(node, ast.Attribute) and node.attr in LOOKS) or (isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load)):
-            looked_at.add(id(node.value))
-        elif isinstance(node, (ast.For, ast.comprehension)):
-            looked_at.add(id(node.iter))
-        elif isinstance(node, ast.Compare):
-            looked_at.update(map(id, (node.left, *node.comparators)))
-        elif isinstance(node, ast.Call) and ast.unparse(node.func) in {"len", "sum", "sorted"}:
-            looked_at.update(map(id, node.args))
+    looked_at = {id(part) for node in ast.walk(function) for part in _looked_at(node)}
     uses = (n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == name)
     return any(isinstance(use.ctx, ast.Load) and id(use) not in looked_at for use in uses)
+
+
+def _looked_at(node: ast.AST) -> list[ast.expr]:
+    """What ``node`` only looks at."""
+    if isinstance(node, ast.Attribute):
+        return [node.value] if node.attr in LOOKS else []
+    if isinstance(node, ast.Subscript):
+        return [node.value] if isinstance(node.ctx, ast.Load) else []
+    if isinstance(node, (ast.For, ast.comprehension)):
+        return [node.iter]
+    if isinstance(node, ast.Compare):
+        return [node.left, *node.comparators]
+    is_call = isinstance(node, ast.Call) and ast.unparse(node.func) in {"len", "sum", "sorted"}
+    return node.args if is_call and isinstance(node, ast.Call) else []
 
 
 def _mended(text: Text, function: FunctionNode, name: str, default: ast.expr) -> Proposal:

@@ -1,0 +1,395 @@
+"""A file that does not parse, with a line indented as it must have been meant."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.domain.fixing import Proposal
+from pytest_bayesloc.domain.source import lines_of, parse
+from pytest_bayesloc.fixes.syntax import indent_of, tree_of
+from pytest_bayesloc.fixes.tool import Example
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from pytest_bayesloc.domain.fixing import Project, Task
+
+    _Made = Iterator[tuple[list[str], str]]
+
+MAX_PROPOSALS = 8
+MAX_TRIES = 24  # each is parsed, which takes some milliseconds
+_ERRORS = ("IndentationError", "TabError", "SyntaxError")
+_OPENING, _CLOSING = "([{", ")]}"
+_BLOCK = re.compile(
+    r"\s*(async\s+)?(if|elif|else|for|while|def|class|with|try|except|finally|match|case)\b"
+)
+_OTHER_BLOCK = re.compile(r"\s*(async\s+def|def|class|@|elif|else|except|finally|case)\b|\s*@")
+_STRING = re.compile(
+    r"#[^\n]*|(?P<long>(\"\"\"|''')(?:\\.|(?!\2).)*\2)"
+    r"|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'",
+    re.DOTALL,
+)
+
+
+def propose(task: Task, project: Project) -> Iterator[Proposal]:
+    """The file with the line put right, in each way that parses."""
+    del project
+    error = _error(task.code) if task.error_type in _ERRORS else None
+    if error is None or not error.lineno:
+        return
+    lines = lines_of(task.code)
+    line = min(error.lineno, len(lines))
+    seen = {task.code}
+    n_made = 0
+    for made, words in _repairs(error, lines, line):
+        code = "".join(made)
+        if code in seen or len(seen) > MAX_TRIES or n_made >= MAX_PROPOSALS:
+            continue
+        seen.add(code)
+        if tree_of(code) is not None:
+            n_made += 1
+            yield Proposal(code=code, message=words)
+
+
+def _error(code: str) -> SyntaxError | None:
+    """What Python says of the text: where it is said may be older than the text."""
+    try:
+        parse(code)
+    except SyntaxError as error:
+        return error
+    except (ValueError, RecursionError):
+        return None
+    return None
+
+
+def _repairs(error: SyntaxError, lines: list[str], line: int) -> _Made:
+    said = error.msg
+    if isinstance(error, TabError):
+        yield from _without_tabs(lines, line)
+    elif said == "unexpected indent" or said.startswith("unindent does not match"):
+        yield from _at_levels(lines, line)
+    elif said.startswith("expected an indented block"):
+        head = re.search(r"on line (\d+)", said)
+        yield from _with_block(lines, line, int(head.group(1)) if head else line - 1)
+    elif said == "expected ':'" or (said == "invalid syntax" and _BLOCK.match(lines[line - 1])):
+        yield from _sole(_with_colon(lines, line, error.offset or 0))
+        yield from _sole(_closed_head(lines, line) if said == "invalid syntax" else iter(()))
+    elif said.endswith("was never closed"):
+        yield from _sole(_closed(lines, line, error.offset or 1))
+    elif said.startswith("unmatched '"):
+        yield from _sole(_unmatched(lines, line, said[len("unmatched '")]))
+
+
+def _sole(made: _Made) -> _Made:
+    """The repair, if just one of them parses: a bracket is not guessed."""
+    found = {"".join(text): (text, words) for text, words in made}
+    sound = [key for key in found if tree_of(key) is not None]
+    if len(sound) == 1:
+        yield found[sound[0]]
+
+
+# -- indentation
+
+
+def _at_levels(lines: list[str], line: int) -> _Made:
+    """The line at each level that is open there, the nearest first, with what belongs to it."""
+    own = indent_of(lines[line - 1])
+    levels = _levels(lines, line)
+    width = _width(own)
+    for level in sorted(levels, key=lambda level: (abs(_width(level) - width), -_width(level))):
+        words = f"line {line} is indented by {_width(level)}, as the lines around it"
+        for end in dict.fromkeys((_same(lines, line), line)):
+            moved = [
+                level + text[len(own) :] if text.strip() else text for text in lines[line - 1 : end]
+            ]
+            yield [*lines[: line - 1], *moved, *lines[end:]], words
+
+
+def _levels(lines: list[str], line: int) -> list[str]:
+    """The indentations of the blocks that are open at ``line``, and one that may begin there."""
+    found: list[str] = []
+    for text in reversed(_code_lines(lines)[: line - 1]):
+        indent = indent_of(text)
+        if not text.strip():
+            continue
+        if not found and text.split("#")[0].rstrip().endswith(":"):
+            found.append(indent + _unit(lines))
+        if not found or _width(indent) < min(map(_width, found)):
+            found.append(indent)
+        if not indent:
+            break
+    return found
+
+
+def _same(lines: list[str], line: int) -> int:
+    """The last line of those from ``line`` on that are indented as it is, or deeper."""
+    own = indent_of(lines[line - 1])
+    end = line
+    for number, text in enumerate(lines[line:], line + 1):
+        if text.strip() and not text.startswith(own):
+            break
+        end = number if text.strip() else end
+    return end
+
+
+def _with_block(lines: list[str], line: int, head: int) -> _Made:
+    """What follows a head as its block, or a block that does nothing."""
+    outer = indent_of(lines[head - 1])
+    inner = outer + _unit(lines)
+    text = lines[line - 1]
+    filled = (
+        list(_filled(lines, line, outer, inner)) if _width(indent_of(text)) == _width(outer) else []
+    )
+    bare = list(_with_pass(lines, line, head, inner))
+    is_other = _OTHER_BLOCK.match(text) is not None and not _is_class(lines[head - 1], text)
+    yield from (*bare, *filled) if is_other else (*filled, *bare)
+
+
+def _is_class(head: str, text: str) -> bool:
+    """Whether a method follows the head of a class."""
+    return head.lstrip().startswith("class") and re.match(r"\s*(async |def|@)", text) is not None
+
+
+def _filled(lines: list[str], line: int, outer: str, inner: str) -> _Made:
+    words = f"line {line} is indented, as the block of the line before it"
+    last = _same(lines, line)
+    blank = next((n for n in range(line, last + 1) if _is_apart(lines, n, outer)), last)
+    first = line
+    while first < last and _width(indent_of(lines[first])) > _width(outer):
+        first += 1
+    strings = _in_strings(lines)
+    for end in dict.fromkeys((blank, first, last)):
+        moved = [
+            inner + lines[n - 1][len(outer) :]
+            if lines[n - 1].strip() and n not in strings
+            else lines[n - 1]
+            for n in range(line, end + 1)
+        ]
+        yield [*lines[: line - 1], *moved, *lines[end:]], words
+
+
+def _is_apart(lines: list[str], number: int, outer: str) -> bool:
+    """Whether a blank line follows, and then one at the level ``outer``."""
+    behind = lines[number:]
+    after = next((text for text in behind if text.strip()), "")
+    return bool(behind) and not behind[0].strip() and indent_of(after) == outer
+
+
+def _with_pass(lines: list[str], line: int, head: int, inner: str) -> _Made:
+    at = line - 1 if lines[line - 1].strip() and line > head else len(lines)
+    while at > head and not lines[at - 1].strip():
+        at -= 1
+    before = lines[:at]
+    if before and not before[-1].endswith("\n"):
+        before = [*before[:-1], before[-1] + "\n"]
+    yield [*before, f"{inner}pass\n", *lines[at:]], f"the block of line {head} is empty: `pass`"
+
+
+# -- tabs
+
+
+def _without_tabs(lines: list[str], line: int) -> _Made:
+    """Tabs as spaces, or the other way round where most lines have tabs."""
+    strings = _in_strings(lines)
+    indented = [
+        n for n, t in enumerate(lines, 1) if t.strip() and indent_of(t) and n not in strings
+    ]
+    with_tabs = [n for n in indented if "\t" in indent_of(lines[n - 1])]
+    plain = [n for n in indented if n not in set(with_tabs)]
+    known = {len(indent_of(lines[n - 1])) for n in plain if abs(n - line) < 10}
+    near = next((n for n in reversed(with_tabs) if n <= line), line)
+    own = indent_of(lines[near - 1])
+    is_wide = len(own.expandtabs(8)) in known and len(own.expandtabs(4)) not in known
+    sizes = (8, 4) if is_wide else (4, 8)
+    ways: list[tuple[Sequence[int], Callable[[str, int], str], str]] = [
+        (with_tabs, lambda indent, size: indent.expandtabs(size), "tabs are {} spaces"),
+        (plain, lambda indent, size: _tabs(indent, size), "{} spaces are a tab"),
+    ]
+    for numbers, change, words in ways if len(plain) >= len(with_tabs) else ways[::-1]:
+        for size in sizes:
+            changed = list(lines)
+            for n in numbers:
+                indent = indent_of(lines[n - 1])
+                changed[n - 1] = change(indent, size) + lines[n - 1][len(indent) :]
+            yield changed, f"in the indentation, {words.format(size)}"
+
+
+def _tabs(indent: str, size: int) -> str:
+    n_tabs, rest = divmod(len(indent.expandtabs(size)), size)
+    return "\t" * n_tabs + " " * rest
+
+
+# -- colons and brackets
+
+
+def _with_colon(lines: list[str], line: int, offset: int) -> _Made:
+    text = lines[line - 1]
+    for at in dict.fromkeys((_end_of_code(text), len(text[: max(offset - 1, 0)].rstrip()))):
+        changed = f"{text[:at]}:{text[at:]}"
+        yield [*lines[: line - 1], changed, *lines[line:]], f"a colon ends the head on line {line}"
+
+
+def _closed(lines: list[str], line: int, offset: int) -> _Made:
+    """The bracket closed at the end of its line, before a colon or a comma or behind it."""
+    text = lines[line - 1]
+    opening = text[offset - 1 : offset]
+    if not opening or opening not in _OPENING:
+        return
+    closing = _CLOSING[_OPENING.index(opening)]
+    end = _end_of_code(text)
+    inner = end - 1 if text[:end].endswith((":", ",")) else end
+    for at in dict.fromkeys((inner, end)):
+        changed = f"{text[:at]}{closing}{text[at:]}"
+        yield [*lines[: line - 1], changed, *lines[line:]], f"`{opening}` is closed on line {line}"
+
+
+def _closed_head(lines: list[str], line: int) -> _Made:
+    """The head of a block with the one bracket closed that it leaves open."""
+    text = lines[line - 1]
+    for opening, closing in zip(_OPENING, _CLOSING, strict=True):
+        if text.count(opening) == text.count(closing) + 1:
+            yield from _closed(lines, line, text.index(opening) + 1)
+
+
+def _unmatched(lines: list[str], line: int, closing: str) -> _Made:
+    text = lines[line - 1]
+    for at in [i for i, c in enumerate(text) if c == closing][:MAX_TRIES]:
+        changed = text[:at] + text[at + 1 :]
+        yield [*lines[: line - 1], changed, *lines[line:]], f"a `{closing}` too many on line {line}"
+
+
+def _end_of_code(text: str) -> int:
+    """Where a line's code ends: before blanks and a comment."""
+    comment = next((m for m in _STRING.finditer(text) if m.group().startswith("#")), None)
+    return len(text[: comment.start() if comment else len(text)].rstrip())
+
+
+# -- lines
+
+
+def _unit(lines: list[str]) -> str:
+    """What the file indents by: its smallest indentation below a head."""
+    code = _code_lines(lines)
+    pairs = zip(code, code[1:], strict=False)
+    steps = [
+        indent_of(second)[len(indent_of(first)) :]
+        for first, second in pairs
+        if first.rstrip().endswith(":") and indent_of(second).startswith(indent_of(first))
+    ]
+    return min((step for step in steps if step), key=len, default="    ")
+
+
+def _code_lines(lines: list[str]) -> list[str]:
+    """The lines, empty where they are inside a string or a comment alone."""
+    strings = _in_strings(lines)
+    return [
+        "" if n in strings or text.lstrip().startswith("#") else text
+        for n, text in enumerate(lines, 1)
+    ]
+
+
+def _in_strings(lines: list[str]) -> set[int]:
+    """The lines that begin inside a string."""
+    text = "".join(lines)
+    found: set[int] = set()
+    for match in _STRING.finditer(text):
+        if match["long"] and "\n" in match["long"]:
+            first = text.count("\n", 0, match.start()) + 1
+            found.update(range(first + 1, first + 1 + match["long"].count("\n")))
+    return found
+
+
+def _width(indent: str) -> int:
+    return len(indent.expandtabs(8))
+
+
+_CART = '''\
+class Cart:
+    """What somebody wants:
+      things, with prices.
+    """
+
+    def total(self, lines):
+        # In cents.
+        amount = 0
+        for line in lines:
+            amount += line.price * (
+                line.count
+            )
+            self.seen.add(line)
+
+        return amount
+
+
+    async def close(self):
+        await self.store()
+'''
+
+EXAMPLES = (
+    Example(
+        error="IndentationError: unexpected indent (app.py, line 8)",
+        before=_CART.replace("        amount = 0", "          amount = 0").replace(
+            "        # In cents.", "        cents = True"
+        ),
+        after=_CART.replace("        # In cents.", "        cents = True"),
+        line=8,
+    ),
+    Example(
+        error="IndentationError: unindent does not match any outer indentation level",
+        before=_CART.replace("        return", "       return"),
+        after=_CART,
+        line=15,
+    ),
+    Example(
+        error="IndentationError: expected an indented block after 'for' statement on line 9",
+        before=_CART.replace("    amount +=", "amount +=")
+        .replace("        line.count\n            )", "    line.count\n        )")
+        .replace("    self.seen", "self.seen"),
+        after=_CART,
+        line=10,
+    ),
+    Example(
+        error="IndentationError: expected an indented block after 'if' statement on line 2",
+        before="def f(x):\n    if x:\n        # nothing to do\n    else:\n        x += 1\n    return x\n",
+        after="def f(x):\n    if x:\n        # nothing to do\n        pass\n"
+        "    else:\n        x += 1\n    return x\n",
+        line=4,
+    ),
+    Example(
+        error="TabError: inconsistent use of tabs and spaces in indentation (app.py, line 5)",
+        before=_CART.replace("            amount +=", "\t    amount +="),
+        after=_CART,
+        line=10,
+    ),
+    Example(
+        error="SyntaxError: expected ':' (app.py, line 6)",
+        before=_CART.replace("in lines:", "in lines  # each"),
+        after=_CART.replace("in lines:", "in lines:  # each"),
+        line=9,
+    ),
+    Example(
+        error="SyntaxError: '(' was never closed",
+        before="def f(x, y):\n    print(max(x, y)  # )\n    return x\n",
+        after="def f(x, y):\n    print(max(x, y))  # )\n    return x\n",
+        line=2,
+    ),
+    Example(
+        error="SyntaxError: unmatched ')'",
+        before="def f(x):\n    return [(a, b) for a, b in x)]\n",
+        after=None,
+        line=2,
+    ),
+    Example(  # which of the two is left over, nobody knows
+        error="SyntaxError: unmatched ')'",
+        before="def f(a, b):\n    return g(a), b)\n",
+        after=None,
+        line=2,
+    ),
+    Example(  # text that is parsed elsewhere: this file is sound
+        error="SyntaxError: invalid syntax (<string>, line 1)",
+        before="def f(text):\n    return eval(text)\n",
+        after=None,
+        line=2,
+    ),
+)
