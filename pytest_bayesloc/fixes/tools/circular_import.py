@@ -165,14 +165,10 @@ def _deferred(move: _Move) -> str | None:
 
 
 def _has(tree: ast.Module, said: str) -> bool:
-    """Whether the file says so; what it says for types alone counts too."""
+    """Whether the file says so; a block for types alone says it too."""
+    names = {a.name for s in tree.body if isinstance(s, ast.ImportFrom) for a in s.names}
     name = said.rpartition(" ")[2]
-    return any(
-        name == alias.name
-        for node in tree.body
-        if isinstance(node, ast.ImportFrom)
-        for alias in node.names
-    ) or (name == "TYPE_CHECKING" and _block(tree) is not None)
+    return name in names or (name == "TYPE_CHECKING" and _block(tree) is not None)
 
 
 def _block(tree: ast.Module) -> ast.If | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.fixing import Proposal
@@ -139,7 +140,7 @@ def _with_block(lines: list[str], line: int, head: int) -> _Made:
     inner = outer + _unit(lines)
     text = lines[line - 1]
     filled = (
-        list(_filled(lines, line, outer, inner)) if _width(indent_of(text)) == _width(outer) else []
+        list(_filled(lines, line, head, inner)) if _width(indent_of(text)) == _width(outer) else []
     )
     bare = list(_with_pass(lines, line, head, inner))
     is_other = _OTHER_BLOCK.match(text) is not None and not _is_class(lines[head - 1], text)
@@ -151,15 +152,17 @@ def _is_class(head: str, text: str) -> bool:
     return head.lstrip().startswith("class") and re.match(r"\s*(async |def|@)", text) is not None
 
 
-def _filled(lines: list[str], line: int, outer: str, inner: str) -> _Made:
-    words = f"line {line} is indented, as the block of the line before it"
+def _filled(lines: list[str], line: int, head: int, inner: str) -> _Made:
+    words = f"line {line} is indented, as the block of line {head}"
+    outer = indent_of(lines[head - 1])
     last = _same(lines, line)
     blank = next((n for n in range(line, last + 1) if _is_apart(lines, n, outer)), last)
     first = line
     while first < last and _width(indent_of(lines[first])) > _width(outer):
         first += 1
     strings = _in_strings(lines)
-    for end in dict.fromkeys((blank, first, last)):
+    is_class = re.match(r"\s*class\b", lines[head - 1]) is not None
+    for end in dict.fromkeys((last, blank, first) if is_class else (blank, first, last)):
         moved = [
             inner + lines[n - 1][len(outer) :]
             if lines[n - 1].strip() and n not in strings
@@ -204,7 +207,7 @@ def _without_tabs(lines: list[str], line: int) -> _Made:
     sizes = (8, 4) if is_wide else (4, 8)
     ways: list[tuple[Sequence[int], Callable[[str, int], str], str]] = [
         (with_tabs, lambda indent, size: indent.expandtabs(size), "tabs are {} spaces"),
-        (plain, lambda indent, size: _tabs(indent, size), "{} spaces are a tab"),
+        (plain, _tabs, "{} spaces are a tab"),
     ]
     for numbers, change, words in ways if len(plain) >= len(with_tabs) else ways[::-1]:
         for size in sizes:
@@ -271,10 +274,9 @@ def _end_of_code(text: str) -> int:
 def _unit(lines: list[str]) -> str:
     """What the file indents by: its smallest indentation below a head."""
     code = _code_lines(lines)
-    pairs = zip(code, code[1:], strict=False)
     steps = [
         indent_of(second)[len(indent_of(first)) :]
-        for first, second in pairs
+        for first, second in pairwise(code)
         if first.rstrip().endswith(":") and indent_of(second).startswith(indent_of(first))
     ]
     return min((step for step in steps if step), key=len, default="    ")
@@ -351,7 +353,8 @@ EXAMPLES = (
     ),
     Example(
         error="IndentationError: expected an indented block after 'if' statement on line 2",
-        before="def f(x):\n    if x:\n        # nothing to do\n    else:\n        x += 1\n    return x\n",
+        before="def f(x):\n    if x:\n        # nothing to do\n"
+        "    else:\n        x += 1\n    return x\n",
         after="def f(x):\n    if x:\n        # nothing to do\n        pass\n"
         "    else:\n        x += 1\n    return x\n",
         line=4,
@@ -376,8 +379,8 @@ EXAMPLES = (
     ),
     Example(
         error="SyntaxError: unmatched ')'",
-        before="def f(x):\n    return [(a, b) for a, b in x)]\n",
-        after=None,
+        before="def f(x):\n    return [a for a in x]  # (\ny = h(1))\n",
+        after="def f(x):\n    return [a for a in x]  # (\ny = h(1)\n",
         line=2,
     ),
     Example(  # which of the two is left over, nobody knows

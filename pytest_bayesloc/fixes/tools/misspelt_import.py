@@ -58,9 +58,6 @@ def propose(task: Task, project: Project) -> Iterator[Proposal]:
             yield Proposal(code=code, message=words)
 
 
-# -- a name that its module does not have
-
-
 def _names(
     tree: ast.Module,
     places: Places,
@@ -159,9 +156,6 @@ def _renamed(
     start = places.at(alias.lineno, alias.col_offset)
     edits = [places.cut(start, start + len(alias.name.encode()), new, words)]
     return edits if alias.asname else [*edits, *renamed(tree, places, alias.name, new)]
-
-
-# -- a module that does not exist
 
 
 def _modules(

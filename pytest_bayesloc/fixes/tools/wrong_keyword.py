@@ -1,0 +1,143 @@
+"""A keyword argument that what is called does not take."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.domain.edits import Edit, Text
+from pytest_bayesloc.domain.fixing import Proposal
+from pytest_bayesloc.fixes.calls import accepted, arguments, called, calls_at, heads, without
+from pytest_bayesloc.fixes.syntax import bound_in, similar, tree_of
+from pytest_bayesloc.fixes.tool import Example
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_bayesloc.domain.fixing import Project, Task
+
+_UNKNOWN = re.compile(
+    r"(?:([\w.<>]+)\(\) )?(?:got an unexpected keyword argument '(\w+)'"
+    r"|(?:'(\w+)' is an invalid keyword argument))(?:.*Did you mean '(\w+)')?"
+)
+
+
+def propose(task: Task, project: Project) -> Iterator[Proposal]:
+    """The call with the keyword that was meant, or without it; the head with one more."""
+    tree = tree_of(task.code)
+    found = _UNKNOWN.search(task.message)
+    if tree is None or found is None:
+        return
+    name, wrong = found.group(1) or "", found.group(2) or found.group(3)
+    text = Text(task.code)
+    calls = [
+        (call, keyword)
+        for call in (calls_at(tree, task.line, name) if name else _all_at(tree, task.line))
+        for keyword in call.keywords
+        if keyword.arg == wrong
+    ]
+    for call, keyword in calls:
+        known = [*accepted(tree, call, name), *_elsewhere(project, called(call))]
+        given = {other.arg for other in call.keywords}
+        meant = [found.group(4)] if found.group(4) else []
+        for other in dict.fromkeys((*meant, *similar(wrong, known))):
+            if other not in given:
+                yield _renamed(text, keyword, wrong, other)
+    for call, keyword in calls:
+        parts = arguments(call)
+        words = f"`{wrong}` is not passed to `{called(call)}`"
+        edit = without(text, parts, parts.index(keyword), words)
+        yield Proposal(code=text.edited(edit), message=words)
+    yield from _taken(tree, text, name, wrong)
+
+
+def _all_at(tree: ast.Module, line: int) -> list[ast.Call]:
+    from pytest_bayesloc.fixes.syntax import nodes_at
+
+    return [node for node in nodes_at(tree, line) if isinstance(node, ast.Call)]
+
+
+def _elsewhere(project: Project, name: str) -> list[str]:
+    """The keywords with which the project calls ``name``."""
+    found: list[str] = []
+    for said in project.calls_of(name):
+        call = ast.parse(said, mode="eval").body
+        found += [k.arg for k in call.keywords if k.arg] if isinstance(call, ast.Call) else []
+    return found
+
+
+def _renamed(text: Text, keyword: ast.keyword, wrong: str, other: str) -> Proposal:
+    start = text.start(keyword)  # type: ignore[arg-type]  # a keyword has a place as well
+    words = f"`{other}`, not `{wrong}`"
+    end = start + len(wrong.encode())
+    edit = Edit(start=start, end=end, text=other, line=keyword.lineno, words=words)
+    return Proposal(code=text.edited(edit), message=words)
+
+
+def _taken(tree: ast.Module, text: Text, name: str, wrong: str) -> Iterator[Proposal]:
+    """The function with the parameter that its body uses already."""
+    for head in heads(tree, name) if name else ():
+        used = {n.id for n in ast.walk(head) if isinstance(n, ast.Name)}
+        if wrong not in used or wrong in set(bound_in(head)) or head.args.kwarg is not None:
+            continue
+        start = text.start(head)
+        last = [*head.args.posonlyargs, *head.args.args, *head.args.kwonlyargs][-1:]
+        at = start + text.between(start, text.end(head)).encode().index(b"(") + 1
+        written = f"{wrong}=None"
+        if last:
+            defaults = [d for d in (*head.args.defaults, *head.args.kw_defaults) if d is not None]
+            ends = [text.end(part) for part in (*last, *defaults)]  # type: ignore[arg-type]
+            at, written = max(ends), f", {written}"
+        words = f"`{head.name}` takes `{wrong}`"
+        edit = Edit(start=at, end=at, text=written, line=head.lineno, words=words)
+        yield Proposal(code=text.edited(edit), message=words)
+
+
+EXAMPLES = (
+    Example(
+        error="TypeError: price() got an unexpected keyword argument 'rat'",
+        before="def price(net, rate=1):\n    return net * rate\n\n\ndef total(net):\n"
+        "    return price(net, rat=2)  # twice\n",
+        after="def price(net, rate=1):\n    return net * rate\n\n\ndef total(net):\n"
+        "    return price(net, rate=2)  # twice\n",
+        line=6,
+    ),
+    Example(
+        error="TypeError: Cart.__init__() got an unexpected keyword argument 'itms'. "
+        "Did you mean 'items'?",
+        before="def new():\n    return Cart(\n        itms=[],\n    )\n",
+        after="def new():\n    return Cart(\n        items=[],\n    )\n",
+        line=2,
+    ),
+    Example(
+        error="TypeError: JSONEncoder.__init__() got an unexpected keyword argument 'ident'",
+        before="import json\n\n\ndef f(x):\n    return json.dumps(x, ident=2)\n",
+        after="import json\n\n\ndef f(x):\n    return json.dumps(x, indent=2)\n",
+        line=5,
+    ),
+    Example(
+        error="TypeError: price() got an unexpected keyword argument 'encoding'",
+        before="def total(net):\n    return price(net, encoding='x', tax=1)\n",
+        after="def total(net):\n    return price(net, tax=1)\n",
+        line=2,
+    ),
+    Example(
+        error="TypeError: price() got an unexpected keyword argument 'rate'",
+        before="def price(net):\n    return net * rate\n",
+        after="def price(net, rate=None):\n    return net * rate\n",
+        line=2,
+    ),
+    Example(
+        error="TypeError: price() got an unexpected keyword argument 'rate'",
+        before="def total(net, **more):\n    return price(net, **more)\n",
+        after=None,
+        line=2,
+    ),
+    Example(
+        error="TypeError: price() got an unexpected keyword argument 'rate'",
+        before="def price(net, **more):\n    return net * rate\n",
+        after=None,
+        line=2,
+    ),
+)
