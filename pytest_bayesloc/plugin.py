@@ -50,7 +50,7 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
     if options.is_about_fixes(config):
         from pytest_bayesloc.stages import fix_tools
 
-        return fix_tools.answer(config)
+        return fix_tools.answer(config, settings)
     from pytest_bayesloc.stages.asking import answer
 
     return answer(config, settings)

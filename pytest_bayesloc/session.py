@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from pytest_bayesloc.inspection.changes import Changes
     from pytest_bayesloc.options import Launch, Settings
     from pytest_bayesloc.options.fix import FixSettings
+    from pytest_bayesloc.stages.fix_memory import Tries
+    from pytest_bayesloc.stages.fixing import Fixing
     from pytest_bayesloc.stages.guiding import Guiding
     from pytest_bayesloc.stages.remembering import Remembering
 
@@ -73,7 +75,9 @@ class LocalizationSession:
             self._note,
         )
         self._remembered: Remembered | None = None
+        self._fixing: Fixing | None = None
         self._fixes: tuple[Fix, ...] | None = None
+        self._tries: Sequence[Tries] = ()
 
     @cached_property
     def _memory(self) -> Remembering:
@@ -243,7 +247,8 @@ class LocalizationSession:
             cases = [group.case() for group in groups]
         if not any(executed & spectrum.failing for executed in spectrum.executed.values()):
             self._note_empty_spectrum()
-        if self._settings.inspect and not self._stopped_by_hand:
+        is_rerun = self._settings.inspect or self._settings.fix is not None
+        if is_rerun and not self._stopped_by_hand:
             self._recall(groups, cases)
         if self._guiding is not None and not self._stopped_by_hand:
             with self._stage("guide"):
@@ -253,12 +258,14 @@ class LocalizationSession:
                 self._inspect(groups, cases)
         self._tell_others(groups, cases)
         faults = tuple(group.fault(case) for group, case in zip(groups, cases, strict=True))
-        if self._has_memory_work(is_red=True) and not self._stopped_by_hand:
-            with self._stage("remember"):
-                self._remember(groups, faults, cases)
         if self._settings.fix is not None and not self._stopped_by_hand:
             with self._stage("fix"):
                 self._fix(self._settings.fix, groups, cases)
+        if self._has_memory_work(is_red=True) and not self._stopped_by_hand:
+            with self._stage("remember"):
+                self._remember(groups, faults, cases)
+        if self._fixing is not None and self._fixing.fix.mode == "apply":
+            self._fixes = self._fixing.apply_best()
         with self._stage("report"):
             self._document = self._result(faults, cases)
             self._written = write_reports(
@@ -315,7 +322,9 @@ class LocalizationSession:
     ) -> None:
         with self._memory_may_fail():
             recorded = self._recorder.recorded
-            self._remembered = self._memory.take_in(recorded, groups, faults, cases, self._guiding)
+            self._remembered = self._memory.take_in(
+                recorded, groups, faults, cases, self._guiding, self._tries
+            )
 
     @contextmanager
     def _memory_may_fail(self) -> Iterator[None]:
@@ -364,7 +373,7 @@ class LocalizationSession:
     def _fix(self, fix: FixSettings, groups: Sequence[Group], cases: Sequence[Case]) -> None:
         from pytest_bayesloc.stages.fixing import Fixing
 
-        stage = Fixing(
+        stage = self._fixing = Fixing(
             config=self._config,
             settings=self._settings,
             fix=fix,
@@ -377,10 +386,8 @@ class LocalizationSession:
         )
         spent_s = sum(self._seconds.get(name, 0.0) for name in ("guide", "inspect"))
         least_s = self._settings.budget_s * FIX_SHARE
-        stage.run(groups, cases, max(least_s, self._settings.budget_s - spent_s))
+        self._tries = stage.run(groups, cases, max(least_s, self._settings.budget_s - spent_s))
         self._fixes = stage.write_patches()
-        if fix.mode == "apply":
-            self._fixes = stage.apply_best()
 
     def _tell_others(self, groups: Sequence[Group], cases: Sequence[Case]) -> None:
         try:

@@ -40,6 +40,7 @@ class Entry:
         before: Its bytes before the fix.
         after: Its bytes after it.
         tool: Who made the fix.
+        target: What it changed, as ``file qualname``.
     """
 
     id: str
@@ -47,6 +48,7 @@ class Entry:
     before: bytes
     after: bytes
     tool: str
+    target: str = ""
 
 
 class Journal:
@@ -61,7 +63,7 @@ class Journal:
         self._rootdir = rootdir
         self._folder = folder
 
-    def apply(self, file: str, before: bytes, after: bytes, tool: str) -> Entry:
+    def apply(self, file: str, before: bytes, after: bytes, tool: str, target: str = "") -> Entry:
         """Put ``after`` in the place of ``before``; a kill leaves one of them, whole.
 
         Args:
@@ -69,13 +71,14 @@ class Journal:
             before: What must stand there.
             after: What is to stand there.
             tool: Who made the fix.
+            target: What it changes, as ``file qualname``.
 
         Raises:
             FixError: If the file says something else by now, or can't be written.
         """
         now = datetime.now(timezone.utc)
         number = f"{now:%Y%m%dT%H%M%S%f}-{uuid4().hex[:6]}"
-        entry = Entry(id=number, file=file, before=before, after=after, tool=tool)
+        entry = Entry(id=number, file=file, before=before, after=after, tool=tool, target=target)
         path = self._path(file)
         try:
             _require(path, before, file)
@@ -191,6 +194,7 @@ def _dumped(entry: Entry) -> bytes:
     texts = {
         "file": entry.file,
         "tool": entry.tool,
+        "target": entry.target,
         "before": base64.b64encode(entry.before).decode("ascii"),
         "after": base64.b64encode(entry.after).decode("ascii"),
     }
@@ -203,6 +207,7 @@ def _loaded(number: str, data: bytes) -> Entry:
         id=number,
         file=str(read["file"]),
         tool=str(read["tool"]),
+        target=str(read["target"]),
         before=base64.b64decode(read["before"], validate=True),
         after=base64.b64decode(read["after"], validate=True),
     )

@@ -7,11 +7,12 @@ Reference:
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.masking import masked
+from pytest_bayesloc.domain.tool_record import ToolRecord
 from pytest_bayesloc.domain.words import trigrams, words
 from pytest_bayesloc.localization.similarity import cosines
 
@@ -71,15 +72,17 @@ class Library:
 
     Args:
         tools: Those at hand, the most trusted source first.
-        worth: Per name of a tool, the mean of its success rate; others are taken to be even.
+        records: Per name of a tool, what became of its work; of others nothing is known.
     """
 
-    def __init__(self, tools: Iterable[Tool], worth: Mapping[str, float] | None = None) -> None:
+    def __init__(
+        self, tools: Iterable[Tool], records: Mapping[str, ToolRecord] | None = None
+    ) -> None:
+        self._records = records or {}
         known: dict[str, Tool] = {}
         for tool in tools:
-            known.setdefault(tool.name, tool)
+            known.setdefault(tool.name, self._retired(tool))
         self.tools: tuple[Tool, ...] = tuple(known.values())
-        self._worth = worth or {}
 
     def search(self, error: str) -> list[Match]:
         """The tools for ``error`` that may run: by priority, then similarity, then success.
@@ -97,7 +100,22 @@ class Library:
 
     def worth(self, name: str) -> float:
         """The mean of a tool's success rate."""
-        return self._worth.get(name, 0.5)
+        return self.record(name).worth
+
+    def sure_from(self, name: str) -> float:
+        """Similarity above which nobody is asked whether a tool fits."""
+        return self.record(name).sure_from
+
+    def record(self, name: str) -> ToolRecord:
+        """What became of a tool's work; of a composition, of its first tool's."""
+        return self._records.get(name.partition(" + ")[0], ToolRecord())
+
+    def _retired(self, tool: Tool) -> Tool:
+        record = self._records.get(tool.name)
+        if record is None or not record.is_retired or tool.why_not:
+            return tool
+        why = f"retired: {record.n_verified} of {record.n_bugs} bugs"
+        return replace(tool, propose=None, why_not=why)
 
     def _order(self, match: Match) -> tuple[int, float, float, str]:
         tool = match.tool

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 MAX_PROPOSALS = 8  # of one tool for one file
 MAX_PAIRS = 24
 ENOUGH = 3  # verified candidates of one stage
-SURE = 0.8  # similarity from which nobody is asked whether a tool fits
 _CRASH = re.compile(r"^(.+?):(\d+): ", re.MULTILINE)
 
 
@@ -46,6 +45,8 @@ class Outcome:
         shown: Changes of tests, which nobody checks.
         rejected: Candidates that were not run or broke something, with the reason.
         tried: Per tool, how many candidates of it were run, and how many were verified.
+        in_vain: Keys of the candidates that are no fix.
+        n_spared: Candidates that were not run, since they are known to be none.
         is_over: Whether time ran out before all was tried.
     """
 
@@ -53,6 +54,8 @@ class Outcome:
     shown: list[Candidate] = field(default_factory=list)
     rejected: list[tuple[Candidate, str]] = field(default_factory=list)
     tried: dict[str, tuple[int, int]] = field(default_factory=dict)
+    in_vain: list[str] = field(default_factory=list)
+    n_spared: int = 0
     is_over: bool = False
 
 
@@ -82,7 +85,8 @@ class Search:
     edits: Callable[[], Iterable[Candidate]] = tuple
     generated: Callable[[], Iterable[Candidate]] = tuple
     test: str = ""
-    known: set[str] = field(default_factory=set)
+    known: frozenset[str] = frozenset()
+    _seen: set[str] = field(default_factory=set)
     _outcome: Outcome = field(default_factory=Outcome)
     _stirred: list[Checked] = field(default_factory=list)
     _broken: set[str] = field(default_factory=set)
@@ -154,7 +158,7 @@ class Search:
         definition = match.tool.definition
         if not definition.may_change(task.filename):
             return False
-        if match.similarity > SURE and definition.auto_apply:
+        if match.similarity > self.library.sure_from(match.tool.name) and definition.auto_apply:
             return True
         said = self.judge(task.error, task.code, definition.description)
         return said is not False  # where nobody knows, the dry run decides
@@ -204,20 +208,26 @@ class Search:
             self._consider(candidate)
 
     def _consider(self, candidate: Candidate) -> None:
-        if candidate.after == candidate.before or candidate.key in self.known:
+        self._outcome.n_spared += candidate.key in self.known
+        if candidate.after == candidate.before or candidate.key in (self.known | self._seen):
             return
-        self.known.add(candidate.key)
+        self._seen.add(candidate.key)
         if candidate.level is Level.DISPLAY:
             self._outcome.shown.append(candidate)
             return
-        why = ""
-        if candidate.file.endswith(".py"):
-            why = unsound(*candidate.parts(), self.test) or self.forbids(candidate)
+        is_code = candidate.file.endswith(".py")
+        why = is_code and (unsound(*candidate.parts(), self.test) or self.forbids(candidate))
         if why:
             self._outcome.rejected.append((candidate, why))
-            return
+            self._outcome.in_vain.append(candidate.key)
+        else:
+            self._check(candidate)
+
+    def _check(self, candidate: Candidate) -> None:
         checked = self.checker.check(candidate)
         self._count(checked)
+        if checked.status in {Status.BREAKS, Status.IN_VAIN}:
+            self._outcome.in_vain.append(candidate.key)
         if checked.status is Status.VERIFIED:
             self._outcome.verified.append(checked)
         elif checked.status is Status.BREAKS:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 from pytest_bayesloc.domain.inspection import Rerun, TestRun, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_bayesloc.domain.inspection import InspectionPatch
 
 SAME, OTHER = "s", "o"
 KNOWN = "known from an earlier run"
 DIGEST = 32
+FIX = "fix:"
 
 
 class Rejected:
@@ -57,6 +58,14 @@ class Rejected:
             for node_id, letter in zip(tests, letters, strict=True)
         }
         return Rerun(tests=runs, n_swapped=1, how=how, log=KNOWN)
+
+    def known_fixes(self) -> frozenset[str]:
+        """Keys of the fixes that were rejected on this very code."""
+        return frozenset(key for key, outcome in self._known.items() if outcome.startswith(FIX))
+
+    def add_fixes(self, keys: Iterable[str]) -> None:
+        """Keep fixes that were rejected, by their keys."""
+        self.new.update(dict.fromkeys(keys, FIX))
 
     def add(
         self,

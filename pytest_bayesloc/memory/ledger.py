@@ -22,6 +22,7 @@ from pytest_bayesloc.memory.schema import (
     RUN,
     SIGHTING,
     TEST,
+    TOOL_USE,
     TRIAL,
 )
 from pytest_bayesloc.memory.store import dumps, safe
@@ -263,7 +264,7 @@ class Ledger:
         """Take a record out, with all that hangs on it."""
         failures = select(FAILURE.c.seq).where(FAILURE.c.bug == bug)
         self.db.execute(delete(POSTING).where(POSTING.c.failure.in_(failures)))
-        for table in (FAILURE, TEST, TRIAL, SIGHTING, REJECTED, NOTE, ADVICE):
+        for table in (FAILURE, TEST, TRIAL, SIGHTING, REJECTED, NOTE, ADVICE, TOOL_USE):
             self.db.execute(delete(table).where(table.c.bug == bug))
         self.db.execute(delete(BUG).where(BUG.c.seq == bug))
 

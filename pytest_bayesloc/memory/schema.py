@@ -22,7 +22,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import BigInteger
 
-VERSION = 3
+VERSION = 4
 
 METADATA = MetaData()
 _Key = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows by an INTEGER key alone
@@ -228,4 +228,29 @@ JUDGED = Table(  # what a language model said of a location, and whether it was 
     Column("location", String(500), primary_key=True),
     Column("said", String(60), nullable=False),
     Column("was_faulty", Boolean, nullable=True),
+)
+
+TOOL_USE = Table(  # a fix tool that was tried for a bug, and what became of what it proposed
+    "tool_use",
+    METADATA,
+    _of_bug(key=True),
+    Column("tool", String(200), primary_key=True),
+    Column("run", Integer, nullable=False),  # number in its project
+    Column("n_tried", Integer, nullable=False),
+    Column("n_verified", Integer, nullable=False),
+    Column("fate", String(12), nullable=False),  # empty, applied, undone, broken
+    Column("functions", Text, nullable=False),  # that it changed, as ``file qualname``
+    Column("made_at", String(32), nullable=False),
+)
+
+HABIT = Table(  # how a person mended a bug, as a pattern
+    "habit",
+    METADATA,
+    Column("project", String(200), primary_key=True),
+    Column("pattern", String(600), primary_key=True),  # before and after, as JSON
+    Column("bug", String(12), primary_key=True),
+    Column("error", String(80), nullable=False),  # type of the exception
+    Column("before", Text, nullable=False),  # the function, then and now
+    Column("after", Text, nullable=False),
+    Column("made_at", String(32), nullable=False),
 )

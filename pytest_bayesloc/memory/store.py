@@ -16,7 +16,16 @@ from sqlalchemy.pool import NullPool
 from pytest_bayesloc.domain.errors import StoreError
 from pytest_bayesloc.domain.redaction import redacted
 from pytest_bayesloc.domain.storable import storable
-from pytest_bayesloc.memory.schema import EMBEDDING, JUDGED, META, METADATA, REJECTED, VERSION
+from pytest_bayesloc.memory.schema import (
+    EMBEDDING,
+    HABIT,
+    JUDGED,
+    META,
+    METADATA,
+    REJECTED,
+    TOOL_USE,
+    VERSION,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -37,6 +46,7 @@ def _to_3(connection: Connection) -> None:
 MIGRATIONS: Mapping[int, Callable[[Connection], None]] = {
     1: lambda connection: METADATA.create_all(connection, tables=[EMBEDDING, REJECTED]),
     2: _to_3,
+    3: lambda connection: METADATA.create_all(connection, tables=[TOOL_USE, HABIT]),
 }
 
 

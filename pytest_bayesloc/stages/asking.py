@@ -108,8 +108,7 @@ def _ledger(config: pytest.Config, settings: Settings, *, write: bool) -> Genera
     """The project's ledger in a transaction; None, and a word why, where there is no memory."""
     from pytest_bayesloc.memory.ledger import Ledger
     from pytest_bayesloc.memory.store import BugStore
-    from pytest_bayesloc.stages.place import memory_of
-    from pytest_bayesloc.stages.remembering import project_of
+    from pytest_bayesloc.stages.place import memory_of, project_of
 
     where = memory_of(config.rootpath, settings.memory)
     if where is None:

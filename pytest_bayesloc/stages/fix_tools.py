@@ -12,15 +12,17 @@ import pytest
 from pytest_bayesloc.domain.errors import BayeslocError, ToolError
 from pytest_bayesloc.fixes.executable import Executable
 from pytest_bayesloc.fixes.journal import Journal
-from pytest_bayesloc.fixes.library import Source, Tool
+from pytest_bayesloc.fixes.library import Library, Source, Tool
 from pytest_bayesloc.fixes.shelf import shelf
 from pytest_bayesloc.fixes.trust import Trust, definitions_in, found_at, tools_at
 from pytest_bayesloc.report.files import FOLDER
+from pytest_bayesloc.stages.fix_memory import LEARNED, note_fate, tool_records
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from pytest_bayesloc.fixes.trust import Found
+    from pytest_bayesloc.options import Settings
 
     Note = Callable[[str], None]
 
@@ -45,6 +47,7 @@ def tools_of(config: pytest.Config, note: Note) -> list[Tool]:
         *_read(_offered(config, note), Source.PLUGIN, note),
         *_read(definitions_in(user_folder() / "fixes"), Source.USER, note),
         *_read(definitions_in(config.rootpath / PROJECT_FOLDER), Source.PROJECT, note, config),
+        *_read(definitions_in(config.rootpath / LEARNED), Source.PROJECT, note, config),
     ]
 
 
@@ -87,10 +90,10 @@ def _tool(found: Found, source: Source) -> Tool:
 # -- questions, and corrections, that run no test
 
 
-def answer(config: pytest.Config) -> int:
+def answer(config: pytest.Config, settings: Settings) -> int:
     """Answer what was asked about fixes; pytest's exit status."""
     try:
-        for line in _answers(config):
+        for line in _answers(config, settings):
             sys.stdout.write(f"{line}\n")
     except BayeslocError as error:
         sys.stderr.write(f"{error}\n")
@@ -98,13 +101,13 @@ def answer(config: pytest.Config) -> int:
     return int(pytest.ExitCode.OK)
 
 
-def _answers(config: pytest.Config) -> Iterator[str]:
+def _answers(config: pytest.Config, settings: Settings) -> Iterator[str]:
     if config.getoption("bayesloc_trust"):
         yield from _trusted(config, config.getoption("bayesloc_trust"))
     if config.getoption("bayesloc_fix") == "undo":
-        yield from _undone(config)
+        yield from _undone(config, settings)
     if config.getoption("bayesloc_fix_tools"):
-        yield from _listed(config)
+        yield from _listed(config, settings)
 
 
 def _trusted(config: pytest.Config, given: str) -> Iterator[str]:
@@ -130,8 +133,12 @@ def _trusted(config: pytest.Config, given: str) -> Iterator[str]:
         yield f"{found.definition.name} is trusted as it is now ({found.path.name}, {names})"
 
 
-def _undone(config: pytest.Config) -> Iterator[str]:
+def _undone(config: pytest.Config, settings: Settings) -> Iterator[str]:
     done = journal(config.rootpath).undo()
+    notes: list[str] = []
+    fates = [(entry.tool, [entry.target], "undone") for entry, why in done if not why]
+    note_fate(config.rootpath, settings.memory, notes.append, fates)
+    yield from notes
     for entry, why in done:
         where = f"{entry.file} ({entry.tool})"
         yield f"{where} is not undone: {why}" if why else f"{where} is as it was before"
@@ -139,13 +146,19 @@ def _undone(config: pytest.Config) -> Iterator[str]:
         yield "no fix was applied here, or all are undone"
 
 
-def _listed(config: pytest.Config) -> Iterator[str]:
+def _listed(config: pytest.Config, settings: Settings) -> Iterator[str]:
     notes: list[str] = []
-    tools = tools_of(config, notes.append)
-    width = max(len(tool.name) for tool in tools)
-    for tool in tools:
+    records = tool_records(config.rootpath, settings.memory, notes.append)
+    library = Library(tools_of(config, notes.append), records)
+    width = max(len(tool.name) for tool in library.tools)
+    for tool in library.tools:
         level = tool.definition.level.value
         state = tool.why_not or "trusted"
-        yield f"{tool.name:{width}}  {tool.source.value:8} {level:12} {state}"
+        record = library.record(tool.name)
+        used = "never used"
+        if record.n_bugs:
+            bugs = f"{record.n_verified} of {record.n_bugs} bugs"
+            used = f"{record.worth:.0%} ({bugs}), last on {record.last_used}"
+        yield f"{tool.name:{width}}  {tool.source.value:8} {level:12} {state}; {used}"
         yield f"{'':{width}}  {tool.definition.description}"
     yield from notes

@@ -25,6 +25,8 @@ from pytest_bayesloc.fixes.worktree import is_ci, unsaved
 from pytest_bayesloc.inspection.proposals import mutants
 from pytest_bayesloc.inspection.proposals.world import reaches_out
 from pytest_bayesloc.report.files import FOLDER, own_folder
+from pytest_bayesloc.stages.edits import name_of
+from pytest_bayesloc.stages.fix_memory import Tries, note_fate, tool_records
 from pytest_bayesloc.stages.fix_tasks import (
     N_SUSPECTS,
     covering,
@@ -83,11 +85,10 @@ class Fixing:
     warn: Callable[[Exception], None]
     judge: FixJudge | None = None
     _found: list[tuple[Fix, Candidate]] = field(default_factory=list)
+    _tries: dict[int, Tries] = field(default_factory=dict)
 
-    def run(
-        self, groups: Sequence[Group], cases: Sequence[Case], budget_s: float
-    ) -> tuple[Fix, ...]:
-        """Search a fix for each of the largest groups; they share the time.
+    def run(self, groups: Sequence[Group], cases: Sequence[Case], budget_s: float) -> list[Tries]:
+        """Search a fix for each of the largest groups; they share the time. How tools fared.
 
         Args:
             groups: Of failing tests.
@@ -96,7 +97,10 @@ class Fixing:
         """
         ends = self.clock() + budget_s
         try:
-            library = Library(tools_of(self.config, self.note))
+            told = self.settings.memory
+            records = tool_records(self.config.rootpath, told, self.note)
+            library = Library(tools_of(self.config, self.note), records)
+            self._tell_retired(library, groups)
             project = Index(python_files(self.sources), self.sources.read)
             for number, (group, case) in enumerate(zip(groups, cases, strict=True), 1):
                 n_left = min(len(groups), MAX_GROUPS) - number + 1
@@ -109,7 +113,16 @@ class Fixing:
             self.note("The search for fixes was interrupted: shown is what was found until then.")
         except Exception as error:  # noqa: BLE001 - the ranking stands without fixes
             self.warn(error)
-        return tuple(fix for fix, _ in self._found)
+        return [self._tries.get(number, Tries()) for number in range(1, len(groups) + 1)]
+
+    def _tell_retired(self, library: Library, groups: Sequence[Group]) -> None:
+        errors = {f"{f.exc_type}: {f.message}" for group in groups for f in group.failures}
+        for tool in library.tools:
+            if "retired" in tool.why_not and any(map(tool.definition.matches, errors)):
+                self.note(
+                    f"The fix tool {tool.name} is not tried any more ({tool.why_not}). "
+                    "(retired-tool)"
+                )
 
     def _search(
         self,
@@ -140,7 +153,14 @@ class Fixing:
                 note=self.note,
                 edits=partial(self._edits, case),
                 test="\n".join(test_text(f, self.sources) for f in group.failures[:5]),
+                known=case.rejected.known_fixes(),
             ).run(tasks_of(group, case, self.sources))
+        case.rejected.add_fixes(outcome.in_vain)
+        case.rejected.n_spared += outcome.n_spared
+        self._tries[number] = Tries(
+            tried=outcome.tried,
+            functions={c.candidate.name: _changed(c) for c in reversed(outcome.verified)},
+        )
         self._keep(number, outcome, library)
 
     def _runner(self, tests: Sequence[str]) -> LocalRunner:
@@ -247,10 +267,13 @@ class Fixing:
         try:
             self._refuse(candidate.file)
             before, after = self._bytes(candidate)
-            journal(self.config.rootpath).apply(candidate.file, before, after, fix.tool)
+            where = name_of(fix.target)
+            journal(self.config.rootpath).apply(candidate.file, before, after, fix.tool, where)
         except FixError as error:
             self.note(str(error))
             return
+        told = self.settings.memory
+        note_fate(self.config.rootpath, told, self.note, [(fix.tool, [where], "applied")])
         self._found[index] = (replace(fix, is_applied=True), candidate)
         self.note(
             f"The fix by {fix.tool} was written to {candidate.file}. To take it back: pytest "
@@ -287,6 +310,10 @@ class Fixing:
                 slug="fix-refused",
             ) from error
         return before, changed_bytes(before, candidate.before, candidate.after, candidate.file)
+
+
+def _changed(checked: Checked) -> list[str]:
+    return [name_of(where) for where in (checked.patch.target, *checked.patch.others)]
 
 
 def _in_turn(*streams: Iterable[T]) -> Iterator[T]:

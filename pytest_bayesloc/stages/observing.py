@@ -51,6 +51,8 @@ class Observing:
         self._sources = sources
         self._green = green
         self._prove = prove
+        #: Per number of an open bug whose tests passed, what was edited before.
+        self.changes: dict[int, Changes] = {}
 
     def reds(
         self,
@@ -115,6 +117,7 @@ class Observing:
             ],
             [revisions.get(bug, "") for bug in passed],
         )
+        self.changes = {b: e for b, e in zip(passed, edits, strict=True) if e is not None}
         for bug, changes in zip(passed, edits, strict=True):
             edit = None if changes is None else edit_of(changes)
             proven: Sequence[Location] = ()

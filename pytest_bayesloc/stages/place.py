@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,3 +36,14 @@ def memory_of(rootdir: Path, told: str) -> Path | str | None:
     if "://" in told:
         return told
     return rootdir / (f"{FOLDER}/{FILE}" if told == "on" else told)
+
+
+def project_of(rootdir: Path) -> str:
+    """The project's name: as it calls itself, else that of its folder."""
+    with suppress(OSError, UnicodeError):
+        text = (rootdir / "pyproject.toml").read_text(encoding="utf-8")
+        section = re.search(r"^\[project\]\s*$(.*?)(?=^\[|\Z)", text, re.MULTILINE | re.DOTALL)
+        found = section and re.search(r"^name\s*=\s*[\"']([^\"']+)", section.group(1), re.MULTILINE)
+        if found:
+            return found.group(1)
+    return rootdir.name

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime, timezone
@@ -14,10 +13,10 @@ from pytest_bayesloc.domain.advice import Remembered
 from pytest_bayesloc.domain.errors import EndpointError, StoreError
 from pytest_bayesloc.domain.failure import Origin
 from pytest_bayesloc.report.files import own_folder, replace_text
-from pytest_bayesloc.stages.place import memory_of
+from pytest_bayesloc.stages.place import memory_of, project_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from pytest_bayesloc.collection.recorded import Recorded
     from pytest_bayesloc.collection.sources import Sources
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.result import Fault
     from pytest_bayesloc.inspection.case import Case
     from pytest_bayesloc.inspection.cases import Group
+    from pytest_bayesloc.inspection.changes import Changes
     from pytest_bayesloc.inspection.rejected import Rejected
     from pytest_bayesloc.memory.advice import Terms
     from pytest_bayesloc.memory.episodes import Event
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.memory.sightings import Run
     from pytest_bayesloc.memory.store import BugStore
     from pytest_bayesloc.options import Settings
+    from pytest_bayesloc.stages.fix_memory import Tries
     from pytest_bayesloc.stages.green import GreenRuns
     from pytest_bayesloc.stages.guiding import Guiding
     from pytest_bayesloc.stages.observing import Prove
@@ -79,6 +80,7 @@ class Remembering:
         self._note = note
         self._prove = prove
         self._lost: StoreError | None = None
+        self._tries: Sequence[Tries] = ()
 
     def recall(self, groups: Sequence[Group]) -> list[Rejected]:
         """Per group, what was tried in vain on the code as it is.
@@ -134,6 +136,7 @@ class Remembering:
         faults: Sequence[Fault],
         cases: Sequence[Case] = (),
         guiding: Guiding | None = None,
+        tries: Sequence[Tries] = (),
     ) -> Remembered:
         """Add this run to the story of each bug, and look up what is known.
 
@@ -143,6 +146,7 @@ class Remembering:
             faults: What was found out about each of them.
             cases: What was tried for each of them, and what was said of it.
             guiding: A language model's part; None: none is asked.
+            tries: How fix tools fared with each of them; none where no fix was searched.
 
         Raises:
             StoreError: If the memory can't be used.
@@ -150,6 +154,7 @@ class Remembering:
         where = memory_of(self._rootdir, self._settings.memory)
         if where is None:
             return Remembered()
+        self._tries = tries
         if isinstance(where, Path):
             with suppress(OSError):  # what can't be made is said below
                 own_folder(self._rootdir)
@@ -231,6 +236,7 @@ class Remembering:
             if self._settings.lesson:
                 self._note_lesson(ledger, events, recorded, run)
             said = [event.said for event in events if event.red < 0]
+            said += self._keep_fixes(ledger, events, run, symptoms, observing.changes)
         kept = Remembered(
             said=(*said, *_spared(rejected)),
             advice=tuple(sorted(advice, key=lambda item: item.fault)),
@@ -238,6 +244,21 @@ class Remembering:
             is_shown=run.arm == "on",
         )
         return kept, Reword(noting=summarizer, events=tuple(events), project=project)
+
+    def _keep_fixes(
+        self,
+        ledger: Ledger,
+        events: Sequence[Event],
+        run: Run,
+        symptoms: Sequence[Symptom],
+        changes: Mapping[int, Changes],
+    ) -> list[str]:
+        """Keep how fix tools fared, and learn from what people did; sentences for the user."""
+        from pytest_bayesloc.stages.fix_memory import learn, take_in
+
+        shown = [(symptom.tests, symptom.suspects) for symptom in symptoms]
+        said = take_in(ledger, events, run, self._tries, shown)
+        return said + learn(ledger, events, run, changes, self._rootdir)
 
     def _note_lesson(
         self, ledger: Ledger, events: Sequence[Event], recorded: Recorded, run: Run
@@ -376,14 +397,3 @@ def _keep_judged(ledger: Ledger, events: Sequence[Event], cases: Sequence[Case])
             judged = cases[event.red].judged
             said = [(item.use, name_of(item.location), item.said) for item in judged]
             Judgements(ledger).add(event.bug, judged[0].guide, said)
-
-
-def project_of(rootdir: Path) -> str:
-    """The project's name: as it calls itself, else that of its folder."""
-    with suppress(OSError, UnicodeError):
-        text = (rootdir / "pyproject.toml").read_text(encoding="utf-8")
-        section = re.search(r"^\[project\]\s*$(.*?)(?=^\[|\Z)", text, re.MULTILINE | re.DOTALL)
-        found = section and re.search(r"^name\s*=\s*[\"']([^\"']+)", section.group(1), re.MULTILINE)
-        if found:
-            return found.group(1)
-    return rootdir.name

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-SLUG_IN_CODE = re.compile(r'slug="([a-z-]+)"|\(([a-z-]{4,})\)"')
+SLUG_IN_CODE = re.compile(r'slug="([a-z-]+)"|(?<=[ "])\(([a-z-]{4,})\)"')
 NOT_SLUGS = {"pytest-bayesloc"}
 
 

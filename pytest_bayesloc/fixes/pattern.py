@@ -1,0 +1,228 @@
+"""A fix as a pattern: what stood there, what stands there now, with holes for what may differ.
+
+Holes are names such as ``_1_``: ``_1_[_2_]`` became ``_1_.get(_2_)``. A tool that was learned is a
+small file that calls ``run`` with its two patterns.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import sys
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.domain.edits import Text
+from pytest_bayesloc.domain.fixing import Proposal
+from pytest_bayesloc.domain.source import ScopeNode
+from pytest_bayesloc.fixes.syntax import BUILT_IN, function_at, tree_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from pytest_bayesloc.domain.fixing import Task
+
+MAX_NODES = 16  # of a pattern: what is larger is no habit
+MAX_PROPOSALS = 8
+_HOLE = re.compile(r"_\d+_")
+_ATOMS = (
+    ast.Name,
+    ast.Constant,
+    ast.Attribute,
+    ast.Call,
+    ast.Subscript,
+    ast.List,
+    ast.Dict,
+    ast.Set,
+)
+#: Too little by themselves: what is around them belongs to the pattern.
+_BARE = (ast.Name, ast.Constant, ast.operator, ast.cmpop, ast.unaryop, ast.boolop, ast.expr_context)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pattern:
+    """An expression or statement before and after, as source text with holes."""
+
+    before: str
+    after: str
+
+
+def generalised(before: str, after: str) -> Pattern | None:
+    """What changed between two texts of a function, with its names and values made holes.
+
+    None if more than one small thing changed, or something came from nowhere.
+    """
+    old, new = tree_of(before), tree_of(after)
+    found = None if old is None or new is None else _difference(old, new)
+    if found is None:
+        return None
+    holes: dict[str, str] = {}
+    was, now = (ast.unparse(_with_holes(node, holes)) for node in found)
+    sizes = [sum(1 for _ in ast.walk(node)) for node in found]
+    is_new = set(_HOLE.findall(now)) - set(_HOLE.findall(was))
+    if is_new or max(sizes) > MAX_NODES or was == now or _HOLE.fullmatch(was):
+        return None
+    return Pattern(before=was, after=now)
+
+
+def matches(
+    pattern: Pattern, tree: ast.AST
+) -> Iterator[tuple[ast.expr | ast.stmt, Mapping[str, ast.expr]]]:
+    """What in ``tree`` looks as it did before, with what is in the holes."""
+    wanted = _parsed(pattern.before)
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.expr, ast.stmt)):
+            holes: dict[str, ast.expr] = {}
+            if _fits(wanted, node, holes):
+                yield node, holes
+
+
+def propose(task: Task, pattern: Pattern) -> Iterator[Proposal]:
+    """The file with the pattern carried out at each place of the functions that were executed."""
+    tree = tree_of(task.code)
+    if tree is None:
+        return
+    text = Text(task.code)
+    lines = dict.fromkeys((task.line, *task.lines))
+    functions = dict.fromkeys(f for line in lines if (f := function_at(tree, line)) is not None)
+    for function in list[ast.AST](functions) or [tree]:
+        for node, holes in matches(pattern, function):
+            said = _filled(pattern.after, holes, text)
+            words = f"`{_head(text.of(node))}` becomes `{_head(said)}`"
+            changed = text.edited(text.replace(node, said, words))
+            if tree_of(changed) is not None:
+                yield Proposal(code=changed, message=words)
+
+
+def run(before: str, after: str) -> None:
+    """Answer one request on standard input, as a fix tool does."""
+    from pytest_bayesloc.fixes.run import task_of
+
+    task = task_of(json.load(sys.stdin))
+    found = islice(propose(task, Pattern(before=before, after=after)), MAX_PROPOSALS)
+    made = [{"fixed": True, "fixed_code": p.code, "message": p.message} for p in found]
+    first = made[0] if made else {"fixed": False}
+    json.dump({**first, "alternatives": made[1:]}, sys.stdout)
+
+
+# -- finding what changed
+
+
+_BLOCKS = (*ScopeNode.__args__, ast.If, ast.For, ast.While, ast.With, ast.Try)
+
+
+def _difference(old: ast.AST, new: ast.AST) -> tuple[ast.AST, ast.AST] | None:
+    """The smallest pair of expressions or statements that holds all that differs."""
+    pairs = _parts(old, new)
+    if pairs is not None and len(pairs) != 1:
+        return None  # nothing, or several things
+    found = _difference(*pairs[0]) if pairs else None
+    if found is not None and not isinstance(found[0], _BARE):
+        is_method = isinstance(old, ast.Call) and found[0] is old.func
+        return (old, new) if is_method else found
+    is_whole = isinstance(old, (ast.expr, ast.stmt)) and not isinstance(old, _BLOCKS)
+    is_alike = pairs is None or isinstance(pairs[0][0], _BARE)
+    is_one = is_alike and isinstance(new, (ast.expr, ast.stmt, ast.operator, ast.cmpop))
+    return (old, new) if (is_whole or isinstance(old, _BARE)) and is_one else None
+
+
+def _parts(old: ast.AST, new: ast.AST) -> list[tuple[ast.AST, ast.AST]] | None:
+    """The parts that differ, in pairs; None if it is more than its parts that differs."""
+    if type(old) is not type(new):
+        return None
+    pairs: list[tuple[ast.AST, ast.AST]] = []
+    for name in old._fields:
+        a, b = (_listed(getattr(node, name, None)) for node in (old, new))
+        if len(a) != len(b):
+            return None
+        for x, y in zip(a, b, strict=True):
+            if not isinstance(x, ast.AST) or not isinstance(y, ast.AST):
+                if x != y:
+                    return None
+            elif ast.dump(x) != ast.dump(y):
+                pairs.append((x, y))
+    return pairs
+
+
+def _listed(value: object) -> list[object]:
+    return value if isinstance(value, list) else [value]
+
+
+def _with_holes(node: ast.AST, holes: dict[str, str]) -> ast.AST:
+    """A copy with holes for names and values; what is called keeps its name."""
+    copied = ast.parse(ast.unparse(node))
+    called = {id(n.func) for n in ast.walk(copied) if isinstance(n, ast.Call)}
+
+    made: ast.AST = _Holes(holes, called).visit(copied)
+    return ast.fix_missing_locations(made)
+
+
+class _Holes(ast.NodeTransformer):
+    """Puts a hole for each name and text, the same for the same."""
+
+    def __init__(self, holes: dict[str, str], called: set[int]) -> None:
+        self._holes = holes
+        self._called = called
+
+    def _hole(self, key: str) -> str:
+        return self._holes.setdefault(key, f"_{len(self._holes) + 1}_")
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        """A name that is neither called nor built in."""
+        is_kept = id(node) in self._called or node.id in BUILT_IN
+        return node if is_kept else ast.Name(self._hole(node.id), node.ctx)
+
+    def visit_Constant(self, node: ast.Constant) -> ast.AST:
+        """A text of some length."""
+        is_text = isinstance(node.value, str) and len(node.value) > 1
+        return ast.Name(self._hole(repr(node.value)), ast.Load()) if is_text else node
+
+
+# -- finding it again
+
+
+def _parsed(source: str) -> ast.AST:
+    statement = ast.parse(source).body[0]
+    return statement.value if isinstance(statement, ast.Expr) else statement
+
+
+def _fits(wanted: object, node: object, holes: dict[str, ast.expr]) -> bool:
+    """Whether ``node`` is what is wanted; fills ``holes``."""
+    if isinstance(wanted, ast.Name) and _HOLE.fullmatch(wanted.id):
+        if not isinstance(node, ast.expr):
+            return False
+        known = holes.setdefault(wanted.id, node)
+        return ast.dump(known) == ast.dump(node)
+    if isinstance(wanted, list):
+        if not isinstance(node, list) or len(node) != len(wanted):
+            return False
+        return all(_fits(a, b, holes) for a, b in zip(wanted, node, strict=True))
+    if isinstance(wanted, ast.AST):
+        is_free = isinstance(wanted, ast.expr_context)  # whether it is read or written
+        return is_free or (
+            type(wanted) is type(node)
+            and all(
+                _fits(getattr(wanted, name, None), getattr(node, name, None), holes)
+                for name in wanted._fields
+                if name not in {"kind", "type_comment"}
+            )
+        )
+    return bool(wanted == node)
+
+
+def _filled(after: str, holes: Mapping[str, ast.expr], text: Text) -> str:
+    def put(match: re.Match[str]) -> str:
+        node = holes.get(match.group())
+        if node is None:
+            return match.group()
+        said = text.of(node)
+        return said if isinstance(node, _ATOMS) else f"({said})"
+
+    return _HOLE.sub(put, after)
+
+
+def _head(text: str) -> str:
+    line = text.partition("\n")[0]
+    return line if len(line) <= 40 else f"{line[:37]}..."
