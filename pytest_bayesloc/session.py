@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from pytest_bayesloc.collection.recorder import Recorder
     from pytest_bayesloc.domain.advice import Remembered
-    from pytest_bayesloc.domain.fixing import Fix
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.result import Fault
     from pytest_bayesloc.inspection.case import Case
@@ -31,8 +30,8 @@ if TYPE_CHECKING:
     from pytest_bayesloc.inspection.changes import Changes
     from pytest_bayesloc.options import Launch, Settings
     from pytest_bayesloc.options.fix import FixSettings
+    from pytest_bayesloc.stages.applying import Applying
     from pytest_bayesloc.stages.fix_memory import Tries
-    from pytest_bayesloc.stages.fixing import Fixing
     from pytest_bayesloc.stages.guiding import Guiding
     from pytest_bayesloc.stages.remembering import Remembering
 
@@ -75,8 +74,7 @@ class LocalizationSession:
             self._note,
         )
         self._remembered: Remembered | None = None
-        self._fixing: Fixing | None = None
-        self._fixes: tuple[Fix, ...] | None = None
+        self._applying: Applying | None = None
         self._tries: Sequence[Tries] = ()
 
     @cached_property
@@ -148,8 +146,21 @@ class LocalizationSession:
             return
         try:
             self._print(terminalreporter)
+            if self._applying is not None and self._applying.fix.mode == "review":
+                self._review(self._applying, terminalreporter)
         except Exception as error:  # noqa: BLE001 - see above
             self._warn(error)
+
+    def _review(self, applying: Applying, reporter: pytest.TerminalReporter) -> None:
+        n_said = len(self._notes)
+        applying.review(reporter)
+        for note in self._notes[n_said:]:
+            reporter.write_line(f"bayesloc: {note}", yellow=True)
+        if self._document is not None and any(fix.is_applied for fix in applying.fixes):
+            fixes: list[dict[str, object]] = self._document["fixes"]  # type: ignore[assignment]
+            for entry, fix in zip(fixes, applying.fixes, strict=False):
+                entry["applied"] = fix.is_applied
+            self._write(self._document)
 
     @property
     def _said(self) -> Sequence[str]:
@@ -172,43 +183,16 @@ class LocalizationSession:
                 self._config.issue_config_time_warning(BayeslocWarning(text), stacklevel=2)
 
     def _print(self, reporter: pytest.TerminalReporter) -> None:
-        from pytest_bayesloc.report.advice import advice_lines
-        from pytest_bayesloc.report.terminal import MARKUP, Line, brief, full
+        from pytest_bayesloc.stages.telling import Told, tell
 
-        width = reporter._tw.fullwidth  # noqa: SLF001 - no public way leads to the width
-        lines = []
-        if self._document is not None:
-            written = {kind: str(path) for kind, path in self._written.items()}
-            show_all = self._settings.inspect
-            lines = (
-                full(self._without_notes(), width=width, reports=written)
-                if show_all
-                else brief(self._document, width=width)
-            )
-            said = advice_lines(
-                self._document["memory"],  # type: ignore[arg-type]  # it is JSON
-                in_full=self._settings.advises,
-                n_last=self._settings.n_failed_strategies,
-            )
-            lines += [Line(line.text, MARKUP[line.kind]) for line in said]
-        else:
-            lines = [Line(text) for text in self._said]
-        if lines or self._notes:
-            reporter.section("bayesloc", bold=True)
-        for line in lines:
-            reporter.write_line(line.text, **line.markup)
-        for note in self._notes:
-            reporter.write_line(f"bayesloc: {note}", yellow=True)
-        for prompt in self._guiding.prompts if self._guiding is not None else ():
-            reporter.section("bayesloc: not sent", sep="-")
-            reporter.write_line(prompt)
-
-    def _without_notes(self) -> dict[str, object]:
-        """The result without what is printed below it, in full."""
-        assert self._document is not None  # noqa: S101 - asked for when there is one
-        partial = self._document["partial"]
-        rest = [text for text in partial if text not in self._notes]  # type: ignore[attr-defined]
-        return {**self._document, "partial": rest}
+        told = Told(
+            document=self._document,
+            written={kind: str(path) for kind, path in self._written.items()},
+            said=self._said,
+            notes=self._notes,
+            prompts=self._guiding.prompts if self._guiding is not None else (),
+        )
+        tell(reporter, self._settings, told)
 
     # -- the stages
 
@@ -223,7 +207,6 @@ class LocalizationSession:
     def _localize(self) -> None:
         from pytest_bayesloc.collection.spectra import build_failures, build_spectrum
         from pytest_bayesloc.inspection.cases import Reader, Terms, open_groups
-        from pytest_bayesloc.stages.writing import write_reports
 
         recorded = self._recorder.recorded
         with self._stage("localize"):
@@ -264,18 +247,23 @@ class LocalizationSession:
         if self._has_memory_work(is_red=True) and not self._stopped_by_hand:
             with self._stage("remember"):
                 self._remember(groups, faults, cases)
-        if self._fixing is not None and self._fixing.fix.mode == "apply":
-            self._fixes = self._fixing.apply_best()
+        if self._applying is not None and self._applying.fix.mode == "apply":
+            self._applying.apply_best()
         with self._stage("report"):
             self._document = self._result(faults, cases)
-            self._written = write_reports(
-                self._document,
-                self._settings.reports,
-                self._sources.read,
-                self._config.rootpath,
-                self._notes.append,
-            )
+            self._write(self._document)
             self._keep_advice(self._document)
+
+    def _write(self, document: dict[str, object]) -> None:
+        from pytest_bayesloc.stages.writing import write_reports
+
+        self._written = write_reports(
+            document,
+            self._settings.reports,
+            self._sources.read,
+            self._config.rootpath,
+            self._notes.append,
+        )
 
     def _complete_spectra(self) -> None:
         stage = Tracing(
@@ -371,9 +359,10 @@ class LocalizationSession:
         stage.run(cases, tuple(self._recorder.recorded.verdicts))
 
     def _fix(self, fix: FixSettings, groups: Sequence[Group], cases: Sequence[Case]) -> None:
+        from pytest_bayesloc.stages.applying import Applying
         from pytest_bayesloc.stages.fixing import Fixing
 
-        stage = self._fixing = Fixing(
+        stage = Fixing(
             config=self._config,
             settings=self._settings,
             fix=fix,
@@ -385,9 +374,10 @@ class LocalizationSession:
             judge=None if self._guiding is None else self._guiding.guide,
         )
         spent_s = sum(self._seconds.get(name, 0.0) for name in ("guide", "inspect"))
-        least_s = self._settings.budget_s * FIX_SHARE
-        self._tries = stage.run(groups, cases, max(least_s, self._settings.budget_s - spent_s))
-        self._fixes = stage.write_patches()
+        left_s = self._settings.budget_s - spent_s
+        self._tries = stage.run(groups, cases, max(self._kept_s(), left_s))
+        self._applying = Applying.of(stage)
+        self._applying.write_patches()
 
     def _tell_others(self, groups: Sequence[Group], cases: Sequence[Case]) -> None:
         try:
@@ -424,7 +414,7 @@ class LocalizationSession:
             partial=(*recorded.partial, *self._notes),
             memory=self._remembered or Remembered(),
             llm=self._guiding.usage() if self._guiding is not None else Usage(),
-            fixes=self._fixes,
+            fixes=None if self._applying is None else self._applying.fixes,
         )
         return to_json(
             result, pytest_version=pytest.__version__, python_version=platform.python_version()

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from contextlib import closing, suppress
-from dataclasses import dataclass, field, replace
+from contextlib import closing
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice, zip_longest
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from pytest_bayesloc.domain.errors import BayeslocError, FixError
+from pytest_bayesloc.domain.errors import BayeslocError
 from pytest_bayesloc.domain.fixing import Fix, Level
 from pytest_bayesloc.execution.command import command_for
 from pytest_bayesloc.execution.local import LocalRunner
@@ -18,15 +16,12 @@ from pytest_bayesloc.fixes.candidate import Candidate, patch_of
 from pytest_bayesloc.fixes.checking import Checker
 from pytest_bayesloc.fixes.index import Index
 from pytest_bayesloc.fixes.library import Library
-from pytest_bayesloc.fixes.patchfile import changed_bytes, unified
 from pytest_bayesloc.fixes.search import Search
 from pytest_bayesloc.fixes.templates import repairs
-from pytest_bayesloc.fixes.worktree import is_ci, unsaved
 from pytest_bayesloc.inspection.proposals import mutants
 from pytest_bayesloc.inspection.proposals.world import reaches_out
-from pytest_bayesloc.report.files import FOLDER, own_folder
 from pytest_bayesloc.stages.edits import name_of
-from pytest_bayesloc.stages.fix_memory import Tries, note_fate, tool_records
+from pytest_bayesloc.stages.fix_memory import Tries, tool_records
 from pytest_bayesloc.stages.fix_tasks import (
     N_SUSPECTS,
     covering,
@@ -35,7 +30,7 @@ from pytest_bayesloc.stages.fix_tasks import (
     tasks_of,
     test_text,
 )
-from pytest_bayesloc.stages.fix_tools import journal, tools_of
+from pytest_bayesloc.stages.fix_tools import tools_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -73,6 +68,7 @@ class Fixing:
         note: Tells the user, once.
         warn: Tells the user of a fault of ours.
         judge: Says whether a tool fits an error; None: nobody is asked.
+        found: What is to be shown, the best of each fault first.
     """
 
     config: pytest.Config
@@ -84,7 +80,7 @@ class Fixing:
     note: Callable[[str], None]
     warn: Callable[[Exception], None]
     judge: FixJudge | None = None
-    _found: list[tuple[Fix, Candidate]] = field(default_factory=list)
+    found: list[tuple[Fix, Candidate]] = field(default_factory=list)
     _tries: dict[int, Tries] = field(default_factory=dict)
 
     def run(self, groups: Sequence[Group], cases: Sequence[Case], budget_s: float) -> list[Tries]:
@@ -222,7 +218,7 @@ class Fixing:
         hidden = len(outcome.verified) - len(shown)
         for checked in shown[:N_SHOWN]:
             worth = library.worth(checked.candidate.name)
-            self._found.append((_fix(number, checked, worth), checked.candidate))
+            self.found.append((_fix(number, checked, worth), checked.candidate))
         if hidden:
             self.note(
                 f"For fault {number} there is {_counted(hidden, 'fix', 'fixes')} that may change "
@@ -230,7 +226,7 @@ class Fixing:
             )
         if not outcome.verified:
             for candidate in outcome.shown[:N_SHOWN]:
-                self._found.append((_unchecked(number, candidate), candidate))
+                self.found.append((_unchecked(number, candidate), candidate))
             for candidate, why in outcome.rejected[:N_SHOWN]:
                 self.note(f"A fix by {candidate.name} is rejected: {why}. (rejected-fix)")
         if outcome.is_over:
@@ -238,78 +234,6 @@ class Fixing:
                 f"The search for a fix of fault {number} ended with its share of the budget of "
                 f"{self.settings.budget_s:g} s: give more by --bayesloc-budget. (fix-budget)"
             )
-
-    def write_patches(self) -> tuple[Fix, ...]:
-        """Write each fix as a patch below ``.bayesloc/fixes/``; the fixes with their places."""
-        folder = self.config.rootpath / FOLDER / "fixes"
-        for i, (fix, candidate) in enumerate(self._found):
-            name = re.sub(r"\W+", "-", f"{fix.fault}-{i + 1}-{fix.tool}").strip("-")
-            with suppress(OSError, FixError):
-                own_folder(self.config.rootpath)
-                folder.mkdir(exist_ok=True)
-                before, after = self._bytes(candidate)
-                (folder / f"{name}.patch").write_bytes(unified(before, after, candidate.file))
-                written = replace(fix, patch_file=f"{FOLDER}/fixes/{name}.patch")
-                self._found[i] = (written, candidate)
-        return tuple(fix for fix, _ in self._found)
-
-    def apply_best(self) -> tuple[Fix, ...]:
-        """Write the best verified fix to its file, and say so; the fixes."""
-        for i, (fix, _) in enumerate(self._found):
-            if fix.is_verified:
-                self.apply(i)
-                break
-        return tuple(fix for fix, _ in self._found)
-
-    def apply(self, index: int) -> None:
-        """Write a fix to its file, unless something speaks against it; say what was done."""
-        fix, candidate = self._found[index]
-        try:
-            self._refuse(candidate.file)
-            before, after = self._bytes(candidate)
-            where = name_of(fix.target)
-            journal(self.config.rootpath).apply(candidate.file, before, after, fix.tool, where)
-        except FixError as error:
-            self.note(str(error))
-            return
-        told = self.settings.memory
-        note_fate(self.config.rootpath, told, self.note, [(fix.tool, [where], "applied")])
-        self._found[index] = (replace(fix, is_applied=True), candidate)
-        self.note(
-            f"The fix by {fix.tool} was written to {candidate.file}. To take it back: pytest "
-            "--bayesloc-fix=undo. (fix-applied)"
-        )
-
-    def _refuse(self, file: str) -> None:
-        why = ""
-        if not self.fix.allows_dirty:
-            workers = getattr(self.config.option, "numprocesses", None) or getattr(
-                self.config.option, "tx", None
-            )
-            if is_ci(self.launch.environment):
-                why = "this is a CI run (its environment says CI)"
-            elif workers:
-                why = "this is a run of pytest-xdist, whose other processes may read it"
-            else:
-                why = unsaved(Path(self.sources.files.absolute(file)).resolve())
-        if why:
-            raise FixError(
-                f"The fix of {file} is not applied: {why}. Commit it first, apply the patch "
-                "yourself, or give --bayesloc-allow-dirty.",
-                slug="fix-refused",
-            )
-
-    def _bytes(self, candidate: Candidate) -> tuple[bytes, bytes]:
-        """Bytes of the file as it is, and with the change."""
-        path = Path(self.sources.files.absolute(candidate.file))
-        try:
-            before = path.read_bytes()
-        except OSError as error:
-            raise FixError(
-                f"The fix of {candidate.file} is not applied: it can't be read ({error}).",
-                slug="fix-refused",
-            ) from error
-        return before, changed_bytes(before, candidate.before, candidate.after, candidate.file)
 
 
 def _changed(checked: Checked) -> list[str]:

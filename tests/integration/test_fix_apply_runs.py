@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import pty
 import subprocess
 from typing import TYPE_CHECKING
 
@@ -179,3 +181,44 @@ def test_a_link_that_leads_out_is_not_followed(projects: Projects) -> None:
 
     assert "widht" in outside.read_text()
     assert (project.root / "shapes.py").is_symlink()
+
+
+def reviewed(project: Project, answer: bytes) -> str:
+    """What a run prints that a person at a terminal answers."""
+    ours, theirs = pty.openpty()
+    command = project.command("-q", "--tb=no", "--bayesloc-fix=review")
+    process = subprocess.Popen(
+        command,
+        cwd=project.root,
+        env=project.environment(),
+        stdin=theirs,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    os.close(theirs)
+    os.write(ours, answer)
+    printed = process.communicate(timeout=100)[0].decode()
+    os.close(ours)
+    return printed
+
+
+def test_a_fix_is_applied_that_a_person_agrees_to(project: Project) -> None:
+    printed = reviewed(project, b"y\n")
+
+    assert "Apply this fix by misspelt-name to shapes.py? [y/N/q]" in printed
+    assert "+    return width * height" in printed
+    assert FIXED in project.read("shapes.py")
+
+
+@pytest.mark.parametrize("answer", [b"n\n", b"\n", b"q\n", b"\x04"])
+def test_a_fix_is_not_applied_that_nobody_agrees_to(project: Project, answer: bytes) -> None:
+    reviewed(project, answer)
+
+    assert "widht" in project.read("shapes.py")
+
+
+def test_without_a_terminal_nobody_is_asked(project: Project) -> None:
+    run = project.run("-q", "--bayesloc-fix=review")
+
+    assert "has nobody to ask" in run.output
+    assert "widht" in project.read("shapes.py")

@@ -51,9 +51,9 @@ THREE = {
 }
 
 
-def row(project: Project, tool: str, **more: dict[str, str]) -> str:
+def row(project: Project, tool: str, env: dict[str, str] | None = None) -> str:
     """What the list of tools says of one."""
-    lines = project.run(TOOLS, **more).stdout.splitlines()
+    lines = project.run(TOOLS, env=env).stdout.splitlines()
     return next(line for line in lines if line.split()[:1] == [tool])
 
 

@@ -1,0 +1,67 @@
+"""The lines that a run ends with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pytest_bayesloc.report.advice import advice_lines
+from pytest_bayesloc.report.terminal import MARKUP, Line, brief, full
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pytest
+
+    from pytest_bayesloc.options import Settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """What there is to say.
+
+    Attributes:
+        document: The JSON result; None if nothing failed.
+        written: Per kind of report, where it is.
+        said: Of the memory, where nothing failed.
+        notes: What went wrong.
+        prompts: What a language model would have been asked.
+    """
+
+    document: Mapping[str, Any] | None
+    written: Mapping[str, str]
+    said: Sequence[str]
+    notes: Sequence[str]
+    prompts: Sequence[str]
+
+
+def tell(reporter: pytest.TerminalReporter, settings: Settings, told: Told) -> None:
+    """Print it below the failures."""
+    width = reporter._tw.fullwidth  # noqa: SLF001 - no public way leads to the width
+    lines = _lines(width, settings, told)
+    if lines or told.notes:
+        reporter.section("bayesloc", bold=True)
+    for line in lines:
+        reporter.write_line(line.text, **line.markup)
+    for note in told.notes:
+        reporter.write_line(f"bayesloc: {note}", yellow=True)
+    for prompt in told.prompts:
+        reporter.section("bayesloc: not sent", sep="-")
+        reporter.write_line(prompt)
+
+
+def _lines(width: int, settings: Settings, told: Told) -> list[Line]:
+    if told.document is None:
+        return [Line(text) for text in told.said]
+    if settings.inspect:
+        # The notes are printed below it, in full.
+        rest = [text for text in told.document["partial"] if text not in told.notes]
+        lines = full({**told.document, "partial": rest}, width=width, reports=told.written)
+    else:
+        lines = brief(told.document, width=width)
+    said = advice_lines(
+        told.document["memory"],
+        in_full=settings.advises,
+        n_last=settings.n_failed_strategies,
+    )
+    return lines + [Line(line.text, MARKUP[line.kind]) for line in said]
