@@ -106,6 +106,8 @@ def _searched(workspace: Workspace, fault: PlantedFault, budget_s: float) -> dic
     result: dict[str, Any] = json.loads(report.read_text("utf-8")) if report.is_file() else {}
     shown = [fix for fix in result.get("fixes", ()) if fix["verified"]]
     seconds = result.get("session", {}).get("seconds", {})
+    judged = [_judged(workspace, fault, fix, held) for fix in shown[:N_JUDGED]]
+    workspace.restore()  # the next faults are made of the tree as it was published
     return {
         "fault": fault.digest,
         "package": str(workspace.subject),
@@ -120,7 +122,7 @@ def _searched(workspace: Workspace, fault: PlantedFault, budget_s: float) -> dic
         "plain_s": round(workspace.known.seconds, 2),
         "notes": [str(text)[:300] for text in result.get("partial", ())],
         "trouble": "" if result else ran.output[-500:],
-        "fixes": [_judged(workspace, fault, fix, held) for fix in shown[:N_JUDGED]],
+        "fixes": judged,
     }
 
 

@@ -290,7 +290,9 @@ class Recorder:
         """
         self._item = item
         self._raised.pop(call.when, None)
-        excinfo = call.excinfo
+        # pytest hands on what a unittest.TestCase raised in a hook that may run after this one.
+        kept = getattr(item, "_excinfo", None)
+        excinfo = kept[0] if kept else call.excinfo
         if excinfo is not None:
             self.switch(None)
             if not isinstance(excinfo.value, pytest.skip.Exception):

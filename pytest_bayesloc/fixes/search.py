@@ -32,7 +32,10 @@ if TYPE_CHECKING:
 
 MAX_PROPOSALS = 8  # of one tool for one file
 MAX_PAIRS = 24
-ENOUGH = 3  # verified candidates of one stage
+ENOUGH = 5  # verified candidates of one stage
+BATCH = 60  # edits that are tried before one that works is enough
+#: Edits that make code do less: tests that pass with them say least.
+TAKES_AWAY = frozenset({"drop-statement", "relax-condition", "change-return", "other-jump"})
 _CRASH = re.compile(r"^(.+?):(\d+): ", re.MULTILINE)
 
 
@@ -141,9 +144,11 @@ class Search:
             yield None
 
     def _each(self, made: Callable[[], Iterable[Candidate]]) -> Iterator[Candidate | None]:
-        for candidate in made():
+        """Small edits by the batch: the first that works is not always the likeliest."""
+        for i, candidate in enumerate(made(), 1):
             yield candidate
-            yield None
+            if i % BATCH == 0:
+                yield None
 
     def _matches(self, tasks: Sequence[Task]) -> list[Match]:
         errors = dict.fromkeys(task.error for task in tasks)
@@ -216,7 +221,10 @@ class Search:
             self._outcome.shown.append(candidate)
             return
         is_code = candidate.file.endswith(".py")
-        why = is_code and (unsound(*candidate.parts(), self.test) or self.forbids(candidate))
+        why = ""
+        if is_code:
+            before, after = candidate.parts()
+            why = unsound(before, after, self.test, candidate.before) or self.forbids(candidate)
         if why:
             self._outcome.rejected.append((candidate, why))
             self._outcome.in_vain.append(candidate.key)
@@ -245,10 +253,11 @@ class Search:
         verified = n_verified + (checked.status is Status.VERIFIED)
         self._outcome.tried[name] = (n + 1, verified)
 
-    def _order(self, checked: Checked) -> tuple[int, float, int]:
+    def _order(self, checked: Checked) -> tuple[int, bool, float, int]:
         candidate = checked.candidate
         level = list(Level).index(candidate.level)
-        return level, -self.library.worth(candidate.name), candidate.size()
+        takes_away = candidate.name in TAKES_AWAY
+        return level, takes_away, -self.library.worth(candidate.name), candidate.size()
 
 
 def _next_task(checked: Checked) -> Task | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections import Counter
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.fixes.syntax import tree_of
@@ -22,24 +23,26 @@ _EQUAL = (ast.Eq, ast.NotEq, ast.In, ast.NotIn, ast.Is, ast.IsNot)
 _PLAIN = frozenset({"None", "True", "False", "Ellipsis", "0", "1", "2", "-1", "''", "b''", "0.0"})
 
 
-def unsound(before: str, after: str, test: str = "") -> str:
+def unsound(before: str, after: str, test: str = "", code: str = "") -> str:
     """Why ``after`` is no fix of ``before``; empty if nothing speaks against it.
 
     Args:
-        before: Text of a Python file that is no test.
+        before: Text of a Python file that is no test, or of a function of it.
         after: The same with a change.
         test: Text of a failing test.
+        code: Text of the whole file: values that it has anywhere are its own.
     """
-    new = tree_of(after)
+    old, new = tree_of(before), tree_of(after)
     if new is None:
         return "it does not parse"
-    old = tree_of(before) or ast.Module(body=[], type_ignores=[])
-    is_whole = bool(old.body)
-    if is_whole and (lost := _asserts(old) - _asserts(new)):
+    if old is None:  # what it was can't be told
+        return ""
+    if lost := _asserts(old) - _asserts(new):
         return f"it takes away the check `{_head(next(iter(lost)))}`"
-    if is_whole and (caught := _wider(_caught(old), _caught(new))):
+    if caught := _wider(_caught(old), _caught(new)):
         return f"it catches more: {caught}"
-    if known := _answers(old, new, _literals(test)):
+    own = frozenset(_literals(code)) if code else frozenset()
+    if known := _answers(old, new, _literals(test) - own):
         return f"it knows a value of the test: {_head(known)}"
     return ""
 
@@ -118,8 +121,9 @@ def _constants(node: ast.AST) -> Iterator[str]:
         yield repr(node.value)
 
 
+@lru_cache(maxsize=64)  # each candidate asks
 def _literals(test: str) -> frozenset[str]:
-    """The literals of a test that are worth knowing."""
+    """The literals of a text that are worth knowing."""
     tree = tree_of(_dedented(test))
     if tree is None:
         return frozenset()

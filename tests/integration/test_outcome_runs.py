@@ -207,6 +207,14 @@ def test_methods_of_unittest_classes_are_tests(zoo: Run) -> None:
     assert zoo.row("method")["counts"]["ef"] >= 1
 
 
+def test_a_failure_in_a_unittest_class_has_its_exception(zoo: Run) -> None:
+    test = "test_classes.py::TestCase::test_method"
+    (error,) = (fault["error"] for fault in zoo.faults if test in fault["failing_tests"])
+
+    assert (error["type"], error["message"]) == ("AssertionError", "4 != 5")
+    assert error["file"] == "test_classes.py"
+
+
 def test_failing_subtest_of_unittest_fails_the_test(zoo: Run) -> None:
     if "test_classes.py::TestCase::test_parts" not in zoo.stdout + zoo.stderr and zoo.ret != 1:
         pytest.fail("the test did not run")
