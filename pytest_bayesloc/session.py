@@ -75,6 +75,7 @@ class LocalizationSession:
         )
         self._remembered: Remembered | None = None
         self._applying: Applying | None = None
+        self._collected: Sequence[str] = ()
         self._tries: Sequence[Tries] = ()
 
     @cached_property
@@ -116,6 +117,11 @@ class LocalizationSession:
             return (yield)
         finally:
             self._recorder.stop()
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Note what was collected: where a file can't be, pytest runs none of the rest."""
+        if self._settings.fix is not None:
+            self._collected = [item.nodeid for item in session.items]
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
         """Tell Ctrl-C from an end that pytest chose, which is an interrupt to it as well."""
@@ -372,6 +378,7 @@ class LocalizationSession:
             note=self._note,
             warn=self._warn,
             judge=None if self._guiding is None else self._guiding.guide,
+            idle=self._recorder.recorded.kept_from_running(self._collected),
         )
         spent_s = sum(self._seconds.get(name, 0.0) for name in ("guide", "inspect"))
         left_s = self._settings.budget_s - spent_s

@@ -65,6 +65,13 @@ class Recorded:
         """Tests that were traced in this run."""
         return sum(windows[0] not in self.cached for windows in self.windows_of.values())
 
+    def kept_from_running(self, collected: Iterable[str]) -> list[str]:
+        """Those of ``collected`` of which nothing is known, because a file can't be collected."""
+        if not any(raw["phase"] == "collect" for raw in self.failures.values()):
+            return []
+        known = {*self.verdicts, *self.remembered, *self.excused}
+        return [node_id for node_id in collected if node_id not in known]
+
     def spoilt_tests(self) -> list[str]:
         """The tests of which a part is missing."""
         return [n for n, windows in self.windows_of.items() if not self.spoilt.isdisjoint(windows)]

@@ -68,6 +68,7 @@ class Fixing:
         note: Tells the user, once.
         warn: Tells the user of a fault of ours.
         judge: Says whether a tool fits an error; None: nobody is asked.
+        idle: Tests that were collected and of which nothing is known: they did not run.
         found: What is to be shown, the best of each fault first.
     """
 
@@ -80,6 +81,7 @@ class Fixing:
     note: Callable[[str], None]
     warn: Callable[[Exception], None]
     judge: FixJudge | None = None
+    idle: Sequence[str] = ()
     found: list[tuple[Fix, Candidate]] = field(default_factory=list)
     _tries: dict[int, Tries] = field(default_factory=dict)
 
@@ -136,7 +138,7 @@ class Fixing:
                 clock=self.clock,
                 deadline=self.clock() + budget_s,
                 failing=case.failing,
-                covering=partial(covering, group),
+                covering=lambda target: (*covering(group, target), *self.idle),
             )
             if not checker.failing or not checker.fails_again():
                 return

@@ -126,6 +126,22 @@ def test_a_module_that_can_not_be_imported_is_mended(projects: Projects) -> None
     assert fix["checked"] == ["test_shapes.py"]
 
 
+def test_tests_that_a_file_kept_from_running_are_not_forgotten(projects: Projects) -> None:
+    shapes = """
+        def area(width, height):
+            return widht * height
+        """
+    other = "from shapes import area\n\n\ndef test_error():\n    try:\n        area(1, 1)\n"
+    other += "    except NameError:\n        return\n    raise AssertionError\n"
+    importing = "from shapes import area\n\nONE = area(1, 1)\n\n\ndef test_one():\n    assert ONE\n"
+    project = projects.make({"shapes.py": shapes, "test_one.py": importing, "test_other.py": other})
+
+    run = project.localize(SUGGEST)
+
+    assert run.document["fixes"] == []
+    assert "rejected: test_other.py::test_error breaks" in run.output
+
+
 def test_a_function_that_deletes_files_is_left_alone(projects: Projects) -> None:
     text = """
         import shutil
