@@ -167,7 +167,8 @@ class Checker:
             if node_id.removesuffix("::*") in self.failing and run.verdict is not Verdict.PASS
         )
         run = next(still)
-        why = run.error or run.verdict.value
+        # Of a file that can't be collected, all that is known is how its traceback is printed.
+        why = run.error.removeprefix("E").strip() or run.verdict.value
         return replace(done, status=Status.IN_VAIN, why=why, output=run.output)
 
 
