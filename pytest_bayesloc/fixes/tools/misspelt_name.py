@@ -21,12 +21,13 @@ _UNDEFINED = re.compile(r"name '(\w+)' is not defined|(?:local variable|free var
 
 def propose(task: Task, project: Project) -> Iterator[Proposal]:
     """The function with each name in scope that is nearly the one that is not defined."""
-    del project
     tree = tree_of(task.code)
     found = _UNDEFINED.search(task.message)
     if tree is None or found is None:
         return
     wrong = found.group(1) or found.group(2)
+    if project.defined_in(wrong) or project.imports_of(wrong):
+        return  # there is such a name: it is not imported
     scope = function_at(tree, task.line) or tree
     uses = [n for n in ast.walk(scope) if isinstance(n, ast.Name) and n.id == wrong]
     text = Text(task.code)
@@ -38,6 +39,13 @@ def propose(task: Task, project: Project) -> Iterator[Proposal]:
 
 
 EXAMPLES = (
+    Example(
+        error="NameError: name 'rounded' is not defined",
+        before="def f(x):\n    return rounded(x)\n",
+        after=None,
+        line=2,
+        files={"money.py": "def rounded(x):\n    return round(x)\n"},
+    ),
     Example(
         error="NameError: name 'totl' is not defined",
         before="def f(total):\n    return totl + 1\n",

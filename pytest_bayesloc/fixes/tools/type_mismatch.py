@@ -203,7 +203,7 @@ _RULES = tuple(
         (r"indices must be integers(?: or slices)?, not (str|float)", _indices, ("int({})",)),
         (r"slice indices must be integers", _indexed, ("list({})",)),
         (r"bytes-like object is required, not 'str'", _any, ("{}.encode()",)),
-        (r"string argument without an encoding", _arguments, ("{}.encode()",)),
+        (r"(?:string argument without an|(?:Strings|Unicode-objects) must be) encod", _arguments, ("{}.encode()",)),
         (r"can't concat str to bytes", _sides(ast.Add), ("{}.encode()",)),
         (r'can only concatenate str \(not "bytes"\)', _sides(ast.Add), ("{}.decode()",)),
         (r"must be str(?:, not bytes| or a tuple of str, not bytes)", _any, ("{}.decode()",)),
