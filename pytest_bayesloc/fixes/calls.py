@@ -1,74 +1,82 @@
-"""What tools ask of calls: what is called, where it is defined, which texts could be passed."""
+"""What tools ask of calls: what is called, where it is defined, what could be passed, and edits."""
 
 from __future__ import annotations
 
 import ast
 import inspect
+import re
 import sys
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pytest_bayesloc.domain.edits import Edit
 from pytest_bayesloc.domain.source import FunctionNode
-from pytest_bayesloc.fixes.syntax import nodes_at, parameters, visible
+from pytest_bayesloc.fixes.syntax import class_at, nodes_at, parameters, tree_of, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from pytest_bayesloc.domain.edits import Edit, Text
+    from pytest_bayesloc.domain.edits import Text
+    from pytest_bayesloc.domain.fixing import Project, Proposal, Task
+
+    Part = ast.expr | ast.keyword | ast.arg
+
+MAX_PROPOSALS = 8
+MAX_MODULES = 3
+MAX_SHOWN = 40  # characters
+_OWNERS = (["self"], ["cls"], ["mcs"], ["mcls"], ["metacls"], ["_"])
+
+
+def kept(task: Task, proposals: Iterable[Proposal]) -> Iterator[Proposal]:
+    """The first proposals that change something, each once, and that parse."""
+    seen = {task.code}
+    # Before Python 3.12 a place in an f-string may lie within a character; trees may be deep.
+    with suppress(UnicodeError, RecursionError):
+        for proposal in proposals:
+            if proposal.code in seen or tree_of(proposal.code) is None:
+                continue
+            seen.add(proposal.code)
+            yield proposal
+            if len(seen) > MAX_PROPOSALS:
+                return
+
+
+def brief(text: str) -> str:
+    """The first line of ``text``, cut where it is too long for a message."""
+    line = text.partition("\n")[0]
+    return line if len(line) <= MAX_SHOWN else f"{line[: MAX_SHOWN - 3]}..."
+
+
+def is_placed(text: Text, node: ast.expr) -> bool:
+    """Whether ``node`` is where it says: in an f-string it may not be, before Python 3.12."""
+    with suppress(SyntaxError, ValueError, RecursionError):
+        found = ast.parse(f"({text.of(node)}\n)", mode="eval").body
+        return ast.dump(found) == ast.dump(node)
+    return False
 
 
 def calls_at(tree: ast.Module, line: int, name: str) -> list[ast.Call]:
-    """The calls in the statement at ``line`` of what is called ``name``, or of its class."""
+    """The calls in the statement at ``line`` of what is called ``name``, or of its class.
+
+    The only call stands for it as well, since a function may have another name where it is called;
+    but not if it passes the function on, as ``sorted(key=name)`` does.
+    """
     calls = [node for node in nodes_at(tree, line) if isinstance(node, ast.Call)]
     own, _, method = name.rpartition(".")
     wanted = {method, own.rpartition(".")[2]} if method == "__init__" else {method}
     named = [call for call in calls if called(call) in wanted]
-    return named or (calls if len(calls) == 1 else [])
+    if named or len(calls) != 1:
+        return named
+    passed = [node for part in arguments(calls[0]) for node in ast.walk(part)]
+    names = {n.id for n in passed if isinstance(n, ast.Name)}
+    names |= {n.attr for n in passed if isinstance(n, ast.Attribute)}
+    return [] if method in names else calls
 
 
 def called(call: ast.Call) -> str:
     """The last part of the name of what is called; empty where it has none."""
     return ast.unparse(call.func).rpartition(".")[2]
-
-
-def heads(tree: ast.Module, name: str) -> list[FunctionNode]:
-    """The functions that a call of ``name`` may run, ``C`` and ``C.__init__`` meaning the same."""
-    method = name.rpartition(".")[2]
-    found = [n for n in ast.walk(tree) if isinstance(n, FunctionNode) and n.name == method]
-    if method == "__init__":
-        owner = name.rpartition(".")[0].rpartition(".")[2]
-        classes = [n for n in ast.walk(tree) if isinstance(n, ast.ClassDef) and n.name == owner]
-        own = [f for c in classes for f in c.body if isinstance(f, FunctionNode)]
-        found = [f for f in own if f.name == method] or found
-    return found
-
-
-def accepted(tree: ast.Module, call: ast.Call, name: str) -> list[str]:
-    """The keywords that what is called takes: of this file, or of a module that is loaded."""
-    found = [p for head in heads(tree, name) for p in parameters(head)]
-    return found or _of_installed(tree, call)
-
-
-def in_scope(tree: ast.Module, call: ast.Call) -> list[str]:
-    """Names and attributes of ``self`` that could be passed, the innermost scope's first."""
-    names = visible(tree, call.lineno)
-    own = (n for n in ast.walk(tree) if isinstance(n, ast.Attribute))
-    attributes = [f"self.{n.attr}" for n in own if ast.unparse(n.value) == "self"]
-    return [*names, *dict.fromkeys(attributes if "self" in names else ())]
-
-
-def without(text: Text, parts: Sequence[ast.expr | ast.keyword], index: int, words: str) -> Edit:
-    """The call without one of its arguments, and without the comma that goes with it."""
-    from pytest_bayesloc.domain.edits import Edit
-
-    starts = [_start(text, part) for part in parts]
-    ends = [_end(text, part) for part in parts]
-    if index:
-        start, end = ends[index - 1], ends[index]
-    elif len(parts) > 1:
-        start, end = starts[0], starts[1]
-    else:
-        start, end = starts[0], ends[0]
-    return Edit(start=start, end=end, text="", line=parts[index].lineno, words=words)
 
 
 def arguments(call: ast.Call) -> list[ast.expr | ast.keyword]:
@@ -77,27 +85,251 @@ def arguments(call: ast.Call) -> list[ast.expr | ast.keyword]:
     return sorted(every, key=lambda part: (part.lineno, part.col_offset))
 
 
+def methods(tree: ast.Module) -> Iterator[tuple[FunctionNode, ast.ClassDef]]:
+    """The functions that stand in classes, each with its class."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            yield from ((inner, node) for inner in node.body if isinstance(inner, FunctionNode))
+
+
+def takes_owner(method: FunctionNode, owner: ast.ClassDef) -> bool:
+    """Whether a method takes its object, under whatever name, or needs none."""
+    decorators = {ast.unparse(decorator) for decorator in method.decorator_list}
+    first = parameters(method)[:1]
+    if "staticmethod" in decorators or first in _OWNERS:
+        return True
+    if any(isinstance(n, ast.Name) and n.id in {"self", "cls"} for n in ast.walk(method)):
+        return False
+    given = [*method.args.posonlyargs, *method.args.args]
+    used = {
+        node.attr
+        for node in ast.walk(method)
+        if isinstance(node, ast.Attribute) and first == [ast.unparse(node.value)]
+    }
+    return bool(given) and bool(used & attributes([owner], {*first, "self", "cls"}))
+
+
+def attributes(owners: Sequence[ast.ClassDef], objects: Iterable[str]) -> set[str]:
+    """What classes define, and what their methods say of their ``objects``."""
+    found: set[str] = set()
+    for owner in owners:
+        found |= {node.name for node in owner.body if isinstance(node, FunctionNode)}
+        found |= {target.id for node in owner.body for target in _targets(node)}
+        for node in ast.walk(owner):
+            is_set = isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
+            if is_set and isinstance(node, ast.Attribute) and ast.unparse(node.value) in objects:
+                found.add(node.attr)
+    return found
+
+
+def _targets(node: ast.stmt) -> list[ast.Name]:
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    targets = [node.target] if isinstance(node, ast.AnnAssign) else targets
+    return [target for target in targets if isinstance(target, ast.Name)]
+
+
+def family(tree: ast.Module, name: str) -> list[ast.ClassDef]:
+    """The class called ``name`` and those of the file that it inherits from, itself first."""
+    classes = {n.name: n for n in ast.walk(tree) if isinstance(n, ast.ClassDef)}
+    found: dict[str, ast.ClassDef] = {}
+    pending = [name]
+    while pending:
+        own = classes.get(pending.pop(0))
+        if own is not None and own.name not in found:
+            found[own.name] = own
+            pending += [ast.unparse(base).rpartition(".")[2] for base in own.bases]
+    return list(found.values())
+
+
+def heads(tree: ast.Module, name: str) -> list[FunctionNode]:
+    """The functions that a call of ``name``, such as ``f`` or ``C.__init__``, may run."""
+    owner, _, method = name.rpartition(".")
+    owners = family(tree, owner.rpartition(".")[2])
+    own = [f for c in owners for f in c.body if isinstance(f, FunctionNode) and f.name == method]
+    if own or method == "__init__":
+        return own
+    return [n for n in ast.walk(tree) if isinstance(n, FunctionNode) and n.name == method]
+
+
+def trees(tree: ast.Module, name: str, project: Project) -> Iterator[ast.Module]:
+    """The file itself, then the files of the project that define ``name`` or its class."""
+    yield tree
+    for wanted in dict.fromkeys(part for part in name.split(".") if part.isidentifier()):
+        for module in project.defined_in(wanted)[:MAX_MODULES]:
+            path = module.replace(".", "/")
+            for file in (f"{path}.py", f"{path}/__init__.py", f"src/{path}.py"):
+                other = tree_of(project.text(file) or "")
+                if other is not None and other.body:
+                    yield other
+
+
+def accepted(tree: ast.Module, call: ast.Call, name: str, project: Project) -> list[str]:
+    """The keywords that what is called takes: of the project, or of a module that is loaded."""
+    for other in trees(tree, name, project):
+        found = [p for head in heads(other, name) for p in parameters(head)]
+        if name.endswith(".__init__") and not found:  # of a dataclass
+            owners = family(other, name.rpartition(".")[0].rpartition(".")[2])
+            fields = [n for c in owners for n in c.body if isinstance(n, ast.AnnAssign)]
+            found = [target.id for field in fields for target in _targets(field)]
+        if found:
+            return [parameter for parameter in found if parameter not in {"self", "cls"}]
+    return _of_installed(tree, call)
+
+
+def in_scope(tree: ast.Module, call: ast.Call) -> list[str]:
+    """Names and attributes of ``self`` that could be passed, the innermost scope's first."""
+    names = visible(tree, call.lineno)
+    owner = class_at(tree, call.lineno)
+    nodes = ast.walk(owner) if owner is not None and "self" in names else ()
+    own = (n for n in nodes if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store))
+    said = [f"self.{n.attr}" for n in own if ast.unparse(n.value) == "self"]
+    return [*names, *dict.fromkeys(said)]
+
+
+def without(text: Text, call: ast.Call, index: int, words: str) -> Edit:
+    """The call without one of its arguments, and without the comma that goes with it."""
+    layout = _layout(text, call)
+    if len(layout.spans) == 1 or layout.is_shared:
+        start, end = layout.opening + 1, layout.closing
+        return Edit(start=start, end=end, text="", line=call.lineno, words=words)
+    start, end = layout.spans[index]
+    behind = max(end, layout.commas[index] + 1)
+    rest = text.between(behind, layout.closing)
+    line, newline, _ = rest.partition("\n")
+    lead = text.between(layout.opening, start).rpartition("\n")
+    if newline and lead[1] and not lead[2].strip() and not _blank(line.encode()).strip():
+        start, end = start - len(lead[2]), behind + len(line.encode()) + 1
+    elif index == 0:
+        end = layout.spans[1][0]
+    elif "#" not in text.between(layout.spans[index - 1][1], start):
+        start = layout.spans[index - 1][1]
+    return Edit(start=start, end=end, text="", line=call.lineno, words=words)
+
+
 def adding(text: Text, call: ast.Call, written: str, words: str) -> Edit:
-    """The call with one argument more, at its end."""
-    from pytest_bayesloc.domain.edits import Edit
-
-    at = text.end(call) - 1
-    given = arguments(call)
-    lead = ", " if given else ""
-    if given:
-        last = _end(text, given[-1])
-        tail = text.between(last, at)
-        if tail.strip().startswith(",") or "\n" in tail:
-            return Edit(start=last, end=last, text=f", {written}", line=call.lineno, words=words)
-    return Edit(start=at, end=at, text=f"{lead}{written}", line=call.lineno, words=words)
-
-
-def _start(text: Text, part: ast.expr | ast.keyword) -> int:
-    return text.start(part)  # type: ignore[arg-type]  # a keyword has a place as well
+    """The call with one argument more: behind the others, but before keywords if it is none."""
+    layout = _layout(text, call)
+    is_keyword = re.match(r"\w+=", written) is not None
+    at, said = layout.opening + 1, written
+    if layout.is_shared:
+        generator = text.between(layout.opening, layout.closing + 1)
+        start, end = layout.opening, layout.closing + 1
+        said = f"({generator}, {written})"
+        return Edit(start=start, end=end, text=said, line=call.lineno, words=words)
+    if call.keywords and not is_keyword:
+        at, said = layout.spans[len(call.args)][0], f"{written}, "
+    elif layout.spans:
+        return _behind(text, layout, written, call.lineno, words)
+    return Edit(start=at, end=at, text=said, line=call.lineno, words=words)
 
 
-def _end(text: Text, part: ast.expr | ast.keyword) -> int:
+def with_parameter(text: Text, function: FunctionNode, written: str, words: str) -> Edit:
+    """The function with one parameter more, the last."""
+    return _behind(text, _head(text, function), written, function.lineno, words)
+
+
+def with_owner(text: Text, function: FunctionNode, name: str, words: str) -> Edit:
+    """The method with one parameter more, the first."""
+    layout = _head(text, function)
+    at = layout.opening + 1
+    lead = text.between(at, layout.spans[0][0]) if layout.spans else ""
+    said = f"{name}, " if _blank(text.between(at, layout.closing).encode()).strip() else name
+    if "\n" in lead and said != name:
+        said = f"\n{_indent(lead)}{name},"
+    return Edit(start=at, end=at, text=said, line=function.lineno, words=words)
+
+
+def _behind(text: Text, layout: _Layout, written: str, line: int, words: str) -> Edit:
+    """One thing more behind the last: on a line of its own if that has one."""
+    if not layout.spans:
+        at = layout.opening + 1
+        return Edit(start=at, end=at, text=written, line=line, words=words)
+    start, end = layout.spans[-1]
+    comma = layout.commas[-1]
+    lead = text.between(layout.opening, start)
+    is_own = "\n" in lead and not lead.rpartition("\n")[2].strip()
+    behind = max(end, comma + 1)
+    rest = text.between(behind, layout.closing)
+    if is_own and "\n" in rest:
+        note = rest.partition("\n")[0]
+        said = f",{note}\n{_indent(lead)}{written}{',' if comma >= 0 else ''}"
+        stop = behind + len(note.encode())
+        return Edit(start=behind - (comma >= 0), end=stop, text=said, line=line, words=words)
+    return Edit(start=end, end=end, text=f", {written}", line=line, words=words)
+
+
+def _layout(text: Text, call: ast.Call) -> _Layout:
+    parts = arguments(call)
+    opening, closing = text.end(call.func), text.end(call) - 1
+    first = _start(text, parts[0]) if parts else closing + 1
+    opening += _blank(text.between(opening, first).encode()).find(b"(")
+    if opening < text.end(call.func):
+        return _Layout(first, closing, [(first, closing + 1)], [-1], is_shared=True)
+    return _spread(text, opening, closing, [(_start(text, p), _end(text, p)) for p in parts])
+
+
+def _head(text: Text, function: FunctionNode) -> _Layout:
+    """The layout of parameters, each with its default; what separates them counts as one."""
+    given = function.args
+    named = [*given.posonlyargs, *given.args, *given.kwonlyargs]
+    parts: list[Part] = [*named, *(a for a in (given.vararg, given.kwarg) if a is not None)]
+    parts += [d for d in (*given.defaults, *given.kw_defaults) if d is not None]
+    types: list[ast.expr] = getattr(function, "type_params", [])
+    begin = max([text.start(function), *(_end(text, kind) for kind in types)])
+    first = min((_start(text, part) for part in parts), default=-1)
+    last = max((_end(text, part) for part in parts), default=begin)
+    head = _blank(text.between(last, text.start(function.body[0])).encode())
+    closing = last + re.split(rb"->|:", head, maxsplit=1)[0].rindex(b")")
+    bound = first if parts else closing
+    opening = begin + _blank(text.between(begin, bound).encode()).rindex(b"(")
+    return _spread(text, opening, closing, [(first, last)] if parts else [])
+
+
+def _spread(text: Text, opening: int, closing: int, places: list[tuple[int, int]]) -> _Layout:
+    spans, commas = [], []
+    left = opening + 1
+    for i, (start, end) in enumerate(places):
+        bound = places[i + 1][0] if i + 1 < len(places) else closing
+        gap = _blank(text.between(end, bound).encode())
+        at = gap.rfind(b",") if bound == closing else gap.find(b",")
+        if bound == closing and gap[at + 1 :].strip():  # such as the slash of positional-only ones
+            at = -1
+        own = gap[:at] if at >= 0 else gap
+        before = _blank(text.between(left, start).encode())
+        outer = left + len(before) - len(before.lstrip())
+        spans.append((outer, end + len(own.rstrip())))
+        commas.append(end + at if at >= 0 else -1)
+        left = end + at + 1
+    return _Layout(opening, closing, spans, commas)
+
+
+def _blank(data: bytes) -> bytes:
+    """The text between arguments with its comments blank; there are no strings in it."""
+    return re.sub(rb"#[^\n]*|\\", lambda found: b" " * len(found[0]), data)
+
+
+def _indent(lead: str) -> str:
+    line = lead.rpartition("\n")[2]
+    return line[: len(line) - len(line.lstrip())]
+
+
+def _start(text: Text, part: Part) -> int:
+    return text.start(part)  # type: ignore[arg-type]  # these have a place as well
+
+
+def _end(text: Text, part: Part) -> int:
     return text.end(part)  # type: ignore[arg-type]  # likewise
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """Where arguments stand, in bytes; brackets around an argument are its own."""
+
+    opening: int
+    closing: int
+    spans: Sequence[tuple[int, int]]
+    commas: Sequence[int]  # behind each argument; -1: none
+    is_shared: bool = False  # the brackets are those of a generator, its only argument
 
 
 def _of_installed(tree: ast.Module, call: ast.Call) -> list[str]:
@@ -125,6 +357,7 @@ def _signature(path: Sequence[str]) -> list[str]:
         try:
             for part in path[n:]:
                 value = inspect.getattr_static(value, part)
+            value = getattr(value, "__func__", value)  # of a class method
             return list(inspect.signature(value).parameters)  # type: ignore[arg-type]  # or raises
         except Exception:  # noqa: BLE001 - it is anybody's object
             return []

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.edits import Text
 from pytest_bayesloc.domain.fixing import Proposal
-from pytest_bayesloc.fixes.syntax import function_at, nodes_at, tree_of
+from pytest_bayesloc.domain.source import ScopeNode
+from pytest_bayesloc.fixes.calls import brief, called, kept, trees
+from pytest_bayesloc.fixes.syntax import BUILT_IN, function_at, nodes_at, tree_of
 from pytest_bayesloc.fixes.tool import Example
 
 if TYPE_CHECKING:
@@ -16,52 +18,105 @@ if TYPE_CHECKING:
 
     from pytest_bayesloc.domain.fixing import Project, Task
 
-_NAMED = re.compile(r"coroutine (?:object |method )?'?(?:\w+\.)*(\w+)'?")
-_NOT_AWAITABLE = re.compile(r"can't be used in 'await' expression|object is not awaitable")
+_NAMED = re.compile(r"coroutine (?:object |method )?'?([\w.<>]+)'?(?: at 0x| was never|')")
+_NOT_AWAITABLE = re.compile(
+    r"can't be used in 'await' expression|object is not awaitable|object can't be awaited"
+)
+_USED = re.compile(r"'coroutine' object|of 'coroutine'|instances of .*'coroutine'|: 'coroutine'")
+#: What takes coroutines, and awaits them itself.
+TAKERS = frozenset(
+    {"create_task", "ensure_future", "gather", "wait", "wait_for", "shield", "as_completed", "run",
+     "run_until_complete", "run_coroutine_threadsafe", "start_soon", "iscoroutine", "timeout"}
+)  # fmt: skip
 
 
 def propose(task: Task, project: Project) -> Iterator[Proposal]:
     """The line with ``await`` before a call that gives a coroutine, or without one too many."""
-    del project
     tree = tree_of(task.code)
-    if tree is None:
-        return
-    text = Text(task.code)
+    if tree is not None:
+        yield from kept(task, _proposals(task, tree, Text(task.code), project))
+
+
+def _proposals(task: Task, tree: ast.Module, text: Text, project: Project) -> Iterator[Proposal]:
     if _NOT_AWAITABLE.search(task.message):
         for node in nodes_at(tree, task.line):
             if isinstance(node, ast.Await):
-                words = f"`{_head(text.of(node.value))}` is not awaited"
-                edit = text.replace(node, text.of(node.value), words)
-                yield Proposal(code=text.edited(edit), message=words)
+                said = text.of(node).removeprefix("await").strip()
+                words = f"`{brief(text.of(node.value))}` is not awaited"
+                yield Proposal(code=text.edited(text.replace(node, said, words)), message=words)
         return
-    named = {found.group(1) for found in _NAMED.finditer(task.message)} - {"object", "was"}
-    own = {n.name for n in ast.walk(tree) if isinstance(n, ast.AsyncFunctionDef)}
-    for line in dict.fromkeys((task.line, *task.lines)):
-        if isinstance(function_at(tree, line), ast.AsyncFunctionDef):
-            yield from _awaited(text, tree, line, named or own)
+    named = {found.group(1).rpartition(".")[2] for found in _NAMED.finditer(task.message)}
+    is_used = _USED.search(task.message) is not None
+    if not named and not is_used:
+        return
+    lines = [task.line, *(_made_at(tree, task.line) if is_used else ()), *task.lines]
+    calls = [pair for line in dict.fromkeys(lines) for pair in _plain_calls(tree, line)]
+    known = named or _asynchronous(tree, {called(call) for call, _ in calls}, project)
+    yield from (_awaited(text, *pair) for pair in calls if called(pair[0]) in known)
+    if is_used:  # what is imported, or a method of another file: the calls that made the value
+        near, own = {task.line, *_made_at(tree, task.line)}, _known(tree)
+        for call, above in calls:
+            is_built_in = isinstance(call.func, ast.Name) and call.func.id in BUILT_IN
+            if call.lineno in near and called(call) not in own and not is_built_in:
+                yield _awaited(text, call, above)
 
 
-def _awaited(text: Text, tree: ast.Module, line: int, names: set[str]) -> Iterator[Proposal]:
+def _asynchronous(tree: ast.Module, names: set[str], project: Project) -> set[str]:
+    """Those of ``names`` that the file, or the module that defines them, has as ``async def``."""
+    found = {n.name for n in ast.walk(tree) if isinstance(n, ast.AsyncFunctionDef)}
+    for name in sorted(names - found):
+        for other in trees(tree, name, project):
+            found |= {n.name for n in other.body if isinstance(n, ast.AsyncFunctionDef)}
+    return found
+
+
+def _known(tree: ast.Module) -> set[str]:
+    """What the file defines: it would say of it that it is a coroutine."""
+    return {n.name for n in ast.walk(tree) if isinstance(n, ScopeNode)}
+
+
+def _made_at(tree: ast.Module, line: int) -> list[int]:
+    """The lines of the function that assign what is used at ``line``, the nearest first."""
+    used = {n.id for n in nodes_at(tree, line) if isinstance(n, ast.Name)}
+    function = function_at(tree, line)
+    found = []
+    for node in ast.walk(function) if function is not None else ():
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and node.lineno < line:
+            names = {n.id for t in node.targets for n in ast.walk(t) if isinstance(n, ast.Name)}
+            found += [node.lineno] if names & used else []
+    return sorted(found, reverse=True)
+
+
+def _plain_calls(tree: ast.Module, line: int) -> list[tuple[ast.Call, ast.AST | None]]:
+    """The calls at ``line`` that may be awaited and are not, each with what it is part of."""
+    if not isinstance(function_at(tree, line), ast.AsyncFunctionDef):
+        return []
     nodes = list(nodes_at(tree, line))
     around = {id(part): node for node in nodes for part in ast.iter_child_nodes(node)}
-    for node in nodes:
-        if not isinstance(node, ast.Call) or isinstance(around.get(id(node)), ast.Await):
-            continue
-        called = ast.unparse(node.func).rpartition(".")[2]
-        if called in names:
-            said = f"await {text.of(node)}"
-            above = around.get(id(node))
-            is_whole = isinstance(above, (ast.stmt, ast.keyword)) or (
-                isinstance(above, ast.Call) and node in above.args
-            )
-            words = f"`{called}()` is awaited"
-            edit = text.replace(node, said if is_whole else f"({said})", words)
-            yield Proposal(code=text.edited(edit), message=words)
+    taken = {
+        id(part)
+        for node in nodes
+        if isinstance(node, ast.Lambda)
+        or (isinstance(node, ast.Call) and called(node) in TAKERS)
+        or isinstance(node, ScopeNode)
+        for inner in ast.iter_child_nodes(node)
+        for part in ast.walk(inner)
+    }
+    calls = [node for node in nodes if isinstance(node, ast.Call) and id(node) not in taken]
+    pairs = [(call, around.get(id(call))) for call in calls]
+    return [(call, above) for call, above in pairs if not isinstance(above, ast.Await)]
 
 
-def _head(text: str) -> str:
-    line = text.partition("\n")[0]
-    return line if len(line) <= 40 else f"{line[:37]}..."
+def _awaited(text: Text, call: ast.Call, above: ast.AST | None) -> Proposal:
+    """The call awaited, in brackets where something is taken from its result."""
+    is_owner = isinstance(above, ast.Attribute) or (
+        isinstance(above, (ast.Subscript, ast.Call))
+        and call in (getattr(above, "value", None), getattr(above, "func", None))
+    )
+    said = f"await {text.of(call)}"
+    words = f"`{called(call)}()` is awaited"
+    edit = text.replace(call, f"({said})" if is_owner else said, words)
+    return Proposal(code=text.edited(edit), message=words)
 
 
 EXAMPLES = (
@@ -77,7 +132,7 @@ EXAMPLES = (
         "        user = self.user()  # of the session\n        return user.name\n",
         after="class C:\n    async def user(self):\n        return 1\n\n    async def f(self):\n"
         "        user = await self.user()  # of the session\n        return user.name\n",
-        line=6,
+        line=7,
     ),
     Example(
         error="RuntimeWarning: coroutine 'C.save' was never awaited",
@@ -102,5 +157,19 @@ EXAMPLES = (
         before="async def load():\n    return [1]\n\n\nasync def f():\n    return await load()\n",
         after=None,
         line=6,
+    ),
+    Example(
+        error="TypeError: 'coroutine' object is not iterable",
+        before="from shop import rows\n\n\nasync def f(x):\n    return [r for r in rows(x)]\n",
+        after="from shop import rows\n\n\nasync def f(x):\n    return [r for r in await rows(x)]\n",
+        line=5,
+        files={"shop.py": "async def rows(x):\n    return [x]\n"},
+    ),
+    Example(
+        error="RuntimeWarning: coroutine 'load' was never awaited",
+        before="import asyncio\n\n\nasync def f(xs):\n"
+        "    await asyncio.gather(*(load(x) for x in xs))\n    return lambda x: load(x)\n",
+        after=None,
+        line=5,
     ),
 )

@@ -4,54 +4,70 @@ from __future__ import annotations
 
 import ast
 import re
+import textwrap
 from typing import TYPE_CHECKING
 
-from pytest_bayesloc.domain.edits import Edit, Text
+from pytest_bayesloc.domain.edits import Edit, Text, own_nodes
 from pytest_bayesloc.domain.fixing import Proposal
+from pytest_bayesloc.domain.source import ScopeNode
+from pytest_bayesloc.fixes.calls import adding, brief, called, is_placed, kept
 from pytest_bayesloc.fixes.syntax import function_at, nodes_at, statement_at, tree_of
 from pytest_bayesloc.fixes.tool import Example
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from pytest_bayesloc.domain.fixing import Project, Task
     from pytest_bayesloc.domain.source import FunctionNode
 
 MAX_VALUES = 5
-_NONE = re.compile(
-    r"'NoneType' object (?:has no attribute|is not (?:iterable|subscriptable|callable))"
-    r"|'NoneType'|NoneType"
-)
-_EMPTY = re.compile(
-    r"index out of range|from (?:an )?empty|arg is an empty sequence|iterable argument is empty"
-    r"|requires at least one data point|empty range|division by zero|modulo by zero|by zero"
-)
-_EXPECTED = frozenset({"None", "0", "0.0", "[]", "{}", "()", "''", '""', "False", "True"})
 _PLAIN = {"int": "0", "float": "0", "str": "''", "list": "[]", "dict": "{}", "bool": "False"}
+_SIZES = frozenset({"len", "sum", "sorted", "list", "tuple", "set", "iter", "max", "min", "abs"})
+_EXTREMES = re.compile(r"arg is an empty sequence|iterable argument is empty")
 
 
 def propose(task: Task, project: Project) -> Iterator[Proposal]:
     """The function with a guard before the line, for each thing that may be missing there."""
     del project
     tree = tree_of(task.code)
-    function = function_at(tree, task.line) if tree is not None else None
-    statement = statement_at(tree, task.line) if tree is not None else None
-    if tree is None or function is None or statement is None or statement is function:
+    if tree is not None:
+        yield from kept(task, _proposals(task, tree, Text(task.code)))
+
+
+def _proposals(task: Task, tree: ast.Module, text: Text) -> Iterator[Proposal]:
+    function, statement = function_at(tree, task.line), _statement(tree, task.line)
+    if function is None or statement is None or isinstance(statement, ScopeNode):
         return
-    text = Text(task.code)
-    yield from _with_default(task, tree, text)
-    is_none = task.error_type in {"TypeError", "AttributeError"} and _NONE.search(task.message)
-    is_empty = task.error_type in {
-        "IndexError",
-        "ValueError",
-        "ZeroDivisionError",
-    } and _EMPTY.search(task.message)
-    if not (is_none or is_empty or task.error_type == "StopIteration"):
-        return
-    for name in _needed(tree, task):
-        test = f"{name} is None" if is_none else f"not {name}"
-        for value in _values(function, task.test, name):
-            yield from _guarded(text, statement, test, value)
+    line = list(nodes_at(tree, task.line))
+    yield from _with_default(task, line, text)
+    parts = [part for node in line for part in _needed(node, task) if is_placed(text, part)]
+    bound = _bound(tree, line)
+    names = [ast.unparse(_inside(part)) for part in parts if _is_plain(part)]
+    names = [n for n in dict.fromkeys(names) if n.partition(".")[0] not in bound]
+    is_none = "NoneType" in task.message
+    guards = [
+        (i + j, i, name, value)
+        for i, name in enumerate(name for name in names if name not in {"self", "cls"})
+        for j, value in enumerate(_values(function, task.test, name))
+    ]
+    for _, _, name, value in sorted(guards, key=lambda guard: guard[:2]):
+        yield from _guarded(text, statement, f"{name} is None" if is_none else f"not {name}", value)
+
+
+def _statement(tree: ast.Module, line: int) -> ast.stmt | None:
+    """The statement before which a guard goes: of an ``elif``, the ``if`` that it belongs to."""
+    statement = statement_at(tree, line)
+    chained = {
+        id(node.orelse[0]): node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If)
+        and len(node.orelse) == 1
+        and isinstance(node.orelse[0], ast.If)
+        and node.orelse[0].col_offset == node.col_offset
+    }
+    while statement is not None and id(statement) in chained:
+        statement = chained[id(statement)]
+    return statement
 
 
 def _guarded(text: Text, statement: ast.stmt, test: str, value: str) -> Iterator[Proposal]:
@@ -67,36 +83,108 @@ def _guarded(text: Text, statement: ast.stmt, test: str, value: str) -> Iterator
     yield Proposal(code=text.edited(edit), message=words)
 
 
-def _needed(tree: ast.Module, task: Task) -> list[str]:
-    """Names and attributes that are indexed, divided by, looped over or asked on the line."""
-    found: list[str] = []
-    for node in nodes_at(tree, task.line):
-        parts: list[ast.expr] = []
-        if isinstance(node, (ast.Subscript, ast.Attribute, ast.Starred)):
-            parts = [node.value]
-        elif isinstance(node, (ast.For, ast.comprehension)):
-            parts = [node.iter]
-        elif isinstance(node, ast.BinOp):
-            parts = [node.right, node.left]
-        elif isinstance(node, ast.Call):
-            parts = node.args[:1]
-        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple):
-            parts = [node.value]
-        elif isinstance(node, ast.Compare):
-            parts = [node.left, *node.comparators]
-        found += [ast.unparse(part) for part in map(_inside, parts) if _is_plain(part)]
-    return [name for name in dict.fromkeys(found) if name not in {"self", "cls"}]
+def _needed(node: ast.AST, task: Task) -> Sequence[ast.expr]:
+    """What ``node`` indexes, divides by, loops over or asks, if the error is about that."""
+    said = f"{task.error_type}: {task.message}"
+    owner = _ATTRIBUTE.search(said)
+    if owner is not None:
+        is_meant = isinstance(node, ast.Attribute) and node.attr == owner.group(1)
+        return [node.value] if is_meant and isinstance(node, ast.Attribute) else []
+    pick = next((pick for pattern, pick in _PICKS if pattern.search(said)), None)
+    return pick(node) if pick is not None else []
+
+
+def _divisor(node: ast.AST) -> Sequence[ast.expr]:
+    divisions = (ast.Div, ast.FloorDiv, ast.Mod)
+    if isinstance(node, ast.AugAssign) and isinstance(node.op, divisions):
+        return [node.value]
+    is_division = isinstance(node, ast.BinOp) and isinstance(node.op, divisions)
+    if isinstance(node, ast.Call) and called(node) in {"divmod", "fmod"}:
+        return node.args[1:2]
+    return [node.right] if is_division and isinstance(node, ast.BinOp) else []
+
+
+def _taken_from(node: ast.AST) -> Sequence[ast.expr]:
+    func = node.func if isinstance(node, ast.Call) else None
+    if isinstance(func, ast.Attribute) and func.attr in {"pop", "popleft"}:
+        return [func.value]
+    if isinstance(node, ast.Call) and called(node) in {"choice", "heappop", "sample"}:
+        return node.args[:1]
+    return _subscripted(node)
+
+
+def _subscripted(node: ast.AST) -> Sequence[ast.expr]:
+    return [node.value] if isinstance(node, ast.Subscript) else []
+
+
+def _function(node: ast.AST) -> Sequence[ast.expr]:
+    return [node.func] if isinstance(node, ast.Call) else []
+
+
+def _searched(node: ast.AST) -> Sequence[ast.expr]:
+    return node.comparators if isinstance(node, ast.Compare) else []
+
+
+def _looped(node: ast.AST) -> Sequence[ast.expr]:
+    return [node.iter] if isinstance(node, (ast.For, ast.comprehension)) else _given(node)
+
+
+def _sides(node: ast.AST) -> Sequence[ast.expr]:
+    if isinstance(node, ast.Compare):
+        return [node.left, *node.comparators]
+    if isinstance(node, ast.AugAssign):
+        return [node.value]
+    return [node.right, node.left] if isinstance(node, ast.BinOp) else []
+
+
+def _given(node: ast.AST) -> Sequence[ast.expr]:
+    """The first arguments of a call, or what is unpacked."""
+    if isinstance(node, ast.Starred):
+        return [node.value]
+    if isinstance(node, ast.Assign):
+        return [node.value] if isinstance(node.targets[0], (ast.Tuple, ast.List)) else []
+    return node.args[:2] if isinstance(node, ast.Call) else []
+
+
+_ATTRIBUTE = re.compile(r"'NoneType' object has no attribute '(\w+)'")
+_PICKS = tuple(
+    (re.compile(pattern), pick)
+    for pattern, pick in (
+        (r"^ZeroDivisionError: ", _divisor),
+        (r"^IndexError: ", _taken_from),
+        (r"^TypeError: .*'?NoneType.*(subscriptable|item assignment|item deletion)", _subscripted),
+        (r"^TypeError: 'NoneType' object is not callable", _function),
+        (r"^TypeError: (argument of type 'NoneType'|.*'NoneType'.* not a container)", _searched),
+        (r"^TypeError: .*NoneType.*(not iterable|unpack)|NoneType is not iterable", _looped),
+        (r"^TypeError: cannot unpack non-iterable NoneType", _looped),
+        (r"^TypeError: .*(operand type|not supported between|concatenate).*NoneType", _sides),
+        (r"^TypeError: .*NoneType", _given),
+        (r"^ValueError: not enough values to unpack \(expected .*, got 0\)", _looped),
+        (r"^\w+Error: .*(arg is an empty|argument is empty|data point|for empty)", _given),
+    )
+)
+
+
+def _bound(tree: ast.Module, line: list[ast.AST]) -> set[str]:
+    """Names that only the line itself binds, or that are modules: no guard can ask for them."""
+    loops = [n.target for n in line if isinstance(n, ast.comprehension)]
+    found = {n.id for target in loops for n in ast.walk(target) if isinstance(n, ast.Name)}
+    found |= {a.arg for n in line if isinstance(n, ast.Lambda) for a in n.args.args}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.asname or alias.name.partition(".")[0] for alias in node.names}
+    return found
 
 
 def _inside(node: ast.expr) -> ast.expr:
     """``x`` of ``len(x)`` and ``sum(x)``: what is empty where that is 0."""
-    is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-    if is_call and isinstance(node, ast.Call) and node.args:
-        return node.args[0]
+    while isinstance(node, ast.Call) and ast.unparse(node.func) in _SIZES and node.args:
+        node = node.args[0]
     return node
 
 
 def _is_plain(node: ast.expr) -> bool:
+    node = _inside(node)
     while isinstance(node, ast.Attribute):
         node = node.value
     return isinstance(node, ast.Name)
@@ -104,66 +192,111 @@ def _is_plain(node: ast.expr) -> bool:
 
 def _values(function: FunctionNode, test: str, name: str) -> list[str]:
     """What may be returned instead, the likeliest first."""
-    returns = [n for n in ast.walk(function) if isinstance(n, ast.Return)]
-    kept = [n.value for n in returns if n.value is not None]
-    expected = _expected(function.name, test)
-    constants = [ast.unparse(v) for v in kept if isinstance(v, (ast.Constant, ast.List, ast.Dict))]
-    kinds = [_PLAIN[said] for said in _kinds(function, kept) if said in _PLAIN]
-    last = ["None", "0", "[]", "''", name] if kept else [""]
+    nodes = list(own_nodes(function))
+    if any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in nodes):
+        return [""]
+    kept_values = [n.value for n in nodes if isinstance(n, ast.Return) and n.value is not None]
+    simple = (ast.Constant, ast.List, ast.Dict)
+    constants = [ast.unparse(v) for v in kept_values if isinstance(v, simple)]
+    kinds = [_PLAIN.get(said, "None") for said in _kinds(function, kept_values)]
+    last = ["None", "0", "[]", "''", name] if kept_values else [""]
+    expected = _expected(function.name, test) if kept_values else []
     return list(dict.fromkeys((*expected, *constants, *kinds, *last)))[:MAX_VALUES]
 
 
 def _expected(name: str, test: str) -> list[str]:
-    """The plain values that a test compares calls of the function with."""
-    calls = rf"\b{re.escape(name)}\(.*\) (?:==|is) (\S+)\s*$"
-    found = re.findall(calls, test, re.MULTILINE)
-    return [value for value in dict.fromkeys(found) if value in _EXPECTED]
+    """The literals that a test compares calls of the function with, of empty arguments first."""
+    found = []
+    tree = tree_of(textwrap.dedent(test))
+    for node in ast.walk(tree) if tree is not None else ():
+        if not isinstance(node, ast.Compare) or not isinstance(node.ops[0], (ast.Eq, ast.Is)):
+            continue
+        for call, value in ((node.left, node.comparators[0]), (node.comparators[0], node.left)):
+            if isinstance(call, ast.Call) and called(call) == name and _is_literal(value):
+                is_empty = any(ast.unparse(part) in _NOTHING for part in call.args)
+                found.append((not is_empty, ast.unparse(value)))
+    return [value for _, value in sorted(found, key=lambda pair: pair[0])][:2]
 
 
-def _kinds(function: FunctionNode, kept: list[ast.expr]) -> Iterator[str]:
+_NOTHING = frozenset({"None", "0", "[]", "()", "{}", "''", "b''", "set()", "iter([])", "0.0"})
+
+
+def _is_literal(node: ast.expr) -> bool:
+    try:
+        ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return False
+    return True
+
+
+def _kinds(function: FunctionNode, values: list[ast.expr]) -> Iterator[str]:
     if function.returns is not None:
-        yield ast.unparse(function.returns).partition("[")[0]
-    for value in kept:
-        if isinstance(value, (ast.BinOp, ast.UnaryOp)):
-            yield "int"
-        elif isinstance(value, (ast.ListComp, ast.List)):
-            yield "list"
-        elif isinstance(value, ast.JoinedStr):
-            yield "str"
-        elif isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
-            yield value.func.id
-        elif isinstance(value, (ast.Compare, ast.BoolOp)):
-            yield "bool"
+        said = ast.unparse(function.returns)
+        yield "None" if re.search("None|Optional", said) else said.partition("[")[0]
+    for value in values:
+        if isinstance(value, ast.Call) and ast.unparse(value.func) in _PLAIN:
+            yield ast.unparse(value.func)
+        yield from (name for kinds, name in _SHAPES if isinstance(value, kinds))
 
 
-def _with_default(task: Task, tree: ast.Module, text: Text) -> Iterator[Proposal]:
+_SHAPES = (
+    ((ast.BinOp, ast.UnaryOp), "int"),
+    ((ast.ListComp, ast.List), "list"),
+    ((ast.JoinedStr,), "str"),
+    ((ast.Compare, ast.BoolOp), "bool"),
+)
+
+
+def _with_default(task: Task, line: list[ast.AST], text: Text) -> Iterator[Proposal]:
     """A default in the expression itself: ``.get``, ``or ()``, ``default=``."""
     is_loop = "'NoneType' object is not iterable" in task.message
-    for node in nodes_at(tree, task.line):
-        if task.error_type == "KeyError" and isinstance(node, ast.Subscript):
-            yield from _got(text, node)
+    for node in line:
+        if isinstance(node, ast.expr) and not is_placed(text, node):
+            continue
+        if task.error_type == "KeyError":
+            yield from _got(text, node, task.message)
         elif is_loop and isinstance(node, (ast.For, ast.comprehension)) and _is_plain(node.iter):
             yield _replaced(text, node.iter, f"{text.of(node.iter)} or ()")
-        elif isinstance(node, ast.Call) and _EMPTY.search(task.message):
-            yield from _extreme(text, node)
+        elif isinstance(node, ast.Call) and _EXTREMES.search(task.message):
+            yield from _extreme(text, node, {"max", "min"}, ("default=0", "default=None"))
+        elif isinstance(node, ast.Call) and task.error_type == "StopIteration":
+            yield from _extreme(text, node, {"next"}, ("None", "0", "''"))
 
 
-def _got(text: Text, node: ast.Subscript) -> Iterator[Proposal]:
-    if isinstance(node.ctx, ast.Load) and not isinstance(node.slice, (ast.Slice, ast.Tuple)):
-        base, key = text.of(node.value), text.of(node.slice)
+def _got(text: Text, node: ast.AST, key: str) -> Iterator[Proposal]:
+    part = node.target if isinstance(node, ast.AugAssign) else node
+    if not isinstance(part, ast.Subscript) or isinstance(part.slice, (ast.Slice, ast.Tuple)):
+        return
+    if isinstance(part.slice, ast.Constant) and repr(part.slice.value) != key:
+        return
+    base, said = text.of(part.value), text.of(part.slice)
+    if isinstance(node, ast.AugAssign):
+        between = text.between(text.end(part), text.start(node.value))
+        sign = between.strip().removesuffix("=").strip()
+        for start in ("0", "''", "[]"):
+            value = f"{base}[{said}] = {base}.get({said}, {start}) {sign} {text.of(node.value)}"
+            words = f"`{base}[{said}]` starts as {start}"
+            yield Proposal(code=text.edited(text.replace(node, value, words)), message=words)
+    elif isinstance(part.ctx, ast.Load):
         for more in ("", ", 0", ", ''"):
-            yield _replaced(text, node, f"{base}.get({key}{more})")
+            yield _replaced(text, part, f"{base}.get({said}{more})")
 
 
-def _extreme(text: Text, node: ast.Call) -> Iterator[Proposal]:
-    if ast.unparse(node.func) in {"max", "min"} and len(node.args) == 1 and not node.keywords:
-        said = text.of(node)[:-1]
-        for value in ("0", "None"):
-            yield _replaced(text, node, f"{said}, default={value})")
+def _extreme(
+    text: Text, node: ast.Call, names: set[str], defaults: tuple[str, ...]
+) -> Iterator[Proposal]:
+    """A call with a default for what is empty."""
+    is_one = len(node.args) == 1 and not isinstance(node.args[0], ast.Starred)
+    has_default = any(keyword.arg in {"default", None} for keyword in node.keywords)
+    if ast.unparse(node.func) in names and is_one and not has_default:
+        for default in defaults:
+            words = f"`{default}` for `{brief(text.of(node))}` if there is nothing"
+            edit = adding(text, node, default, words)
+            yield Proposal(code=text.edited(edit), message=words)
 
 
 def _replaced(text: Text, node: ast.expr, made: str) -> Proposal:
-    words = f"`{text.of(node)}` becomes `{made}`"
+    words = f"`{brief(text.of(node))}` becomes `{brief(made)}`"
     return Proposal(code=text.edited(text.replace(node, made, words)), message=words)
 
 
@@ -219,6 +352,41 @@ EXAMPLES = (
     Example(
         error="KeyError: 'b'",
         before="def f(x):\n    x['b'] = 1\n    return x\n",
+        after=None,
+        line=2,
+    ),
+    Example(
+        error="AttributeError: 'NoneType' object has no attribute 'name'",
+        before="def f(a, user):\n    if a:\n        return 'x'\n    elif user.name:\n"
+        "        return user.name\n    return ''\n",
+        after="def f(a, user):\n    if user is None:\n        return ''\n    if a:\n"
+        "        return 'x'\n    elif user.name:\n        return user.name\n    return ''\n",
+        line=4,
+        test="def test_f():\n    assert f(0, None) == ''\n",
+    ),
+    Example(
+        error="KeyError: 'a'",
+        before="def f(words):\n    n = {}\n    for word in words:\n"
+        "        n[word] += 1  # one more\n    return n\n",
+        after="def f(words):\n    n = {}\n    for word in words:\n"
+        "        n[word] = n.get(word, 0) + 1  # one more\n    return n\n",
+        line=4,
+    ),
+    Example(
+        error="StopIteration",
+        before="def f(xs):\n    return next(x for x in xs if x)\n",
+        after="def f(xs):\n    return next((x for x in xs if x), None)\n",
+        line=2,
+    ),
+    Example(
+        error="TypeError: 'NoneType' object is not subscriptable",
+        before="def f(row, key):\n    yield row[key]\n",
+        after="def f(row, key):\n    if row is None:\n        return\n    yield row[key]\n",
+        line=2,
+    ),
+    Example(
+        error="AttributeError: 'NoneType' object has no attribute 'name'",
+        before="def f(xs):\n    return [x.name for x in xs]\n",
         after=None,
         line=2,
     ),

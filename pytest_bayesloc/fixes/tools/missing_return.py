@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import sys
 from typing import TYPE_CHECKING
 
-from pytest_bayesloc.domain.edits import Edit, Text
+from pytest_bayesloc.domain.edits import Edit, Text, own_nodes
 from pytest_bayesloc.domain.fixing import Proposal
+from pytest_bayesloc.domain.source import ScopeNode
+from pytest_bayesloc.fixes.calls import brief, kept
 from pytest_bayesloc.fixes.syntax import function_at, tree_of
 from pytest_bayesloc.fixes.tool import Example
 
@@ -21,28 +24,41 @@ EFFECTS = frozenset(
     {"append", "extend", "insert", "add", "update", "remove", "discard", "clear", "sort", "reverse",
      "print", "write", "close", "setdefault", "setattr", "warn", "info", "debug", "error"}
 )  # fmt: skip
+#: Methods whose result nobody takes.
+_SILENT = frozenset(
+    {"__init__", "__post_init__", "__init_subclass__", "__set__", "__setattr__", "__setitem__",
+     "__delattr__", "__delitem__", "__del__", "__exit__", "__aexit__", "setUp", "tearDown",
+     "setup_method", "teardown_method"}
+)  # fmt: skip
 
 
 def propose(task: Task, project: Project) -> Iterator[Proposal]:
     """The functions that were executed, with what they compute returned."""
     del project
     tree = tree_of(task.code)
-    if tree is None:
-        return
-    text = Text(task.code)
+    if tree is not None:
+        yield from kept(task, _proposals(task, tree, Text(task.code)))
+
+
+def _proposals(task: Task, tree: ast.Module, text: Text) -> Iterator[Proposal]:
     functions = [f for line in (task.line, *task.lines) if (f := function_at(tree, line))]
     for function in dict.fromkeys(functions):
         if not _is_for_effect(function):
             if "None" in task.message:
                 yield from _at_end(text, function, function.body)
             if task.error_type == "AssertionError":
-                yield from _too_soon(text, function)
+                for block in _blocks(function):
+                    yield from _too_soon(text, block[-1])
 
 
 def _is_for_effect(function: FunctionNode) -> bool:
-    if function.name == "__init__" or any(
-        isinstance(n, (ast.Yield, ast.YieldFrom)) for n in ast.walk(function)
-    ):
+    """Whether nobody expects anything of it: a test, a generator, a setter."""
+    is_setter = any(
+        ast.unparse(d).endswith((".setter", ".deleter")) for d in function.decorator_list
+    )
+    if function.name in _SILENT or function.name.startswith("test") or is_setter:
+        return True
+    if any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in own_nodes(function)):
         return True
     return function.returns is not None and ast.unparse(function.returns) == "None"
 
@@ -50,26 +66,47 @@ def _is_for_effect(function: FunctionNode) -> bool:
 def _at_end(text: Text, function: FunctionNode, block: list[ast.stmt]) -> Iterator[Proposal]:
     """Return what the last statement of a block computes."""
     last = block[-1]
-    if isinstance(last, (ast.If, ast.Try)):
-        yield from _common(text, last)
-    if isinstance(last, (ast.If, ast.Try, ast.With)):
-        for inner in (last.body, getattr(last, "orelse", [])):
-            if inner:
-                yield from _at_end(text, function, inner)
-    if isinstance(last, (ast.For, ast.While, ast.With)):
-        yield from (_after(text, last, name) for name in _gathered(function, last))
-    elif isinstance(last, ast.Expr) and not _is_effect(last.value):
-        edit = text.replace(
-            last, f"return {text.of(last)}", f"`{_head(text.of(last))}` is returned"
-        )
-        yield Proposal(code=text.edited(edit), message=edit.words)
-    yield from (_after(text, last, name) for name in _changed(last))
+    if isinstance(last, ast.Return) and last.value is None and len(block) > 1:
+        for name in _changed(block[-2]):
+            edit = text.replace(last, f"return {name}", f"`{name}` is returned")
+            yield Proposal(code=text.edited(edit), message=edit.words)
+    if isinstance(last, ast.Expr) and not _is_effect(last.value):
+        words = f"`{brief(text.of(last))}` is returned"
+        edit = text.replace(last, f"return {text.of(last)}", words)
+        yield Proposal(code=text.edited(edit), message=words)
+    names = [*_changed(last), *_common(last)]
+    if isinstance(last, (ast.For, ast.While, ast.With, ast.AsyncFor, ast.AsyncWith)):
+        names += _gathered(function, last)
+    yield from (_after(text, last, name) for name in names)
+    inner = [b for b in _branches(last) if b] if not isinstance(last, (ast.For, ast.While)) else []
+    for branch in inner:
+        yield from _at_end(text, function, branch)
+    if isinstance(last, ast.If):
+        loops = [s for s in function.body if isinstance(s, (ast.For, ast.While))]
+        for loop in reversed(loops):
+            yield from (_after(text, last, name) for name in _gathered(function, loop))
+
+
+def _branches(statement: ast.stmt) -> list[list[ast.stmt]]:
+    """The blocks of a statement, one of which is left at its end."""
+    parts: list[list[ast.stmt]] = [getattr(statement, "body", [])]
+    if isinstance(statement, ast.Try):
+        parts = [statement.orelse or statement.body, *(h.body for h in statement.handlers)]
+    elif isinstance(statement, ast.If):
+        parts.append(statement.orelse)
+    elif isinstance(statement, ast.Match):
+        parts = [case.body for case in statement.cases]
+    return [] if isinstance(statement, ScopeNode) else parts
 
 
 def _changed(last: ast.stmt) -> list[str]:
     """The name that a statement assigns, or calls a method of."""
     if isinstance(last, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
         target = last.targets[0] if isinstance(last, ast.Assign) else last.target
+        if isinstance(target, ast.Tuple) and all(isinstance(e, ast.Name) for e in target.elts):
+            return [ast.unparse(target).strip("()")]
+        is_item = isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name)
+        target = target.value if is_item and isinstance(target, ast.Subscript) else target
         return [target.id] if isinstance(target, ast.Name) else []
     called = last.value if isinstance(last, ast.Expr) else None
     owner = ast.unparse(called.func).partition(".")[0] if isinstance(called, ast.Call) else ""
@@ -77,18 +114,25 @@ def _changed(last: ast.stmt) -> list[str]:
     return [owner] if is_method and owner.isidentifier() and owner not in {"self", "cls"} else []
 
 
-def _common(text: Text, last: ast.If | ast.Try) -> Iterator[Proposal]:
-    """The name that each branch assigns, returned behind them."""
-    branches = [last.body, last.orelse]
-    names = [{t.id for s in b for t in _targets(s)} for b in branches if b]
-    if len(names) == 2:
-        yield from (_after(text, last, name) for name in sorted(names[0] & names[1]))
+def _common(last: ast.stmt) -> list[str]:
+    """The names that each branch assigns which does not leave."""
+    branches = _branches(last)
+    if len(branches) < 2 or not all(branches):
+        return []
+    is_open = [b for b in branches if not isinstance(b[-1], (ast.Return, ast.Raise, ast.Continue))]
+    sets = [_assigned(branch) for branch in is_open]
+    return sorted(set.intersection(*sets)) if sets else []
+
+
+def _assigned(block: list[ast.stmt]) -> set[str]:
+    own = {target.id for statement in block for target in _targets(statement)}
+    return own | set(_common(block[-1]))
 
 
 def _targets(statement: ast.stmt) -> list[ast.Name]:
-    if isinstance(statement, ast.If):
-        return [t for s in (*statement.body, *statement.orelse) for t in _targets(s)]
     found = statement.targets if isinstance(statement, ast.Assign) else []
+    if isinstance(statement, ast.AnnAssign):
+        found = [statement.target]
     return [target for target in found if isinstance(target, ast.Name)]
 
 
@@ -108,46 +152,65 @@ def _gathered(function: FunctionNode, loop: ast.stmt) -> list[str]:
     return [name for name in dict.fromkeys(changed) if name in before]
 
 
-def _too_soon(text: Text, function: FunctionNode) -> Iterator[Proposal]:
-    """A ``return`` at the end of a loop's body, behind the loop."""
-    for loop in function.body:
-        if not isinstance(loop, (ast.For, ast.While)) or loop.orelse or len(loop.body) < 2:
-            continue
-        last = loop.body[-1]
-        if (
-            isinstance(last, ast.Return)
-            and last.lineno == last.end_lineno
-            and loop is function.body[-1]
-        ):
-            start = text.start(last) - last.col_offset
-            said = f"{' ' * loop.col_offset}{text.of(last)}"
-            words = f"`{text.of(last)}` behind the loop"
-            edit = Edit(start=start, end=text.end(last), text=said, line=last.lineno, words=words)
-            yield Proposal(code=text.edited(edit), message=words)
+def _blocks(function: FunctionNode) -> Iterator[list[ast.stmt]]:
+    """The blocks of a function, the outermost first; none of those in it."""
+    for node in (function, *own_nodes(function)):
+        if node is function or not isinstance(node, ScopeNode):
+            for name in ("body", "orelse", "finalbody"):
+                block = getattr(node, name, None)
+                if isinstance(block, list) and block:
+                    yield block
+
+
+def _too_soon(text: Text, loop: ast.stmt) -> Iterator[Proposal]:
+    """A ``return`` at the end of a loop's body, or in its last ``else``, behind the loop."""
+    if not isinstance(loop, (ast.For, ast.While)) or loop.orelse:
+        return
+    last = loop.body[-1]
+    start = text.start(last)
+    lead = text.between(start - last.col_offset, start)
+    if isinstance(last, ast.Return) and len(loop.body) > 1 and not lead.strip():
+        yield _moved(text, loop, last, start - last.col_offset)
+    is_choice = isinstance(last, ast.If) and len(last.orelse) == 1
+    other = last.orelse[0] if is_choice and isinstance(last, ast.If) else None
+    if isinstance(last, ast.If) and isinstance(other, ast.Return):
+        end = text.end(last.body[-1])
+        between = text.between(end, text.start(other))
+        cut = between.find("\n")
+        if cut >= 0 and "#" not in between and "else" in between:
+            yield _moved(text, loop, other, end + cut + 1)
+
+
+def _moved(text: Text, loop: ast.stmt, last: ast.Return, start: int) -> Proposal:
+    begin = text.start(loop)
+    indent = text.between(begin - loop.col_offset, begin)
+    words = f"`{brief(text.of(last))}` behind the loop"
+    said = f"{indent}{text.of(last)}"
+    edit = Edit(start=start, end=text.end(last), text=said, line=last.lineno, words=words)
+    return Proposal(code=text.edited(edit), message=words)
 
 
 def _after(text: Text, statement: ast.stmt, name: str) -> Proposal:
     end = text.end(statement)
-    indent = " " * statement.col_offset
-    if text.between(text.start(statement) - statement.col_offset, text.start(statement)).strip(" "):
-        indent = text.between(text.start(statement) - statement.col_offset, text.start(statement))
-    line = f"\n{indent}return {name}"
-    rest = text.between(end, end + 500).partition("\n")[0]
-    at = end + len(rest.encode()) if rest.lstrip().startswith("#") else end
+    start = text.start(statement)
+    indent = text.between(start - statement.col_offset, start)
     words = f"`{name}` is returned"
-    edit = Edit(start=at, end=at, text=line, line=statement.lineno, words=words)
+    if indent.strip():  # behind a colon or a semicolon
+        edit = Edit(start=end, end=end, text=f"; return {name}", line=statement.lineno, words=words)
+    else:
+        rest = text.between(end, sys.maxsize).partition("\n")[0]  # a comment stays on its line
+        at = end + len(rest.encode())
+        line = f"\n{indent}return {name}"
+        edit = Edit(start=at, end=at, text=line, line=statement.lineno, words=words)
     return Proposal(code=text.edited(edit), message=words)
 
 
 def _is_effect(value: ast.expr) -> bool:
+    if isinstance(value, ast.Await):
+        return _is_effect(value.value)
     if isinstance(value, ast.Call):
         return ast.unparse(value.func).rpartition(".")[2] in EFFECTS
-    return isinstance(value, (ast.Constant, ast.Await, ast.Yield, ast.YieldFrom))
-
-
-def _head(text: str) -> str:
-    line = text.partition("\n")[0]
-    return line if len(line) <= 40 else f"{line[:37]}..."
+    return isinstance(value, (ast.Constant, ast.Yield, ast.YieldFrom))
 
 
 _NONE = "AssertionError: assert None == 5\n +  where None = f(2)"
@@ -197,4 +260,33 @@ EXAMPLES = (
         line=2,
     ),
     Example(error=_NONE, before="def f(x):\n    yield x\n    y = x\n", after=None, line=3),
+    Example(
+        error=_NONE,
+        before="def f(xs):\n    total = 0\n    for x in xs:\n        total += x\n"
+        "    if total > 10:\n        return 10  # at most\n",
+        after="def f(xs):\n    total = 0\n    for x in xs:\n        total += x\n"
+        "    if total > 10:\n        return 10  # at most\n    return total\n",
+        line=5,
+    ),
+    Example(
+        error="AssertionError: assert False is True",
+        before="def f(xs, y):\n    for x in xs:\n        if x == y:\n            return True\n"
+        "        else:\n            return False\n",
+        after="def f(xs, y):\n    for x in xs:\n        if x == y:\n            return True\n"
+        "    return False\n",
+        line=6,
+    ),
+    Example(
+        error=_NONE,
+        before="def f(x): y = 2 * x\n",
+        after="def f(x): y = 2 * x; return y\n",
+        line=1,
+    ),
+    Example(
+        error=_NONE,
+        before="class TestIt:\n    def test_f(self):\n        y = f(2)\n        assert y == 5\n"
+        "        z = y\n",
+        after=None,
+        line=4,
+    ),
 )

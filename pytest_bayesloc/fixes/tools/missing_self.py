@@ -6,18 +6,30 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from pytest_bayesloc.domain.edits import Edit, Text
+from pytest_bayesloc.domain.edits import Text
 from pytest_bayesloc.domain.fixing import Proposal
-from pytest_bayesloc.domain.source import FunctionNode
-from pytest_bayesloc.fixes.syntax import class_at, function_at, parameters, tree_of
+from pytest_bayesloc.fixes.calls import (
+    attributes,
+    family,
+    is_placed,
+    kept,
+    methods,
+    takes_owner,
+    with_owner,
+)
+from pytest_bayesloc.fixes.syntax import parameters, tree_of
 from pytest_bayesloc.fixes.tool import Example
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytest_bayesloc.domain.fixing import Project, Task
+    from pytest_bayesloc.domain.source import FunctionNode
 
-_TOO_MANY = re.compile(r"(?:(\w+)\.)?(\w+)\(\) takes (?:from )?\d+ .*positional arguments? but \d+")
+_TOO_MANY = re.compile(
+    r"(?:(\w+)\.)?(\w+)\(\) takes (?:from \d+ to )?(\d+) (?:required )?positional arguments?"
+    r" but (\d+) "
+)
 _TWICE = re.compile(r"(?:(\w+)\.)?(\w+)\(\) got multiple values for argument")
 _UNDEFINED = re.compile(r"name '(\w+)' is not defined")
 _OF_CLASS = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
@@ -27,31 +39,24 @@ def propose(task: Task, project: Project) -> Iterator[Proposal]:
     """The method with ``self``, in its head or before the name that is not defined."""
     del project
     tree = tree_of(task.code)
-    if tree is None:
-        return
-    text = Text(task.code)
+    if tree is not None:
+        yield from kept(task, _proposals(task, tree, Text(task.code)))
+
+
+def _proposals(task: Task, tree: ast.Module, text: Text) -> Iterator[Proposal]:
     undefined = _UNDEFINED.search(task.message)
     if undefined is not None:
         yield from _used(task, tree, text, undefined.group(1))
-    found = _TOO_MANY.search(task.message) or _TWICE.search(task.message)
+    found = _TOO_MANY.search(task.message)
+    if found is not None and int(found.group(4)) != int(found.group(3)) + 1:
+        return
+    found = found or _TWICE.search(task.message)
     if found is None:
         return
-    for method, owner in _methods(tree):
+    for method, owner in methods(tree):
         is_meant = method.name == found.group(2) and found.group(1) in {None, owner.name}
-        if is_meant and not _has_first(method):
+        if is_meant and not takes_owner(method, owner):
             yield _with_first(text, method)
-
-
-def _methods(tree: ast.Module) -> Iterator[tuple[FunctionNode, ast.ClassDef]]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ClassDef):
-            yield from ((inner, node) for inner in node.body if isinstance(inner, FunctionNode))
-
-
-def _has_first(method: FunctionNode) -> bool:
-    decorators = {ast.unparse(decorator) for decorator in method.decorator_list}
-    given = parameters(method)[:1]
-    return "staticmethod" in decorators or given in (["self"], ["cls"], ["mcs"], ["mcls"], ["_"])
 
 
 def _with_first(text: Text, method: FunctionNode) -> Proposal:
@@ -59,38 +64,29 @@ def _with_first(text: Text, method: FunctionNode) -> Proposal:
         ast.unparse(decorator) == "classmethod" for decorator in method.decorator_list
     )
     name = "cls" if is_of_class else "self"
-    start = text.start(method)
-    at = start + text.between(start, text.end(method)).encode().index(b"(") + 1
-    written = f"{name}, " if parameters(method) else name
     words = f"`{method.name}` takes `{name}`"
-    edit = Edit(start=at, end=at, text=written, line=method.lineno, words=words)
-    return Proposal(code=text.edited(edit), message=words)
+    return Proposal(code=text.edited(with_owner(text, method, name, words)), message=words)
 
 
 def _used(task: Task, tree: ast.Module, text: Text, name: str) -> Iterator[Proposal]:
-    function, owner = function_at(tree, task.line), class_at(tree, task.line)
-    if function is None or owner is None:
+    around = [m for m in methods(tree) if m[0].lineno <= task.line <= (m[0].end_lineno or 0)]
+    if not around:
         return
-    if name in {"self", "cls"} and function in owner.body and not _has_first(function):
-        yield _with_first(text, function)
+    method, owner = max(around, key=lambda pair: pair[0].lineno)
+    if name in {"self", "cls"}:
+        if not takes_owner(method, owner):
+            yield _with_first(text, method)
         return
-    if parameters(function)[:1] not in (["self"], ["cls"]) or name not in _attributes(owner):
+    first = parameters(method)[:1]
+    if first not in (["self"], ["cls"]) or name not in attributes(
+        family(tree, owner.name), {"self", "cls"}
+    ):
         return
-    first = parameters(function)[0]
-    words = f"`{name}` is an attribute of `{first}`"
-    uses = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == name]
-    edits = [text.replace(use, f"{first}.{name}", words) for use in uses]
-    yield Proposal(code=text.edited(*edits), message=words)
-
-
-def _attributes(owner: ast.ClassDef) -> set[str]:
-    found = {node.name for node in owner.body if isinstance(node, FunctionNode)}
-    for node in ast.walk(owner):
-        if isinstance(node, ast.Attribute) and ast.unparse(node.value) in {"self", "cls"}:
-            found.add(node.attr)
-        elif isinstance(node, ast.Assign) and node in owner.body:
-            found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
-    return found
+    words = f"`{name}` is an attribute of `{first[0]}`"
+    uses = [n for n in ast.walk(method) if isinstance(n, ast.Name) and n.id == name]
+    if all(isinstance(use.ctx, ast.Load) and is_placed(text, use) for use in uses):
+        edits = [text.replace(use, f"{first[0]}.{name}", words) for use in uses]
+        yield Proposal(code=text.edited(*edits), message=words)
 
 
 EXAMPLES = (
@@ -105,7 +101,7 @@ EXAMPLES = (
         before="class Cart:\n    @property\n    def n(self):\n        return 1\n\n"
         "    def add(\n        item,\n    ):\n        return item\n",
         after="class Cart:\n    @property\n    def n(self):\n        return 1\n\n"
-        "    def add(self, \n        item,\n    ):\n        return item\n",
+        "    def add(\n        self,\n        item,\n    ):\n        return item\n",
         line=9,
     ),
     Example(
@@ -145,5 +141,22 @@ EXAMPLES = (
         before="class Cart:\n    def total(self):\n        return rate()\n",
         after=None,
         line=3,
+    ),
+    Example(
+        error="TypeError: Cart.add() takes 2 positional arguments but 3 were given",
+        before="class Cart:\n    def __init__(this):\n        this.items = []\n\n"
+        "    def add(this, item):\n        this.items.append(item)\n",
+        after=None,
+        line=6,
+    ),
+    Example(
+        error="NameError: name 'rate' is not defined",
+        before="class Base:\n    def rate(self):\n        return 1\n\n\nclass Cart(Base):\n"
+        "    def total(self):\n        def each(n):\n            return n * rate()\n\n"
+        "        return each(2)\n",
+        after="class Base:\n    def rate(self):\n        return 1\n\n\nclass Cart(Base):\n"
+        "    def total(self):\n        def each(n):\n            return n * self.rate()\n\n"
+        "        return each(2)\n",
+        line=9,
     ),
 )

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.edits import Edit, Text
 from pytest_bayesloc.domain.fixing import Proposal
 from pytest_bayesloc.domain.source import FunctionNode
+from pytest_bayesloc.fixes.calls import kept
 from pytest_bayesloc.fixes.syntax import tree_of
 from pytest_bayesloc.fixes.tool import Example
 
@@ -18,25 +20,45 @@ if TYPE_CHECKING:
 
 MAKERS = frozenset({"list", "dict", "set", "defaultdict", "deque", "Counter", "OrderedDict"})
 #: Methods that only look.
-LOOKS = frozenset({"get", "items", "keys", "values", "index", "count", "copy", "join", "format"})
+LOOKS = frozenset({"get", "items", "keys", "values", "index", "count", "copy", "union"})
+#: Functions that only look, or copy.
+READERS = frozenset(
+    {"len", "sum", "sorted", "list", "tuple", "set", "frozenset", "dict", "any", "all", "max",
+     "min", "str", "repr", "print", "bool", "isinstance", "type", "enumerate", "range"}
+)  # fmt: skip
+_LATE = "annotations"
+_DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 
 
 def propose(task: Task, project: Project) -> Iterator[Proposal]:
     """The file with each mutable default of what was executed made in the function."""
     del project
     tree = tree_of(task.code)
+    if tree is not None:
+        yield from kept(task, _proposals(task, tree))
+
+
+def _proposals(task: Task, tree: ast.Module) -> Iterator[Proposal]:
     text = Text(task.code)
-    lines = {task.line, *task.lines}
-    for function in ast.walk(tree) if tree is not None else ():
-        if not isinstance(function, FunctionNode) or not _is_executed(function, lines):
-            continue
+    lines = list(dict.fromkeys((task.line, *task.lines)))
+    functions = [n for n in ast.walk(tree) if isinstance(n, FunctionNode)]
+    is_late = any(
+        isinstance(n, ast.ImportFrom) and n.module == "__future__" and n.names[0].name == _LATE
+        for n in tree.body
+    )
+    # The body alone: the line of ``def`` is executed when the file is imported.
+    ranks = [(_rank(function, lines), function) for function in functions]
+    executed = [pair for pair in ranks if pair[0] < len(lines)]
+    for _, function in sorted(executed, key=lambda pair: pair[0]):
         for parameter, default in _defaults(function):
             if _is_mutable(default) and _is_shared(function, parameter.arg):
-                yield _mended(text, function, parameter.arg, default)
+                yield _mended(text, function, (parameter, default), is_late=is_late)
 
 
-def _is_executed(function: FunctionNode, lines: set[int]) -> bool:
-    return any(function.lineno <= line <= (function.end_lineno or 0) for line in lines)
+def _rank(function: FunctionNode, lines: list[int]) -> int:
+    """How suspicious a function is: the place of its first executed line."""
+    body = range(function.body[0].lineno, (function.end_lineno or 0) + 1)
+    return next((rank for rank, line in enumerate(lines) if line in body), len(lines))
 
 
 def _defaults(function: FunctionNode) -> list[tuple[ast.arg, ast.expr]]:
@@ -50,7 +72,7 @@ def _defaults(function: FunctionNode) -> list[tuple[ast.arg, ast.expr]]:
 def _is_mutable(default: ast.expr) -> bool:
     if isinstance(default, ast.Call):
         return ast.unparse(default.func).rpartition(".")[2] in MAKERS
-    return isinstance(default, (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp))
+    return isinstance(default, _DISPLAYS)
 
 
 def _is_shared(function: FunctionNode, name: str) -> bool:
@@ -61,7 +83,7 @@ def _is_shared(function: FunctionNode, name: str) -> bool:
 
 
 def _looked_at(node: ast.AST) -> list[ast.expr]:
-    """What ``node`` only looks at."""
+    """What ``node`` only looks at, or makes something new of."""
     if isinstance(node, ast.Attribute):
         return [node.value] if node.attr in LOOKS else []
     if isinstance(node, ast.Subscript):
@@ -70,31 +92,56 @@ def _looked_at(node: ast.AST) -> list[ast.expr]:
         return [node.iter]
     if isinstance(node, ast.Compare):
         return [node.left, *node.comparators]
-    is_call = isinstance(node, ast.Call) and ast.unparse(node.func) in {"len", "sum", "sorted"}
-    return node.args if is_call and isinstance(node, ast.Call) else []
+    if isinstance(node, ast.Call) and ast.unparse(node.func) in READERS:
+        return list(node.args)
+    return _copied(node)
 
 
-def _mended(text: Text, function: FunctionNode, name: str, default: ast.expr) -> Proposal:
+def _copied(node: ast.AST) -> list[ast.expr]:
+    """What a test, a sum of lists, a star or an f-string takes."""
+    if isinstance(node, (ast.If, ast.While, ast.IfExp)):
+        return [node.test]
+    if isinstance(node, ast.UnaryOp):
+        return [node.operand]
+    if isinstance(node, ast.BinOp):
+        return [node.left, node.right]
+    if isinstance(node, (ast.Starred, ast.FormattedValue)):
+        return [node.value]
+    if isinstance(node, ast.Dict):  # two stars have no key
+        return [v for k, v in zip(node.keys, node.values, strict=True) if k is None]
+    return []
+
+
+def _mended(
+    text: Text, function: FunctionNode, pair: tuple[ast.arg, ast.expr], *, is_late: bool
+) -> Proposal:
+    parameter, default = pair
+    name = parameter.arg
     words = f"`{name}` of `{function.name}` is made anew in each call"
     first = function.body[0]
     if _is_docstring(first) and len(function.body) > 1:
         first = function.body[1]
+    decorators = getattr(first, "decorator_list", [])
     start = text.start(first)
+    if decorators:  # the sign before the first is in front of its expression
+        start = text.between(0, text.start(decorators[0])).encode().rindex(b"@")
     indent = text.between(start - first.col_offset, start)
     if indent.strip():  # behind the colon
-        indent, lead = "", f"{name} = {text.of(default)} if {name} is None else {name}; "
+        lead = f"{name} = {text.of(default)} if {name} is None else {name}; "
     else:
         step = "\t" if indent.startswith("\t") else "    "
         lead = f"if {name} is None:\n{indent}{step}{name} = {text.of(default)}\n{indent}"
-    if _is_docstring(first):  # nothing but a docstring: nothing is shared
-        start = text.end(first)
-        lead = f"\n{indent}" + lead.rstrip()
     made = Edit(start=start, end=start, text=lead, line=first.lineno, words=words)
-    return Proposal(code=text.edited(text.replace(default, "None", words), made), message=words)
+    edits = [text.replace(default, "None", words), made]
+    kind = parameter.annotation
+    if kind is not None and is_late and not re.search(r"None|Optional|Any\b", text.of(kind)):
+        edits.append(text.replace(kind, f"{text.of(kind)} | None", words))
+    return Proposal(code=text.edited(*edits), message=words)
 
 
 def _is_docstring(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    value = node.value if isinstance(node, ast.Expr) else None
+    return isinstance(value, ast.Constant) and isinstance(value.value, str)
 
 
 _SHARED = "AssertionError: assert [1, 2] == [2]"
@@ -137,5 +184,29 @@ EXAMPLES = (
         before="def f(x, seen=[]):\n    return seen\n\n\ndef g(x):\n    return x\n",
         after=None,
         line=6,
+    ),
+    Example(
+        error=_SHARED,
+        before="from __future__ import annotations\n\n\n"
+        "def f(x, seen: list[int] = []) -> list[int]:\n    seen.append(x)\n    return seen\n",
+        after="from __future__ import annotations\n\n\n"
+        "def f(x, seen: list[int] | None = None) -> list[int]:\n    if seen is None:\n"
+        "        seen = []\n    seen.append(x)\n    return seen\n",
+        line=5,
+    ),
+    Example(
+        error=_SHARED,
+        before="def f(x, seen=[]):\n    @cache\n    def more():\n        seen.append(x)\n\n"
+        "    more()\n    return seen\n",
+        after="def f(x, seen=None):\n    if seen is None:\n        seen = []\n    @cache\n"
+        "    def more():\n        seen.append(x)\n\n    more()\n    return seen\n",
+        line=7,
+    ),
+    Example(
+        error=_SHARED,
+        before="def f(x, names=[]):\n    if not names:\n        return [x]\n"
+        "    return [*names, x] + list(names)\n",
+        after=None,
+        line=4,
     ),
 )

@@ -4,51 +4,82 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.edits import Text
 from pytest_bayesloc.domain.fixing import Proposal
+from pytest_bayesloc.fixes.calls import brief, called, is_placed, kept
 from pytest_bayesloc.fixes.syntax import function_at, nodes_at, tree_of
 from pytest_bayesloc.fixes.tool import Example
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from pytest_bayesloc.domain.fixing import Project, Task
 
-    Pick = Callable[[ast.AST], list[ast.expr]]
+    Pick = Callable[[ast.AST], Sequence[ast.expr]]
 
-TYPES = frozenset({"str", "int", "float", "bytes", "list", "tuple", "set", "dict", "NoneType"})
-
-
-@dataclass(frozen=True, slots=True)
-class _Rule:
-    """What a message calls for: which expressions of the line, converted how."""
-
-    message: re.Pattern[str]
-    pick: Pick
-    forms: tuple[str, ...]
+_WANTS = (("{}.encode", "text"), ("{}.decode", "bytes"), ("str(", "other"), ("int(", "text"),
+          ("float(", "text"), ("tuple(", "other"), ("map(", "other"))  # fmt: skip
 
 
 def propose(task: Task, project: Project) -> Iterator[Proposal]:
     """The line with each conversion that the message calls for, at each place where it fits."""
     del project
     tree = tree_of(task.code)
-    if tree is None:
-        return
-    text = Text(task.code)
-    if task.error_type == "AssertionError":
-        yield from _returned(task, tree, text)
-        return
-    for rule in _RULES:
-        found = rule.message.search(task.message)
-        if found is None:
-            continue
-        nodes = [n for node in nodes_at(tree, task.line) for n in rule.pick(node)]
-        for form in rule.forms:
-            for node in sorted(nodes, key=lambda node: _doubt(node, form, task.values)):
-                yield from _converted(text, node, form)
+    if tree is not None:
+        is_compared = task.error_type == "AssertionError"
+        yield from kept(task, (_returned if is_compared else _used)(task, tree, Text(task.code)))
+
+
+def _used(task: Task, tree: ast.Module, text: Text) -> Iterator[Proposal]:
+    rules = ((rule, re.search(rule[0], task.message)) for rule in _RULES)
+    steps = next((rule[1] for rule, found in rules if found is not None), ())
+    sides = _SIDES.search(task.message)
+    if not steps and sides is not None:
+        steps = _of_sides(*_types(sides), is_comparison=sides["less"] is not None)
+    line = list(nodes_at(tree, task.line))
+    for pick, form in steps:
+        nodes = [n for node in line for n in pick(node) if is_placed(text, n) and _fits(n, form)]
+        doubts = [_doubt(node, form, task.values) for node in nodes]
+        for _, i in sorted((doubt, i) for i, doubt in enumerate(doubts)):
+            yield from _converted(text, nodes[i], form)
+    if sides is not None and sides["left"] == sides["right"] == "str":
+        yield from _both(text, line)
+
+
+def _types(sides: re.Match[str]) -> tuple[str, str]:
+    return sides["left"] or sides["l"], sides["right"] or sides["r"]
+
+
+def _of_sides(left: str, right: str, *, is_comparison: bool) -> tuple[tuple[Pick, str], ...]:
+    """What is converted where a value of the type ``left`` meets one of the type ``right``."""
+    first, second = (_less, _more) if is_comparison else (_left, _right)
+    numbers = {"int", "float"}
+    if left in numbers and right == "str":
+        return (second, "int({})"), (second, "float({})"), (first, "str({})")
+    if left == "str" and right in numbers:
+        return (first, "int({})"), (first, "float({})"), (second, "str({})")
+    sized = {"list", "tuple", "set", "frozenset"}
+    if left in sized and right in sized and left != right:
+        return (second, f"{left}({{}})"), (first, f"{right}({{}})")
+    if left == right == "list" and not is_comparison:  # of a difference, an intersection
+        return ((_left, "set({})"),)
+    return ()
+
+
+def _both(text: Text, line: list[ast.AST]) -> Iterator[Proposal]:
+    """Both sides as numbers."""
+    for node in line:
+        if isinstance(node, ast.BinOp) and is_placed(text, node):
+            left, right = text.of(node.left), text.of(node.right)
+            for name in ("int", "float"):
+                words = f"`{brief(left)}` and `{brief(right)}` become `{name}`"
+                edits = [
+                    text.replace(side, f"{name}({text.of(side)})", words)
+                    for side in (node.left, node.right)
+                ]
+                yield Proposal(code=text.edited(*edits), message=words)
 
 
 def _converted(text: Text, node: ast.expr, form: str) -> Iterator[Proposal]:
@@ -56,174 +87,245 @@ def _converted(text: Text, node: ast.expr, form: str) -> Iterator[Proposal]:
     shared = False  # the brackets of a call around a generator are its own as well
     if isinstance(node, ast.GeneratorExp):
         before = text.between(text.start(node) - 1, text.start(node))
-        shared, said = before.isalnum() or before in "_)]", said[1:-1]
+        shared = before.isalnum() or before in "_)]"
+        said = said if "," in form else said[1:-1]
     bare = isinstance(node, (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.Constant))
-    if form.startswith("{}.") and not bare:
+    if ("{}." in form) and not bare:
         said = f"({said})"
     made = f"({form.format(said)})" if shared else form.format(said)
-    if not said.startswith(form.partition("{")[0] or "\n"):
-        words = f"`{_head(said)}` becomes `{_head(made)}`"
-        yield Proposal(code=text.edited(text.replace(node, made, words)), message=words)
+    words = f"`{brief(said)}` becomes `{brief(made)}`"
+    yield Proposal(code=text.edited(text.replace(node, made, words)), message=words)
+
+
+def _fits(node: ast.expr, form: str) -> bool:
+    """Whether the conversion changes anything, as far as the text tells."""
+    if isinstance(node, ast.Call) and form.startswith(f"{called(node)}("):
+        return False
+    is_text = isinstance(node, ast.JoinedStr) or (
+        isinstance(node, ast.Constant) and isinstance(node.value, str)
+    )
+    if is_text:
+        return form.endswith(".encode()")
+    if isinstance(node, ast.Constant):
+        is_bytes = isinstance(node.value, bytes)
+        return form == "str({})" if not is_bytes else form.endswith(".decode()")
+    return True
 
 
 def _doubt(node: ast.expr, form: str, values: Mapping[str, tuple[str, str]]) -> int:
     """How little speaks for converting ``node``: 0 where a value is known that needs it."""
     _, failing = values.get(ast.unparse(node), ("", ""))
-    if isinstance(node, ast.Constant):
-        is_text = isinstance(node.value, (str, bytes))
-        return 3 if is_text == form.startswith("str(") else 1
     if not failing:
-        return 1
-    is_text = failing[:1] in {"'", '"'}
-    return 2 if is_text == form.startswith("str(") else 0
+        return 2 if isinstance(node, (ast.Constant, ast.BinOp)) else 1
+    kind = {"'": "text", '"': "text"}.get(failing[:1], "other")
+    kind = "bytes" if failing[:2] in {"b'", 'b"'} else kind
+    wanted = next((wants for lead, wants in _WANTS if form.startswith(lead)), kind)
+    return 0 if kind == wanted else 3
 
 
 def _returned(task: Task, tree: ast.Module, text: Text) -> Iterator[Proposal]:
     """What a function returns as the type that the test compares it with."""
-    found = re.match(r"assert (.+) == (.+)", task.message.partition("\n")[0])
+    lines = task.message.splitlines()
+    found = next(filter(None, (re.match(r"assert (.+) == (.+)", line) for line in lines)), None)
     if found is None:
         return
     try:
         left, right = (ast.literal_eval(side) for side in found.groups())
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return
-    if type(left) is type(right) or not _is_same_otherwise(left, right):
-        return
-    for line in (task.line, *task.lines):
+    forms = [*_forms(left, right), *_forms(right, left)]
+    for value in _results(task, tree) if forms else ():
+        for form in forms:
+            if is_placed(text, value) and _fits(value, form):
+                yield from _converted(text, value, form)
+
+
+def _results(task: Task, tree: ast.Module) -> Iterator[ast.expr]:
+    """What is returned on the lines that were executed."""
+    for line in dict.fromkeys((task.line, *task.lines)):
         function = function_at(tree, line)
         for node in ast.walk(function) if function is not None else ():
-            if isinstance(node, ast.Return) and node.value is not None and node.lineno == line:
-                for value in (right, left):
-                    yield from _converted(text, node.value, _form(value))
+            if not isinstance(node, ast.Return) or node.value is None:
+                continue
+            if node.lineno <= line <= (node.end_lineno or 0):
+                yield node.value
 
 
-def _is_same_otherwise(left: object, right: object) -> bool:
-    """Whether one is the other in another type: ``'3'`` and ``3``, a list and a tuple."""
+def _forms(value: object, wanted: object) -> list[str]:
+    """The conversions that make of ``value`` what is wanted."""
+    if type(value) is type(wanted):
+        is_listed = isinstance(value, list) and isinstance(wanted, list) and value and wanted
+        inner = _forms(value[0], wanted[0]) if is_listed else []  # type: ignore[index]  # lists
+        said = [form.format("item") for form in inner]
+        same = [s for s in said if isinstance(wanted, list) and _is_each(value, wanted)]
+        return [f"[{each} for item in {{}}]" for each in same]
+    if isinstance(value, bytes) and isinstance(wanted, str):
+        return ["{}.decode()"] if value.decode("utf-8", "replace") == wanted else []
+    if isinstance(value, str) and isinstance(wanted, bytes):
+        return ["{}.encode()"] if value.encode() == wanted else []
     sized = (list, tuple, set, frozenset)
-    if isinstance(left, sized) and isinstance(right, sized):
-        return list(left) == list(right) or set(map(repr, left)) == set(map(repr, right))
-    if isinstance(left, (bytes, str)) and isinstance(right, (bytes, str)):
-        texts = [v.decode("utf-8", "replace") if isinstance(v, bytes) else v for v in (left, right)]
-        return texts[0] == texts[1]
-    return str(left) == str(right)
+    if isinstance(value, sized) and isinstance(wanted, sized):
+        is_ordered = list(value) == list(wanted)
+        is_sorted = isinstance(wanted, list) and not is_ordered
+        is_same = is_ordered or sorted(map(repr, value)) == sorted(map(repr, wanted))
+        first = ["sorted({})"] if is_sorted else []
+        return [*first, f"{type(wanted).__name__}({{}})"] if is_same else []
+    plain = type(wanted) in {str, int, float} and type(value) in {str, int, float}
+    return [f"{type(wanted).__name__}({{}})"] if plain and str(value) == str(wanted) else []
 
 
-def _form(value: object) -> str:
-    return "{}.encode()" if isinstance(value, bytes) else f"{type(value).__name__}({{}})"
-
-
-def _head(text: str) -> str:
-    line = text.partition("\n")[0]
-    return line if len(line) <= 40 else f"{line[:37]}..."
+def _is_each(value: object, wanted: list[object]) -> bool:
+    is_like = isinstance(value, list) and len(value) == len(wanted)
+    return is_like and list(map(str, value if isinstance(value, list) else ())) == [
+        str(item) for item in wanted
+    ]
 
 
 # -- which expressions
 
 
-def _sides(*kinds: type[ast.operator]) -> Pick:
-    def pick(node: ast.AST) -> list[ast.expr]:
-        if isinstance(node, ast.BinOp) and (not kinds or isinstance(node.op, kinds)):
-            return [node.right, node.left]
-        if isinstance(node, ast.AugAssign) and (not kinds or isinstance(node.op, kinds)):
-            return [node.value]
-        return []
-
-    return pick
+def _left(node: ast.AST) -> Sequence[ast.expr]:
+    return [node.left] if isinstance(node, ast.BinOp) else []
 
 
-def _compared(node: ast.AST) -> list[ast.expr]:
-    return [node.left, *node.comparators] if isinstance(node, ast.Compare) else []
+def _right(node: ast.AST) -> Sequence[ast.expr]:
+    if isinstance(node, ast.AugAssign):
+        return [node.value]
+    return [node.right] if isinstance(node, ast.BinOp) else []
 
 
-def _indices(node: ast.AST) -> list[ast.expr]:
+def _less(node: ast.AST) -> Sequence[ast.expr]:
+    return [node.left, *node.comparators[:-1]] if isinstance(node, ast.Compare) else []
+
+
+def _more(node: ast.AST) -> Sequence[ast.expr]:
+    return node.comparators if isinstance(node, ast.Compare) else []
+
+
+def _indices(node: ast.AST) -> Sequence[ast.expr]:
     is_index = isinstance(node, ast.Subscript) and not isinstance(
         node.slice, (ast.Slice, ast.Tuple)
     )
     return [node.slice] if is_index and isinstance(node, ast.Subscript) else []
 
 
-def _indexed(node: ast.AST) -> list[ast.expr]:
+def _bounds(node: ast.AST) -> Sequence[ast.expr]:
+    bounds = (node.upper, node.lower, node.step) if isinstance(node, ast.Slice) else ()
+    return [bound for bound in bounds if bound is not None]
+
+
+def _indexed(node: ast.AST) -> Sequence[ast.expr]:
     return [node.value] if isinstance(node, ast.Subscript) else []
 
 
-def _arguments(node: ast.AST) -> list[ast.expr]:
-    return list(node.args) if isinstance(node, ast.Call) else []
+def _arguments(node: ast.AST) -> Sequence[ast.expr]:
+    if not isinstance(node, ast.Call):
+        return []
+    given = [*node.args, *(keyword.value for keyword in node.keywords)]
+    return [argument for argument in given if not isinstance(argument, ast.Starred)]
 
 
-def _counted(node: ast.AST) -> list[ast.expr]:
-    is_len = isinstance(node, ast.Call) and ast.unparse(node.func) == "len"
-    return list(node.args) if is_len and isinstance(node, ast.Call) else []
+def _owner(node: ast.AST) -> Sequence[ast.expr]:
+    is_method = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+    func = node.func if is_method and isinstance(node, ast.Call) else None
+    return [func.value] if isinstance(func, ast.Attribute) else []
 
 
-def _joined(node: ast.AST) -> list[ast.expr]:
-    is_join = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
-    named = is_join and isinstance(node, ast.Call) and ast.unparse(node.func).endswith(".join")
-    return list(node.args) if named and isinstance(node, ast.Call) else []
+def _named(*names: str) -> Pick:
+    """The arguments of calls of what is named so."""
+    return lambda node: (
+        _arguments(node) if isinstance(node, ast.Call) and called(node) in names else []
+    )
 
 
-def _keys(node: ast.AST) -> list[ast.expr]:
+def _looped(node: ast.AST) -> Sequence[ast.expr]:
+    return [node.iter] if isinstance(node, (ast.For, ast.comprehension)) else []
+
+
+def _shown(node: ast.AST) -> Sequence[ast.expr]:
+    """What stands behind ``%``."""
+    if not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod)):
+        return []
+    return node.right.elts if isinstance(node.right, ast.Tuple) else [node.right]
+
+
+def _keys(node: ast.AST) -> Sequence[ast.expr]:
     if isinstance(node, ast.Compare):
         return [node.left]
     if isinstance(node, ast.Dict):
         return [key for key in node.keys if key is not None]
-    return [*_indices(node), *_arguments(node)] + (node.elts if isinstance(node, ast.Set) else [])
+    if isinstance(node, (ast.DictComp, ast.SetComp)):
+        return [node.key if isinstance(node, ast.DictComp) else node.elt]
+    return [*_indices(node), *(node.elts if isinstance(node, ast.Set) else [])]
 
 
-def _any(node: ast.AST) -> list[ast.expr]:
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        return [*node.args, node.func.value]
-    return [*_sides()(node), *_compared(node), *_arguments(node)]
-
-
-_NUMBERS = ("int({})", "float({})")
-_LAZY = r"'(generator|map|filter|zip|dict_\w+|range|reversed)' object is not subscriptable"
-_RULES = tuple(
-    _Rule(re.compile(message), pick, forms)
-    for message, pick, forms in (
-        (r'can only concatenate str \(not "(int|float|\w+)"\)', _sides(ast.Add), ("str({})",)),
-        (r'can only concatenate list \(not "\w+"\)', _sides(ast.Add), ("list({})", "[{}]")),
-        (r'can only concatenate tuple \(not "\w+"\)', _sides(ast.Add), ("tuple({})", "({},)")),
-        (
-            r"unsupported operand type\(s\) for .+: '(int|float)' and 'str'",
-            _sides(),
-            ("int({})", "float({})", "str({})"),
-        ),
-        (
-            r"unsupported operand type\(s\) for .+: 'str' and '(int|float)'",
-            _sides(),
-            ("int({})", "float({})", "str({})"),
-        ),
-        (
-            r"unsupported operand type\(s\) for .+'(list|set|tuple)'",
-            _sides(),
-            ("set({})", "list({})"),
-        ),
-        (r"'str' object cannot be interpreted as an integer", _arguments, ("int({})",)),
-        (r"'float' object cannot be interpreted as an integer", _arguments, ("int({})",)),
-        (r"indices must be integers(?: or slices)?, not (str|float)", _indices, ("int({})",)),
-        (r"slice indices must be integers", _indexed, ("list({})",)),
-        (r"bytes-like object is required, not 'str'", _any, ("{}.encode()",)),
-        (r"(?:string argument without an|(?:Strings|Unicode-objects) must be) encod", _arguments, ("{}.encode()",)),
-        (r"can't concat str to bytes", _sides(ast.Add), ("{}.encode()",)),
-        (r'can only concatenate str \(not "bytes"\)', _sides(ast.Add), ("{}.decode()",)),
-        (r"must be str(?:, not bytes| or a tuple of str, not bytes)", _any, ("{}.decode()",)),
-        (r"first arg must be bytes .*not str", _any, ("{}.encode()",)),
-        (r"cannot use a string pattern on a bytes-like object", _arguments, ("{}.decode()",)),
-        (r"cannot use a bytes pattern on a string-like object", _arguments, ("{}.encode()",)),
-        (r"expected str instance, \w+ found", _joined, ("map(str, {})",)),
-        (r"unhashable type: '(list|set|dict)'", _keys, ("tuple({})", "frozenset({})")),
-        (r"not supported between instances of 'str' and '(int|float)'", _compared, _NUMBERS),
-        (r"not supported between instances of '(int|float)' and 'str'", _compared, _NUMBERS),
-        (r"has no len\(\)", _counted, ("list({})", "str({})")),
-        (_LAZY, _indexed, ("list({})",)),
-        (r"'set' object is not subscriptable", _indexed, ("sorted({})", "list({})")),
-        (r"'int' object is not (iterable|subscriptable)", _any, ("[{}]", "str({})", "range({})")),
-        (r"can't multiply sequence by non-int of type '(float|str)'", _sides(ast.Mult), _NUMBERS),
-        (r"must be real number, not str", _arguments, ("float({})",)),
-        (r"expected string or bytes-like object", _arguments, ("str({})",)),
-        (r"must be str, not (int|float)", _arguments, ("str({})",)),
-    )
+_MAKERS = _named("set", "frozenset", "dict", "Counter", "fromkeys")
+_TEXTS = _named("add", "setdefault", "get", "pop", "append")
+_SIDES = re.compile(
+    r"unsupported operand type\(s\) for [^:]+: '(?P<left>\w+)' and '(?P<right>\w+)'"
+    r"|(?P<less>not supported) between instances of '(?P<l>\w+)' and '(?P<r>\w+)'"
 )
+_LAZY = r"'?(generator|map|filter|zip|dict_\w+|reversed|enumerate|\w*iterator)'?"
+_RULES: tuple[tuple[str, tuple[tuple[Pick, str], ...]], ...] = (
+    (r'concatenate str \(not "bytes"\)', ((_right, "{}.decode()"), (_left, "{}.encode()"))),
+    (
+        r'concatenate str \(not "(int|float)"\)',
+        ((_right, "str({})"), (_left, "int({})"), (_left, "float({})")),
+    ),
+    (r'concatenate str \(not "(?!NoneType)\w+"\)', ((_right, "str({})"),)),
+    (r'concatenate list \(not "(?!NoneType)\w+"\)', ((_right, "list({})"), (_right, "[{}]"))),
+    (
+        r'concatenate tuple \(not "(?!NoneType)\w+"\)',
+        ((_right, "tuple({})"), (_right, "({},)"), (_left, "list({})")),
+    ),
+    (
+        r"string argument without an encoding|(?:Strings|Unicode-objects) must be encoded",
+        ((_arguments, "{}.encode()"),),
+    ),
+    (r"can't concat str to bytes", ((_right, "{}.encode()"), (_left, "{}.decode()"))),
+    (
+        r"'(str|float)' object cannot be interpreted as an integer",
+        ((_arguments, "int({})"),),
+    ),
+    (r"%\w format: .*number is required, not str", ((_shown, "int({})"), (_shown, "float({})"))),
+    (r"slice indices must be integers", ((_bounds, "int({})"),)),
+    (r"indices must be integers(?: or slices)?, not '?(str|float)", ((_indices, "int({})"),)),
+    (
+        r"bytes-like object is required, not 'str'",
+        ((_arguments, "{}.encode()"), (_less, "{}.encode()"), (_owner, "{}.decode()"),
+         (_more, "{}.decode()")),
+    ),
+    (
+        r"must be str(?:, not bytes| or a tuple of str, not bytes)",
+        ((_arguments, "{}.decode()"), (_owner, "{}.encode()")),
+    ),
+    (r"must be bytes .*not str", ((_arguments, "{}.encode()"), (_owner, "{}.decode()"))),
+    (r"cannot use a string pattern on a bytes-like object", ((_arguments, "{}.decode()"),)),
+    (r"cannot use a bytes pattern on a string-like object", ((_arguments, "{}.encode()"),)),
+    (r"expected str instance, bytes found", ((_named("join"), "[item.decode() for item in {}]"),)),
+    (r"expected str instance, (?!NoneType)\w+ found", ((_named("join"), "map(str, {})"),)),
+    (
+        r"unhashable type: 'list'",
+        ((_keys, "tuple({})"), (_MAKERS, "map(tuple, {})"), (_TEXTS, "tuple({})"),
+         (_arguments, "tuple({})")),
+    ),
+    (r"unhashable type: 'set'", ((_keys, "frozenset({})"), (_MAKERS, "map(frozenset, {})"),
+                                 (_arguments, "frozenset({})"))),
+    (rf"type {_LAZY} has no len\(\)", ((_named("len"), "list({})"),)),
+    (r"type '(int|float)' has no len\(\)", ((_named("len"), "str({})"),)),
+    (rf"{_LAZY} object is not subscriptable", ((_indexed, "list({})"),)),
+    (r"'set' object is not subscriptable", ((_indexed, "sorted({})"), (_indexed, "list({})"))),
+    (r"'int' object is not subscriptable", ((_indexed, "str({})"),)),
+    (r"'int' object is not iterable", ((_looped, "range({})"), (_looped, "str({})"),
+                                       (_arguments, "[{}]"))),
+    (
+        r"can't multiply sequence by non-int of type '(float|str)'",
+        ((_right, "int({})"), (_right, "float({})"), (_left, "float({})"), (_left, "int({})")),
+    ),
+    (r"must be real number, not str", ((_arguments, "float({})"),)),
+    (r"expected string or bytes-like object(?!.*NoneType)", ((_arguments, "str({})"),)),
+    (r"must be str, not (int|float)", ((_arguments, "str({})"),)),
+)  # fmt: skip
 
 EXAMPLES = (
     Example(
@@ -284,6 +386,36 @@ EXAMPLES = (
     Example(
         error="TypeError: f() takes 1 positional argument but 2 were given",
         before="def f(x):\n    return x + 1\n",
+        after=None,
+        line=2,
+    ),
+    Example(
+        error='TypeError: can only concatenate str (not "int") to str',
+        before="def f(n):\n    # how many\n    return 'a' + n + 'b'\n",
+        after="def f(n):\n    # how many\n    return 'a' + str(n) + 'b'\n",
+        line=3,
+    ),
+    Example(
+        error="TypeError: slice indices must be integers or None or have an __index__ method",
+        before="class C:\n    def half(self, n):\n        return self.items[: n / 2]\n",
+        after="class C:\n    def half(self, n):\n        return self.items[: int(n / 2)]\n",
+        line=3,
+    ),
+    Example(
+        error="AssertionError: assert b'x' == 'x'",
+        before="def f(x):\n    return x\n",
+        after="def f(x):\n    return x.decode()\n",
+        line=2,
+    ),
+    Example(
+        error="TypeError: unhashable type: 'list'",
+        before="def f(rows):\n    return len(set(rows))\n",
+        after="def f(rows):\n    return len(set(map(tuple, rows)))\n",
+        line=2,
+    ),
+    Example(
+        error="AssertionError: assert 'None' == None",
+        before="def f(x):\n    return x\n",
         after=None,
         line=2,
     ),

@@ -6,10 +6,22 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from pytest_bayesloc.domain.edits import Text
+from pytest_bayesloc.domain.edits import Edit, Text
 from pytest_bayesloc.domain.fixing import Proposal
-from pytest_bayesloc.fixes.calls import adding, arguments, called, calls_at, in_scope, without
-from pytest_bayesloc.fixes.syntax import similar, tree_of
+from pytest_bayesloc.domain.source import FunctionNode
+from pytest_bayesloc.fixes.calls import (
+    adding,
+    arguments,
+    called,
+    calls_at,
+    heads,
+    in_scope,
+    kept,
+    methods,
+    takes_owner,
+    without,
+)
+from pytest_bayesloc.fixes.syntax import BUILT_IN, bound_in, similar, tree_of
 from pytest_bayesloc.fixes.tool import Example
 
 if TYPE_CHECKING:
@@ -20,45 +32,69 @@ if TYPE_CHECKING:
 _MISSING = re.compile(
     r"([\w.<>]+)\(\) missing \d+ required (positional|keyword-only) arguments?: (.+)"
 )
-_SURPLUS = re.compile(r"([\w.<>]+)\(\) takes .*positional arguments? but (\d+)")
+_SURPLUS = re.compile(
+    r"([\w.<>]+)\(\) takes (?:from \d+ to )?(\d+) positional arguments?"
+    r" but (\d+) (?:positional|was|were)"
+)
 _TWICE = re.compile(r"([\w.<>]+)\(\) got multiple values for argument '(\w+)'")
+N_OTHERS = 3  # names in scope that are called otherwise
 
 
 def propose(task: Task, project: Project) -> Iterator[Proposal]:
     """The call with what it lacks from the scope, or without what is too much."""
     tree = tree_of(task.code)
-    if tree is None:
-        return
-    text = Text(task.code)
+    if tree is not None:
+        yield from kept(task, _proposals(task, tree, Text(task.code), project))
+
+
+def _proposals(task: Task, tree: ast.Module, text: Text, project: Project) -> Iterator[Proposal]:
     if found := _MISSING.search(task.message):
         names = re.findall(r"'(\w+)'", found.group(3))
-        for call in calls_at(tree, task.line, found.group(1)):
-            yield from _filled(tree, text, call, names, project)
+        proposals = [
+            proposal
+            for call in calls_at(tree, task.line, found.group(1))
+            for proposal in _filled(tree, text, call, (found.group(1), names), project)
+        ]
+        yield from proposals or _optional(tree, text, found.group(1), names)
     elif found := _SURPLUS.search(task.message):
+        n_surplus = int(found.group(3)) - int(found.group(2))
         for call in calls_at(tree, task.line, found.group(1)):
-            yield from _emptied(text, call)
+            yield from _named(tree, text, call, found.group(1), n_surplus)
+            yield from _emptied(tree, text, call, found.group(1), n_surplus)
     elif found := _TWICE.search(task.message):
         for call in calls_at(tree, task.line, found.group(1)):
-            yield from _once(text, call, found.group(2))
+            yield from _once(tree, text, call, found)
 
 
 def _filled(
-    tree: ast.Module, text: Text, call: ast.Call, names: list[str], project: Project
+    tree: ast.Module, text: Text, call: ast.Call, wanted: tuple[str, list[str]], project: Project
 ) -> Iterator[Proposal]:
+    function, names = wanted
     scope = in_scope(tree, call)
     passed = {ast.unparse(argument) for argument in call.args}
+    by_place = {a.arg for head in heads(tree, function) for a in head.args.posonlyargs}
     choices = [_choices(name, scope, passed) for name in names]
     if all(choices):
-        first = [values[0] for values in choices]
-        by_name = ", ".join(f"{n}={v}" for n, v in zip(names, first, strict=True))
-        yield _added(text, call, by_name)
-        for name, values in zip(names, choices, strict=True):
-            yield from (_added(text, call, f"{name}={v}") for v in values[1:] if len(names) == 1)
+        first = zip(names, (values[0] for values in choices), strict=True)
+        said = (value if name in by_place else f"{name}={value}" for name, value in first)
+        yield _added(text, call, ", ".join(said))
+    if len(names) != 1:
+        return
+    lead = "" if names[0] in by_place else f"{names[0]}="
+    exact = {names[0], f"self.{names[0]}", f"self._{names[0]}"}
+    yield from (_added(text, call, f"{lead}{v}") for v in choices[0] if v in exact)
     for other in project.calls_of(called(call)):
-        yield from _as_elsewhere(text, call, names, other, set(scope))
-    if len(names) == 1:
-        rest = [name for name in scope if name not in passed and "." not in name][:4]
-        yield from (_added(text, call, f"{names[0]}={name}") for name in rest)
+        yield from _as_elsewhere(text, call, names[0], other, scope)
+    yield from (_added(text, call, f"{lead}{v}") for v in choices[0])
+    plain = [name for name in _local(tree, call) if name not in passed | {"self", "cls"}]
+    yield from (_added(text, call, f"{lead}{name}") for name in plain[:N_OTHERS])
+
+
+def _local(tree: ast.Module, call: ast.Call) -> list[str]:
+    """The parameters and variables of the functions around ``call``."""
+    functions = [n for n in ast.walk(tree) if isinstance(n, FunctionNode)]
+    holding = [f for f in functions if f.lineno <= call.lineno <= (f.end_lineno or 0)]
+    return list(dict.fromkeys(name for f in reversed(holding) for name in bound_in(f)))
 
 
 def _choices(name: str, scope: list[str], passed: set[str]) -> list[str]:
@@ -69,14 +105,20 @@ def _choices(name: str, scope: list[str], passed: set[str]) -> list[str]:
 
 
 def _as_elsewhere(
-    text: Text, call: ast.Call, names: list[str], other: str, scope: set[str]
+    text: Text, call: ast.Call, name: str, other: str, scope: list[str]
 ) -> Iterator[Proposal]:
-    """The keyword as another call in the project gives it."""
+    """The argument as another call in the project gives it, by name or in the same place."""
     tree = ast.parse(other, mode="eval").body
-    for keyword in tree.keywords if isinstance(tree, ast.Call) else ():
-        used = {n.id for n in ast.walk(keyword.value) if isinstance(n, ast.Name)}
-        if names == [keyword.arg] and used <= scope:
-            yield _added(text, call, f"{keyword.arg}={ast.unparse(keyword.value)}")
+    if not isinstance(tree, ast.Call):
+        return
+    values = [(f"{name}=", k.value) for k in tree.keywords if k.arg == name]
+    n_given = len(call.args)
+    if not values and not call.keywords and len(tree.args) == n_given + 1:
+        values = [("", tree.args[n_given])]
+    for lead, value in values:
+        used = {n.id for n in ast.walk(value) if isinstance(n, ast.Name)}
+        if used <= {*scope, *BUILT_IN} and not isinstance(value, ast.Starred):
+            yield _added(text, call, f"{lead}{ast.unparse(value)}")
 
 
 def _added(text: Text, call: ast.Call, written: str) -> Proposal:
@@ -84,23 +126,69 @@ def _added(text: Text, call: ast.Call, written: str) -> Proposal:
     return Proposal(code=text.edited(adding(text, call, written, words)), message=words)
 
 
-def _emptied(text: Text, call: ast.Call) -> Iterator[Proposal]:
+def _optional(tree: ast.Module, text: Text, function: str, names: list[str]) -> Iterator[Proposal]:
+    """The function with None as the default of what is not passed."""
+    for head in heads(tree, function):
+        every = [*head.args.posonlyargs, *head.args.args, *head.args.kwonlyargs]
+        missing = [arg for arg in every if arg.arg in names]
+        words = f"`{', '.join(names)}` of `{head.name}` may be left out"
+        edits = [
+            Edit(
+                start=text.end(arg),  # type: ignore[arg-type]  # it has a place as well
+                end=text.end(arg),  # type: ignore[arg-type]  # likewise
+                text=" = None" if arg.annotation is not None else "=None",
+                line=arg.lineno,
+                words=words,
+            )
+            for arg in missing
+        ]
+        yield Proposal(code=text.edited(*edits), message=words)
+
+
+def _named(
+    tree: ast.Module, text: Text, call: ast.Call, function: str, n_surplus: int
+) -> Iterator[Proposal]:
+    """The last argument by name, where the function takes it only so."""
+    given = {keyword.arg for keyword in call.keywords}
+    if n_surplus != 1 or not call.args or isinstance(call.args[-1], ast.Starred):
+        return
+    last = call.args[-1]
+    for arg in (arg for head in heads(tree, function) for arg in head.args.kwonlyargs):
+        if arg.arg not in given:
+            words = f"`{arg.arg}` is passed to `{called(call)}` by name"
+            edit = text.replace(last, f"{arg.arg}={text.of(last)}", words)
+            yield Proposal(code=text.edited(edit), message=words)
+
+
+def _emptied(
+    tree: ast.Module, text: Text, call: ast.Call, function: str, n_surplus: int = 1
+) -> Iterator[Proposal]:
+    bare = {m.name for m, owner in methods(tree) if not takes_owner(m, owner)}
+    if function.rpartition(".")[2] in bare:
+        return  # it lacks self, and the call is right
     given = arguments(call)
     by_place = [part for part in call.args if not isinstance(part, ast.Starred)]
-    for part in reversed(by_place):
-        words = f"`{text.of(part)}` is not passed to `{called(call)}`"
-        edit = without(text, given, given.index(part), words)
-        yield Proposal(code=text.edited(edit), message=words)
+    if n_surplus == 1 or len(by_place) < len(call.args):
+        groups = [[part] for part in reversed(by_place)]
+    else:
+        # the first argument goes with the comma behind it, the others with the one before
+        groups = [by_place[-n_surplus:]] if n_surplus < len(by_place) else []
+    for parts in groups:
+        said = ", ".join(text.of(part) for part in parts)
+        words = f"`{said}` is not passed to `{called(call)}`"
+        edits = [without(text, call, given.index(part), words) for part in parts]
+        yield Proposal(code=text.edited(*edits), message=words)
 
 
-def _once(text: Text, call: ast.Call, name: str) -> Iterator[Proposal]:
+def _once(tree: ast.Module, text: Text, call: ast.Call, found: re.Match[str]) -> Iterator[Proposal]:
+    function, name = found.groups()
     given = arguments(call)
     for keyword in call.keywords:
         if keyword.arg == name:
             words = f"`{name}` is passed to `{called(call)}` once"
-            edit = without(text, given, given.index(keyword), words)
+            edit = without(text, call, given.index(keyword), words)
             yield Proposal(code=text.edited(edit), message=words)
-    yield from _emptied(text, call)
+    yield from _emptied(tree, text, call, function)
 
 
 EXAMPLES = (
@@ -125,7 +213,7 @@ EXAMPLES = (
     Example(
         error="TypeError: price() missing 1 required keyword-only argument: 'strict'",
         before="def total(net):\n    return price(\n        net,\n    )\n",
-        after="def total(net):\n    return price(\n        net, strict=True,\n    )\n",
+        after="def total(net):\n    return price(\n        net,\n        strict=True,\n    )\n",
         line=2,
         files={"shop.py": "def f(net):\n    return price(net, strict=True)\n"},
     ),
@@ -150,6 +238,28 @@ EXAMPLES = (
     Example(
         error="TypeError: price() takes 1 positional argument but 2 were given",
         before="def total(net, rate):\n    return price(*net)\n",
+        after=None,
+        line=2,
+    ),
+    Example(
+        error="TypeError: price() takes 1 positional argument but 2 were given",
+        before="def price(net, *, strict=False):\n    return net\n\n\ndef total(net):\n"
+        "    return price(net, True)\n",
+        after="def price(net, *, strict=False):\n    return net\n\n\ndef total(net):\n"
+        "    return price(net, strict=True)\n",
+        line=6,
+    ),
+    Example(
+        error="TypeError: price() missing 1 required positional argument: 'rate'",
+        before="def price(net, rate):\n    return net * (rate or 1)\n\n\ndef total():\n"
+        "    return price(1)\n",
+        after="def price(net, rate=None):\n    return net * (rate or 1)\n\n\ndef total():\n"
+        "    return price(1)\n",
+        line=6,
+    ),
+    Example(
+        error="TypeError: key() missing 1 required positional argument: 'rate'",
+        before="def total(net, rate):\n    return sorted(net, key=key)\n",
         after=None,
         line=2,
     ),

@@ -8,8 +8,17 @@ from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.edits import Edit, Text
 from pytest_bayesloc.domain.fixing import Proposal
-from pytest_bayesloc.fixes.calls import accepted, arguments, called, calls_at, heads, without
-from pytest_bayesloc.fixes.syntax import bound_in, similar, tree_of
+from pytest_bayesloc.fixes.calls import (
+    accepted,
+    arguments,
+    called,
+    calls_at,
+    heads,
+    kept,
+    with_parameter,
+    without,
+)
+from pytest_bayesloc.fixes.syntax import bound_in, nodes_at, similar, tree_of
 from pytest_bayesloc.fixes.tool import Example
 
 if TYPE_CHECKING:
@@ -27,35 +36,34 @@ def propose(task: Task, project: Project) -> Iterator[Proposal]:
     """The call with the keyword that was meant, or without it; the head with one more."""
     tree = tree_of(task.code)
     found = _UNKNOWN.search(task.message)
-    if tree is None or found is None:
-        return
+    if tree is not None and found is not None:
+        yield from kept(task, _proposals(task, tree, found, project))
+
+
+def _proposals(
+    task: Task, tree: ast.Module, found: re.Match[str], project: Project
+) -> Iterator[Proposal]:
     name, wrong = found.group(1) or "", found.group(2) or found.group(3)
     text = Text(task.code)
+    every = [node for node in nodes_at(tree, task.line) if isinstance(node, ast.Call)]
     calls = [
         (call, keyword)
-        for call in (calls_at(tree, task.line, name) if name else _all_at(tree, task.line))
+        for call in (calls_at(tree, task.line, name) if name else every) or every
         for keyword in call.keywords
         if keyword.arg == wrong
     ]
     for call, keyword in calls:
-        known = [*accepted(tree, call, name), *_elsewhere(project, called(call))]
+        known = [*accepted(tree, call, name, project), *_elsewhere(project, called(call))]
         given = {other.arg for other in call.keywords}
         meant = [found.group(4)] if found.group(4) else []
         for other in dict.fromkeys((*meant, *similar(wrong, known))):
             if other not in given:
                 yield _renamed(text, keyword, wrong, other)
     for call, keyword in calls:
-        parts = arguments(call)
         words = f"`{wrong}` is not passed to `{called(call)}`"
-        edit = without(text, parts, parts.index(keyword), words)
+        edit = without(text, call, arguments(call).index(keyword), words)
         yield Proposal(code=text.edited(edit), message=words)
     yield from _taken(tree, text, name, wrong)
-
-
-def _all_at(tree: ast.Module, line: int) -> list[ast.Call]:
-    from pytest_bayesloc.fixes.syntax import nodes_at
-
-    return [node for node in nodes_at(tree, line) if isinstance(node, ast.Call)]
 
 
 def _elsewhere(project: Project, name: str) -> list[str]:
@@ -81,16 +89,8 @@ def _taken(tree: ast.Module, text: Text, name: str, wrong: str) -> Iterator[Prop
         used = {n.id for n in ast.walk(head) if isinstance(n, ast.Name)}
         if wrong not in used or wrong in set(bound_in(head)) or head.args.kwarg is not None:
             continue
-        start = text.start(head)
-        last = [*head.args.posonlyargs, *head.args.args, *head.args.kwonlyargs][-1:]
-        at = start + text.between(start, text.end(head)).encode().index(b"(") + 1
-        written = f"{wrong}=None"
-        if last:
-            defaults = [d for d in (*head.args.defaults, *head.args.kw_defaults) if d is not None]
-            ends = [text.end(part) for part in (*last, *defaults)]  # type: ignore[arg-type]
-            at, written = max(ends), f", {written}"
         words = f"`{head.name}` takes `{wrong}`"
-        edit = Edit(start=at, end=at, text=written, line=head.lineno, words=words)
+        edit = with_parameter(text, head, f"{wrong}=None", words)
         yield Proposal(code=text.edited(edit), message=words)
 
 
@@ -139,5 +139,18 @@ EXAMPLES = (
         before="def price(net, **more):\n    return net * rate\n",
         after=None,
         line=2,
+    ),
+    Example(
+        error="TypeError: price() got an unexpected keyword argument 'rate'",
+        before="def price(*nets, start=(1)):\n    return rate\n",
+        after="def price(*nets, start=(1), rate=None):\n    return rate\n",
+        line=2,
+    ),
+    Example(
+        error="TypeError: Cart.__init__() got an unexpected keyword argument 'itms'",
+        before="from shop import Cart\n\n\ndef new():\n    return Cart(itms=[], note='')\n",
+        after="from shop import Cart\n\n\ndef new():\n    return Cart(items=[], note='')\n",
+        line=5,
+        files={"shop.py": "@dataclass\nclass Cart:\n    items: list\n    note: str\n"},
     ),
 )

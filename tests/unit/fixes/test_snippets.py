@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -25,6 +24,7 @@ from tests.unit.fixes.snippets import BROKEN, SNIPPETS, TRAPS, Snippet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from pytest_bayesloc.domain.inspection import InspectionPatch
 
@@ -55,8 +55,7 @@ class Folder:
 
     def __init__(self, root: Path, snippet: Snippet) -> None:
         self._root = root
-        self.test = f"import app\n\n\ndef test():\n    {snippet.test}\n"
-        files = {**snippet.files, "app.py": snippet.text, "test_app.py": self.test}
+        files = {**snippet.files, "app.py": snippet.text, "test_app.py": snippet.test}
         for name, text in files.items():
             (root / name).write_text(text, encoding="utf-8")
 
@@ -90,7 +89,7 @@ def explained(error: str, folder: Folder, snippet: Snippet) -> str:
     """An assertion's message as pytest words it: the values of both sides."""
     if error != "AssertionError: ":
         return error
-    left, _, right = snippet.test.rpartition("assert ")[2].partition(" == ")
+    left, _, right = snippet.body.rpartition("assert ")[2].partition(" == ")
     program = f"import app\ntry:\n    print(repr({left}))\nexcept BaseException as e:\n    print(e)"
     done = subprocess.run(
         [sys.executable, "-B", "-c", program],
@@ -114,7 +113,7 @@ def mended(root: Path, snippet: Snippet) -> str | None:
         error=explained(error, folder, snippet),
         line=line,
         lines=(line, *lines) if line else lines,
-        test=folder.test,
+        test=snippet.test,
         test_file="test_app.py",
     )
     checker = Checker(
@@ -133,7 +132,7 @@ def mended(root: Path, snippet: Snippet) -> str | None:
         forbids=lambda candidate: out_of_bounds(candidate, ()),
         judge=lambda *_: None,
         note=pytest.fail,
-        test=folder.test,
+        test=snippet.test,
     ).run([task])
     return outcome.verified[0].candidate.after if outcome.verified else None
 
