@@ -12,7 +12,7 @@ from pytest_bayesloc.fixes.candidate import patch_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun
+    from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun, TestRun
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.ports import Clock, Runner
     from pytest_bayesloc.fixes.candidate import Candidate
@@ -133,22 +133,26 @@ class Checker:
         done = replace(done, seconds=done.seconds + rerun.seconds)
         if not passed.issuperset((*self.failing, *wholes)):
             return self._in_vain(done, rerun)
-        if any(run.verdict in _ENDLESS for run in rerun.tests.values()):
+        if any(run.verdict is Verdict.TIMEOUT for run in rerun.tests.values()):
             return replace(done, why="its tests did not end in time")
-        broken = [t for t in passing if t not in passed]
-        if broken and (broken := self._broken(fresh, broken)):
+        failed = {t: rerun.tests[t] for t in passing if t not in passed}
+        if failed and (broken := self._broken(fresh, failed)):
             why = f"{broken[0]} breaks" + (f", and {len(broken) - 1} more" if broken[1:] else "")
             return replace(done, status=Status.BREAKS, why=why)
         kept = tuple(t for t in passing if t in passed)
         return replace(done, status=Status.VERIFIED, why="", failing=self.failing, passing=kept)
 
-    def _broken(self, fresh: InspectionPatch, tests: Sequence[str]) -> list[str]:
-        """Those of ``tests`` that pass in such a process without the change."""
+    def _broken(self, fresh: InspectionPatch, failed: Mapping[str, TestRun]) -> list[str]:
+        """Those of ``failed`` that end otherwise in such a process without the change."""
         unchanged = replace(fresh, patched=fresh.original)
-        rerun = self._rerun(unchanged, tests, more_s=FRESH_S)
-        passed = _passed(rerun)
-        self._ill |= set(tests) - passed
-        return [t for t in tests if t in passed]
+        rerun = self._rerun(unchanged, tuple(failed), more_s=FRESH_S)
+        same = {
+            test
+            for test, run in failed.items()
+            if (run.verdict, run.error) == (rerun.tests[test].verdict, rerun.tests[test].error)
+        }
+        self._ill |= same
+        return [test for test in failed if test not in same]
 
     def _rerun(
         self, patch: InspectionPatch | None, tests: Sequence[str], *, more_s: float = 0.0
@@ -168,11 +172,8 @@ class Checker:
         )
         run = next(still)
         # Of a file that can't be collected, all that is known is how its traceback is printed.
-        why = run.error.removeprefix("E").strip() or run.verdict.value
+        why = run.error.removeprefix("E  ").strip() or run.verdict.value
         return replace(done, status=Status.IN_VAIN, why=why, output=run.output)
-
-
-_ENDLESS = frozenset({Verdict.TIMEOUT, Verdict.NOT_RUN})
 
 
 def _passed(rerun: Rerun) -> set[str]:

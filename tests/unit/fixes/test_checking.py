@@ -1,0 +1,118 @@
+"""A candidate is verified by all that it must mend and all that it may break."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_bayesloc.domain.fixing import Level
+from pytest_bayesloc.domain.inspection import Rerun, TestRun, Verdict
+from pytest_bayesloc.fixes.candidate import Candidate
+from pytest_bayesloc.fixes.checking import Checker, Status
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_bayesloc.domain.inspection import InspectionPatch
+
+PASS, FAIL = TestRun(verdict=Verdict.PASS), TestRun(verdict=Verdict.FAIL, error="E: same")
+OTHER = TestRun(verdict=Verdict.FAIL, error="E: other")
+SKIP, LATE = TestRun(verdict=Verdict.NOT_RUN), TestRun(verdict=Verdict.TIMEOUT)
+BEFORE, AFTER = "def f():\n    return 1\n", "def f():\n    return 2\n"
+
+
+class Scripted:
+    """Answers re-runs from two tables: without the change, and with it.
+
+    Args:
+        without: Per test, how it goes as it is.
+        changed: Per test, how it goes with the change.
+    """
+
+    def __init__(self, without: Mapping[str, TestRun], changed: Mapping[str, TestRun]) -> None:
+        self._tables = without, changed
+        self.asked: list[tuple[bool, bool, tuple[str, ...]]] = []
+
+    def rerun(
+        self, patch: InspectionPatch | None, tests: Sequence[str], *, limit_s: float
+    ) -> Rerun:
+        del limit_s
+        is_changed = patch is not None and patch.patched == AFTER
+        self.asked.append((is_changed, patch is not None and patch.fresh, tuple(tests)))
+        table = self._tables[is_changed]
+        return Rerun(tests={test: table.get(test, PASS) for test in tests}, n_swapped=1)
+
+
+def checked(
+    without: Mapping[str, TestRun],
+    changed: Mapping[str, TestRun],
+    covering: Sequence[str] = (),
+    failing: tuple[str, ...] = ("t::bad",),
+) -> tuple[Checker, Scripted, Status, str]:
+    runner = Scripted({"t::bad": FAIL, **without}, changed)
+    checker = Checker(
+        runner=runner,  # type: ignore[arg-type]  # records nothing
+        clock=lambda: 0.0,
+        deadline=100.0,
+        failing=failing,
+        covering=lambda _: covering,
+    )
+    assert checker.fails_again()
+    candidate = Candidate(
+        tools=("tool",),
+        stage="tool",
+        level=Level.SAFE,
+        file="a.py",
+        before=BEFORE,
+        after=AFTER,
+        message="m",
+    )
+    found = checker.check(candidate)
+    return checker, runner, found.status, found.why
+
+
+def test_a_fix_passes_in_a_fork_and_then_anew_with_what_it_may_break() -> None:
+    _, runner, status, _ = checked({}, {}, covering=["t::good"])
+
+    assert status is Status.VERIFIED
+    assert runner.asked[1:] == [
+        (True, False, ("t::bad",)),
+        (True, True, ("t::bad", "t::good")),
+    ]
+
+
+def test_what_fails_as_before_is_in_vain() -> None:
+    assert checked({}, {"t::bad": OTHER})[2:] == (Status.IN_VAIN, "E: other")
+
+
+def test_a_test_that_passed_must_pass() -> None:
+    assert checked({}, {"t::good": OTHER}, ["t::good"])[2:] == (Status.BREAKS, "t::good breaks")
+
+
+def test_a_test_that_fails_as_it_does_without_the_change_is_no_evidence() -> None:
+    assert checked({"t::ill": FAIL}, {"t::ill": FAIL}, ["t::ill"])[2] is Status.VERIFIED
+
+
+def test_a_test_that_fails_in_another_way_is_broken() -> None:
+    assert checked({"t::ill": FAIL}, {"t::ill": OTHER}, ["t::ill"])[2] is Status.BREAKS
+
+
+@pytest.mark.parametrize(("run", "status"), [(SKIP, Status.VERIFIED), (LATE, Status.UNSURE)])
+def test_what_is_skipped_says_nothing_and_what_does_not_end_is_not_checked(
+    run: TestRun, status: Status
+) -> None:
+    assert checked({"t::odd": run}, {"t::odd": run}, ["t::odd"])[2] is status
+
+
+def test_all_tests_of_a_file_that_could_not_be_collected_must_pass() -> None:
+    whole = {"t.py": FAIL}
+
+    assert checked(whole, {}, failing=("t.py",))[2] is Status.VERIFIED
+    assert checked(whole, {"t.py::*": OTHER}, failing=("t.py",))[2] is Status.IN_VAIN
+
+
+def test_a_test_that_passes_when_run_again_is_set_aside() -> None:
+    checker, *_ = checked({"t::flaky": PASS}, {}, failing=("t::bad", "t::flaky"))
+
+    assert (checker.failing, checker.flaky) == (("t::bad",), ("t::flaky",))
