@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from pytest_bayesloc.domain.fixing import Proposal
 from pytest_bayesloc.domain.source import lines_of, parse
 from pytest_bayesloc.fixes.syntax import indent_of, tree_of
-from pytest_bayesloc.fixes.tool import Example
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     _Made = Iterator[tuple[list[str], str]]
 
 MAX_PROPOSALS = 8
+N_ABOVE = 2
 MAX_TRIES = 24  # each is parsed, which takes some milliseconds
 _ERRORS = ("IndentationError", "TabError", "SyntaxError")
 _OPENING, _CLOSING = "([{", ")]}"
@@ -70,6 +70,7 @@ def _repairs(error: SyntaxError, lines: list[str], line: int) -> _Made:
         yield from _without_tabs(lines, line)
     elif said == "unexpected indent" or said.startswith("unindent does not match"):
         yield from _at_levels(lines, line)
+        yield from _above(lines, line)
     elif said.startswith("expected an indented block"):
         head = re.search(r"on line (\d+)", said)
         yield from _with_block(lines, line, int(head.group(1)) if head else line - 1)
@@ -105,6 +106,18 @@ def _at_levels(lines: list[str], line: int) -> _Made:
                 level + text[len(own) :] if text.strip() else text for text in lines[line - 1 : end]
             ]
             yield [*lines[: line - 1], *moved, *lines[end:]], words
+
+
+def _above(lines: list[str], line: int) -> _Made:
+    """The line before at a deeper level: where it ends a block too soon, the next one is odd."""
+    before = [n for n, text in enumerate(_code_lines(lines)[: line - 1], 1) if text.strip()]
+    for number in before[: -1 - N_ABOVE : -1]:
+        if _width(indent_of(lines[number - 1])) < _width(indent_of(lines[line - 1])):
+            own = indent_of(lines[number - 1])
+            for level in _levels(lines, number):
+                words = f"line {number} is indented by {_width(level)}, as the lines around it"
+                moved = level + lines[number - 1][len(own) :]
+                yield [*lines[: number - 1], moved, *lines[number:]], words
 
 
 def _levels(lines: list[str], line: int) -> list[str]:
@@ -304,95 +317,3 @@ def _in_strings(lines: list[str]) -> set[int]:
 
 def _width(indent: str) -> int:
     return len(indent.expandtabs(8))
-
-
-_CART = '''\
-class Cart:
-    """What somebody wants:
-      things, with prices.
-    """
-
-    def total(self, lines):
-        # In cents.
-        amount = 0
-        for line in lines:
-            amount += line.price * (
-                line.count
-            )
-            self.seen.add(line)
-
-        return amount
-
-
-    async def close(self):
-        await self.store()
-'''
-
-EXAMPLES = (
-    Example(
-        error="IndentationError: unexpected indent (app.py, line 8)",
-        before=_CART.replace("        amount = 0", "          amount = 0").replace(
-            "        # In cents.", "        cents = True"
-        ),
-        after=_CART.replace("        # In cents.", "        cents = True"),
-        line=8,
-    ),
-    Example(
-        error="IndentationError: unindent does not match any outer indentation level",
-        before=_CART.replace("        return", "       return"),
-        after=_CART,
-        line=15,
-    ),
-    Example(
-        error="IndentationError: expected an indented block after 'for' statement on line 9",
-        before=_CART.replace("    amount +=", "amount +=")
-        .replace("        line.count\n            )", "    line.count\n        )")
-        .replace("    self.seen", "self.seen"),
-        after=_CART,
-        line=10,
-    ),
-    Example(
-        error="IndentationError: expected an indented block after 'if' statement on line 2",
-        before="def f(x):\n    if x:\n        # nothing to do\n"
-        "    else:\n        x += 1\n    return x\n",
-        after="def f(x):\n    if x:\n        # nothing to do\n        pass\n"
-        "    else:\n        x += 1\n    return x\n",
-        line=4,
-    ),
-    Example(
-        error="TabError: inconsistent use of tabs and spaces in indentation (app.py, line 5)",
-        before=_CART.replace("            amount +=", "\t    amount +="),
-        after=_CART,
-        line=10,
-    ),
-    Example(
-        error="SyntaxError: expected ':' (app.py, line 6)",
-        before=_CART.replace("in lines:", "in lines  # each"),
-        after=_CART.replace("in lines:", "in lines:  # each"),
-        line=9,
-    ),
-    Example(
-        error="SyntaxError: '(' was never closed",
-        before="def f(x, y):\n    print(max(x, y)  # )\n    return x\n",
-        after="def f(x, y):\n    print(max(x, y))  # )\n    return x\n",
-        line=2,
-    ),
-    Example(
-        error="SyntaxError: unmatched ')'",
-        before="def f(x):\n    return [a for a in x]  # (\ny = h(1))\n",
-        after="def f(x):\n    return [a for a in x]  # (\ny = h(1)\n",
-        line=2,
-    ),
-    Example(  # which of the two is left over, nobody knows
-        error="SyntaxError: unmatched ')'",
-        before="def f(a, b):\n    return g(a), b)\n",
-        after=None,
-        line=2,
-    ),
-    Example(  # text that is parsed elsewhere: this file is sound
-        error="SyntaxError: invalid syntax (<string>, line 1)",
-        before="def f(text):\n    return eval(text)\n",
-        after=None,
-        line=2,
-    ),
-)

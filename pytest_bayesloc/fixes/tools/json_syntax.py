@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from pytest_bayesloc.domain.edits import Edit, Text
 from pytest_bayesloc.domain.fixing import Proposal
 from pytest_bayesloc.fixes.syntax import function_at, tree_of
-from pytest_bayesloc.fixes.tool import Example
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -101,42 +100,3 @@ def _unquoted(source: str) -> tuple[str, str, str]:
     if found is None or found[2] in found[3]:
         return "", "", ""
     return found[1], found[2], found[3]
-
-
-_BROKEN = "JSONDecodeError: Expecting property name enclosed in double quotes: line 1 column 2"
-EXAMPLES = (
-    Example(
-        error="json.decoder.JSONDecodeError: Illegal trailing comma before end of object: line 3",
-        before='{\n  "a": [1, 2, ],\n  "b": "x, }", // why\n}\n',
-        after='{\n  "a": [1, 2 ],\n  "b": "x, }" \n}\n',
-        filename="data.json",
-    ),
-    Example(
-        error=_BROKEN,
-        before="{'a': True, 'b': None}\n",
-        after='{"a": true, "b": null}\n',
-        filename="data.json",
-    ),
-    Example(
-        error="JSONDecodeError: Expecting ',' delimiter: line 3 column 3 (char 12)",
-        before='{\n  "a": 1\n  "b": 2\n}\n',
-        after='{\n  "a": 1,\n  "b": 2\n}\n',
-        filename="data.json",
-    ),
-    Example(
-        error=_BROKEN,
-        before='import json\n\nDEFAULTS = """{\'a\': 1,}"""\n\n\ndef f():\n'
-        "    return json.loads(DEFAULTS)\n",
-        after='import json\n\nDEFAULTS = """{"a": 1}"""\n\n\ndef f():\n'
-        "    return json.loads(DEFAULTS)\n",
-        line=7,
-    ),
-    Example(error=_BROKEN, before="{a: 1}\n", after=None, filename="data.json"),
-    Example(error=_BROKEN, before='{"a": "it\'s // here"}\n', after=None, filename="data.json"),
-    Example(
-        error=_BROKEN,
-        before="import json\n\n\ndef f(x):\n    return json.loads(f'{{x}}')\n",
-        after=None,
-        line=5,
-    ),
-)

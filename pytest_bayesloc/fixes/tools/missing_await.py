@@ -11,7 +11,6 @@ from pytest_bayesloc.domain.fixing import Proposal
 from pytest_bayesloc.domain.source import ScopeNode
 from pytest_bayesloc.fixes.calls import brief, called, kept, trees
 from pytest_bayesloc.fixes.syntax import BUILT_IN, function_at, nodes_at, tree_of
-from pytest_bayesloc.fixes.tool import Example
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -117,59 +116,3 @@ def _awaited(text: Text, call: ast.Call, above: ast.AST | None) -> Proposal:
     words = f"`{called(call)}()` is awaited"
     edit = text.replace(call, f"({said})" if is_owner else said, words)
     return Proposal(code=text.edited(edit), message=words)
-
-
-EXAMPLES = (
-    Example(
-        error="TypeError: 'coroutine' object is not subscriptable",
-        before="async def load():\n    return [1]\n\n\nasync def f():\n    x = load()[0]\n",
-        after="async def load():\n    return [1]\n\n\nasync def f():\n    x = (await load())[0]\n",
-        line=6,
-    ),
-    Example(
-        error="AttributeError: 'coroutine' object has no attribute 'name'",
-        before="class C:\n    async def user(self):\n        return 1\n\n    async def f(self):\n"
-        "        user = self.user()  # of the session\n        return user.name\n",
-        after="class C:\n    async def user(self):\n        return 1\n\n    async def f(self):\n"
-        "        user = await self.user()  # of the session\n        return user.name\n",
-        line=7,
-    ),
-    Example(
-        error="RuntimeWarning: coroutine 'C.save' was never awaited",
-        before="async def f(c):\n    c.save()\n",
-        after="async def f(c):\n    await c.save()\n",
-        line=2,
-    ),
-    Example(
-        error="TypeError: object int can't be used in 'await' expression",
-        before="async def f(x):\n    return await len(x)\n",
-        after="async def f(x):\n    return len(x)\n",
-        line=2,
-    ),
-    Example(
-        error="RuntimeWarning: coroutine 'save' was never awaited",
-        before="def f(c):\n    c.save()\n",
-        after=None,
-        line=2,
-    ),
-    Example(
-        error="TypeError: 'coroutine' object is not iterable",
-        before="async def load():\n    return [1]\n\n\nasync def f():\n    return await load()\n",
-        after=None,
-        line=6,
-    ),
-    Example(
-        error="TypeError: 'coroutine' object is not iterable",
-        before="from shop import rows\n\n\nasync def f(x):\n    return [r for r in rows(x)]\n",
-        after="from shop import rows\n\n\nasync def f(x):\n    return [r for r in await rows(x)]\n",
-        line=5,
-        files={"shop.py": "async def rows(x):\n    return [x]\n"},
-    ),
-    Example(
-        error="RuntimeWarning: coroutine 'load' was never awaited",
-        before="import asyncio\n\n\nasync def f(xs):\n"
-        "    await asyncio.gather(*(load(x) for x in xs))\n    return lambda x: load(x)\n",
-        after=None,
-        line=5,
-    ),
-)

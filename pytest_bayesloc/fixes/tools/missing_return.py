@@ -11,7 +11,6 @@ from pytest_bayesloc.domain.fixing import Proposal
 from pytest_bayesloc.domain.source import ScopeNode
 from pytest_bayesloc.fixes.calls import brief, kept
 from pytest_bayesloc.fixes.syntax import function_at, tree_of
-from pytest_bayesloc.fixes.tool import Example
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -211,82 +210,3 @@ def _is_effect(value: ast.expr) -> bool:
     if isinstance(value, ast.Call):
         return ast.unparse(value.func).rpartition(".")[2] in EFFECTS
     return isinstance(value, (ast.Constant, ast.Yield, ast.YieldFrom))
-
-
-_NONE = "AssertionError: assert None == 5\n +  where None = f(2)"
-EXAMPLES = (
-    Example(
-        error=_NONE,
-        before="def f(x):\n    '''Double.'''\n    y = 2 * x  # twice\n\n\nZ = 1\n",
-        after="def f(x):\n    '''Double.'''\n    y = 2 * x  # twice\n    return y\n\n\nZ = 1\n",
-        line=3,
-    ),
-    Example(
-        error=_NONE,
-        before="class C:\n    def f(self, x):\n        x + 1\n",
-        after="class C:\n    def f(self, x):\n        return x + 1\n",
-        line=3,
-    ),
-    Example(
-        error="TypeError: unsupported operand type(s) for +: 'NoneType' and 'int'",
-        before="def f(x):\n    if x:\n        y = 1\n    else:\n        y = 2\n",
-        after="def f(x):\n    if x:\n        y = 1\n    else:\n        y = 2\n    return y\n",
-        line=3,
-    ),
-    Example(
-        error=_NONE,
-        before="def f(xs):\n    found = []\n    for x in xs:\n        found.append(x)\n",
-        after="def f(xs):\n    found = []\n    for x in xs:\n        found.append(x)\n"
-        "    return found\n",
-        line=4,
-    ),
-    Example(
-        error="AssertionError: assert 1 == 6",
-        before="def f(xs):\n    n = 0\n    for x in xs:\n        n += x\n        return n\n",
-        after="def f(xs):\n    n = 0\n    for x in xs:\n        n += x\n    return n\n",
-        line=5,
-    ),
-    Example(
-        error=_NONE,
-        before="def f(x):\n    if x:\n        return 1\n    2 * x\n",
-        after="def f(x):\n    if x:\n        return 1\n    return 2 * x\n",
-        line=4,
-    ),
-    Example(error=_NONE, before="def f(x) -> None:\n    y = x\n", after=None, line=2),
-    Example(
-        error="AssertionError: assert 4 == 5",
-        before="def f(x):\n    y = x\n",
-        after=None,
-        line=2,
-    ),
-    Example(error=_NONE, before="def f(x):\n    yield x\n    y = x\n", after=None, line=3),
-    Example(
-        error=_NONE,
-        before="def f(xs):\n    total = 0\n    for x in xs:\n        total += x\n"
-        "    if total > 10:\n        return 10  # at most\n",
-        after="def f(xs):\n    total = 0\n    for x in xs:\n        total += x\n"
-        "    if total > 10:\n        return 10  # at most\n    return total\n",
-        line=5,
-    ),
-    Example(
-        error="AssertionError: assert False is True",
-        before="def f(xs, y):\n    for x in xs:\n        if x == y:\n            return True\n"
-        "        else:\n            return False\n",
-        after="def f(xs, y):\n    for x in xs:\n        if x == y:\n            return True\n"
-        "    return False\n",
-        line=6,
-    ),
-    Example(
-        error=_NONE,
-        before="def f(x): y = 2 * x\n",
-        after="def f(x): y = 2 * x; return y\n",
-        line=1,
-    ),
-    Example(
-        error=_NONE,
-        before="class TestIt:\n    def test_f(self):\n        y = f(2)\n        assert y == 5\n"
-        "        z = y\n",
-        after=None,
-        line=4,
-    ),
-)

@@ -11,7 +11,6 @@ from pytest_bayesloc.domain.edits import Text
 from pytest_bayesloc.domain.fixing import Proposal
 from pytest_bayesloc.domain.source import FunctionNode
 from pytest_bayesloc.fixes.syntax import nodes_at, similar, tree_of
-from pytest_bayesloc.fixes.tool import Example
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,52 +94,3 @@ def _of_class(node: ast.ClassDef) -> Iterator[str]:
 def _loaded(module: str) -> list[str]:
     """What a module holds that something has imported already."""
     return [name for name in dir(sys.modules.get(module)) if not name.startswith("__")]
-
-
-EXAMPLES = (
-    Example(
-        error="AttributeError: 'str' object has no attribute 'stirp'. Did you mean: 'strip'?",
-        before="def f(x):\n    return x.stirp()\n",
-        after="def f(x):\n    return x.strip()\n",
-        line=2,
-    ),
-    Example(
-        error="AttributeError: 'list' object has no attribute 'appendd'",
-        before="def f(x):\n    x.appendd(1)  # one\n    return x\n",
-        after="def f(x):\n    x.append(1)  # one\n    return x\n",
-        line=2,
-    ),
-    Example(
-        error="AttributeError: 'Cart' object has no attribute 'itmes'",
-        before="class Cart:\n    def __init__(self):\n        self.items = []\n\n"
-        "    def n(self):\n        return len(\n            self.itmes\n        )\n",
-        after="class Cart:\n    def __init__(self):\n        self.items = []\n\n"
-        "    def n(self):\n        return len(\n            self.items\n        )\n",
-        line=7,
-    ),
-    Example(
-        error="AttributeError: module 'shop.tax' has no attribute 'rate_off'",
-        before="from shop import tax\n\n\ndef f():\n    return tax.rate_off('NL')\n",
-        after="from shop import tax\n\n\ndef f():\n    return tax.rate_of('NL')\n",
-        line=5,
-        files={"shop/tax.py": "def rate_of(country):\n    return 0\n"},
-    ),
-    Example(
-        error="AttributeError: type object 'Color' has no attribute 'GREY'",
-        before="class Color:\n    GRAY = 1\n    RED = 2\n\n\ndef f():\n    return Color.GREY\n",
-        after="class Color:\n    GRAY = 1\n    RED = 2\n\n\ndef f():\n    return Color.GRAY\n",
-        line=7,
-    ),
-    Example(
-        error="AttributeError: 'NoneType' object has no attribute 'strip'",
-        before="def f(x):\n    return x.strip()\n",
-        after=None,
-        line=2,
-    ),
-    Example(
-        error="AttributeError: 'list' object has no attribute 'zzz'",
-        before="def f(x):\n    return x.zzz()\n",
-        after=None,
-        line=2,
-    ),
-)

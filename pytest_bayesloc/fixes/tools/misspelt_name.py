@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from pytest_bayesloc.domain.edits import Text
 from pytest_bayesloc.domain.fixing import Proposal
 from pytest_bayesloc.fixes.syntax import BUILT_IN, function_at, similar, tree_of, visible
-from pytest_bayesloc.fixes.tool import Example
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,32 +35,3 @@ def propose(task: Task, project: Project) -> Iterator[Proposal]:
         yield Proposal(
             code=text.edited(*(text.replace(use, name, words) for use in uses)), message=words
         )
-
-
-EXAMPLES = (
-    Example(
-        error="NameError: name 'rounded' is not defined",
-        before="def f(x):\n    return rounded(x)\n",
-        after=None,
-        line=2,
-        files={"money.py": "def rounded(x):\n    return round(x)\n"},
-    ),
-    Example(
-        error="NameError: name 'totl' is not defined",
-        before="def f(total):\n    return totl + 1\n",
-        after="def f(total):\n    return total + 1\n",
-        line=2,
-    ),
-    Example(
-        error="NameError: name 'lenght' is not defined",
-        before="def f(x):\n    return lenght(x)  # keep\n",
-        after="def f(x):\n    return len(x)  # keep\n",
-        line=2,
-    ),
-    Example(
-        error="NameError: name 'json' is not defined",
-        before="def f(x):\n    return json.loads(x)\n",
-        after=None,
-        line=2,
-    ),
-)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from pytest_bayesloc.domain.edits import Text
 from pytest_bayesloc.domain.fixing import Proposal
 from pytest_bayesloc.fixes.syntax import statement_at, tree_of
-from pytest_bayesloc.fixes.tool import Example
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,71 +54,3 @@ def _is_literal(text: str) -> bool:
 def _same(written: str, shown: str) -> bool:
     a, b = ast.literal_eval(written), ast.literal_eval(shown)
     return type(a) is type(b) and bool(a == b)
-
-
-EXAMPLES = (
-    Example(
-        error="AssertionError: assert 14065 == 10875\n +  where 14065 = total()",
-        before="def test_total():\n    assert total() == 10875  # cents\n",
-        after="def test_total():\n    assert total() == 14065  # cents\n",
-        line=2,
-        filename="test_app.py",
-        test_file="test_app.py",
-    ),
-    Example(
-        error="AssertionError: assert ['a', 'b'] == ['a']",
-        before="def test_it():\n    assert ['a', 'b'] == names()\n",
-        after="def test_it():\n    assert ['a'] == names()\n",
-        line=2,
-        filename="test_app.py",
-        test_file="test_app.py",
-    ),
-    Example(
-        error="AssertionError: assert 3 == 4",
-        before="def total():\n    assert count() == 4\n",
-        after=None,
-        line=2,
-        filename="app.py",
-        test_file="test_app.py",
-    ),
-    Example(
-        error="AssertionError: assert <Money 3> == 4",
-        before="def test_total():\n    assert total() == 4\n",
-        after=None,
-        line=2,
-        filename="test_app.py",
-        test_file="test_app.py",
-    ),
-    Example(
-        error="AssertionError: assert 3 == 4",
-        before="def test_total():\n    assert total() == four()\n",
-        after=None,
-        line=2,
-        filename="test_app.py",
-        test_file="test_app.py",
-    ),
-    Example(
-        error="AssertionError: of all\nassert 4 == 3\n +  where 4 = total()",
-        before="class TestTotal:\n    def test_it(self):\n        assert total() == 3, 'of all'\n",
-        after="class TestTotal:\n    def test_it(self):\n        assert total() == 4, 'of all'\n",
-        line=3,
-        filename="test_app.py",
-        test_file="test_app.py",
-    ),
-    Example(
-        error="AssertionError: assert 'aaaa...bbbb' == 'a'",
-        before="def test_it():\n    assert name() == 'a'\n",
-        after=None,
-        line=2,
-        filename="test_app.py",
-        test_file="test_app.py",
-    ),
-    Example(
-        error="AssertionError: assert 3 == 4",
-        before="def test_it():\n    assert 3 == 4\n",
-        after=None,
-        line=2,
-        filename="test_app.py",
-        test_file="test_app.py",
-    ),
-)

@@ -10,7 +10,6 @@ from pytest_bayesloc.domain.edits import Text
 from pytest_bayesloc.domain.fixing import Proposal
 from pytest_bayesloc.fixes.calls import brief, called, is_placed, kept
 from pytest_bayesloc.fixes.syntax import function_at, nodes_at, tree_of
-from pytest_bayesloc.fixes.tool import Example
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -326,97 +325,3 @@ _RULES: tuple[tuple[str, tuple[tuple[Pick, str], ...]], ...] = (
     (r"expected string or bytes-like object(?!.*NoneType)", ((_arguments, "str({})"),)),
     (r"must be str, not (int|float)", ((_arguments, "str({})"),)),
 )  # fmt: skip
-
-EXAMPLES = (
-    Example(
-        error='TypeError: can only concatenate str (not "int") to str',
-        before="def f(name, n):\n    return name + n  # both\n",
-        after="def f(name, n):\n    return name + str(n)  # both\n",
-        line=2,
-    ),
-    Example(
-        error="TypeError: unsupported operand type(s) for +: 'int' and 'str'",
-        before="def f(a, b):\n    return a + b\n",
-        after="def f(a, b):\n    return a + int(b)\n",
-        line=2,
-        values={"b": ("3", "'4'")},
-    ),
-    Example(
-        error="TypeError: list indices must be integers or slices, not str",
-        before="class C:\n    def get(self, n):\n        return self.items[n]\n",
-        after="class C:\n    def get(self, n):\n        return self.items[int(n)]\n",
-        line=3,
-    ),
-    Example(
-        error="TypeError: sequence item 0: expected str instance, int found",
-        before="def f(x):\n    return ','.join(\n        x,\n    )\n",
-        after="def f(x):\n    return ','.join(\n        map(str, x),\n    )\n",
-        line=2,
-    ),
-    Example(
-        error="TypeError: a bytes-like object is required, not 'str'",
-        before="def f(file, x):\n    file.write(x)\n",
-        after="def f(file, x):\n    file.write(x.encode())\n",
-        line=2,
-    ),
-    Example(
-        error="TypeError: unhashable type: 'list'",
-        before="def f(seen, x):\n    seen[x] = 1\n",
-        after="def f(seen, x):\n    seen[tuple(x)] = 1\n",
-        line=2,
-    ),
-    Example(
-        error="TypeError: object of type 'generator' has no len()",
-        before="def f(x):\n    return len(a for a in x)\n",
-        after="def f(x):\n    return len(list(a for a in x))\n",
-        line=2,
-    ),
-    Example(
-        error="AssertionError: assert '3' == 3",
-        before="def f(x):\n    return x\n",
-        after="def f(x):\n    return int(x)\n",
-        line=2,
-    ),
-    Example(
-        error="AssertionError: assert '3' == 4",
-        before="def f(x):\n    return x\n",
-        after=None,
-        line=2,
-    ),
-    Example(
-        error="TypeError: f() takes 1 positional argument but 2 were given",
-        before="def f(x):\n    return x + 1\n",
-        after=None,
-        line=2,
-    ),
-    Example(
-        error='TypeError: can only concatenate str (not "int") to str',
-        before="def f(n):\n    # how many\n    return 'a' + n + 'b'\n",
-        after="def f(n):\n    # how many\n    return 'a' + str(n) + 'b'\n",
-        line=3,
-    ),
-    Example(
-        error="TypeError: slice indices must be integers or None or have an __index__ method",
-        before="class C:\n    def half(self, n):\n        return self.items[: n / 2]\n",
-        after="class C:\n    def half(self, n):\n        return self.items[: int(n / 2)]\n",
-        line=3,
-    ),
-    Example(
-        error="AssertionError: assert b'x' == 'x'",
-        before="def f(x):\n    return x\n",
-        after="def f(x):\n    return x.decode()\n",
-        line=2,
-    ),
-    Example(
-        error="TypeError: unhashable type: 'list'",
-        before="def f(rows):\n    return len(set(rows))\n",
-        after="def f(rows):\n    return len(set(map(tuple, rows)))\n",
-        line=2,
-    ),
-    Example(
-        error="AssertionError: assert 'None' == None",
-        before="def f(x):\n    return x\n",
-        after=None,
-        line=2,
-    ),
-)

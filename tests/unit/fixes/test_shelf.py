@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import pytest_bayesloc.fixes.tools as shelf
+from pytest_bayesloc.fixes import examples
 from tests.fakes.project import TextProject
 
 if TYPE_CHECKING:
@@ -27,8 +28,10 @@ def _examples() -> list[tuple[str, int]]:
 
 
 def _tool(name: str) -> tuple[Propose, tuple[Example, ...]]:
-    module = import_module(f"{shelf.__name__}.{name}")
-    return module.propose, module.EXAMPLES
+    return (
+        import_module(f"{shelf.__name__}.{name}").propose,
+        import_module(f"{examples.__name__}.{name}").EXAMPLES,
+    )
 
 
 @pytest.mark.parametrize(("name", "number"), _examples())

@@ -1,0 +1,127 @@
+"""Of ``circular_import``."""
+
+from __future__ import annotations
+
+from pytest_bayesloc.fixes.tool import Example
+
+_CART = '''\
+"""Carts."""
+
+import logging
+
+from shop.order import Order, draft
+
+log = logging.getLogger(__name__)
+
+
+class Cart:
+    """What somebody wants."""
+
+    async def close(self, user):
+        """Make an order of it."""
+        if not self.lines:
+            return None
+
+        # Stock may have changed meanwhile.
+        return Order(
+            user,
+            lines=self.lines,
+        )
+
+    def preview(self):
+        # Nothing is stored.
+        return [draft(line) for line in self.lines]
+'''
+_NOTED = '''\
+"""Prices."""
+import os
+from shop.cart import Cart
+
+
+def total(cart: Cart) -> int:
+    """Of all lines, in cents."""
+    return sum(cart.prices)  # without tax
+'''
+_NEEDED = """\
+from shop.cart import (
+    Cart,
+    empty,  # for tests
+)
+
+
+class Wish(Cart):
+    def clear(self, deep=False):
+        with self.lock:
+            return empty(self)
+"""
+_HALF = "cannot import name '{}' from partially initialized module '{}' "
+_WHY = "(most likely due to a circular import) (/p/shop/x.py)"
+EXAMPLES = (
+    Example(
+        error=f"ImportError: {_HALF.format('Order', 'shop.order')}{_WHY}",
+        before=_CART,
+        after=_CART.replace("\nfrom shop.order import Order, draft\n", "")
+        .replace('of it."""\n', 'of it."""\n        from shop.order import Order\n')
+        .replace("w(self):\n", "w(self):\n        from shop.order import draft\n"),
+        line=5,
+        filename="shop/cart.py",
+    ),
+    Example(
+        error=f"ImportError: {_HALF.format('Order', 'shop.order')}{_WHY}",
+        before=_CART,
+        after=_CART.replace("from shop.order import Order, draft\n", "import shop.order\n")
+        .replace("return Order(", "return shop.order.Order(")
+        .replace("[draft(", "[shop.order.draft("),
+        line=5,
+        filename="shop/cart.py",
+    ),
+    Example(
+        error=f"ImportError: {_HALF.format('Cart', 'shop.cart')}{_WHY}",
+        before=_NOTED,
+        after='"""Prices."""\nfrom __future__ import annotations\nimport os\n'
+        "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    from shop.cart import Cart\n"
+        + _NOTED.partition("import Cart\n")[2],
+        line=3,
+        filename="shop/price.py",
+    ),
+    Example(
+        error=f"ImportError: {_HALF.format('empty', 'shop.cart')}{_WHY}",
+        before=_NEEDED,
+        after=_NEEDED.replace("    empty,  # for tests\n", "").replace(
+            "deep=False):\n", "deep=False):\n        from shop.cart import empty\n"
+        ),
+        line=1,
+        filename="shop/wish.py",
+    ),
+    Example(
+        error="AttributeError: partially initialized module 'a' from '/p/a.py' has no attribute "
+        "'X' (most likely due to a circular import)",
+        before="import b\n\nX = 1\n\n\ndef f(): return b.Y\n",
+        after="X = 1\n\n\ndef f(): import b; return b.Y\n",
+        line=1,
+        filename="a.py",
+    ),
+    Example(  # a base can't wait
+        error=f"ImportError: {_HALF.format('Cart', 'shop.cart')}{_WHY}",
+        before=_NEEDED,
+        after=None,
+        line=1,
+        filename="shop/wish.py",
+    ),
+    Example(  # another file imports the name from here
+        error=f"ImportError: {_HALF.format('Cart', 'shop.cart')}{_WHY}",
+        before="from shop.cart import Cart\n\n\ndef f():\n    return Cart()\n",
+        after=None,
+        line=1,
+        filename="shop/__init__.py",
+        files={"app.py": "from shop import Cart\n"},
+    ),
+    Example(  # used while the module is run: the circle is to be cut elsewhere
+        error="AttributeError: partially initialized module 'a' has no attribute 'X' "
+        "(most likely due to a circular import)",
+        before="import a\n\nY = a.X + 1\n",
+        after=None,
+        line=3,
+        filename="b.py",
+    ),
+)

@@ -1,0 +1,60 @@
+"""Of ``missing_await``."""
+
+from __future__ import annotations
+
+from pytest_bayesloc.fixes.tool import Example
+
+EXAMPLES = (
+    Example(
+        error="TypeError: 'coroutine' object is not subscriptable",
+        before="async def load():\n    return [1]\n\n\nasync def f():\n    x = load()[0]\n",
+        after="async def load():\n    return [1]\n\n\nasync def f():\n    x = (await load())[0]\n",
+        line=6,
+    ),
+    Example(
+        error="AttributeError: 'coroutine' object has no attribute 'name'",
+        before="class C:\n    async def user(self):\n        return 1\n\n    async def f(self):\n"
+        "        user = self.user()  # of the session\n        return user.name\n",
+        after="class C:\n    async def user(self):\n        return 1\n\n    async def f(self):\n"
+        "        user = await self.user()  # of the session\n        return user.name\n",
+        line=7,
+    ),
+    Example(
+        error="RuntimeWarning: coroutine 'C.save' was never awaited",
+        before="async def f(c):\n    c.save()\n",
+        after="async def f(c):\n    await c.save()\n",
+        line=2,
+    ),
+    Example(
+        error="TypeError: object int can't be used in 'await' expression",
+        before="async def f(x):\n    return await len(x)\n",
+        after="async def f(x):\n    return len(x)\n",
+        line=2,
+    ),
+    Example(
+        error="RuntimeWarning: coroutine 'save' was never awaited",
+        before="def f(c):\n    c.save()\n",
+        after=None,
+        line=2,
+    ),
+    Example(
+        error="TypeError: 'coroutine' object is not iterable",
+        before="async def load():\n    return [1]\n\n\nasync def f():\n    return await load()\n",
+        after=None,
+        line=6,
+    ),
+    Example(
+        error="TypeError: 'coroutine' object is not iterable",
+        before="from shop import rows\n\n\nasync def f(x):\n    return [r for r in rows(x)]\n",
+        after="from shop import rows\n\n\nasync def f(x):\n    return [r for r in await rows(x)]\n",
+        line=5,
+        files={"shop.py": "async def rows(x):\n    return [x]\n"},
+    ),
+    Example(
+        error="RuntimeWarning: coroutine 'load' was never awaited",
+        before="import asyncio\n\n\nasync def f(xs):\n"
+        "    await asyncio.gather(*(load(x) for x in xs))\n    return lambda x: load(x)\n",
+        after=None,
+        line=5,
+    ),
+)

@@ -1,0 +1,97 @@
+"""Of ``missing_guard``."""
+
+from __future__ import annotations
+
+from pytest_bayesloc.fixes.tool import Example
+
+EXAMPLES = (
+    Example(
+        error="ZeroDivisionError: division by zero",
+        before="def mean(values):\n    '''Mean.'''\n    return sum(values) / len(values)\n",
+        after="def mean(values):\n    '''Mean.'''\n    if not values:\n        return 0\n"
+        "    return sum(values) / len(values)\n",
+        line=3,
+    ),
+    Example(
+        error="IndexError: list index out of range",
+        before="class C:\n    def first(self):\n        return self.items[0]\n",
+        after="class C:\n    def first(self):\n        if not self.items:\n"
+        "            return None\n        return self.items[0]\n",
+        line=3,
+    ),
+    Example(
+        error="AttributeError: 'NoneType' object has no attribute 'strip'",
+        before="def f(name):\n    return name.strip()\n",
+        after="def f(name):\n    if name is None:\n        return ''\n    return name.strip()\n",
+        line=2,
+        test="def test_f():\n    assert f(None) == ''\n",
+    ),
+    Example(
+        error="TypeError: 'NoneType' object is not iterable",
+        before="def f(xs):\n    for x in xs:\n        print(x)\n",
+        after="def f(xs):\n    for x in xs or ():\n        print(x)\n",
+        line=2,
+    ),
+    Example(
+        error="KeyError: 'b'",
+        before="def f(x):\n    return x['b']\n",
+        after="def f(x):\n    return x.get('b')\n",
+        line=2,
+    ),
+    Example(
+        error="ValueError: max() arg is an empty sequence",
+        before="def f(x):\n    return max(x)\n",
+        after="def f(x):\n    return max(x, default=0)\n",
+        line=2,
+    ),
+    Example(
+        error="AttributeError: 'int' object has no attribute 'strip'",
+        before="def f(name):\n    return name.strip()\n",
+        after=None,
+        line=2,
+    ),
+    Example(
+        error="IndexError: list index out of range", before="x = []\nx[0]\n", after=None, line=2
+    ),
+    Example(
+        error="KeyError: 'b'",
+        before="def f(x):\n    x['b'] = 1\n    return x\n",
+        after=None,
+        line=2,
+    ),
+    Example(
+        error="AttributeError: 'NoneType' object has no attribute 'name'",
+        before="def f(a, user):\n    if a:\n        return 'x'\n    elif user.name:\n"
+        "        return user.name\n    return ''\n",
+        after="def f(a, user):\n    if user is None:\n        return ''\n    if a:\n"
+        "        return 'x'\n    elif user.name:\n        return user.name\n    return ''\n",
+        line=4,
+        test="def test_f():\n    assert f(0, None) == ''\n",
+    ),
+    Example(
+        error="KeyError: 'a'",
+        before="def f(words):\n    n = {}\n    for word in words:\n"
+        "        n[word] += 1  # one more\n    return n\n",
+        after="def f(words):\n    n = {}\n    for word in words:\n"
+        "        n[word] = n.get(word, 0) + 1  # one more\n    return n\n",
+        line=4,
+    ),
+    Example(
+        error="StopIteration",
+        before="def f(xs):\n    return next(x for x in xs if x)\n",
+        after="def f(xs):\n    return next((x for x in xs if x), None)\n",
+        line=2,
+    ),
+    Example(
+        error="TypeError: 'NoneType' object is not subscriptable",
+        before="def f(row, key):\n    yield row[key]\n",
+        after="def f(row, key):\n    if row is None:\n        return\n    yield row[key]\n",
+        line=2,
+    ),
+    Example(
+        error="AttributeError: 'NoneType' object has no attribute 'name'",
+        before="def f(xs):\n    return [x.name for x in xs]\n",
+        after=None,
+        line=2,
+    ),
+)

@@ -1,0 +1,109 @@
+"""Of ``missing_import``."""
+
+from __future__ import annotations
+
+from pytest_bayesloc.fixes.tool import Example
+
+_REPORT = '''\
+"""Reports of a day."""
+# Times are local ones.
+from __future__ import annotations
+
+import os
+
+
+class Report:
+    """What a day came to."""
+
+    def stamp(self) -> str:
+        if self.day is None:  # today
+            return datetime.now().strftime(
+                "%Y-%m-%d",
+            )
+        return self.day
+'''
+_LOADER = """\
+class Loader:
+    async def load(self, reader):
+        raw = await reader.read()
+        # An empty body is no error.
+        return json.loads(raw) if raw else {}
+
+
+# The one that is used.
+LOADER = Loader()
+"""
+EXAMPLES = (
+    Example(
+        error="NameError: name 'datetime' is not defined. Did you forget to import 'datetime'?",
+        before=_REPORT,
+        after=_REPORT.replace("import os\n", "import os\nfrom datetime import datetime\n"),
+        line=13,
+    ),
+    Example(
+        error="NameError: name 'datetime' is not defined",
+        before="def first(year):\n    return datetime.date(year, 1, 1)\n",
+        after="import datetime\n\ndef first(year):\n    return datetime.date(year, 1, 1)\n",
+        line=2,
+    ),
+    Example(
+        error="NameError: name 'json' is not defined",
+        before=_LOADER,
+        after=f"import json\n\n{_LOADER}",
+        line=5,
+    ),
+    Example(
+        error="NameError: name 'Money' is not defined",
+        before='"""Carts."""\nimport os\n\n\n'
+        "def total(prices):\n    return sum(prices, Money(0))\n",
+        after='"""Carts."""\nimport os\nfrom shop.money import Money\n\n\n'
+        "def total(prices):\n    return sum(prices, Money(0))\n",
+        line=6,
+        filename="shop/cart.py",
+        files={
+            "shop/money.py": "class Money:\n    pass\n",
+            "tests/test_money.py": "class Money:\n    pass\n",
+        },
+    ),
+    Example(
+        error="NameError: name 'dec' is not defined",
+        before='def f(x):\n    return dec.Decimal(x).quantize(\n        dec.Decimal("0.01"))\n',
+        after="import decimal as dec\n\ndef f(x):\n"
+        '    return dec.Decimal(x).quantize(\n        dec.Decimal("0.01"))\n',
+        line=2,
+        files={"shop/a.py": "import decimal as dec\n"},
+    ),
+    Example(
+        error="NameError: name 'xml' is not defined",
+        before="import re\n\ndef parsed(text):\n"
+        "    return xml.etree.ElementTree.fromstring(text)\n",
+        after="import re\nimport xml.etree.ElementTree\n\ndef parsed(text):\n"
+        "    return xml.etree.ElementTree.fromstring(text)\n",
+        line=4,
+    ),
+    Example(  # bound, but too late or on a condition: an import would hide that
+        error="NameError: name 'json' is not defined",
+        before="import os\nif os.environ.get('FAST'):\n    import json\n\n\n"
+        "def f(x):\n    return json.loads(x)\n",
+        after=None,
+        line=7,
+    ),
+    Example(  # names of modules, but used as no module is
+        error="NameError: name 'code' is not defined",
+        before="def area(zip_code):\n    return code[:2] + code\n",
+        after=None,
+        line=2,
+    ),
+    Example(
+        error="NameError: name 'count' is not defined",
+        before="def mean(numbers):\n    n = len(numbers)\n    return sum(numbers) / count\n",
+        after=None,
+        line=3,
+    ),
+    Example(
+        error="NameError: name 'totl' is not defined",
+        before="def f(total):\n    return totl + 1\n",
+        after=None,
+        line=2,
+    ),
+)

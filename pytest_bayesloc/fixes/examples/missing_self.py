@@ -1,0 +1,77 @@
+"""Of ``missing_self``."""
+
+from __future__ import annotations
+
+from pytest_bayesloc.fixes.tool import Example
+
+EXAMPLES = (
+    Example(
+        error="TypeError: Cart.total() takes 0 positional arguments but 1 was given",
+        before="class Cart:\n    def total():  # of all\n        return 1\n",
+        after="class Cart:\n    def total(self):  # of all\n        return 1\n",
+        line=3,
+    ),
+    Example(
+        error="TypeError: add() takes 1 positional argument but 2 were given",
+        before="class Cart:\n    @property\n    def n(self):\n        return 1\n\n"
+        "    def add(\n        item,\n    ):\n        return item\n",
+        after="class Cart:\n    @property\n    def n(self):\n        return 1\n\n"
+        "    def add(\n        self,\n        item,\n    ):\n        return item\n",
+        line=9,
+    ),
+    Example(
+        error="TypeError: Cart.of() takes 1 positional argument but 2 were given",
+        before="class Cart:\n    @classmethod\n    def of(items):\n        return items\n",
+        after="class Cart:\n    @classmethod\n    def of(cls, items):\n        return items\n",
+        line=4,
+    ),
+    Example(
+        error="NameError: name 'rate' is not defined",
+        before="class Cart:\n    def rate(self):\n        return 1\n\n    def total(self):\n"
+        "        return rate() + rate()\n",
+        after="class Cart:\n    def rate(self):\n        return 1\n\n    def total(self):\n"
+        "        return self.rate() + self.rate()\n",
+        line=6,
+    ),
+    Example(
+        error="NameError: name 'self' is not defined",
+        before="class Cart:\n    def total():\n        return self.n\n",
+        after="class Cart:\n    def total(self):\n        return self.n\n",
+        line=3,
+    ),
+    Example(
+        error="TypeError: add() takes 1 positional argument but 2 were given",
+        before="class Cart:\n    @staticmethod\n    def add(item):\n        return item\n",
+        after=None,
+        line=4,
+    ),
+    Example(
+        error="TypeError: add() takes 1 positional argument but 2 were given",
+        before="def add(item):\n    return item\n",
+        after=None,
+        line=2,
+    ),
+    Example(
+        error="NameError: name 'rate' is not defined",
+        before="class Cart:\n    def total(self):\n        return rate()\n",
+        after=None,
+        line=3,
+    ),
+    Example(
+        error="TypeError: Cart.add() takes 2 positional arguments but 3 were given",
+        before="class Cart:\n    def __init__(this):\n        this.items = []\n\n"
+        "    def add(this, item):\n        this.items.append(item)\n",
+        after=None,
+        line=6,
+    ),
+    Example(
+        error="NameError: name 'rate' is not defined",
+        before="class Base:\n    def rate(self):\n        return 1\n\n\nclass Cart(Base):\n"
+        "    def total(self):\n        def each(n):\n            return n * rate()\n\n"
+        "        return each(2)\n",
+        after="class Base:\n    def rate(self):\n        return 1\n\n\nclass Cart(Base):\n"
+        "    def total(self):\n        def each(n):\n            return n * self.rate()\n\n"
+        "        return each(2)\n",
+        line=9,
+    ),
+)
