@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
@@ -93,18 +94,10 @@ class Fixing:
             cases: What is known of each.
             budget_s: Wall seconds.
         """
-        ends = self.clock() + budget_s
         try:
-            told = self.settings.memory
-            records = tool_records(self.config.rootpath, told, self.note)
-            library = Library(tools_of(self.config, self.note), records)
-            self._tell_retired(library, groups)
-            project = Index(python_files(self.sources), self.sources.read)
-            for number, (group, case) in enumerate(zip(groups, cases, strict=True), 1):
-                n_left = min(len(groups), MAX_GROUPS) - number + 1
-                if n_left > 0:
-                    share_s = max(0.0, ends - self.clock()) / n_left
-                    self._search(number, group, case, library, project, share_s)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # the suite may have made errors of them
+                self._search_all(groups, cases, self.clock() + budget_s)
         except BayeslocError as error:
             self.note(str(error))
         except KeyboardInterrupt:
@@ -112,6 +105,17 @@ class Fixing:
         except Exception as error:  # noqa: BLE001 - the ranking stands without fixes
             self.warn(error)
         return [self._tries.get(number, Tries()) for number in range(1, len(groups) + 1)]
+
+    def _search_all(self, groups: Sequence[Group], cases: Sequence[Case], ends: float) -> None:
+        records = tool_records(self.config.rootpath, self.settings.memory, self.note)
+        library = Library(tools_of(self.config, self.note), records)
+        self._tell_retired(library, groups)
+        project = Index(python_files(self.sources), self.sources.read)
+        for number, (group, case) in enumerate(zip(groups, cases, strict=True), 1):
+            n_left = min(len(groups), MAX_GROUPS) - number + 1
+            if n_left > 0:
+                share_s = max(0.0, ends - self.clock()) / n_left
+                self._search(number, group, case, library, project, share_s)
 
     def _tell_retired(self, library: Library, groups: Sequence[Group]) -> None:
         errors = {f"{f.exc_type}: {f.message}" for group in groups for f in group.failures}

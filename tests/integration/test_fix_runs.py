@@ -194,3 +194,11 @@ def test_a_data_file_that_does_not_parse_is_mended(projects: Projects) -> None:
     (fix,) = run.document["fixes"]
     subprocess.run(["git", "apply", fix["patch_file"]], cwd=project.root, check=True)
     assert project.run("-q").ret == 0
+
+
+def test_warnings_that_the_suite_makes_errors_do_not_matter(projects: Projects) -> None:
+    text = "def text(x):\n    return json.dumps(x)\n"
+    test = "from texts import text\n\n\ndef test_text():\n    assert text(1) == '1'\n"
+    project = projects.make({"texts.py": text, "test_texts.py": test})
+
+    assert fixed(project.localize(SUGGEST, "-Werror")) == [("missing-import", True)]

@@ -96,7 +96,11 @@ def test_the_list_says_where_tools_come_from_and_whether_they_may_run(
 
     lines = run(project, home, "--bayesloc-fix-tools").stdout.splitlines()
 
-    rows = {line.split()[0]: line.split()[1:] for line in lines if not line.startswith(" ")}
+    rows = {
+        line.split()[0]: line.replace(";", "").split()[1:]
+        for line in lines
+        if not line.startswith(" ")
+    }
     assert rows["own-spelling"][:4] == ["project", "safe", "not", "trusted"]
     assert rows["mine"][:3] == ["user", "unsafe", "trusted"]
     assert rows["misspelt-name"][:3] == ["package", "safe", "trusted"]

@@ -20,7 +20,7 @@ from pytest_bayesloc.fixes.search import Search
 from pytest_bayesloc.fixes.shelf import shelf
 from pytest_bayesloc.stages.fix_tasks import out_of_bounds
 from tests.fakes.project import TextProject
-from tests.unit.fixes.snippets import BROKEN, SNIPPETS, TRAPS, Snippet
+from tests.integration.snippets import BROKEN, SNIPPETS, TRAPS, Snippet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
