@@ -377,7 +377,7 @@ class LocalizationSession:
             clock=monotonic,
             note=self._note,
             warn=self._warn,
-            judge=None if self._guiding is None else self._guiding.guide,
+            guiding=self._guiding,
             idle=self._recorder.recorded.kept_from_running(self._collected),
         )
         spent_s = sum(self._seconds.get(name, 0.0) for name in ("guide", "inspect"))

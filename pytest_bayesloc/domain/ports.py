@@ -95,6 +95,13 @@ class FixJudge(Protocol):
         """
 
 
+class Mender(Protocol):
+    """Rewrites a function. It never raises: where it can't, it says None."""
+
+    def mend(self, view: TargetView) -> ProposedCode | None:
+        """The target as it should be, to be checked before it is run."""
+
+
 class Embedder(Protocol):
     """Turns texts into vectors that are near each other where their meanings are."""
 

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     #: Why a candidate must not be run; empty if it may.
     Forbids = Callable[[Candidate], str]
-    #: Whether a tool, in words, is for an error in some code; None: nobody knows.
-    Judge = Callable[[str, str, str], bool | None]
+    #: Whether a tool, in words, is for a task; None: nobody knows.
+    Judge = Callable[[Task, str], bool | None]
 
 MAX_PROPOSALS = 8  # of one tool for one file
 MAX_PAIRS = 24
@@ -165,7 +165,7 @@ class Search:
             return False
         if match.similarity > self.library.sure_from(match.tool.name) and definition.auto_apply:
             return True
-        said = self.judge(task.error, task.code, definition.description)
+        said = self.judge(task, definition.description)
         return said is not False  # where nobody knows, the dry run decides
 
     def _of(self, tool: Tool, task: Task) -> Iterator[Candidate]:

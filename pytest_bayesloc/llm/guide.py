@@ -106,6 +106,16 @@ class LlmGuide:
         self.count("reflection")
         return Reflection(decision=Decision(answer.decision), reason=answer.reason)
 
+    def mend(self, view: TargetView) -> ProposedCode | None:
+        """The target, mended."""
+        view = self._fitted(view)
+        prompt = self._prompt("fix", "mend", 2_000, view=view)
+        answer = self._answers.ask(prompt, inspection_of(view.target.text), self.name)
+        if answer is None:
+            return None
+        self.count("mend")
+        return ProposedCode(text=answer.code, why=answer.why)
+
     def approaches(
         self, *, error: str, code: str, tried: Iterable[str], known: Iterable[str]
     ) -> tuple[str, ...]:

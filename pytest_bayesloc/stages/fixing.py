@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     import pytest
 
     from pytest_bayesloc.collection.sources import Sources
+    from pytest_bayesloc.domain.fixing import Task
     from pytest_bayesloc.domain.ports import Clock, FixJudge
     from pytest_bayesloc.fixes.checking import Checked
     from pytest_bayesloc.fixes.search import Outcome
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.inspection.cases import Group
     from pytest_bayesloc.options import Launch, Settings
     from pytest_bayesloc.options.fix import FixSettings
+    from pytest_bayesloc.stages.guiding import Guiding
 
 T = TypeVar("T")
 
@@ -68,7 +70,7 @@ class Fixing:
         clock: Monotonic seconds.
         note: Tells the user, once.
         warn: Tells the user of a fault of ours.
-        judge: Says whether a tool fits an error; None: nobody is asked.
+        guiding: A language model's part; None: none is asked.
         idle: Tests that were collected and of which nothing is known: they did not run.
         found: What is to be shown, the best of each fault first.
     """
@@ -81,7 +83,7 @@ class Fixing:
     clock: Clock
     note: Callable[[str], None]
     warn: Callable[[Exception], None]
-    judge: FixJudge | None = None
+    guiding: Guiding | None = None
     idle: Sequence[str] = ()
     found: list[tuple[Fix, Candidate]] = field(default_factory=list)
     _tries: dict[int, Tries] = field(default_factory=dict)
@@ -154,6 +156,7 @@ class Fixing:
                 judge=self._fits,
                 note=self.note,
                 edits=partial(self._edits, case),
+                generated=partial(self._generated, group, case),
                 test="\n".join(test_text(f, self.sources) for f in group.failures[:5]),
                 known=case.rejected.known_fixes(),
             ).run(tasks_of(group, case, self.sources))
@@ -169,10 +172,12 @@ class Fixing:
         command = command_for(self.config, self.launch.path, self.launch.environment)
         return LocalRunner(command, tests, {})
 
-    def _fits(self, error: str, code: str, description: str) -> bool | None:
-        if self.judge is None:
+    def _fits(self, task: Task, description: str) -> bool | None:
+        if self.guiding is None:
             return None
-        said = self.judge.is_applicable(error, code[:500], description)
+        judge: FixJudge = self.guiding.guide
+        code = task.code[:500] if self.guiding.may_send(task.filename) else ""
+        said = judge.is_applicable(task.error, code, description)
         if said is None or said.confidence <= CONFIDENCE:
             return None
         return said.applicable
@@ -211,6 +216,24 @@ class Fixing:
                     message=words,
                     line=line,
                     target=target,
+                )
+
+    def _generated(self, group: Group, case: Case) -> Iterator[Candidate]:
+        """The likeliest functions as a language model would mend them."""
+        if self.guiding is None:
+            return
+        for target, text, why in self.guiding.fixes([group], case):
+            source = self.sources.map(target.file)
+            if source is not None:
+                yield Candidate(
+                    tools=("language-model",),
+                    stage="generated",
+                    level=Level.UNSAFE,
+                    file=target.file,
+                    before=source.text,
+                    after=text,
+                    message=" ".join(why.split()),
+                    line=target.start_line,
                 )
 
     # -- what is shown

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from pytest_bayesloc.domain.clock import monotonic
+from pytest_bayesloc.domain.errors import PatchError
 from pytest_bayesloc.domain.guiding import Usage
 from pytest_bayesloc.inspection.judgement import (
     RANKING,
@@ -19,6 +20,8 @@ from pytest_bayesloc.inspection.judgement import (
     words_of,
 )
 from pytest_bayesloc.inspection.kinds.generated import Generated
+from pytest_bayesloc.inspection.proposals.mending import mended
+from pytest_bayesloc.inspection.proposals.world import reaches_out
 from pytest_bayesloc.inspection.views import Views, candidates
 from pytest_bayesloc.llm.answers import Answers
 from pytest_bayesloc.llm.budget import Budget, Caps
@@ -30,12 +33,13 @@ from pytest_bayesloc.llm.privacy import Privacy
 from pytest_bayesloc.report.files import own_folder, replace_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import pytest
 
     from pytest_bayesloc.collection.sources import Sources
     from pytest_bayesloc.domain.failure import Failure
+    from pytest_bayesloc.domain.guiding import ProposedCode
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.ports import Summarizer
     from pytest_bayesloc.domain.source import SourceMap, Unit
@@ -72,6 +76,7 @@ class Guiding:
         self._llm = llm
         self._sources = sources
         self._note = note
+        self._never = settings.never_edited
         self.prompts: list[str] = []
         self._privacy = _privacy(config, llm)
         self._endpoint = _Dry(self.prompts) if llm.is_dry else OpenAIEndpoint()
@@ -150,6 +155,34 @@ class Guiding:
             n_targets=self._llm.n_inspections,
         )
 
+    def fixes(self, groups: Sequence[Group], case: Case) -> Iterator[tuple[Location, str, str]]:
+        """The likeliest functions as it would mend them: where, the text of the file, and why.
+
+        All are asked at once, and waited for in turn.
+        """
+        failures = _by_id(groups)
+        asked: list[tuple[Location, tuple[SourceMap, Unit], Later[ProposedCode | None]]] = []
+        for target in case.targets():
+            found = self._unit(target)
+            if len(asked) == self._llm.n_inspections:
+                break
+            if found is not None and found[1].is_function and not reaches_out(*found, self._never):
+                view = self._views.target(case, target, failures, self._told(case))
+                asked.append((target, found, Later(partial(self.guide.mend, view))))
+        for target, found, later in asked:
+            try:
+                answer = later.result(self.left_s())
+                if answer is not None:
+                    yield target, mended(*found, answer, self._never), answer.why
+            except TimeoutError:  # noqa: PERF203 - a few functions
+                return
+            except PatchError as error:
+                said = f"The language model's fix of {target.qualname} is not run: {error}"
+                self._note(said)
+
+    def _told(self, case: Case) -> tuple[str, ...]:
+        return self._known.get(case.failing[0], ()) if case.failing else ()
+
     def summarizer(self, rules: Summarizer) -> Summarizer:
         """The stages of a bug in its words."""
         from pytest_bayesloc.llm.summaries import LlmSummarizer
@@ -161,6 +194,10 @@ class Guiding:
             self.guide.count,
             self._privacy.may_send,
         )
+
+    def may_send(self, file: str) -> bool:
+        """Whether anything of a file may leave the machine."""
+        return self._privacy.may_send(file)
 
     def left_s(self) -> float:
         """Seconds that may be waited for it: until it has said why there is no answer."""

@@ -34,7 +34,7 @@ def admitted(original: FunctionNode, text: str, module: ast.AST) -> list[Additio
         PatchError: If it does anything else than add assertions, or adds none.
     """
     try:
-        found = additions(original, _only_function(text))
+        found = additions(original, only_function(text))
         _bounded(found)
         Rules(original, module).check(found)
         if not any(isinstance(node, ast.Assert) for node in _nodes(found)):
@@ -53,11 +53,7 @@ def additions(original: FunctionNode, rewritten: FunctionNode) -> list[Addition]
     Raises:
         PatchError: If a statement of ``original`` is missing or changed, or the signature is.
     """
-    decorators = _heads_of(rewritten.decorator_list)
-    if _header(rewritten) != _header(original) or (
-        decorators and decorators != _heads_of(original.decorator_list)
-    ):
-        raise refused("changes the signature or the decorators")
+    same_header(original, rewritten)
     has_docstring = ast.get_docstring(original, clean=False) is not None
     walk = _Walk(
         first=original.body[min(int(has_docstring), len(original.body) - 1)],
@@ -67,7 +63,25 @@ def additions(original: FunctionNode, rewritten: FunctionNode) -> list[Addition]
     return walk.found
 
 
-def _only_function(text: str) -> FunctionNode:
+def same_header(original: FunctionNode, rewritten: FunctionNode) -> None:
+    """See that a function has the name, signature and, if it has any, decorators of another.
+
+    Raises:
+        PatchError: If it has not.
+    """
+    decorators = _heads_of(rewritten.decorator_list)
+    if _header(rewritten) != _header(original) or (
+        decorators and decorators != _heads_of(original.decorator_list)
+    ):
+        raise refused("changes the signature or the decorators")
+
+
+def only_function(text: str) -> FunctionNode:
+    """The one function that a text is.
+
+    Raises:
+        PatchError: If it is anything else.
+    """
     text = text.strip("\r\n")
     is_indented = text[:1] in {" ", "\t"}
     try:

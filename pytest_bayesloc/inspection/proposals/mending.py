@@ -1,0 +1,91 @@
+"""A function that a language model rewrote: what of it may be run.
+
+Other than an inspection, a fix may change statements. So its text is held to what the function did
+already: the same signature, no new way out of the process, nothing that runs text or looks behind
+the scenes. Then tests decide, as of every other candidate.
+"""
+
+from __future__ import annotations
+
+import ast
+from textwrap import dedent, indent
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.domain.errors import PatchError
+from pytest_bayesloc.domain.source import FunctionNode, SourceMap, lines_of
+from pytest_bayesloc.inspection.proposals.gate import only_function, same_header
+from pytest_bayesloc.inspection.proposals.looking import refused
+from pytest_bayesloc.inspection.proposals.world import (
+    DENIED,
+    INNER,
+    METHODS,
+    RISKY,
+    aliases,
+    calls_out,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from pytest_bayesloc.domain.guiding import ProposedCode
+    from pytest_bayesloc.domain.source import Unit
+
+MAX_LINES = 400
+#: Built-ins that only the careful need to be kept from: a fix may iterate and call its parent.
+_HARMLESS = frozenset({"iter", "next", "super", "getattr", "memoryview", "anext", "aiter"})
+_FORBIDDEN = (DENIED - _HARMLESS) | RISKY | INNER | METHODS
+
+
+def mended(source: SourceMap, unit: Unit, answer: ProposedCode, named: Collection[str] = ()) -> str:
+    """The text of the file with the function as the answer has it.
+
+    Args:
+        source: The file.
+        unit: A function of it, which does not reach out.
+        answer: The function, rewritten.
+        named: What else must not be called.
+
+    Raises:
+        PatchError: If it is another function, or does what the function did not do before.
+    """
+    if not isinstance(unit.node, FunctionNode):
+        raise PatchError("it is for code that is no function", slug="llm-gate")
+    text = dedent(answer.text.strip("\r\n").expandtabs(4))
+    new = only_function(text)
+    same_header(unit.node, new)
+    _look_through(unit.node, new)
+    if calls_out(new, aliases(source.module.node), named):
+        raise refused("reaches out of the process")
+    lines, own = lines_of(source.text), lines_of(text)
+    if len(own) > MAX_LINES:
+        raise refused(f"has {len(own)} lines")
+    start, end = unit.location.start_line - 1, unit.location.end_line
+    blanks = " " * unit.node.col_offset
+    body = indent("".join(own[new.lineno - 1 : new.end_lineno]).rstrip("\n") + "\n", blanks)
+    changed = "".join([*lines[:start], body, *lines[end:]])
+    twin = SourceMap(changed, source.file)
+    if twin.is_broken or len(twin.units) < source.units.index(unit):
+        raise refused("can't be put in place")
+    return changed
+
+
+def _look_through(old: FunctionNode, new: FunctionNode) -> None:
+    """See that nothing is named that was not, and leads out.
+
+    Raises:
+        PatchError: If something is.
+    """
+    found = _named(new) - _named(old)
+    bad = {name for name in found if name in _FORBIDDEN or name.startswith("__")}
+    if bad:
+        raise refused(f"uses `{min(bad)}`")
+    kinds = (ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal, ast.ClassDef)
+    before = {ast.dump(node) for node in ast.walk(old) if isinstance(node, kinds)}
+    for node in ast.walk(new):
+        if isinstance(node, kinds) and ast.dump(node) not in before:
+            raise refused(f"adds `{ast.unparse(node).partition(chr(10))[0]}`")
+
+
+def _named(function: ast.AST) -> set[str]:
+    names = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
+    return names | {node.attr for node in ast.walk(function) if isinstance(node, ast.Attribute)}

@@ -1,0 +1,102 @@
+"""Fixes that a language model writes: through a gate, and then through the tests, as all others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+pytest.importorskip("openai", reason="pip install openai")
+
+from tests.e2e.scripted import Request, completion, serving
+from tests.integration.conftest import projects  # noqa: F401 - a fixture
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.integration.conftest import Project, Projects, Run
+
+#: What small edits would find is not the model's.
+OPTIONS = (
+    "--bayesloc-llm",
+    "--bayesloc-memory=off",
+    "--bayesloc-fix=suggest",
+    "--bayesloc-fix-unsafe",
+    "--bayesloc-mutants=off",
+)
+
+
+def mending(code: str) -> Callable[[Request], None]:
+    """Rewrites ``add`` so, and nothing else."""
+
+    def answer(request: Request) -> None:
+        prompt = request.prompt
+        if "Mend this function" not in prompt:
+            request.send(completion({"nothing": "to say"}))
+            return
+        is_add = "The function calc.py:1 add" in prompt
+        request.send(completion({"why": "told so", "code": code if is_add else "no"}))
+
+    return answer
+
+
+def searched(project: Project, code: str) -> Run:
+    with serving(mending(code)) as script:
+        env = {"OPENAI_BASE_URL": script.url, "OPENAI_API_KEY": "none"}
+        return project.localize(*OPTIONS, env=env)
+
+
+def verified(run: Run) -> list[dict[str, Any]]:
+    """The fixes that tests agree with; a test's expectation may be shown beside them."""
+    return [fix for fix in run.document["fixes"] if fix["verified"]]
+
+
+def test_a_fix_that_all_tests_agree_with_is_shown(projects: Projects) -> None:  # noqa: F811
+    run = searched(projects.buggy(), "def add(a, b):\n    # both\n    return a + b\n")
+
+    (fix,) = verified(run)
+    assert (fix["tool"], fix["stage"], fix["verified"]) == ("language-model", "generated", True)
+    assert fix["words"] == "told so"
+    assert "+    # both\n+    return a + b\n" in fix["diff"]
+    assert run.document["llm"]["uses"]["mend"] >= 1
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ("def add(a, b):\n    import os\n    return a + b\n", "it adds `import os`"),
+        ("def add(a, b):\n    open('x', 'w')\n    return a + b\n", "it uses `open`"),
+        ("def add(a, b):\n    eval('1')\n    return a + b\n", "it uses `eval`"),
+        ("def add(a, b):\n    a.__class__\n    return a + b\n", "it uses `__class__`"),
+        ("def add(a, b=0):\n    return a + b\n", "it changes the signature"),
+        ("import os\n\n\ndef add(a, b):\n    return a + b\n", "it is not the one function"),
+        ("def add(a, b):\n    return a +\n", "it does not parse"),
+    ],
+)
+def test_what_a_model_writes_does_nothing_new_to_the_world(
+    projects: Projects,  # noqa: F811
+    code: str,
+    why: str,
+) -> None:
+    project = projects.buggy()
+
+    run = searched(project, code)
+
+    assert verified(run) == []
+    assert f"The language model's fix of add is not run: {why}" in " ".join(run.output.split())
+    assert not (project.root / "x").exists()
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def add(a, b):\n    return 3\n",
+        "def add(a, b):\n    return a * b\n",
+        "def add(a, b):\n    while True:\n        pass\n",
+    ],
+)
+def test_a_fix_that_tests_disagree_with_is_none(
+    projects: Projects,  # noqa: F811
+    code: str,
+) -> None:
+    assert verified(searched(projects.buggy(), code)) == []
