@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import warnings
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -37,10 +36,6 @@ if TYPE_CHECKING:
 
 
 FIX_SHARE = 1 / 3  # of the budget, at least, where fixes are searched
-
-
-class BayeslocWarning(pytest.PytestWarning):
-    """Something of ours went wrong; the tests and pytest's exit status are as they would be."""
 
 
 class LocalizationSession:
@@ -162,10 +157,7 @@ class LocalizationSession:
         applying.review(reporter)
         for note in self._notes[n_said:]:
             reporter.write_line(f"bayesloc: {note}", yellow=True)
-        if self._document is not None and any(fix.is_applied for fix in applying.fixes):
-            fixes: list[dict[str, object]] = self._document["fixes"]  # type: ignore[assignment]
-            for entry, fix in zip(fixes, applying.fixes, strict=False):
-                entry["applied"] = fix.is_applied
+        if self._document is not None and applying.mark(self._document):
             self._write(self._document)
 
     @property
@@ -178,15 +170,9 @@ class LocalizationSession:
             self._notes.append(text)
 
     def _warn(self, error: Exception) -> None:
-        text = (
-            f"pytest-bayesloc failed ({type(error).__name__}: {error}): the tests and the exit "
-            "status are not affected. Please report it, or run with --no-bayesloc. (own-fault)"
-        )
-        self._notes.append(text)
-        with warnings.catch_warnings():
-            warnings.simplefilter("default")
-            with suppress(BayeslocWarning):  # where warnings are errors, the note has to do
-                self._config.issue_config_time_warning(BayeslocWarning(text), stacklevel=2)
+        from pytest_bayesloc.stages.own_fault import warn_of
+
+        self._notes.append(warn_of(self._config, error))
 
     def _print(self, reporter: pytest.TerminalReporter) -> None:
         from pytest_bayesloc.stages.telling import Told, tell
@@ -213,6 +199,7 @@ class LocalizationSession:
     def _localize(self) -> None:
         from pytest_bayesloc.collection.spectra import build_failures, build_spectrum
         from pytest_bayesloc.inspection.cases import Reader, Terms, open_groups
+        from pytest_bayesloc.stages.telling import tell_others
 
         recorded = self._recorder.recorded
         with self._stage("localize"):
@@ -245,7 +232,7 @@ class LocalizationSession:
         if self._settings.inspect and not self._stopped_by_hand:
             with self._stage("inspect"):
                 self._inspect(groups, cases)
-        self._tell_others(groups, cases)
+        tell_others(self._config, groups, cases, self._notes.append)
         faults = tuple(group.fault(case) for group, case in zip(groups, cases, strict=True))
         if self._settings.fix is not None and not self._stopped_by_hand:
             with self._stage("fix"):
@@ -385,17 +372,6 @@ class LocalizationSession:
         self._tries = stage.run(groups, cases, max(self._kept_s(), left_s))
         self._applying = Applying.of(stage)
         self._applying.write_patches()
-
-    def _tell_others(self, groups: Sequence[Group], cases: Sequence[Case]) -> None:
-        try:
-            self._config.hook.pytest_bayesloc_localized(
-                config=self._config, groups=groups, cases=cases
-            )
-        except Exception as error:  # noqa: BLE001 - it is not ours, and may raise anything
-            self._notes.append(
-                f"A plugin's pytest_bayesloc_localized failed ({type(error).__name__}: {error}): "
-                "what it is for is missing. (broken-listener)"
-            )
 
     def _result(self, faults: tuple[Fault, ...], cases: Sequence[Case]) -> dict[str, object]:
         from pytest_bayesloc.domain.advice import Remembered

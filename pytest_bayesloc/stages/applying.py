@@ -7,7 +7,7 @@ import sys
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_bayesloc.domain.errors import FixError
 from pytest_bayesloc.fixes.patchfile import changed_bytes, unified
@@ -18,7 +18,7 @@ from pytest_bayesloc.stages.fix_memory import note_fate
 from pytest_bayesloc.stages.fix_tools import journal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     import pytest
 
@@ -110,6 +110,12 @@ class Applying:
         finally:
             if capture is not None:
                 capture.resume_global_capture()
+
+    def mark(self, document: Mapping[str, Any]) -> bool:
+        """Say in the JSON result what was applied; whether anything was."""
+        for entry, fix in zip(document["fixes"], self.fixes, strict=False):
+            entry["applied"] = fix.is_applied
+        return any(fix.is_applied for fix in self.fixes)
 
     def apply(self, index: int) -> None:
         """Write a fix to its file, unless something speaks against it; say what was done."""

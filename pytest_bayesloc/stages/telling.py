@@ -9,10 +9,12 @@ from pytest_bayesloc.report.advice import advice_lines
 from pytest_bayesloc.report.terminal import MARKUP, Line, brief, full
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import pytest
 
+    from pytest_bayesloc.inspection.case import Case
+    from pytest_bayesloc.inspection.cases import Group
     from pytest_bayesloc.options import Settings
 
 
@@ -33,6 +35,22 @@ class Told:
     said: Sequence[str]
     notes: Sequence[str]
     prompts: Sequence[str]
+
+
+def tell_others(
+    config: pytest.Config,
+    groups: Sequence[Group],
+    cases: Sequence[Case],
+    note: Callable[[str], None],
+) -> None:
+    """Tell plugins that listen; one that breaks costs a note."""
+    try:
+        config.hook.pytest_bayesloc_localized(config=config, groups=groups, cases=cases)
+    except Exception as error:  # noqa: BLE001 - it is not ours, and may raise anything
+        note(
+            f"A plugin's pytest_bayesloc_localized failed ({type(error).__name__}: {error}): "
+            "what it is for is missing. (broken-listener)"
+        )
 
 
 def tell(reporter: pytest.TerminalReporter, settings: Settings, told: Told) -> None:
