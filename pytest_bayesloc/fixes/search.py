@@ -93,6 +93,7 @@ class Search:
     _outcome: Outcome = field(default_factory=Outcome)
     _stirred: list[Checked] = field(default_factory=list)
     _broken: set[str] = field(default_factory=set)
+    _judged: dict[tuple[str, str, str], bool | None] = field(default_factory=dict)
 
     def run(self, tasks: Sequence[Task]) -> Outcome:
         """Search until a stage finds something, or time is up.
@@ -165,8 +166,10 @@ class Search:
             return False
         if match.similarity > self.library.sure_from(match.tool.name) and definition.auto_apply:
             return True
-        said = self.judge(task, definition.description)
-        return said is not False  # where nobody knows, the dry run decides
+        asked = match.tool.name, task.error, task.filename
+        if asked not in self._judged:
+            self._judged[asked] = self.judge(task, definition.description)
+        return self._judged[asked] is not False  # where nobody knows, the dry run decides
 
     def _of(self, tool: Tool, task: Task) -> Iterator[Candidate]:
         """What a tool proposes; one that breaks is not asked again."""
