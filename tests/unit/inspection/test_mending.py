@@ -1,0 +1,71 @@
+"""A function that somebody else rewrote does nothing new to the world."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_bayesloc.domain.errors import PatchError
+from pytest_bayesloc.domain.guiding import ProposedCode
+from pytest_bayesloc.domain.source import SourceMap
+from pytest_bayesloc.inspection.proposals.mending import mended
+
+FILE = """import json
+
+
+class Cart:
+    @property
+    def total(self):
+        # all of it
+        return self.net - self.tax
+
+
+def after():
+    pass
+"""
+REFUSED = {
+    "def total(self):\n    import os\n    return 1\n": "it adds `import os`",
+    "def total(self):\n    open('x', 'w')\n    return 1\n": "it uses `open`",
+    "def total(self):\n    return eval('1')\n": "it uses `eval`",
+    "def total(self):\n    return self.__class__\n": "it uses `__class__`",
+    "def total(self):\n    self.net.unlink()\n    return 1\n": "it uses `unlink`",
+    "def total(self):\n    global json\n    return 1\n": "it adds `global json`",
+    "def total(self, more=0):\n    return 1\n": "it changes the signature",
+    "def other(self):\n    return 1\n": "it changes the signature",
+    "@cache\ndef total(self):\n    return 1\n": "it changes the signature or the decorators",
+    "import os\n\n\ndef total(self):\n    return 1\n": "it is not the one function",
+    "def total(self):\n    return self.net +\n": "it does not parse",
+    "": "it is not the one function",
+    "def total(self):\n" + "    x = 1\n" * 500: "it has 501 lines",
+}
+
+
+def rewritten(text: str, named: tuple[str, ...] = ()) -> str:
+    source = SourceMap(FILE, "cart.py")
+    unit = next(unit for unit in source.units if unit.location.qualname == "Cart.total")
+    return mended(source, unit, ProposedCode(text=text, why="told so"), named)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def total(self):\n    # both\n    return self.net + self.tax\n",
+        "    def total(self):\n        # both\n        return self.net + self.tax",
+        "@property\ndef total(self):\n    # both\n    return self.net + self.tax\n\n",
+        "    @property\n    def total(self):\n        # both\n        return self.net + self.tax\n",
+    ],
+)
+def test_the_function_stands_in_its_place_with_its_decorators(text: str) -> None:
+    assert rewritten(text) == FILE.replace("# all of it", "# both").replace("net - ", "net + ")
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_what_does_more_is_refused(text: str) -> None:
+    with pytest.raises(PatchError) as raised:
+        rewritten(text)
+
+    assert REFUSED[text] in str(raised.value)
+
+
+def test_what_the_user_names_is_not_called() -> None:
+    with pytest.raises(PatchError, match="reaches out of the process"):
+        rewritten("def total(self):\n    return self.net.send_mail()\n", ("send_mail",))
