@@ -86,7 +86,7 @@ def patch_of(candidate: Candidate) -> InspectionPatch:
     else:
         source = SourceMap(candidate.before, candidate.file, is_test=candidate.is_test)
         changed = changed_functions(source, candidate.after)
-    target, *others = changed or [_module(candidate)]
+    target, *others = changed or [_place(candidate)]
     return InspectionPatch(
         target=target,
         kind=KIND,
@@ -99,8 +99,11 @@ def patch_of(candidate: Candidate) -> InspectionPatch:
     )
 
 
-def _module(candidate: Candidate) -> Location:
-    return SourceMap(candidate.before, candidate.file, is_test=candidate.is_test).module.location
+def _place(candidate: Candidate) -> Location:
+    """The file; of a hint, which changes nothing, the function that it is about."""
+    source = SourceMap(candidate.before, candidate.file, is_test=candidate.is_test)
+    is_hint = candidate.before == candidate.after
+    return (source.owner(candidate.line) if is_hint else source.module).location
 
 
 def changed_functions(source: SourceMap, after: str) -> list[Location]:

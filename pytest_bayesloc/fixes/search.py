@@ -217,7 +217,8 @@ class Search:
 
     def _consider(self, candidate: Candidate) -> None:
         self._outcome.n_spared += candidate.key in self.known
-        if candidate.after == candidate.before or candidate.key in (self.known | self._seen):
+        is_idle = candidate.after == candidate.before and candidate.level is not Level.DISPLAY
+        if is_idle or candidate.key in (self.known | self._seen):
             return
         self._seen.add(candidate.key)
         if candidate.level is Level.DISPLAY:

@@ -18,7 +18,9 @@ class Example:
     Attributes:
         error: ``Type: message``.
         before: Text of the file.
-        after: What one of the first three proposals makes of it; None: it is left alone.
+        after: What one of the first three proposals makes of it, the same if it only says what to
+            do; None: nothing is proposed.
+        says: Part of what the proposal says.
         line: Where the error was raised.
         files: More files of the project, by path.
         values: As in ``Task``.
@@ -30,6 +32,7 @@ class Example:
     error: str
     before: str
     after: str | None
+    says: str = ""
     line: int = 0
     files: Mapping[str, str] = field(default_factory=dict)
     values: Mapping[str, tuple[str, str]] = field(default_factory=dict)

@@ -69,6 +69,8 @@ class Applying:
         """Write each fix as a patch below ``.bayesloc/fixes/``."""
         folder = self.config.rootpath / FOLDER / "fixes"
         for i, (fix, candidate) in enumerate(self.found):
+            if not fix.diff:
+                continue
             name = re.sub(r"\W+", "-", f"{fix.fault}-{i + 1}-{fix.tool}").strip("-")
             with suppress(OSError, FixError):
                 own_folder(self.config.rootpath)

@@ -253,9 +253,10 @@ class Fixing:
                 f"For fault {number} there is {_counted(hidden, 'fix', 'fixes')} that may change "
                 "what the code means: see it with --bayesloc-fix-unsafe. (unsafe-fix)"
             )
-        if not outcome.verified:
+        if not shown:
             for candidate in outcome.shown[:N_SHOWN]:
                 self.found.append((_unchecked(number, candidate), candidate))
+        if not outcome.verified:
             for candidate, why in outcome.rejected[:N_SHOWN]:
                 self.note(f"A fix by {candidate.name} is rejected: {why}. (rejected-fix)")
         if outcome.is_over:
