@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import platform
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -183,8 +182,17 @@ class LocalizationSession:
             said=self._said,
             notes=self._notes,
             prompts=self._guiding.prompts if self._guiding is not None else (),
+            commands=self._commands(),
         )
         tell(reporter, self._settings, told)
+
+    def _commands(self) -> Sequence[str]:
+        """What GitHub Actions reads in the log."""
+        if self._document is None or "github" not in self._written:
+            return ()
+        from pytest_bayesloc.report.github import marks
+
+        return marks(self._document)
 
     # -- the stages
 
@@ -252,9 +260,10 @@ class LocalizationSession:
 
         self._written = write_reports(
             document,
-            self._settings.reports,
+            self._config,
+            self._settings,
+            self._launch,
             self._sources.read,
-            self._config.rootpath,
             self._notes.append,
         )
 
@@ -374,31 +383,15 @@ class LocalizationSession:
         self._applying.write_patches()
 
     def _result(self, faults: tuple[Fault, ...], cases: Sequence[Case]) -> dict[str, object]:
-        from pytest_bayesloc.domain.advice import Remembered
-        from pytest_bayesloc.domain.guiding import Usage
-        from pytest_bayesloc.domain.result import Result
-        from pytest_bayesloc.inspection.cases import calls_around, combined
-        from pytest_bayesloc.report.json import to_json
+        from pytest_bayesloc.stages.result import Parts, document_of
 
-        recorded = self._recorder.recorded
-        result = Result(
-            n_passed=sum(recorded.verdicts.values()),
-            n_remembered=len(recorded.remembered),
-            n_traced=recorded.n_traced,
-            n_failed=sum(not passed for passed in recorded.verdicts.values()),
-            collector=recorded.collector,
-            formula=self._settings.formula,
-            model=self._settings.model,
-            threshold=self._settings.threshold,
+        parts = Parts(
+            settings=self._settings,
+            recorded=self._recorder.recorded,
             seconds=self._seconds,
-            ranking=combined(faults),
-            faults=faults,
-            edges=calls_around(faults, cases),
-            partial=(*recorded.partial, *self._notes),
-            memory=self._remembered or Remembered(),
-            llm=self._guiding.usage() if self._guiding is not None else Usage(),
-            fixes=None if self._applying is None else self._applying.fixes,
+            notes=self._notes,
+            remembered=self._remembered,
+            applying=self._applying,
+            guiding=self._guiding,
         )
-        return to_json(
-            result, pytest_version=pytest.__version__, python_version=platform.python_version()
-        )
+        return document_of(faults, cases, parts)

@@ -72,6 +72,9 @@ class Fault:
             step.
         inspections: Those made for this fault.
         flaky: Node ids of its tests that did not fail again when re-run as they were.
+        n_candidates: Locations that were ranked; ``ranking`` may hold fewer.
+        reached: Per failing test, of the first of them, which of the first rows of ``ranking`` it
+            executed, by their index.
     """
 
     failures: tuple[Failure, ...]
@@ -82,6 +85,8 @@ class Fault:
     history: tuple[tuple[tuple[Location, float], ...], ...] = ()
     inspections: tuple[Inspection, ...] = ()
     flaky: tuple[str, ...] = ()
+    n_candidates: int = 0
+    reached: tuple[tuple[int, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from pytest_bayesloc.inspection.guards import Guard
 
 N_ROWS = 300
+N_REACHED = 10  # rows of which is said what failing test executed them
+N_TOLD = 50  # failing tests of which that is said
 N_SUSPECTS = 5  # of each fault, whose calls are shown
 _RAISED = frozenset({Outcome.RAISE_FRAME, Outcome.GUARD_REFUSED})
 #: A test that holds so much of the belief is said to be at fault.
@@ -126,15 +128,28 @@ class Group:
 
     def fault(self, case: Case) -> Fault:
         """What came of it."""
+        ranking = self._ranking(case)
         return Fault(
             failures=self.failures,
             origin=self._origin(case),
             kind=kind_of(self.failures, self.guard),
-            ranking=self._ranking(case),
+            ranking=ranking,
             stop_reason=case.stop,
             history=tuple(case.history),
             inspections=tuple(case.inspections),
             flaky=case.flaky,
+            n_candidates=len(case.belief.probabilities),
+            reached=self._reached(ranking[:N_REACHED]),
+        )
+
+    def _reached(self, rows: Sequence[Ranked]) -> tuple[tuple[int, ...], ...]:
+        """Of the first failing tests, which of ``rows`` each executed."""
+        position = {node_id: i for i, node_id in enumerate(self.spectrum.tests)}
+        executed = [self.spectrum.executed.get(row.location, 0) for row in rows]
+        asked = [position.get(failure.node_id) for failure in self.failures[:N_TOLD]]
+        return tuple(
+            () if bit is None else tuple(i for i, tests in enumerate(executed) if tests >> bit & 1)
+            for bit in asked
         )
 
     def _origin(self, case: Case) -> Origin:

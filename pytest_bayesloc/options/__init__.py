@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import pytest
 from pytest_bayesloc.options.fix import FixSettings, add_fix_options
 from pytest_bayesloc.options.llm import LlmSettings, add_llm_options
 from pytest_bayesloc.options.reading import (
+    AUTO,
     COLLECT,
     EMBEDDING_MODEL,
     EVIDENCE,
@@ -79,6 +81,8 @@ class Settings:
         green: Git revision at which the tests are known to pass; empty: what is remembered.
         source: Folders or packages under test; empty: as coverage.py is configured, or rootdir.
         reports: What to write.
+        offers_prompt: Whether the page holds a prompt for an assistant.
+        never_sent: Globs of files whose text is in no prompt.
         llm: About language models; None: none is asked.
         fix: About fixes; None: none is searched.
     """
@@ -106,6 +110,8 @@ class Settings:
     green: str
     source: tuple[str, ...]
     reports: tuple[Report, ...]
+    offers_prompt: bool
+    never_sent: tuple[str, ...]
     llm: LlmSettings | None
     fix: FixSettings | None
 
@@ -150,6 +156,8 @@ class Settings:
             green=text_of(config, "green", "a git revision")[1],
             source=source_entries(config),
             reports=_reports(config, inspect=inspect),
+            offers_prompt=choice_of(config, "report_prompt", ("on", "off")) == "on",
+            never_sent=tuple(config.getini("bayesloc_llm_never_send")),
             llm=LlmSettings.from_config(config),
             fix=FixSettings.from_config(config),
         )
@@ -279,13 +287,23 @@ def _reports(config: pytest.Config, *, inspect: bool) -> tuple[Report, ...]:
     reports = []
     for entry in entries:
         kind, colon, path = str(entry).partition(":")
+        if kind == AUTO and not colon:
+            reports += [Report(kind=kind) for kind in _of_ci(os.environ)]
+            continue
         if kind not in REPORT_KINDS or (colon and not path):
             raise pytest.UsageError(
                 f"--bayesloc-report={entry} is not KIND or KIND:PATH: KIND is one of "
-                f"{', '.join(REPORT_KINDS)}, for example html:report.html."
+                f"{', '.join((*REPORT_KINDS, AUTO))}, for example html:report.html."
             )
         folder = config.invocation_params.dir
         reports.append(Report(kind=kind, path=folder / path if path else None))
     if inspect and not reports:
         reports.append(Report(kind="html"))
     return tuple(reports)
+
+
+def _of_ci(environment: Mapping[str, str]) -> list[str]:
+    """What the CI service shows by itself, and the page; nothing elsewhere."""
+    if environment.get("GITHUB_ACTIONS") and environment.get("GITHUB_STEP_SUMMARY"):
+        return ["html", "github"]
+    return ["html", "gitlab"] if environment.get("GITLAB_CI") else []

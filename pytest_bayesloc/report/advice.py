@@ -42,6 +42,19 @@ def advice_lines(memory: Mapping[str, Any], *, in_full: bool, n_last: int = N_LA
     return lines
 
 
+def brief_lines(memory: Mapping[str, Any], fault: int) -> Iterator[str]:
+    """The few lines that are worth a place beside the answer to a fault."""
+    for entry in memory["advice"]:
+        if entry["fault"] == fault:
+            if entry["said"] and "begins" not in entry["said"]:
+                yield one_line(entry["said"])
+            for similar in entry["similar"][:1]:
+                yield f"like {_past(similar)}"
+    for loop in memory["loops"]:
+        if loop["fault"] == fault:
+            yield one_line(loop["said"][0])
+
+
 def _brief(entry: Mapping[str, Any]) -> Iterator[Line]:
     if entry["said"] and "begins" not in entry["said"]:
         yield Line(f"memory: fault {entry['fault']}: {one_line(entry['said'])}")

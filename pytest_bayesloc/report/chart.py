@@ -25,7 +25,7 @@ class Series:
         number: From 1, the label at the end of its line.
         name: Qualified name and place.
         points: ``x,y x,y ...`` as SVG wants them.
-        dots: The same, one by one.
+        dots: The same, one by one, each with its step; 0 is the prior.
         label_x: Where its label stands: right of its last point.
         label_y: The same, clear of the others.
         first: Its first known probability.
@@ -35,7 +35,7 @@ class Series:
     number: int
     name: str
     points: str
-    dots: tuple[tuple[float, float], ...]
+    dots: tuple[tuple[float, float, int], ...]
     label_x: float
     label_y: float
     first: str
@@ -44,7 +44,11 @@ class Series:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chart:
-    """Lines, ticks of both axes as (position, label), and the line at which the loop stops."""
+    """Lines, ticks of both axes as (position, label), and the line at which the loop stops.
+
+    ``steps`` are the positions of the steps, each with its number, and ``reach`` how far to both
+    sides one is meant by a pointer.
+    """
 
     width: int
     height: int
@@ -55,6 +59,8 @@ class Chart:
     series: tuple[Series, ...]
     x_ticks: tuple[tuple[float, str], ...]
     y_ticks: tuple[tuple[float, str], ...]
+    steps: tuple[tuple[float, int], ...]
+    reach: float
     threshold: float
     threshold_text: str
 
@@ -67,7 +73,7 @@ def chart(history: Sequence[Sequence[Mapping[str, Any]]], threshold: float) -> C
     last = len(history) - 1
     labels = _labels([steps[-1] for steps in tracks.values()], last)
     series = tuple(
-        _series(number, name, [(_x(i, last), p) for i, p in steps], label)
+        _series(number, name, steps, label, last)
         for number, ((name, steps), label) in enumerate(zip(tracks.items(), labels, strict=True), 1)
     )
     every = -(-last // N_TICKS)
@@ -81,6 +87,8 @@ def chart(history: Sequence[Sequence[Mapping[str, Any]]], threshold: float) -> C
         series=series,
         x_ticks=tuple((_x(i, last), str(i) if i else "prior") for i in range(0, last + 1, every)),
         y_ticks=tuple((_y(p), percent(p)) for p in (0.0, 0.25, 0.5, 0.75, 1.0)),
+        steps=tuple((_x(i, last), i) for i in range(1, last + 1)),
+        reach=round((RIGHT - LEFT) / last / 2, 2),
         threshold=_y(threshold),
         threshold_text=percent(threshold),
     )
@@ -98,12 +106,14 @@ def _tracks(history: Sequence[Sequence[Mapping[str, Any]]]) -> dict[str, list[tu
     return {name: tracks[name] for name in order[:N_SERIES]}
 
 
-def _series(number: int, name: str, track: list[tuple[float, float]], label: float) -> Series:
-    dots = tuple((x, _y(p)) for x, p in track)
+def _series(
+    number: int, name: str, track: list[tuple[int, float]], label: float, last: int
+) -> Series:
+    dots = tuple((_x(i, last), _y(p), i) for i, p in track)
     return Series(
         number=number,
         name=name,
-        points=" ".join(f"{x:g},{y:g}" for x, y in dots),
+        points=" ".join(f"{x:g},{y:g}" for x, y, _ in dots),
         dots=dots,
         label_x=dots[-1][0] + 12,
         label_y=label,

@@ -7,17 +7,16 @@ import tempfile
 from pathlib import Path
 
 FOLDER = ".bayesloc"
-STEM = "bayesloc-report"
 
 
-def write(text: str, kind: str, path: Path | None, rootdir: Path) -> Path:
+def write(text: str, name: str, path: Path | None, rootdir: Path) -> Path:
     """Write a report in one step, so that no half of it is ever seen.
 
     Args:
         text: The report.
-        kind: Its kind, which is its suffix.
-        path: Where it was asked for; None: ``.bayesloc/bayesloc-report.KIND`` below ``rootdir``,
-            or a temporary folder if that can't be written.
+        name: Of its file, where no path was asked for.
+        path: Where it was asked for; None: ``.bayesloc/NAME`` below ``rootdir``, or a temporary
+            folder if that can't be written.
         rootdir: The root of the project.
 
     Returns:
@@ -30,11 +29,9 @@ def write(text: str, kind: str, path: Path | None, rootdir: Path) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         return replace_text(path, text)
     try:
-        return replace_text(own_folder(rootdir) / f"{STEM}.{kind}", text)
+        return replace_text(own_folder(rootdir) / name, text)
     except OSError:
-        return replace_text(
-            Path(tempfile.mkdtemp(prefix="bayesloc-report-")) / f"{STEM}.{kind}", text
-        )
+        return replace_text(Path(tempfile.mkdtemp(prefix="bayesloc-report-")) / name, text)
 
 
 def own_folder(rootdir: Path) -> Path:

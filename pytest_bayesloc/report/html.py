@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 from importlib import resources
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 import jinja2
 from markupsafe import Markup
 
+from pytest_bayesloc.report.graph import drawing
 from pytest_bayesloc.report.text import visible
 from pytest_bayesloc.report.view import page
 
@@ -17,15 +19,17 @@ if TYPE_CHECKING:
     from pytest_bayesloc.report.view import Document, ReadSource
 
 TEMPLATE = "report.html.j2"
+MAX_PLAIN = 400_000  # characters of long parts
 
 
-def render(document: Document, read_source: ReadSource) -> str:
+def render(document: Document, read_source: ReadSource, prompt: str = "") -> str:
     """The page of ``document``: text that can be written as UTF-8.
 
     Args:
         document: A ``bayesloc/1`` result.
         read_source: Text of a file of the project by its path in the document, None if it can't
             be read.
+        prompt: For an assistant; empty: none is offered.
     """
     style, script = _asset("static/report.css"), _asset("static/report.js")
     return (
@@ -33,11 +37,43 @@ def render(document: Document, read_source: ReadSource) -> str:
         .get_template(TEMPLATE)
         .render(
             page=page(document, read_source),
+            drawing=drawing(document),
+            prompt=prompt,
+            pack=_Packer(),
             style=Markup(style),  # noqa: S704 - our own file
             script=Markup(script),  # noqa: S704 - our own file
             policy=_policy(style, script),
         )
     )
+
+
+class _Packer:
+    """Folds away what would make the page slow: compressed, and drawn when it is opened.
+
+    The first ``MAX_PLAIN`` characters stay as they are, so that a page of the usual size can be
+    searched and printed as a whole.
+    """
+
+    def __init__(self) -> None:
+        self._left = MAX_PLAIN
+
+    def __call__(self, markup: Markup, holds: str = "", *, keep: bool = False) -> Markup:
+        """``markup`` or what the script makes it of.
+
+        Args:
+            markup: Of our templates, escaped.
+            holds: What the names of its anchors begin with.
+            keep: Whether it stays as it is in any case.
+        """
+        if keep or len(markup) <= self._left:
+            self._left -= len(markup)
+            return markup
+        data = gzip.compress(markup.encode("utf-8", "backslashreplace"), mtime=0)
+        packed = base64.b64encode(data).decode("ascii")
+        return Markup(
+            '<div class="packed" aria-busy="true" data-holds="{}" data-packed="{}">'
+            "<p>This part is unpacked by a script, which did not run.</p></div>"
+        ).format(holds, packed)
 
 
 def _environment() -> jinja2.Environment:

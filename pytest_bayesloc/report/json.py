@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_bayesloc.domain.evidence import Outcome
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.inspection import Effect
+from pytest_bayesloc.report.failures import MAX_FAILURES, failures_to_json
 from pytest_bayesloc.report.memory import memory_to_json
 from pytest_bayesloc.report.text import clip
 
@@ -152,8 +153,10 @@ def _evidence(evidence: Evidence) -> dict[str, object]:
 def _fault(fault: Fault) -> dict[str, object]:
     return {
         "failing_tests": [clip(failure.node_id) for failure in fault.failures],
+        "failures": failures_to_json(fault),
         "error": _error(fault),
         "stop_reason": clip(fault.stop_reason),
+        "n_candidates": max(fault.n_candidates, len(fault.ranking)),
         "ranking": [_row(row) for row in fault.ranking[:MAX_ROWS]],
         "history": [
             [{**_location(location), "posterior": unit(p)} for location, p in step]
@@ -309,6 +312,11 @@ def _cuts(result: Result) -> Iterator[str]:
     lengths = (
         ("rows in a ranking", MAX_ROWS, max(map(len, rankings))),
         ("lines of a location", MAX_LINES, max((len(r.lines) for r in result.ranking), default=0)),
+        (
+            "failing tests of a fault in detail",
+            MAX_FAILURES,
+            max((len(fault.failures) for fault in faults), default=0),
+        ),
         ("faults", MAX_FAULTS, len(result.faults)),
         ("inspections of a fault", MAX_STEPS, max((len(f.inspections) for f in faults), default=0)),
         ("tests of an inspection", MAX_TESTS, max((len(i.tests) for i in steps), default=0)),

@@ -64,9 +64,23 @@ class Row:
     values: tuple[Seen, ...]
 
     @property
+    def kinds(self) -> tuple[str, ...]:
+        """Where its evidence comes from, each source once."""
+        return tuple(dict.fromkeys(why.source.replace(" ", "-") for why in self.why))
+
+    @property
     def reason(self) -> str:
         """One sentence: the strongest evidence against it, else which tests executed it."""
         return next((why.text for why in self.why if why.verdict == "incriminates"), self.counts)
+
+
+#: File, first line and qualified name: what tells one place from another.
+Key = tuple[str, int, str]
+
+
+def key_of(location: Mapping[str, Any]) -> Key:
+    """The place of a row, a target or the end of a call."""
+    return location["file"], location["start_line"], location["qualname"]
 
 
 def place(location: Mapping[str, Any]) -> Place:

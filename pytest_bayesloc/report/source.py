@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pytest_bayesloc.report.hot import hot_line
 from pytest_bayesloc.report.text import one_line, score
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ class Heat:
         suspiciousness: Two digits, empty for a line that no test executed.
         ef: Failing tests that executed it.
         ep: Passing tests that executed it.
+        said: The same in words; empty for a line that no test executed.
     """
 
     number: int
@@ -37,6 +39,7 @@ class Heat:
     suspiciousness: str = ""
     ef: str = ""
     ep: str = ""
+    said: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,17 +59,15 @@ def source_text(row: Mapping[str, Any], read_source: Callable[[str], str | None]
 
 def snippet(row: Mapping[str, Any], error: Mapping[str, Any], lines: list[str]) -> Snippet | None:
     """The line of ``row`` that raised, else its most suspicious one, else its first."""
-    number, label = row["start_line"], "its first line"
-    executed = row["lines"]
-    if executed:
-        hottest = max(executed, key=lambda line: (line["suspiciousness"], -line["line"]))
-        ties = sum(line["suspiciousness"] == hottest["suspiciousness"] for line in executed)
+    number, label = hot_line(row, error), "its first line"
+    heat = [line["suspiciousness"] for line in row["lines"]]
+    if error["file"] == row["file"] and error["line"] == number:
+        label = "the failing line"
+    elif heat:
+        ties = heat.count(max(heat))
         label = (
             f"first of its {ties} most suspicious lines" if ties > 1 else "its most suspicious line"
         )
-        number = hottest["line"]
-    if error["file"] == row["file"] and row["start_line"] <= error["line"] <= row["end_line"]:
-        number, label = error["line"], "the failing line"
     if not 1 <= number <= len(lines):
         return None
     return Snippet(number=number, text=lines[number - 1].strip(), label=label)
@@ -120,4 +121,8 @@ def _heat(number: int, text: str, anchor: str, line: Mapping[str, Any] | None) -
         suspiciousness=score(value),
         ef=str(line["ef"]),
         ep=str(line["ep"]),
+        said=(
+            f"line {number}: executed by {line['ef']} failing and {line['ep']} passing tests, "
+            f"suspiciousness {score(value)}"
+        ),
     )

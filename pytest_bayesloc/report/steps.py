@@ -69,6 +69,11 @@ class FixView:
     next_step: str
     diff: tuple[DiffLine, ...]
 
+    @property
+    def changed(self) -> tuple[DiffLine, ...]:
+        """Only what is taken away and added."""
+        return tuple(line for line in self.diff if line.kind in {"add", "del"})
+
 
 def step_of(step: Mapping[str, Any]) -> Step:
     """An entry of the document's ``inspections``."""
@@ -86,7 +91,7 @@ def step_of(step: Mapping[str, Any]) -> Step:
         after=percent(step["belief_after"]),
         signals=tuple((words_of(name), seen) for name, seen in step["signals"].items()),
         tests=tuple(map(_test, step["tests"])),
-        diff=tuple(_diff(step["patch"])),
+        diff=tuple(diff_lines(step["patch"])),
         log=step["log"],
         seconds=seconds(step["seconds"]),
     )
@@ -101,7 +106,7 @@ def fix_of(fix: Mapping[str, Any]) -> FixView:
         said=_checked(fix, where.name),
         level="" if fix["stage"] == "inspection" else one_line(fix["level"]),
         next_step=f"git apply {one_line(patch)}" if patch and not fix["applied"] else "",
-        diff=tuple(_diff(fix["diff"])),
+        diff=tuple(diff_lines(fix["diff"])),
     )
 
 
@@ -112,7 +117,8 @@ def _checked(fix: Mapping[str, Any], name: str) -> str:
         return f"with this edit of {name}, {n} passed (nothing was changed)"
     by = f"by {one_line(fix['tool'])}: {one_line(fix['words'])}"
     if not fix["verified"]:
-        return f"to look at, {by} (not checked: it changes a test)"
+        why = "not checked: it changes a test" if fix["diff"] else "nothing was changed"
+        return f"to look at, {by} ({why})"
     done = "applied" if fix["applied"] else "nothing was changed"
     failing, passing = count(fix["n_failing"], "failing test"), fix["n_passing"]
     passes = "pass" if fix["n_failing"] != 1 else "passes"
@@ -130,7 +136,8 @@ def _test(test: Mapping[str, Any]) -> TestRow:
     )
 
 
-def _diff(patch: str) -> Iterator[DiffLine]:
+def diff_lines(patch: str) -> Iterator[DiffLine]:
+    """The lines of a unified diff, each with its kind."""
     kinds = {"+++": "file", "---": "file", "@@": "hunk", "+": "add", "-": "del"}
     for text in patch.split("\n")[: -1 if patch.endswith("\n") else None]:
         kind = next((kind for start, kind in kinds.items() if text.startswith(start)), "same")

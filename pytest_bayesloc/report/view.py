@@ -11,12 +11,16 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from pytest_bayesloc.report.advice import Line, advice_lines
+from pytest_bayesloc.report.advice import brief_lines
 from pytest_bayesloc.report.chart import Chart, chart
-from pytest_bayesloc.report.rows import Place, Row, place, row_of
+from pytest_bayesloc.report.hot import hot_line
+from pytest_bayesloc.report.prompt import tests_to_run
+from pytest_bayesloc.report.remembered import MemoryView, memory_of
+from pytest_bayesloc.report.rows import Place, Row, key_of, place, row_of
 from pytest_bayesloc.report.source import Heat, Snippet, snippet, source_of, source_text
 from pytest_bayesloc.report.steps import FixView, Step, fix_of, step_of
 from pytest_bayesloc.report.text import count, one_line, percent, seconds
+from pytest_bayesloc.report.tracebacks import Alike, alike
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,6 +30,9 @@ ReadSource = Callable[[str], "str | None"]
 
 N_SOURCES = 5
 N_LISTED = 10
+N_TO_RUN = 3  # tests in a command to copy
+N_FAULTS = 3  # that are named of a suspect
+N_REACHED = 10  # suspects of which is said whether a test executed them
 ENOUGH = 0.8  # of the belief, for a list of suspects to be worth naming
 NUMBERS = dict(
     enumerate(["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"], 2)
@@ -42,6 +49,14 @@ KINDS = {
     "runtime": "the code crashed",
     "logic": "a result was wrong",
 }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NextStep:
+    """Something to do: in words, and the command for it, if there is one."""
+
+    text: str
+    command: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,8 +78,17 @@ class FaultView:
     fixes: tuple[FixView, ...]
     rows: tuple[Row, ...]
     steps: tuple[Step, ...]
+    n_candidates: int
+    alike: tuple[Alike, ...]
     chart: Chart | None
     snippet: Snippet | None
+    remembered: tuple[str, ...]
+    next_steps: tuple[NextStep, ...]
+
+    @property
+    def step_numbers(self) -> frozenset[int]:
+        """Of the inspections that are shown."""
+        return frozenset(step.number for step in self.steps)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,18 +110,19 @@ class Edge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """Everything that a person is shown."""
+    """Everything that a person is shown; ``faults_of`` are the numbers of each row's faults."""
 
     n_passed: str
     n_failed: str
     session: tuple[tuple[str, str], ...]
     stages: tuple[tuple[str, str], ...]
     rows: tuple[Row, ...]
+    faults_of: tuple[tuple[int, ...], ...]
     faults: tuple[FaultView, ...]
     sources: tuple[SourceView, ...]
     edges: tuple[Edge, ...]
     partial: tuple[str, ...]
-    advice: tuple[Line, ...]
+    memory: MemoryView
     llm: str
 
 
@@ -116,6 +141,7 @@ def page(document: Document, read_source: ReadSource) -> Page:
         session=_session(session),
         stages=tuple((name, seconds(value)) for name, value in session["seconds"].items()),
         rows=tuple(map(row_of, document["ranking"])),
+        faults_of=tuple(_faults_of(document)),
         faults=tuple(_faults(document, read_source)),
         sources=tuple(_sources(document["faults"], read_source)),
         edges=tuple(
@@ -123,7 +149,7 @@ def page(document: Document, read_source: ReadSource) -> Page:
             for edge in document["call_graph"]["edges"]
         ),
         partial=tuple(map(one_line, document["partial"])),
-        advice=tuple(advice_lines(document["memory"], in_full=True)),
+        memory=memory_of(document["memory"]),
         llm=_llm(document["llm"]),
     )
 
@@ -139,6 +165,16 @@ def _session(session: Document) -> tuple[tuple[str, str], ...]:
     )
 
 
+def _faults_of(document: Document) -> Iterator[tuple[int, ...]]:
+    """Per row of the joint ranking, the numbers of the faults, where it is likeliest first."""
+    found: dict[tuple[str, int, str], list[tuple[float, int]]] = {}
+    for number, fault in enumerate(document["faults"], 1):
+        for row in fault["ranking"]:
+            found.setdefault(key_of(row), []).append((-row["posterior"], number))
+    for row in document["ranking"]:
+        yield tuple(number for _, number in sorted(found.get(key_of(row), [(0.0, 1)])))[:N_FAULTS]
+
+
 def _faults(document: Document, read_source: ReadSource) -> Iterator[FaultView]:
     for number, fault in enumerate(document["faults"], 1):
         yield _fault(number, fault, document, read_source)
@@ -149,6 +185,7 @@ def _fault(number: int, fault: Document, document: Document, read_source: ReadSo
     rows, session = fault["ranking"], document["session"]
     steps = [step for step in document["inspections"] if step["fault"] == number]
     fixes = [fix for fix in document["fixes"] if fix["fault"] == number]
+    names = [one_line(row["qualname"]) for row in rows[:N_REACHED]]
     return FaultView(
         number=number,
         n_tests=count(len(tests), "test"),
@@ -165,9 +202,36 @@ def _fault(number: int, fault: Document, document: Document, read_source: ReadSo
         fixes=tuple(map(fix_of, fixes)),
         rows=tuple(map(row_of, rows)),
         steps=tuple(map(step_of, steps)),
+        n_candidates=fault["n_candidates"],
+        alike=alike(fault, names),
         chart=chart(fault["history"], session["threshold"]),
         snippet=snippet(rows[0], error, source_text(rows[0], read_source)) if rows else None,
+        remembered=tuple(brief_lines(document["memory"], number)),
+        next_steps=tuple(_next_steps(fault, fixes, session)),
     )
+
+
+def _next_steps(
+    fault: Document, fixes: Sequence[Document], session: Document
+) -> Iterator[NextStep]:
+    """What to do now, the most promising first."""
+    patch = next((fix["patch_file"] for fix in fixes if fix["verified"] and fix["patch_file"]), "")
+    if patch:
+        yield NextStep(
+            text="look at the change and take it", command=f"git apply {one_line(patch)}"
+        )
+    rows = fault["ranking"]
+    if rows:
+        where = one_line(f"{rows[0]['file']}:{hot_line(rows[0], fault['error'])}")
+        is_sure = rows[0]["posterior"] >= session["threshold"]
+        yield NextStep(text=f"{'read' if is_sure else 'begin at'} {where}")
+        if not is_sure and len(rows) > 1:
+            second = rows[1]
+            where = one_line(f"{second['file']}:{second['start_line']} {second['qualname']}")
+            yield NextStep(text=f"then {where}")
+    if not fixes and rows:
+        yield NextStep(text="search for a fix", command="pytest --lf --bayesloc-fix=suggest")
+    yield NextStep(text="check", command=tests_to_run(fault["failing_tests"][:N_TO_RUN]))
 
 
 def _confidence(posteriors: Sequence[float], session: Document) -> str:

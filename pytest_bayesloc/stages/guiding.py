@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import getpass
-import os
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from pytest_bayesloc.domain.clock import monotonic
 from pytest_bayesloc.domain.errors import PatchError
@@ -29,11 +25,12 @@ from pytest_bayesloc.llm.deadline import Later
 from pytest_bayesloc.llm.endpoint import CallError, OpenAIEndpoint, Reply
 from pytest_bayesloc.llm.exchanges import Exchanges
 from pytest_bayesloc.llm.guide import LlmGuide
-from pytest_bayesloc.llm.privacy import Privacy
 from pytest_bayesloc.report.files import own_folder, replace_text
+from pytest_bayesloc.stages.privacy import privacy_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     import pytest
 
@@ -78,7 +75,7 @@ class Guiding:
         self._note = note
         self._never = settings.never_edited
         self.prompts: list[str] = []
-        self._privacy = _privacy(config, llm)
+        self._privacy = privacy_of(config.rootpath, llm.never_send)
         self._endpoint = _Dry(self.prompts) if llm.is_dry else OpenAIEndpoint()
         self._budget = Budget(
             Caps(
@@ -291,24 +288,6 @@ def _text(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeError):
         return ""
-
-
-def _privacy(config: pytest.Config, llm: LlmSettings) -> Privacy:
-    try:
-        user, home = getpass.getuser(), str(Path.home())
-    except (KeyError, OSError, RuntimeError, ImportError):
-        user, home = "", ""
-    environment = dict(os.environ)
-    base = urlsplit(environment.get("OPENAI_BASE_URL", ""))
-    if not base.password:
-        environment.pop("OPENAI_BASE_URL", None)  # an address, no secret
-    return Privacy(
-        rootdir=str(config.rootpath),
-        home=home,
-        user=user,
-        environment=environment,
-        never_sent=llm.never_send,
-    )
 
 
 def _by_id(groups: Sequence[Group]) -> dict[str, Failure]:

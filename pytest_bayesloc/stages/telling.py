@@ -28,6 +28,7 @@ class Told:
         said: Of the memory, where nothing failed.
         notes: What went wrong.
         prompts: What a language model would have been asked.
+        commands: Lines that a CI service reads.
     """
 
     document: Mapping[str, Any] | None
@@ -35,6 +36,7 @@ class Told:
     said: Sequence[str]
     notes: Sequence[str]
     prompts: Sequence[str]
+    commands: Sequence[str] = ()
 
 
 def tell_others(
@@ -63,6 +65,8 @@ def tell(reporter: pytest.TerminalReporter, settings: Settings, told: Told) -> N
         reporter.write_line(line.text, **line.markup)
     for note in told.notes:
         reporter.write_line(f"bayesloc: {note}", yellow=True)
+    for command in told.commands:
+        reporter.write_line(command)
     for prompt in told.prompts:
         reporter.section("bayesloc: not sent", sep="-")
         reporter.write_line(prompt)

@@ -68,7 +68,9 @@ def test_who_has_changed_a_page_is_told_how_to_store_it(
     )
     loaded = (*OURS, *(arg for plugin in row.plugins for arg in ("-p", plugin)))
     project.run("-q", *loaded, row.store, env=ALONE)
-    project.write({"pages.py": "def page():\n    return 'There was a king who had three daughters'\n"})
+    project.write(
+        {"pages.py": "def page():\n    return 'There was a king who had three daughters'\n"}
+    )
     stored = _texts(project)
 
     run = project.localize(*loaded, "--bayesloc-fix=suggest", env=ALONE)

@@ -87,13 +87,14 @@ def test_the_answer_comes_first(report: str) -> None:
 
 
 def test_the_prior_stands_beside_the_posterior(report: str) -> None:
-    table = words(between(report, "<h3>Ranking</h3>", "</table>"))
+    row = words(between(report, 'id="fault-1-row-1"', 'id="fault-1-row-2"'))
 
-    assert "1 >99 % calc.py:1 add 48 % 0.88 2= <1 % calc.py:5 total 24 % 0.50" in table
+    assert "1 >99 % calc.py:1 add" in row
+    assert "48 % 0.88" in row
 
 
 def test_evidence_carries_its_ratio_and_the_values_seen(report: str) -> None:
-    evidence = words(between(report, "<h3>Evidence</h3>", "<h3>"))
+    evidence = words(between(report, 'id="fault-1-row-1"', 'id="fault-1-row-2"'))
 
     assert "x19 returned -1 for a=2, b=3" in evidence
     assert "return 0 to 9 -1" in evidence
@@ -122,7 +123,10 @@ def test_the_belief_is_drawn_over_the_steps(report: str) -> None:
 
 
 def test_source_lines_show_their_heat_in_numbers(report: str) -> None:
-    assert words(between(report, 'id="calc.py:2">', "</tr>")) == "2 2 1 0.88 █ return a - b"
+    assert (
+        words(between(report, 'id="calc.py:2"', "</tr>").partition(">")[2])
+        == "2 2 1 0.88 █ return a - b"
+    )
 
 
 def test_calls_are_listed(report: str) -> None:
@@ -147,7 +151,7 @@ def test_every_link_leads_to_a_place_in_the_page(
 def test_the_page_asks_nothing_of_the_network(report: str) -> None:
     outline = Outline(report)
 
-    assert not re.search(r"https?:|url\(|@import", report)
+    assert not re.search(r"https?:|url\((?!#)|@import", report)
     assert outline.attributes("src") == []
     assert all(link.startswith("#") for link in outline.attributes("href"))
 
@@ -204,4 +208,4 @@ def test_a_file_that_cannot_be_read_is_said_so(document: dict[str, Any]) -> None
     page = render(document, lambda _: None)
 
     assert "The file could not be read." in words(page)
-    assert Outline(page).attributes("href") == []
+    assert not [href for href in Outline(page).attributes("href") if ".py" in href]

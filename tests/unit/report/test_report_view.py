@@ -143,8 +143,8 @@ def test_a_chart_draws_probability_upward() -> None:
 
     assert drawn is not None
     first, second = drawn.series
-    assert [y for _, y in first.dots] == [BOTTOM, TOP]
-    assert [y for _, y in second.dots] == [TOP, BOTTOM]
+    assert [dot[1:] for dot in first.dots] == [(BOTTOM, 0), (TOP, 1)]
+    assert [dot[1:] for dot in second.dots] == [(TOP, 0), (BOTTOM, 1)]
     assert (first.first, first.last) == ("0 %", "100 %")
 
 
