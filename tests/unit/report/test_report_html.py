@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import re
 from collections.abc import Callable
@@ -209,3 +210,36 @@ def test_a_file_that_cannot_be_read_is_said_so(document: dict[str, Any]) -> None
 
     assert "The file could not be read." in words(page)
     assert not [href for href in Outline(page).attributes("href") if ".py" in href]
+
+
+def test_long_parts_are_packed_and_hold_what_they_held(
+    document: dict[str, Any], read_source: ReadSource
+) -> None:
+    fault = document["faults"][1]
+    fault["failing_tests"] = [f"test_calc.py::test_{i:05}{EVIL}" for i in range(5_000)]
+    document["faults"] = [document["faults"][0]] + [fault] * 30
+
+    page = render(document, read_source)
+
+    packed = Outline(page).attributes("data-packed")
+    parts = [gzip.decompress(base64.b64decode(data)).decode() for data in packed]
+    assert len(page) < 3_000_000
+    assert any('id="fault-30-row-1"' in part for part in (page, *parts))
+    assert any("test_04999" in part for part in parts)
+    for part in parts:
+        outline = Outline(part)
+        assert not {"script", "img"} & {tag for tag, _ in outline.elements}
+
+
+def test_a_page_of_the_usual_size_is_not_packed(report: str) -> None:
+    assert Outline(report).attributes("data-packed") == []
+
+
+def test_a_prompt_is_offered_unless_there_is_none(
+    document: dict[str, Any], read_source: ReadSource
+) -> None:
+    offered = render(document, read_source, f"Mend it. {EVIL}")
+
+    assert "Mend it." in words(between(offered, 'id="prompt-text"', "</pre>"))
+    assert "<img" not in offered
+    assert 'id="prompt"' not in render(document, read_source)

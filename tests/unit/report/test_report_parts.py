@@ -1,0 +1,274 @@
+"""Parts of the page: tracebacks, the memory, the picture of the calls, what to do now."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from pytest_bayesloc.domain.failure import Frame
+from pytest_bayesloc.report.failures import MAX_FAILURES, failures_to_json
+from pytest_bayesloc.report.graph import HEIGHT, MAX_NODES, WIDTH, drawing
+from pytest_bayesloc.report.remembered import memory_of
+from pytest_bayesloc.report.tracebacks import alike
+from pytest_bayesloc.report.view import page
+from tests.unit.report.conftest import code_fault
+
+ReadSource = Callable[[str], "str | None"]
+
+
+def foreign(line: int) -> Frame:
+    return Frame(file="/lib/json.py", line=line, name="loads", first_line=1, in_app=False)
+
+
+def remembered(**more: object) -> dict[str, Any]:
+    advice = {
+        "fault": 1,
+        "bug": "b1",
+        "said": "seen 3 times",
+        "lies": "in the code",
+        "guard": "",
+        "similar": [
+            {
+                "bug": "b0",
+                "score": 0.9,
+                "why": "same error",
+                "state": "resolved",
+                "seen_at": "2026-10-02T10:00:00",
+                "signature": "",
+                "root_cause": "a sign",
+                "strategy": "add instead of subtract",
+                "insight": "",
+                "failed": [],
+                "notes": [],
+            }
+        ],
+        "failed_strategies": ["rounded the result"],
+        "constraints": ["prices are in cents"],
+        "notes": [],
+    }
+    trial = {
+        "number": 1,
+        "made_at": "2026-11-03T09:30:12",
+        "outcome": "failed",
+        "plan": "round it",
+        "functions": ["calc.py add"],
+        "diff": "-    return a - b\n+    return round(a - b)\n",
+        "error": "assert <int> == <int>",
+        "metric": 0.5,
+        "why": "",
+        "strategy": "",
+        "lesson": "not a matter of rounding",
+        "cause": "",
+    }
+    record = {
+        "id": "b1",
+        "state": "open",
+        "tests": [],
+        "signature": "",
+        "category": "LOGIC_ERROR",
+        "hypothesis": "",
+        "plan": "",
+        "created_at": "2026-11-01T08:00:00",
+        "completed_at": None,
+        "root_cause": "",
+        "trials": [trial],
+        "notes": [],
+    }
+    return {
+        "said": [],
+        "records": [record],
+        "advice": [advice],
+        "loops": [],
+        "world_model": {},
+        **more,
+    }
+
+
+# -- how tests failed
+
+
+def test_tests_with_one_error_stand_together(document: dict[str, Any]) -> None:
+    fault = document["faults"][0]
+    for failure, got in zip(fault["failures"], ("-1", "-7"), strict=True):
+        failure.update(message=f"assert {got} == 5", masked="assert <int> == <int>")
+
+    (group,) = alike(fault, ["add"])
+
+    assert group.n_tests == "2 tests"
+    assert [failure.error for failure in group.failures] == [
+        "AssertionError: assert -1 == 5",
+        "AssertionError: assert -7 == 5",
+    ]
+
+
+def test_frames_outside_of_the_project_are_counted_only(document: dict[str, Any]) -> None:
+    fault = code_fault()
+    failure = fault.failures[0]
+    frames = (foreign(1), *failure.frames, foreign(2), foreign(3))
+    told = failures_to_json(replace(fault, failures=(replace(failure, frames=frames),)))
+    document["faults"][0]["failures"] = told
+
+    (group,) = alike(document["faults"][0], [])
+
+    ((_, shown),) = group.failures[0].parts
+    assert [frame.text or frame.where for frame in shown] == [
+        "1 frame outside of the project",
+        "test_calc.py:5",
+        "2 frames outside of the project",
+    ]
+
+
+def test_an_exception_raised_from_another_brings_both_tracebacks(document: dict[str, Any]) -> None:
+    failure = document["faults"][0]["failures"][0]
+    failure["causes"] = [failure["frames"]]
+
+    (group,) = alike(document["faults"][0], [])
+
+    assert [bool(heading) for heading, _ in group.failures[0].parts] == [False, True]
+
+
+def test_a_test_tells_which_suspects_it_executes(document: dict[str, Any]) -> None:
+    document["faults"][0]["failures"][0]["executed"] = [0]
+
+    (group,) = alike(document["faults"][0], ["add", "total"])
+
+    assert group.failures[0].reaches == (("add", True), ("total", False))
+
+
+def test_of_many_failing_tests_the_first_are_told_in_detail() -> None:
+    fault = code_fault()
+    many = replace(fault, failures=fault.failures * MAX_FAILURES, reached=((0, 2),))
+
+    told = failures_to_json(many)
+
+    assert len(told) == MAX_FAILURES
+    assert [entry["executed"] for entry in told[:2]] == [[0, 2], []]
+
+
+# -- the memory
+
+
+def test_a_trial_tells_what_was_meant_done_and_learned() -> None:
+    (bug,) = memory_of(remembered()).bugs
+
+    (trial,) = bug.trials
+    assert (bug.state, bug.since) == ("open", "2026-11-01")
+    assert (trial.when, trial.outcome) == ("2026-11-03 09:30", "failed; 50 % of its tests pass")
+    assert dict(trial.said) == {
+        "meant to": "round it",
+        "edited": "calc.py add",
+        "then": "assert <int> == <int>",
+        "lesson": "not a matter of rounding",
+    }
+    assert [line.kind for line in trial.diff] == ["del", "add"]
+
+
+def test_the_answer_says_what_is_remembered(
+    document: dict[str, Any], read_source: ReadSource
+) -> None:
+    loop = {"fault": 1, "kind": "errors", "n": 3, "said": ["Third edit with the same error."]}
+    document["memory"] = remembered(loops=[loop])
+
+    first, second = page(document, read_source).faults
+
+    assert first.remembered == (
+        "seen 3 times",
+        "like bug b0 of 2026-10-02, mended by add instead of subtract",
+        "Third edit with the same error.",
+    )
+    assert second.remembered == ()
+
+
+# -- the calls
+
+
+def test_callers_stand_above_what_they_call(document: dict[str, Any]) -> None:
+    drawn = drawing(document)
+
+    assert drawn is not None
+    nodes = {node.place.name: node for node in drawn.nodes}
+    assert nodes["total"].y + HEIGHT < nodes["add"].y
+    assert (nodes["add"].belief, nodes["add"].level) == (">99 %", 4)
+    assert len(drawn.edges) == len(document["call_graph"]["edges"])
+
+
+def test_no_two_functions_of_the_picture_overlap(document: dict[str, Any]) -> None:
+    edge = document["call_graph"]["edges"][0]
+    document["call_graph"]["edges"] = [
+        {**edge, "callee": {**edge["callee"], "start_line": n}} for n in range(10, 60)
+    ]
+
+    drawn = drawing(document)
+
+    assert drawn is not None
+    assert len(drawn.nodes) == MAX_NODES
+    assert drawn.n_hidden == 51 - MAX_NODES
+    corners = [(node.x, node.y) for node in drawn.nodes]
+    assert not [
+        (a, b)
+        for i, a in enumerate(corners)
+        for b in corners[:i]
+        if abs(a[0] - b[0]) < WIDTH and abs(a[1] - b[1]) < HEIGHT
+    ]
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_without_calls_between_functions_nothing_is_drawn(document: dict[str, Any], n: int) -> None:
+    known = document["call_graph"]["edges"][0]["callee"]
+    document["call_graph"]["edges"] = [{"caller": known, "callee": known, "calls": 1}] * n
+
+    assert drawing(document) is None
+
+
+# -- what to do now
+
+
+def test_a_verified_change_is_the_first_thing_to_do(
+    document: dict[str, Any], read_source: ReadSource
+) -> None:
+    target = {name: document["ranking"][0][name] for name in ("file", "qualname", "start_line")}
+    document["fixes"] = [
+        {
+            "fault": 1,
+            "step": None,
+            "tool": "misspelt-name",
+            "stage": "tool",
+            "level": "safe",
+            "target": {**target, "end_line": 2, "is_test": False},
+            "words": "it is `width`",
+            "diff": "-a\n+b\n",
+            "verified": True,
+            "n_failing": 2,
+            "n_passing": 5,
+            "checked": [],
+            "seconds": 0.1,
+            "worth": 0.5,
+            "patch_file": ".bayesloc/fixes/1.patch",
+            "applied": False,
+        }
+    ]
+
+    first, second = page(document, read_source).faults
+
+    assert first.next_steps[0].command == "git apply .bayesloc/fixes/1.patch"
+    assert first.next_steps[1].text == "read calc.py:2"
+    assert [step.text for step in second.next_steps] == [
+        "begin at test_calc.py:12",
+        "then calc.py:12 parse",
+        "search for a fix",
+        "check",
+    ]
+    assert second.next_steps[-1].command == "pytest test_calc.py::test_parse"
+
+
+def test_a_suspect_names_the_faults_that_it_may_explain(
+    document: dict[str, Any], read_source: ReadSource
+) -> None:
+    shown = page(document, read_source)
+
+    by_name = dict(zip((row.place.name for row in shown.rows), shown.faults_of, strict=True))
+    assert by_name["add"] == (1,)
+    assert by_name["parse"] == (2, 1)
