@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+N_REASONS = 2  # in a sentence
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
     """A location in words.
@@ -67,6 +70,13 @@ class Row:
     def kinds(self) -> tuple[str, ...]:
         """Where its evidence comes from, each source once."""
         return tuple(dict.fromkeys(why.source.replace(" ", "-") for why in self.why))
+
+    @property
+    def sentence(self) -> str:
+        """What speaks against it, the strongest first, and which tests executed it."""
+        against = [why.text for why in self.why if why.verdict == "incriminates"]
+        text = "; ".join([*against[:N_REASONS], self.counts])
+        return f"{text[0].upper()}{text[1:]}."
 
     @property
     def reason(self) -> str:

@@ -229,7 +229,7 @@ def _next_steps(
             second = rows[1]
             where = one_line(f"{second['file']}:{second['start_line']} {second['qualname']}")
             yield NextStep(text=f"then {where}")
-    if not fixes and rows:
+    if not fixes and rows and "fix" not in session["seconds"]:
         yield NextStep(text="search for a fix", command="pytest --lf --bayesloc-fix=suggest")
     yield NextStep(text="check", command=tests_to_run(fault["failing_tests"][:N_TO_RUN]))
 
@@ -246,7 +246,7 @@ def _confidence(posteriors: Sequence[float], session: Document) -> str:
     if n == 1:
         return f"likely: the first holds {held}"
     if sums[n - 1] >= ENOUGH:
-        return f"not sure: these {NUMBERS.get(n, n)} hold {held}"
+        return f"not sure: the first {NUMBERS.get(n, n)} hold {held}"
     return f"not sure: the first {NUMBERS.get(n, n)} hold only {held}"
 
 

@@ -71,7 +71,7 @@ class Inspecting:
             node_ids: The tests in the order in which they ran.
         """
         runner = self._runner(cases, node_ids)
-        progress = Progress(self.config, self.clock)
+        progress = Progress(self.config, self.clock, self.settings.budget_s - self.spent_s)
         try:
             loop = self._loop(runner, progress)
             for n_left, case in zip(range(len(cases), 0, -1), cases, strict=True):

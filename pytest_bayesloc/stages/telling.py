@@ -58,7 +58,7 @@ def tell_others(
 def tell(reporter: pytest.TerminalReporter, settings: Settings, told: Told) -> None:
     """Print it below the failures."""
     width = reporter._tw.fullwidth  # noqa: SLF001 - no public way leads to the width
-    lines = _lines(width, settings, told)
+    lines = _lines(width, reporter.verbosity, settings, told)
     if lines or told.notes:
         reporter.section("bayesloc", bold=True)
     for line in lines:
@@ -72,13 +72,14 @@ def tell(reporter: pytest.TerminalReporter, settings: Settings, told: Told) -> N
         reporter.write_line(prompt)
 
 
-def _lines(width: int, settings: Settings, told: Told) -> list[Line]:
+def _lines(width: int, verbosity: int, settings: Settings, told: Told) -> list[Line]:
     if told.document is None:
         return [Line(text) for text in told.said]
     if settings.inspect:
         # The notes are printed below it, in full.
         rest = [text for text in told.document["partial"] if text not in told.notes]
-        lines = full({**told.document, "partial": rest}, width=width, reports=told.written)
+        document = {**told.document, "partial": rest}
+        lines = full(document, width=width, reports=told.written, verbosity=verbosity)
     else:
         lines = brief(told.document, width=width)
     said = advice_lines(

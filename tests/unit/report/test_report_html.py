@@ -83,7 +83,7 @@ def poisoned(document: dict[str, Any]) -> dict[str, Any]:
 def test_the_answer_comes_first(report: str) -> None:
     header = words(between(report, "<header>", "</header>"))
 
-    assert "add >99 % calc.py:1 2 return a - b its most suspicious line returned -1" in header
+    assert "add >99 % calc.py:1 2 return a - b its most suspicious line Returned -1" in header
     assert "test_parse test 62 % test_calc.py:12" in header
 
 

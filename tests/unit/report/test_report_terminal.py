@@ -165,3 +165,15 @@ def test_the_answer_stands_out(document: dict[str, Any]) -> None:
     title = full(document)[0]
 
     assert title.markup == {"bold": True, "red": True}
+
+
+def test_how_much_is_told_goes_by_verbosity(document: dict[str, Any]) -> None:
+    told = {v: texts(full(document, verbosity=v)) for v in (-2, -1, 0, 1, 2)}
+
+    lengths = [len(lines) for lines in told.values()]
+    assert lengths == sorted(lengths)
+    assert lengths[0] < lengths[1] < lengths[2] < lengths[3]
+    assert "calc.py:1 add" in " ".join(told[-2])
+    assert not [line for line in told[-2] if line.startswith("why ")]
+    (step,) = [line for line in told[1] if line.startswith("inspected ")]
+    assert step.startswith("inspected calc.py:1 add, assertions: target assertion failed")
