@@ -34,7 +34,14 @@ def main(wanted: list[str]) -> int:
     command = [sys.executable, "-m", "tox", "run", "-e", ",".join(environments)]
     print("$", " ".join(["tox", *command[3:]]), flush=True)
     # Where a Python is missing, the tests are skipped in plain sight, never fetched behind it.
-    environment = {"UV_PYTHON_DOWNLOADS": "never", **os.environ, "PATH": path}
+    # Tests wait for pytest runs of their own: one worker more than there are cores keeps these busy.
+    workers = str((os.cpu_count() or 1) + 1)
+    environment = {
+        "UV_PYTHON_DOWNLOADS": "never",
+        "PYTEST_XDIST_AUTO_NUM_WORKERS": workers,
+        **os.environ,
+        "PATH": path,
+    }
     return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
 
 
