@@ -84,6 +84,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
     session = LocalizationSession(config, settings, recorder, AT_START)
     register(session, "bayesloc-session")
+    if settings.merge:
+        from pytest_bayesloc.stages.merging import Merging
+
+        recorder.give_up()
+        register(Merging(recorder, settings.merge, session.note), "bayesloc-merging")
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -13,7 +13,7 @@ from pytest_bayesloc.domain.clock import monotonic
 from pytest_bayesloc.domain.errors import BayeslocError, StoreError
 from pytest_bayesloc.stages.green import GreenRuns
 from pytest_bayesloc.stages.place import has_work
-from pytest_bayesloc.stages.tracing import Tracing, keep
+from pytest_bayesloc.stages.tracing import Tracing, keep, note_empty_spectrum
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
@@ -65,7 +65,7 @@ class LocalizationSession:
             settings,
             self._sources,
             lambda: recorder.files_in_use().keys(),
-            self._note,
+            self.note,
         )
         self._remembered: Remembered | None = None
         self._applying: Applying | None = None
@@ -81,7 +81,7 @@ class LocalizationSession:
             self._settings,
             self._sources,
             self._green,
-            self._note,
+            self.note,
             self._needed if self._settings.inspect else None,
         )
 
@@ -92,12 +92,12 @@ class LocalizationSession:
         try:
             from pytest_bayesloc.stages.guiding import Guiding
         except ModuleNotFoundError as error:
-            self._note(
+            self.note(
                 f"No language model is asked: {error.name} is missing. "
                 "pip install 'pytest-bayesloc[llm]'. (llm-missing)"
             )
             return None
-        return Guiding(self._config, self._settings, self._settings.llm, self._sources, self._note)
+        return Guiding(self._config, self._settings, self._settings.llm, self._sources, self.note)
 
     def _has_memory_work(self, *, is_red: bool) -> bool:
         return has_work(self._config.rootpath, self._settings, is_red=is_red)
@@ -126,19 +126,32 @@ class LocalizationSession:
         """Localize; whatever goes wrong costs one line, never the run."""
         self._recorder.stop()
         try:
-            if not all(self._recorder.recorded.verdicts.values()):
-                self._localize()
-            elif self._recorder.recorded.verdicts and self._has_memory_work(is_red=False):
-                self._remember((), ())
-            keep(self._recorder, self._config.rootpath)
-            # A green run stays quiet: nothing was asked of it.
-            self._green.remember(self._recorder, is_quiet=self._document is None)
+            self._finish()
         except KeyboardInterrupt:
             self._notes.append("Localization was interrupted.")
         except BayeslocError as error:
             self._notes.append(str(error))
         except Exception as error:  # noqa: BLE001 - a fault of ours must not take the summary down
             self._warn(error)
+
+    def _finish(self) -> None:
+        verdicts = self._recorder.recorded.verdicts
+        is_red = not all(verdicts.values())
+        if is_red:
+            self._localize()
+        elif self._settings.record is not None:
+            self._complete_spectra()
+        if self._settings.record is not None:
+            from pytest_bayesloc.stages.merging import keep_record
+
+            keep_record(self._recorder, self._settings.record, self.note)
+        if self._settings.merge:  # nothing ran here
+            return
+        if verdicts and not is_red and self._has_memory_work(is_red=False):
+            self._remember((), ())
+        keep(self._recorder, self._config.rootpath)
+        # A green run stays quiet: nothing was asked of it.
+        self._green.remember(self._recorder, is_quiet=self._document is None)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the answer below the failures."""
@@ -163,7 +176,7 @@ class LocalizationSession:
     def _said(self) -> Sequence[str]:
         return () if self._remembered is None else self._remembered.said
 
-    def _note(self, text: str) -> None:
+    def note(self, text: str) -> None:
         """Say it once, however often it happens."""
         if text not in self._notes:
             self._notes.append(text)
@@ -182,17 +195,8 @@ class LocalizationSession:
             said=self._said,
             notes=self._notes,
             prompts=self._guiding.prompts if self._guiding is not None else (),
-            commands=self._commands(),
         )
         tell(reporter, self._settings, told)
-
-    def _commands(self) -> Sequence[str]:
-        """What GitHub Actions reads in the log."""
-        if self._document is None or "github" not in self._written:
-            return ()
-        from pytest_bayesloc.report.github import marks
-
-        return marks(self._document)
 
     # -- the stages
 
@@ -230,7 +234,7 @@ class LocalizationSession:
             )
             cases = [group.case() for group in groups]
         if not any(executed & spectrum.failing for executed in spectrum.executed.values()):
-            self._note_empty_spectrum()
+            note_empty_spectrum(self._recorder.files, self.note)
         is_rerun = self._settings.inspect or self._settings.fix is not None
         if is_rerun and not self._stopped_by_hand:
             self._recall(groups, cases)
@@ -273,17 +277,9 @@ class LocalizationSession:
             settings=self._settings,
             launch=self._launch,
             recorder=self._recorder,
-            note=self._note,
+            note=self.note,
         )
         stage.complete(may_run=not self._stopped_by_hand)
-
-    def _note_empty_spectrum(self) -> None:
-        files = self._recorder.files
-        where = ", ".join(map(files.relative, files.directories))
-        self._notes.append(
-            f"No failing test executed any file under {where!r}: only the tests themselves are "
-            "suspects. Check bayesloc_source. (empty-spectrum)"
-        )
 
     def _needed(self, changes: Changes, tests: Sequence[str]) -> Sequence[Location]:
         """Which of the changes that mended a bug its tests need."""
@@ -322,7 +318,7 @@ class LocalizationSession:
         try:
             yield
         except StoreError as error:
-            self._note(str(error))
+            self.note(str(error))
         except Exception as error:  # noqa: BLE001 - a fault of ours
             self._warn(error)
 
@@ -335,7 +331,7 @@ class LocalizationSession:
                 guiding.judge(groups, cases)
         except KeyboardInterrupt:
             self._stopped_by_hand = True
-            self._note("The language model was not waited for: the ranking is what was known then.")
+            self.note("The language model was not waited for: the ranking is what was known then.")
         except Exception as error:  # noqa: BLE001 - the ranking stands without it
             self._warn(error)
 
@@ -353,7 +349,7 @@ class LocalizationSession:
             sources=self._sources,
             history=self._green.history(),
             clock=monotonic,
-            note=self._note,
+            note=self.note,
             warn=self._warn,
             spent_s=self._seconds.get("guide", 0.0) + self._kept_s(),
             more=() if self._guiding is None else (self._guiding.kind(groups),),
@@ -371,7 +367,7 @@ class LocalizationSession:
             launch=self._launch,
             sources=self._sources,
             clock=monotonic,
-            note=self._note,
+            note=self.note,
             warn=self._warn,
             guiding=self._guiding,
             idle=self._recorder.recorded.kept_from_running(self._collected),

@@ -43,3 +43,7 @@ class ToolError(BayeslocError):
 
 class FixError(BayeslocError):
     """A fix that is not applied, or not undone."""
+
+
+class ShardError(BayeslocError):
+    """A record of a run that can't be read."""

@@ -81,6 +81,8 @@ class Settings:
         green: Git revision at which the tests are known to pass; empty: what is remembered.
         source: Folders or packages under test; empty: as coverage.py is configured, or rootdir.
         reports: What to write.
+        record: Where what the tests did is kept; None: nowhere.
+        merge: What others kept, files and folders: no test is run.
         offers_prompt: Whether the page holds a prompt for an assistant.
         never_sent: Globs of files whose text is in no prompt.
         llm: About language models; None: none is asked.
@@ -110,6 +112,8 @@ class Settings:
     green: str
     source: tuple[str, ...]
     reports: tuple[Report, ...]
+    record: Path | None
+    merge: tuple[Path, ...]
     offers_prompt: bool
     never_sent: tuple[str, ...]
     llm: LlmSettings | None
@@ -156,6 +160,10 @@ class Settings:
             green=text_of(config, "green", "a git revision")[1],
             source=source_entries(config),
             reports=_reports(config, inspect=inspect),
+            record=_path(config, text_of(config, "record", "a path")[1]),
+            merge=tuple(
+                config.invocation_params.dir / entry for entry in _entries(config, "merge")
+            ),
             offers_prompt=choice_of(config, "report_prompt", ("on", "off")) == "on",
             never_sent=tuple(config.getini("bayesloc_llm_never_send")),
             llm=LlmSettings.from_config(config),
@@ -199,6 +207,7 @@ def add_options(parser: pytest.Parser) -> None:
         ("source", "DIR", "folder or package under test; repeatable"),
         ("without", "KIND", f"leave evidence out, repeatable: {', '.join(EVIDENCE)}"),
         ("never_edit", "NAME", "do not try edits of what calls this; repeatable"),
+        ("merge", "PATH", "run no test: take what --bayesloc-record kept; repeatable"),
         ("report", "KIND[:PATH]", f"write a report, repeatable: {', '.join(REPORT_KINDS)}"),
     ):
         flag = f"--bayesloc-{name.replace('_', '-')}"
@@ -300,6 +309,16 @@ def _reports(config: pytest.Config, *, inspect: bool) -> tuple[Report, ...]:
     if inspect and not reports:
         reports.append(Report(kind="html"))
     return tuple(reports)
+
+
+def _entries(config: pytest.Config, name: str) -> list[str]:
+    given = config.getoption(f"bayesloc_{name}") or config.getini(f"bayesloc_{name}")
+    return [str(entry) for entry in given]
+
+
+def _path(config: pytest.Config, text: str) -> Path | None:
+    """A path, relative to where pytest was started; None if none was given."""
+    return config.invocation_params.dir / text if text else None
 
 
 def _of_ci(environment: Mapping[str, str]) -> list[str]:

@@ -83,6 +83,7 @@ VALUES = (
     Option("llm_inspections", "N", "functions of a fault that it writes assertions for", "3"),
     Option("llm_parallel", "N", "requests that may be under way at once", "4"),
     Option("llm_folder", "DIR", "where requests and answers are kept", ".bayesloc/llm"),
+    Option("record", "PATH", "keep what the tests did, to be merged with other runs", ""),
     Option("report_prompt", "on|off", "whether the page offers a prompt for an assistant", "on"),
     Option("fix", "|".join(FIX_MODES), "search fixes, and what to do with them", "off"),
     Option("green", "REV", "git revision at which the tests are known to pass", ""),

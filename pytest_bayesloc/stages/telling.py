@@ -28,7 +28,6 @@ class Told:
         said: Of the memory, where nothing failed.
         notes: What went wrong.
         prompts: What a language model would have been asked.
-        commands: Lines that a CI service reads.
     """
 
     document: Mapping[str, Any] | None
@@ -36,7 +35,6 @@ class Told:
     said: Sequence[str]
     notes: Sequence[str]
     prompts: Sequence[str]
-    commands: Sequence[str] = ()
 
 
 def tell_others(
@@ -65,8 +63,11 @@ def tell(reporter: pytest.TerminalReporter, settings: Settings, told: Told) -> N
         reporter.write_line(line.text, **line.markup)
     for note in told.notes:
         reporter.write_line(f"bayesloc: {note}", yellow=True)
-    for command in told.commands:
-        reporter.write_line(command)
+    if told.document is not None and "github" in told.written:
+        from pytest_bayesloc.report.github import marks
+
+        for command in marks(told.document):
+            reporter.write_line(command)
     for prompt in told.prompts:
         reporter.section("bayesloc: not sent", sep="-")
         reporter.write_line(prompt)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import pytest
 
     from pytest_bayesloc.collection.recorder import Recorder
+    from pytest_bayesloc.collection.source_filter import SourceFilter
     from pytest_bayesloc.options import Launch, Settings
 
 N_FAILING = 50  # that are traced after the run, at most
@@ -118,6 +119,15 @@ class Tracing:
             runner.close()
         if told:
             merge(self.recorder.recorded, told)
+
+
+def note_empty_spectrum(files: SourceFilter, note: Callable[[str], None]) -> None:
+    """Say that no code of the project was executed by any failing test."""
+    where = ", ".join(map(files.relative, files.directories))
+    note(
+        f"No failing test executed any file under {where!r}: only the tests themselves are "
+        "suspects. Check bayesloc_source. (empty-spectrum)"
+    )
 
 
 def keep(recorder: Recorder, rootdir: Path) -> None:

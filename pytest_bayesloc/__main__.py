@@ -1,0 +1,130 @@
+"""``python -m pytest_bayesloc merge``: one report of the jobs of a CI run."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_bayesloc.collection.shards import SCHEMA as RECORD
+from pytest_bayesloc.report.files import replace_text
+from pytest_bayesloc.report.json import SCHEMA as RESULT
+from pytest_bayesloc.report.kinds import KINDS, Material
+from pytest_bayesloc.report.merging import merged
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+EPILOG = """\
+JSON results (--bayesloc-report=json) become one report, each fault once. Records of runs
+(--bayesloc-record) become one run: it is ranked as a whole and inspected here, once; what follows
+`--` is given to pytest. A folder stands for all such files in it.
+"""
+WRITABLE = sorted(kind for kind, of in KINDS.items() if of.name)
+
+
+def main(argv: Sequence[str]) -> int:
+    """The exit status: 2 where there is nothing to merge, or it can't be read or written."""
+    own, _, rest = _split(argv)
+    given = _arguments().parse_args(own)
+    files, why = _files(given.paths)
+    kinds = {_schema(file) for file in files}
+    if not why and kinds == {RECORD}:
+        return _run(files, given.report, rest)
+    if not why and kinds != {RESULT}:
+        strange = next((file for file in files if _schema(file) not in {RESULT, RECORD}), None)
+        why = (
+            f"{strange} is neither a JSON result nor a record of a run: expected what "
+            "--bayesloc-report=json or --bayesloc-record=PATH writes."
+            if strange
+            else "JSON results and records of runs can't be merged with each other: give one kind."
+        )
+    if why:
+        sys.stderr.write(f"{why} (unreadable-record)\n")
+        return 2
+    return _write(files, given.report or ["html"])
+
+
+def _split(argv: Sequence[str]) -> tuple[list[str], str, list[str]]:
+    """What is ours, and what follows ``--``."""
+    at = list(argv).index("--") if "--" in argv else len(argv)
+    return list(argv[:at]), "--", list(argv[at + 1 :])
+
+
+def _arguments() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m pytest_bayesloc", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="merge")
+    merge = commands.add_parser("merge", description=EPILOG, usage="%(prog)s PATH ... [-- PYTEST]")
+    merge.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="files and folders")
+    merge.add_argument(
+        "--report",
+        action="append",
+        default=[],
+        metavar="KIND[:PATH]",
+        help=f"what to write, repeatable: {', '.join(WRITABLE)} (html)",
+    )
+    return parser
+
+
+def _files(paths: Sequence[Path]) -> tuple[list[Path], str]:
+    """The files that are meant, or why there are none."""
+    found: dict[Path, None] = {}
+    for path in paths:
+        inside = [path] if path.is_file() else sorted(path.rglob("*.json"))
+        known = [file for file in inside if path.is_file() or _schema(file)]
+        if not known:
+            return [], f"{path} holds neither JSON results nor records of runs."
+        found.update(dict.fromkeys(known))
+    return list(found), ""
+
+
+def _schema(file: Path) -> str:
+    """What a file says it is; empty if it is neither."""
+    try:
+        with file.open(encoding="utf-8") as stream:
+            begin = stream.read(200)
+    except (OSError, UnicodeError):
+        return ""
+    return next((schema for schema in (RECORD, RESULT) if f'"{schema}"' in begin), "")
+
+
+def _run(files: Sequence[Path], reports: Sequence[str], rest: Sequence[str]) -> int:
+    import pytest
+
+    asked = [f"--bayesloc-report={report}" for report in reports]
+    merge = [f"--bayesloc-merge={file.resolve()}" for file in files]
+    return int(pytest.main(["--bayesloc", *merge, *asked, *rest]))
+
+
+def _write(files: Sequence[Path], reports: Sequence[str]) -> int:
+    try:
+        document = merged([(file.stem, json.loads(file.read_text("utf-8"))) for file in files])
+        for report in reports:
+            sys.stdout.write(f"report: {_written(report, document)}\n")
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        sys.stderr.write(f"Nothing was merged: {error}. (unreadable-record)\n")
+        return 2
+    return 0
+
+
+def _written(report: str, document: dict[str, Any]) -> Path:
+    kind, _, path = report.partition(":")
+    if kind not in WRITABLE:
+        raise ValueError(f"--report={report} is not KIND or KIND:PATH with {', '.join(WRITABLE)}")
+    material = Material(document=document, read_source=_read)
+    target = Path(path or KINDS[kind].name)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    return replace_text(target, KINDS[kind].render(material))
+
+
+def _read(file: str) -> str | None:
+    try:
+        return Path(file).read_text(encoding="utf-8")
+    except (OSError, UnicodeError):
+        return None
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

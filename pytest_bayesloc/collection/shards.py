@@ -1,0 +1,94 @@
+"""What a run saw, as a file that another machine can read: one part of a suite that is split."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+from pytest_bayesloc.collection.collector import Footprint
+from pytest_bayesloc.collection.xdist import encode, merge
+from pytest_bayesloc.domain.errors import ShardError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from pytest_bayesloc.collection.recorded import Recorded
+    from pytest_bayesloc.collection.source_filter import SourceFilter
+
+SCHEMA = "bayesloc-shard/1"
+
+
+def dump(recorded: Recorded, files: SourceFilter, imported: Iterable[str]) -> str:
+    """One run as text; paths are relative to rootdir.
+
+    Args:
+        recorded: What the run saw, with all that is known of tests that were not traced.
+        files: Of the project.
+        imported: Files of the project that were imported, absolute.
+    """
+    seen = json.loads(encode(recorded, map(files.relative, imported)))
+    for footprint in seen["footprints"]:
+        footprint[0] = files.relative(footprint[0])
+    seen["cached"] = []  # what is known of them stands in the rows
+    told = {
+        "schema": SCHEMA,
+        "python": ".".join(map(str, sys.version_info[:2])),
+        "verdicts": recorded.verdicts,
+        "failures": recorded.failures,
+        "remembered": recorded.remembered,
+        "excused": recorded.excused,
+        "seen": seen,
+    }
+    return json.dumps(told, ensure_ascii=True)
+
+
+def load(recorded: Recorded, text: str, source: Path, files: SourceFilter) -> None:
+    """Add one run. A test that several ran has failed if it failed in any of them.
+
+    Args:
+        recorded: What is known so far; changed.
+        text: Made by ``dump``.
+        source: Where it was read, for messages.
+        files: Of the project.
+
+    Raises:
+        ShardError: If the text is nothing that ``dump`` made.
+    """
+    try:
+        told: dict[str, Any] = json.loads(text)
+        if told["schema"] != SCHEMA:
+            raise _unfit(source, f"its schema is {told['schema']!r}")
+        known = set(recorded.verdicts)
+        failed = {n for n, passed in recorded.verdicts.items() if not passed}
+        better = {n for n, passed in told["verdicts"].items() if not passed} - failed
+        taken = (told["verdicts"].keys() - known) | better
+        _add_seen(recorded, told["seen"], taken | set(told["remembered"]) - known, files)
+        recorded.verdicts.update((n, told["verdicts"][n]) for n in told["verdicts"] if n in taken)
+        recorded.failures.update((n, raw) for n, raw in told["failures"].items() if n in taken)
+        recorded.excused.update(told["excused"])
+        remembered = [n for n in told["remembered"] if n not in recorded.verdicts]
+        recorded.remembered = sorted({*recorded.remembered, *remembered} - recorded.verdicts.keys())
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise _unfit(source, f"{type(error).__name__}: {error}") from error
+
+
+def _add_seen(
+    recorded: Recorded, seen: dict[str, Any], tests: set[str], files: SourceFilter
+) -> None:
+    seen["windows_of"] = {n: windows for n, windows in seen["windows_of"].items() if n in tests}
+    seen["failures"] = {n: raw for n, raw in seen["failures"].items() if n in tests}
+    seen["files"] = [files.absolute(file) for file in seen["files"]]
+    seen["footprints"] = [
+        Footprint(files.absolute(file), first_line, name, lines)
+        for file, first_line, name, lines in seen["footprints"]
+    ]
+    merge(recorded, json.dumps(seen))
+
+
+def _unfit(source: Path, why: str) -> ShardError:
+    return ShardError(
+        f"{source} is no record of a run ({why}): expected what --bayesloc-record=PATH writes.",
+        slug="unreadable-record",
+    )
