@@ -63,7 +63,7 @@ def _arguments() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="KIND[:PATH]",
-        help=f"what to write, repeatable: {', '.join(WRITABLE)} (html)",
+        help=f"what to write, repeatable: {', '.join(WRITABLE)}; html if nothing is said",
     )
     return parser
 

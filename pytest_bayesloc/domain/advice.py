@@ -65,6 +65,25 @@ class Advice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Month:
+    """The bugs that began in one month; None where there is nothing to estimate from.
+
+    Attributes:
+        name: As ``2026-11``.
+        n_bugs: How many.
+        mended: Share, in [0, 1].
+        trials: Failed ones until mended, median.
+        hours: Until mended, median.
+    """
+
+    name: str
+    n_bugs: int
+    mended: float | None
+    trials: float | None
+    hours: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Remembered:
     """What the memory did with a run.
 
@@ -74,9 +93,11 @@ class Remembered:
         world: Kind of knowledge to what touches this run: ``insights``, ``constraints``,
             ``patterns``, ``observations``.
         is_shown: Whether the user is to see advice: in an experiment, half of the runs don't.
+        months: How it went, where inspections were asked for.
     """
 
     said: tuple[str, ...] = ()
     advice: tuple[Advice, ...] = ()
     world: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     is_shown: bool = True
+    months: tuple[Month, ...] = ()

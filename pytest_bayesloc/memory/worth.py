@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, insert, select, update
 
+from pytest_bayesloc.domain.advice import Month
 from pytest_bayesloc.domain.bug import Outcome, State
 from pytest_bayesloc.memory.rows import time_of
 from pytest_bayesloc.memory.schema import (
@@ -19,7 +20,7 @@ from pytest_bayesloc.memory.schema import (
     SIGHTING,
     TRIAL,
 )
-from pytest_bayesloc.memory.statistics import A_LOOP, Counted
+from pytest_bayesloc.memory.statistics import A_LOOP, Counted, summed_up
 from pytest_bayesloc.memory.store import dumps
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Column, Select
 
     from pytest_bayesloc.memory.ledger import Ledger
+    from pytest_bayesloc.memory.statistics import Estimate
 
 
 class Worth:
@@ -177,3 +179,24 @@ def _rows(seen: Sequence[Any]) -> list[list[str]]:
         row.append(str(item.run))
         last[item.workspace] = (item.error, row)
     return found
+
+
+def months_of(ledger: Ledger) -> tuple[Month, ...]:
+    """How it went, month by month, the first one first."""
+    worth = Worth(ledger)
+    rows = summed_up(worth.counted(), worth.gained())
+    return tuple(
+        Month(
+            name=row.name,
+            n_bugs=row.n_bugs,
+            mended=_value(row.mended),
+            trials=_value(row.trials),
+            hours=_value(row.hours),
+        )
+        for row in rows
+        if row.name[:1].isdigit()
+    )
+
+
+def _value(found: Estimate | None) -> float | None:
+    return None if found is None else found.value

@@ -27,6 +27,16 @@ def memory_to_json(remembered: Remembered) -> dict[str, object]:
             for item in shown
             for loop in item.loops
         ],
+        "months": [
+            {
+                "month": month.name,
+                "n_bugs": month.n_bugs,
+                "mended": month.mended,
+                "trials": month.trials,
+                "hours": month.hours,
+            }
+            for month in remembered.months
+        ],
         "world_model": {
             kind: [clip(text) for text in texts if remembered.is_shown]
             for kind, texts in remembered.world.items()

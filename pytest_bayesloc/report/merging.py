@@ -137,4 +137,4 @@ def _edges(documents: Iterable[Document]) -> list[dict[str, Any]]:
 def _memory(documents: Sequence[tuple[str, Document]]) -> dict[str, Any]:
     """What each job said of its own; advice belongs to numbers of faults that are no longer."""
     said = [f"{name}: {text}" for name, d in documents for text in d["memory"]["said"]]
-    return {"said": said, "records": [], "advice": [], "loops": [], "world_model": {}}
+    return {"said": said, "records": [], "advice": [], "loops": [], "months": [], "world_model": {}}

@@ -9,7 +9,29 @@ from pytest_bayesloc.report.steps import DiffLine, diff_lines
 from pytest_bayesloc.report.text import one_line, percent
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+
+N_MONTHS = 24
+MIN_MONTHS = 2  # for a line
+CURVE = (160, 36)
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3g}"
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else percent(value)
+
+
+#: What is told of a month: its key in the document, its name, and how it is written.
+FIGURES: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
+    ("n_bugs", "bugs", _number),
+    ("mended", "mended", _share),
+    ("trials", "failed trials until mended", _number),
+    ("hours", "hours until mended", _number),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,12 +76,33 @@ class BugView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Curve:
+    """One figure over the months: its name, and points of a line in a box of ``CURVE``."""
+
+    name: str
+    first: str
+    last: str
+    points: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryView:
-    """All of it; ``said`` is of the run as a whole, ``world`` what is known beyond single bugs."""
+    """All of it; ``said`` is of the run as a whole, ``world`` what is known beyond single bugs.
+
+    ``months`` are rows of a table: month, bugs that began, share mended, failed trials and hours
+    until mended.
+    """
 
     said: tuple[str, ...]
     bugs: tuple[BugView, ...]
     world: tuple[tuple[str, tuple[str, ...]], ...]
+    months: tuple[tuple[str, ...], ...]
+    curves: tuple[Curve, ...]
+
+    @property
+    def figures(self) -> tuple[str, ...]:
+        """The columns of ``months`` after the first."""
+        return tuple(name for _, name, _ in FIGURES)
 
     @property
     def is_empty(self) -> bool:
@@ -71,18 +114,42 @@ def memory_of(memory: Mapping[str, Any]) -> MemoryView:
     """The ``memory`` of a ``bayesloc/1`` result."""
     records = {record["id"]: record for record in memory["records"]}
     loops = {loop["fault"]: loop for loop in memory["loops"]}
+    world = memory["world_model"].items()
+    months = memory["months"][-N_MONTHS:]
     return MemoryView(
         said=_lines(memory["said"]),
         bugs=tuple(
             _bug(advice, records.get(advice["bug"]), loops.get(advice["fault"]))
             for advice in memory["advice"]
         ),
-        world=tuple(
-            (one_line(kind), _lines(texts))
-            for kind, texts in memory["world_model"].items()
-            if texts
-        ),
+        world=tuple((one_line(kind), _lines(texts)) for kind, texts in world if texts),
+        months=tuple(map(_month, months)),
+        curves=tuple(_curves(months)),
     )
+
+
+def _month(month: Mapping[str, Any]) -> tuple[str, ...]:
+    return (one_line(month["month"]), *(shown(month[name]) for name, _, shown in FIGURES))
+
+
+def _curves(months: Sequence[Mapping[str, Any]]) -> Iterator[Curve]:
+    """A line for each figure that is known of two months or more."""
+    width, height = CURVE
+    for key, name, shown in FIGURES:
+        known = [(i, month[key]) for i, month in enumerate(months) if month[key] is not None]
+        if len(known) < MIN_MONTHS:
+            continue
+        highest = max(value for _, value in known) or 1
+        dots = (
+            (round(width * i / (len(months) - 1), 1), round(height * (1 - value / highest), 1))
+            for i, value in known
+        )
+        yield Curve(
+            name=name,
+            first=shown(known[0][1]),
+            last=shown(known[-1][1]),
+            points=" ".join(f"{x:g},{y:g}" for x, y in dots),
+        )
 
 
 def _bug(

@@ -13,6 +13,7 @@ from pytest_bayesloc.domain.advice import Remembered
 from pytest_bayesloc.domain.errors import EndpointError, StoreError
 from pytest_bayesloc.domain.failure import Origin
 from pytest_bayesloc.report.files import own_folder, replace_text
+from pytest_bayesloc.stages.keeping import keep_judged, keep_rejected, keep_said
 from pytest_bayesloc.stages.place import memory_of, project_of
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
     from pytest_bayesloc.collection.recorded import Recorded
     from pytest_bayesloc.collection.sources import Sources
-    from pytest_bayesloc.domain.advice import Advice
     from pytest_bayesloc.domain.bug import Symptom
     from pytest_bayesloc.domain.evidence import Outcome as Word
     from pytest_bayesloc.domain.result import Fault
@@ -195,6 +195,7 @@ class Remembering:
         from pytest_bayesloc.memory.episodes import Episodes
         from pytest_bayesloc.memory.ledger import Ledger
         from pytest_bayesloc.memory.summaries import RuleSummarizer
+        from pytest_bayesloc.memory.worth import months_of
         from pytest_bayesloc.stages.observing import Observing
         from pytest_bayesloc.stages.rewording import Noting, Reword
 
@@ -229,19 +230,21 @@ class Remembering:
                 if (i := event.red) >= 0
             ]
             world = adviser.world(symptoms) if self._settings.tells_world else {}
-            _keep_said(ledger, advice, events, run)
-            _keep_rejected(ledger, events, rejected)
-            _keep_judged(ledger, events, cases)
+            keep_said(ledger, advice, events, run)
+            keep_rejected(ledger, events, rejected)
+            keep_judged(ledger, events, cases)
             ledger.trim(self._settings.memory_limit)
             if self._settings.lesson:
                 self._note_lesson(ledger, events, recorded, run)
             said = [event.said for event in events if event.red < 0]
             said += self._keep_fixes(ledger, events, run, symptoms, observing.changes)
+            months = months_of(ledger) if self._settings.inspect else ()
         kept = Remembered(
             said=(*said, *_spared(rejected)),
             advice=tuple(sorted(advice, key=lambda item: item.fault)),
             world=world,
             is_shown=run.arm == "on",
+            months=months,
         )
         return kept, Reword(noting=summarizer, events=tuple(events), project=project)
 
@@ -356,44 +359,6 @@ def _lies(fault: Fault) -> str:
     return f"{_LIES[fault.origin]}{f': {why}' if why else ''}"
 
 
-def _keep_said(ledger: Ledger, advice: Sequence[Advice], events: Sequence[Event], run: Run) -> None:
-    """Note per bug what was advised, so that the fix can tell whether it was right."""
-    from pytest_bayesloc.memory.worth import Worth
-
-    worth = Worth(ledger)
-    bugs = [event.bug for event in events if event.red >= 0]
-    for bug in dict.fromkeys(bugs):
-        own = [item for item, other in zip(advice, bugs, strict=True) if other == bug]
-        causes = (like.record.root_cause.split(", ") for item in own for like in item.similar)
-        suggested = sorted({name for names in causes for name in names if name})
-        kinds = sorted({loop.kind for item in own for loop in item.loops})
-        worth.add_advice(bug, run.id, suggested, kinds, shown=run.arm == "on")
-
-
 def _spared(rejected: Sequence[Rejected]) -> list[str]:
     n = sum(tried.n_spared for tried in rejected)
     return [f"{n} patches that failed on this very code were not tried again"] if n else []
-
-
-def _keep_rejected(ledger: Ledger, events: Sequence[Event], rejected: Sequence[Rejected]) -> None:
-    """Keep with each bug what was tried for it in vain, if anything was tried in this run."""
-    from pytest_bayesloc.memory.rejections import add_rejections
-
-    of_bug: dict[int, dict[str, str]] = {}
-    for event in events if rejected else ():
-        if event.red >= 0 and rejected[event.red].state:
-            of_bug.setdefault(event.bug, {}).update(rejected[event.red].new)
-    for bug, new in of_bug.items():
-        add_rejections(ledger, bug, rejected[0].state, new)
-
-
-def _keep_judged(ledger: Ledger, events: Sequence[Event], cases: Sequence[Case]) -> None:
-    """Keep with each bug what a guide said, until it is known whether it was right."""
-    from pytest_bayesloc.memory.judgements import Judgements
-    from pytest_bayesloc.stages.edits import name_of
-
-    for event in events if cases else ():
-        if event.red >= 0 and cases[event.red].judged:
-            judged = cases[event.red].judged
-            said = [(item.use, name_of(item.location), item.said) for item in judged]
-            Judgements(ledger).add(event.bug, judged[0].guide, said)

@@ -82,6 +82,7 @@ def remembered(**more: object) -> dict[str, Any]:
         "records": [record],
         "advice": [advice],
         "loops": [],
+        "months": [],
         "world_model": {},
         **more,
     }
@@ -272,3 +273,22 @@ def test_a_suspect_names_the_faults_that_it_may_explain(
     by_name = dict(zip((row.place.name for row in shown.rows), shown.faults_of, strict=True))
     assert by_name["add"] == (1,)
     assert by_name["parse"] == (2, 1)
+
+
+def test_months_are_told_in_figures_and_lines() -> None:
+    known = {"n_bugs": 4, "mended": 0.5, "trials": 2.0, "hours": None}
+    better = {**known, "n_bugs": 2, "mended": 1.0, "trials": 0.0}
+
+    view = memory_of(
+        remembered(months=[{"month": "2026-10", **known}, {"month": "2026-11", **better}])
+    )
+
+    assert view.months == (
+        ("2026-10", "4", "50 %", "2", "-"),
+        ("2026-11", "2", "100 %", "0", "-"),
+    )
+    assert [(curve.name, curve.points) for curve in view.curves] == [
+        ("bugs", "0,0 160,18"),
+        ("mended", "0,18 160,0"),
+        ("failed trials until mended", "0,0 160,36"),
+    ]
