@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,7 @@ WRITABLE = sorted(kind for kind, of in KINDS.items() if of.name)
 
 def main(argv: Sequence[str]) -> int:
     """The exit status: 2 where there is nothing to merge, or it can't be read or written."""
-    own, _, rest = _split(argv)
+    own, rest = _split(argv)
     given = _arguments().parse_args(own)
     files, why = _files(given.paths)
     kinds = {_schema(file) for file in files}
@@ -47,10 +48,10 @@ def main(argv: Sequence[str]) -> int:
     return _write(files, given.report or ["html"])
 
 
-def _split(argv: Sequence[str]) -> tuple[list[str], str, list[str]]:
+def _split(argv: Sequence[str]) -> tuple[list[str], list[str]]:
     """What is ours, and what follows ``--``."""
     at = list(argv).index("--") if "--" in argv else len(argv)
-    return list(argv[:at]), "--", list(argv[at + 1 :])
+    return list(argv[:at]), list(argv[at + 1 :])
 
 
 def _arguments() -> argparse.ArgumentParser:
@@ -95,7 +96,9 @@ def _run(files: Sequence[Path], reports: Sequence[str], rest: Sequence[str]) -> 
 
     asked = [f"--bayesloc-report={report}" for report in reports]
     merge = [f"--bayesloc-merge={file.resolve()}" for file in files]
-    return int(pytest.main(["--bayesloc", *merge, *asked, *rest]))
+    # The ini file may ask for workers, and there is nothing for them to do.
+    alone = ["-n0"] if find_spec("xdist") and "no:xdist" not in " ".join(rest) else []
+    return int(pytest.main(["--bayesloc", *alone, *merge, *asked, *rest]))
 
 
 def _write(files: Sequence[Path], reports: Sequence[str]) -> int:

@@ -161,9 +161,7 @@ class Settings:
             source=source_entries(config),
             reports=_reports(config, inspect=inspect),
             record=_path(config, text_of(config, "record", "a path")[1]),
-            merge=tuple(
-                config.invocation_params.dir / entry for entry in _entries(config, "merge")
-            ),
+            merge=_merge(config),
             offers_prompt=choice_of(config, "report_prompt", ("on", "off")) == "on",
             never_sent=tuple(config.getini("bayesloc_llm_never_send")),
             llm=LlmSettings.from_config(config),
@@ -311,9 +309,15 @@ def _reports(config: pytest.Config, *, inspect: bool) -> tuple[Report, ...]:
     return tuple(reports)
 
 
-def _entries(config: pytest.Config, name: str) -> list[str]:
-    given = config.getoption(f"bayesloc_{name}") or config.getini(f"bayesloc_{name}")
-    return [str(entry) for entry in given]
+def _merge(config: pytest.Config) -> tuple[Path, ...]:
+    entries = config.getoption("bayesloc_merge") or config.getini("bayesloc_merge")
+    workers = getattr(config.option, "numprocesses", None)
+    if entries and workers:
+        raise pytest.UsageError(
+            f"--bayesloc-merge runs no test, and -n {workers} asks for processes that run them: "
+            "give -n 0."
+        )
+    return tuple(config.invocation_params.dir / str(entry) for entry in entries)
 
 
 def _path(config: pytest.Config, text: str) -> Path | None:

@@ -53,6 +53,15 @@ def test_the_command_gives_the_rest_to_pytest(buggy_project: Project) -> None:
     assert (buggy_project.root / "all.html").exists()
 
 
+def test_workers_have_nothing_to_do(buggy_project: Project) -> None:
+    split(buggy_project)
+
+    run = buggy_project.run("-n2", "--bayesloc-merge=jobs", lean=False)
+
+    assert run.ret == 4
+    assert "--bayesloc-merge runs no test, and -n 2 asks for processes" in run.stderr
+
+
 def test_a_record_that_cannot_be_read_costs_a_line(buggy_project: Project) -> None:
     split(buggy_project)
     text = buggy_project.read("jobs/two.json")
