@@ -14,6 +14,8 @@ from pytest_bayesloc.report.files import replace_text
 from pytest_bayesloc.report.json import SCHEMA as RESULT
 from pytest_bayesloc.report.kinds import KINDS, Material
 from pytest_bayesloc.report.merging import merged
+from pytest_bayesloc.report.prompt import prompt
+from pytest_bayesloc.stages.privacy import privacy_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +47,7 @@ def main(argv: Sequence[str]) -> int:
     if why:
         sys.stderr.write(f"{why} (unreadable-record)\n")
         return 2
-    return _write(files, given.report or ["html"])
+    return _write(files, given.report or ["html"], offers_prompt=not given.no_prompt)
 
 
 def _split(argv: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -65,6 +67,9 @@ def _arguments() -> argparse.ArgumentParser:
         default=[],
         metavar="KIND[:PATH]",
         help=f"what to write, repeatable: {', '.join(WRITABLE)}; html if nothing is said",
+    )
+    merge.add_argument(
+        "--no-prompt", action="store_true", help="the page holds no prompt for an assistant"
     )
     return parser
 
@@ -101,22 +106,24 @@ def _run(files: Sequence[Path], reports: Sequence[str], rest: Sequence[str]) -> 
     return int(pytest.main(["--bayesloc", *alone, *merge, *asked, *rest]))
 
 
-def _write(files: Sequence[Path], reports: Sequence[str]) -> int:
+def _write(files: Sequence[Path], reports: Sequence[str], *, offers_prompt: bool) -> int:
     try:
         document = merged([(file.stem, json.loads(file.read_text("utf-8"))) for file in files])
         for report in reports:
-            sys.stdout.write(f"report: {_written(report, document)}\n")
+            path = _written(report, document, offers_prompt=offers_prompt)
+            sys.stdout.write(f"report: {path}\n")
     except (OSError, ValueError, KeyError, TypeError) as error:
         sys.stderr.write(f"Nothing was merged: {error}. (unreadable-record)\n")
         return 2
     return 0
 
 
-def _written(report: str, document: dict[str, Any]) -> Path:
+def _written(report: str, document: dict[str, Any], *, offers_prompt: bool) -> Path:
     kind, _, path = report.partition(":")
     if kind not in WRITABLE:
         raise ValueError(f"--report={report} is not KIND or KIND:PATH with {', '.join(WRITABLE)}")
-    material = Material(document=document, read_source=_read)
+    asked = prompt(document, _read, privacy_of(Path.cwd(), ())) if offers_prompt else ""
+    material = Material(document=document, read_source=_read, prompt=asked)
     target = Path(path or KINDS[kind].name)
     target.parent.mkdir(parents=True, exist_ok=True)
     return replace_text(target, KINDS[kind].render(material))
