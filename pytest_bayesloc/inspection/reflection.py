@@ -11,7 +11,7 @@ from pytest_bayesloc.localization.callgraph import golden_rule
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pytest_bayesloc.domain.inspection import InspectionPatch
+    from pytest_bayesloc.domain.inspection import Check, InspectionPatch
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.recording import Recording
     from pytest_bayesloc.inspection.invariants import Invariant
@@ -52,18 +52,30 @@ def reflect(
             Decision.CONFIRMED_NOT_BUGGY,
             "something it called returned an unusual value first (golden rule of callees)",
         )
-    exits = [check for check in patch.checks if check.number in fired and check.at_exit]
-    if fired and not exits:
+    known = _fired(patch, fired)
+    if known and not any(check.at_exit for check in known):
         return Decision.CONFIRMED_NOT_BUGGY, "what it was given was unusual already"
     return Decision.NEUTRAL, ""
 
 
 def describe(patch: InspectionPatch, fired: Sequence[int], reason: str) -> str:
     """One line on what an inspection found."""
-    checks = {check.number: check for check in patch.checks}
     if not fired:
-        n = len(checks)
+        n = len(patch.checks)
         return f"none of {n} assertion{'' if n == 1 else 's'} failed" if n else "heartbeat only"
-    best = max((checks[n] for n in fired), key=lambda c: (c.at_exit, c.support))
-    text = f"{best.text}: held in all {best.support} passing calls, broken in the failing test"
+    text = f"{_held(_fired(patch, fired))}broken in the failing test"
     return f"{text}; {reason}" if reason else text
+
+
+def _held(known: Sequence[Check]) -> str:
+    """The best of the checks that fired, and in how many calls it was seen to hold."""
+    if not known:
+        return "an assertion of the patch: "
+    best = max(known, key=lambda c: (c.at_exit, c.support))
+    support = f"held in all {best.support} passing calls, " if best.support else ""
+    return f"{best.text}: {support}"
+
+
+def _fired(patch: InspectionPatch, fired: Sequence[int]) -> list[Check]:
+    """The checks that fired; of another plugin's patch, those that it lists."""
+    return [check for check in patch.checks if check.number in fired]

@@ -86,3 +86,17 @@ def test_description_counts_checks_that_did_not_fail() -> None:
     assert describe(PATCH, (), "") == "none of 2 assertions failed"
     assert describe(one, (), "") == "none of 1 assertion failed"
     assert describe(none, (), "") == "heartbeat only"
+
+
+def test_rule_that_was_seen_in_no_call_is_not_said_to_have_held() -> None:
+    rule = Check(number=0, at_exit=True, text="result <= net", support=0)
+    patch = InspectionPatch(target=OUTER, kind="rule", original="", patched="", checks=(rule,))
+
+    assert describe(patch, (0,), "") == "result <= net: broken in the failing test"
+
+
+def test_assertion_that_a_patch_does_not_list_is_no_fault_of_ours() -> None:
+    patch = InspectionPatch(target=OUTER, kind="rule", original="", patched="")
+
+    assert reflect(patch, (0,), frozenset()) == (Decision.NEUTRAL, "")
+    assert describe(patch, (0,), "") == "an assertion of the patch: broken in the failing test"
