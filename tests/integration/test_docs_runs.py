@@ -1,0 +1,177 @@
+"""What the pages show is what comes out: their files, run as they say."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.pages import BLOCKS, DOCS, files_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.integration.conftest import Project, Projects, Run
+
+START, EXTENDING, FIXES = (files_of(name) for name in ("index.md", "extending.md", "fixes.md"))
+PRICES = {name: START[name] for name in ("prices.py", "test_prices.py")}
+#: What differs from machine to machine, and between the page's margin and the terminal's.
+VARIES = re.compile(r"\d+\.\d+ s|<0\.01 s|(?<=html )\S*(?=\.bayesloc/)")
+
+
+def shown(page: str, holds: str) -> list[str]:
+    """The lines of the one block that holds a text."""
+    (block,) = (b for b in BLOCKS if b.page == page and holds in b.text and not b.file)
+    return block.text.splitlines()
+
+
+def alike(lines: list[str]) -> list[str]:
+    return [VARIES.sub("_", line).strip() for line in lines if line.strip()]
+
+
+def with_hooks(projects: Projects, name: str, more: dict[str, str] | None = None) -> Project:
+    """The project of the first page with a ``conftest.py`` of the page on hooks."""
+    return projects.make(
+        {**PRICES, "conftest.py": EXTENDING[f"{name}/conftest.py"], **(more or {})}
+    )
+
+
+@pytest.fixture(scope="module")
+def first_page(projects: Projects) -> Project:
+    """The project of the first page, after the runs that it tells of."""
+    project = projects.make({**PRICES, "first.py": START["first.py"]})
+    project.run("-q", "--bayesloc", "--bayesloc-report=json:bayesloc.json")
+    return project
+
+
+def test_first_page_shows_what_a_run_says(projects: Projects) -> None:
+    run = projects.make(PRICES).run("--bayesloc", "-q")
+
+    assert alike(run.section) == alike(shown("index.md", "report: html"))
+
+
+def test_first_places_are_read_from_the_result(first_page: Project) -> None:
+    done = subprocess.run(
+        [sys.executable, "first.py"],
+        cwd=first_page.root,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert re.match(r"0\.\d\d prices\.py:9 to_pay: partly named", done.stdout)
+    assert len(done.stdout.splitlines()) == 3
+
+
+def test_last_red_run_is_told_without_a_test(first_page: Project) -> None:
+    run = first_page.run("--bug-advice-last")
+
+    assert run.ret == 0
+    assert "no past bug is like it" in run.stdout
+    assert "passed" not in run.stdout
+
+
+@pytest.mark.parametrize("holds", ["error stands", "rank      P", "why prices.py"])
+def test_page_on_reading_quotes_the_first_page(holds: str) -> None:
+    quoted, whole = shown("reading.md", holds), shown("index.md", "report: html")
+
+    assert set(alike(quoted)) <= set(alike(whole))
+
+
+def test_hook_after_localizing_writes_what_the_page_shows(projects: Projects) -> None:
+    project = with_hooks(projects, "localized")
+
+    project.run("-q")
+
+    assert project.read("suspects.txt").splitlines() == shown("extending.md", "68% to_pay")
+
+
+def test_optional_hook_does_no_harm_without_the_plugin(projects: Projects) -> None:
+    project = with_hooks(projects, "optional")
+
+    with_it, without = project.run("-q", "-s"), project.run("-q", "-p", "no:bayesloc")
+
+    assert "likeliest: prices.py:9 to_pay (68%)" in with_it.stdout
+    assert without.outcomes == with_it.outcomes == {"failed": 2, "passed": 4}
+
+
+def test_hook_that_is_not_optional_needs_the_plugin(projects: Projects) -> None:
+    run = with_hooks(projects, "localized").run("-q", "-p", "no:bayesloc")
+
+    assert "unknown hook 'pytest_bayesloc_localized'" in run.output
+
+
+@pytest.mark.parametrize(("model", "ratio"), [("single-fault", "x1"), ("independent", "x19")])
+def test_rule_of_the_project_is_run_and_weighed(projects: Projects, model: str, ratio: str) -> None:
+    run = with_hooks(projects, "rules").localize("--bayesloc", "-vv", f"--bayesloc-model={model}")
+
+    (rule,) = (step for step in run.inspections if step["kind"] == "rule")
+    (said,) = shown("extending.md", "broken in the failing test")
+    assert rule["outcome"] == "TARGET_ASSERTION_FAILED"
+    assert rule["target"]["qualname"] == "to_pay"
+    assert f"{ratio} {said.split(maxsplit=1)[1]}" in _reasons(run)
+    assert run.names()[0] == "prices.py to_pay"
+
+
+def _reasons(run: Run) -> str:
+    return " ".join(" ".join(run.section).split())
+
+
+COLOURS = {
+    "paint.py": "def shade(thing):\n    return thing['colour'].upper()\n",
+    "test_paint.py": """
+        from paint import shade
+
+
+        def test_shade():
+            assert shade({"color": "red"}) == "RED"
+        """,
+}
+TOOL = {name.partition("/")[2]: text for name, text in FIXES.items()}
+FREE = {"colour.yaml": TOOL["colour.yaml"].replace('["src/*.py"]', '["*.py"]')}
+
+
+def test_plugin_offers_the_tool_of_the_page_on_fixes(projects: Projects) -> None:
+    tools = {f"fix_tools/{name}": text for name, text in (TOOL | FREE).items()}
+    project = with_hooks(projects, "tools", {**COLOURS, **tools})
+
+    listed = project.run("--bayesloc-fix-tools").stdout
+    fixed = project.localize("--bayesloc-fix=suggest", "test_paint.py")
+
+    assert re.search(r"^colour +plugin\b", listed, re.MULTILINE)
+    assert {fix["tool"] for fix in fixed.document["fixes"] if fix["verified"]} == {"colour"}
+
+
+def test_tool_of_a_project_runs_as_the_page_on_fixes_says(
+    projects: Projects, tmp_path: Path
+) -> None:
+    home = {"XDG_CONFIG_HOME": str(tmp_path), "HOME": str(tmp_path)}
+    files = {name.removeprefix("src/"): text for name, text in COLOURS.items()}
+    project = projects.make(
+        {
+            "src/paint.py": files["paint.py"],
+            "test_paint.py": files["test_paint.py"],
+            "pytest.ini": "[pytest]\npythonpath = src\n",
+            **FIXES,
+        }
+    )
+
+    before = project.localize("--bayesloc-fix=suggest", env=home)
+    project.run("--bayesloc-trust=bayesloc_fixes/colour.yaml", env=home)
+    after = project.localize("--bayesloc-fix=suggest", env=home)
+
+    assert [fix["tool"] for fix in before.document["fixes"] if fix["tool"] == "colour"] == []
+    assert [fix["tool"] for fix in after.document["fixes"] if fix["verified"]] == ["colour"]
+
+
+def test_pages_keep_their_pictures() -> None:
+    used = {
+        name
+        for path in DOCS.glob("*.md")
+        for name in re.findall(r"\]\((images/\S+)\)", path.read_text("utf-8"))
+    }
+
+    assert used == {f"images/{path.name}" for path in (DOCS / "images").iterdir()}

@@ -1,0 +1,187 @@
+"""What the pages name is there, and their examples can be read by what they are for."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import runpy
+import shlex
+import sys
+from importlib import import_module, resources
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+
+from pytest_bayesloc.report.terminal import EVERYTHING, EXTENTS
+from pytest_bayesloc.report.view import KINDS, ORIGINS
+from tests.pages import BLOCKS, PAGES, ROOT, Block, blocks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+SCRIPT = ROOT / ".ci" / "make_options.py"
+MADE: dict[str, Any] = runpy.run_path(str(SCRIPT))
+DECLARED: dict[str, Any] = MADE["declared"]()
+FLAGS = {entry.flag.partition("=")[0] for entry in DECLARED.values()} - {""}
+INI = {entry.ini for entry in DECLARED.values()} - {""}
+
+FLAG = re.compile(r"(?<![\w-])--(?:no-)?(?:bayesloc|bug)(?![a-z])[a-z-]*")
+#: Not the package, its hooks, or folders.
+INI_NAME = re.compile(r"(?<!\w)(?:no_bayesloc|bug_[a-z_]+|bayesloc_[a-z_]+)(?![\w/])")
+LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)(?:#[^)]*)?\)")
+COMMAND = re.compile(r"^(?:\$ |- run: )?((?:python -m )?pytest(?: .*)?)$")
+#: The same between backticks.
+IN_TEXT = re.compile(r"(?<!`)`(pytest [^`\n]+)`")
+TOML = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
+READERS = {
+    "json": json.loads,
+    "python": ast.parse,
+    "toml": TOML.loads,
+    "yaml": yaml.safe_load,
+}
+on_every_page = pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+
+
+def test_page_of_options_is_what_the_options_make() -> None:
+    page: Path = MADE["PAGE"]
+
+    made = MADE["page"]()
+
+    assert page.read_text("utf-8") == made, f"run {MADE['COMMAND']}"
+
+
+def test_every_option_is_on_its_page() -> None:
+    text = MADE["PAGE"].read_text("utf-8")
+
+    assert set(FLAG.findall(text)) == FLAGS
+    assert INI - set(INI_NAME.findall(text)) <= {"bayesloc"}
+
+
+@on_every_page
+def test_options_on_a_page_exist(path: Path) -> None:
+    assert set(FLAG.findall(path.read_text("utf-8"))) - FLAGS == set()
+
+
+@on_every_page
+def test_ini_names_on_a_page_exist(path: Path) -> None:
+    assert set(INI_NAME.findall(path.read_text("utf-8"))) - INI == set()
+
+
+@on_every_page
+def test_links_to_files_lead_somewhere(path: Path) -> None:
+    links = LINK.findall(path.read_text("utf-8"))
+
+    assert [link for link in links if not (path.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize(
+    "block", [b for b in BLOCKS if b.language in READERS], ids=lambda block: block.where
+)
+def test_block_can_be_read(block: Block) -> None:
+    READERS[block.language](block.text)
+
+
+def commands() -> Iterator[tuple[str, str]]:
+    """Where a page shows how to call pytest, and how."""
+    for block in BLOCKS:
+        if block.language in {"", "bash", "console", "yaml"}:
+            for line in block.text.splitlines():
+                found = COMMAND.match(line.strip())
+                if found:
+                    yield block.where, found.group(1).partition(" # ")[0].strip()
+    for path in PAGES:
+        for command in IN_TEXT.findall(path.read_text("utf-8")):
+            yield path.name, command
+
+
+@pytest.mark.parametrize(("where", "command"), sorted(set(commands())))
+def test_commands_use_options_that_exist(
+    pytestconfig: pytest.Config, where: str, command: str
+) -> None:
+    _, _, arguments = command.partition("pytest")
+
+    _, unknown = pytestconfig._parser.parse_known_and_unknown_args(shlex.split(arguments))
+
+    assert unknown == []
+
+
+def test_blocks_are_found_with_and_without_fences(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "Text:\n\n    $ pytest\n    x\n\n```python\n# a/b.py\ny = 1\n```\n\n- run:\n\n"
+        "  ```toml\n  z = 2\n  ```\n",
+        encoding="utf-8",
+    )
+
+    found = {(block.where, block.language, block.text, block.file) for block in blocks(page)}
+
+    assert found == {
+        ("page.md:3", "", "$ pytest\nx\n", ""),
+        ("page.md:6", "python", "# a/b.py\ny = 1\n", "a/b.py"),
+        ("page.md:13", "toml", "z = 2\n", ""),
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "flags", "names"),
+    [
+        ("`--bayesloc-budget=30` is `bayesloc_budget`", ["--bayesloc-budget"], ["bayesloc_budget"]),
+        (".bayesloc/bayesloc-report.html in bayesloc_fixes/", [], []),
+        ("pytest_bayesloc_localized of pytest_bayesloc", [], []),
+        ("--no-bayesloc, --bug-note", ["--no-bayesloc", "--bug-note"], []),
+    ],
+)
+def test_names_of_options_are_told_from_others(
+    text: str, flags: list[str], names: list[str]
+) -> None:
+    assert FLAG.findall(text) == flags
+    assert INI_NAME.findall(text) == names
+
+
+# -- what the page on reading says of others
+
+
+READING = (ROOT / "docs" / "reading.md").read_text("utf-8")
+
+
+def rows_behind(head: str) -> list[list[str]]:
+    """The rows of the table of that page whose first line begins so."""
+    lines = READING[READING.index(head) :].partition("\n\n")[0].splitlines()
+    return [[cell.strip(" `") for cell in line.split("|")[1:-1]] for line in lines[2:]]
+
+
+def test_page_on_reading_knows_how_much_is_told() -> None:
+    def shown(n: int) -> str:
+        return "all" if n == EVERYTHING else str(n)
+
+    told = [
+        [flag, shown(e.faults), shown(e.rows), shown(e.explained), shown(e.steps)]
+        for flag, e in zip(("-qq", "-q", "", "-v", "-vv"), EXTENTS.values(), strict=True)
+    ]
+
+    assert rows_behind("| | faults |") == told
+
+
+def test_page_on_reading_has_every_part_of_the_result() -> None:
+    schema = json.loads((ROOT / "docs" / "bayesloc-1.schema.json").read_text("utf-8"))
+
+    assert {row[0] for row in rows_behind("| key | |\n|---|---|\n| `schema`")} == {
+        *schema["properties"]
+    }
+
+
+def test_page_on_reading_has_every_key_of_the_page() -> None:
+    template = resources.files("pytest_bayesloc") / "report" / "templates" / "report.html.j2"
+    keys = re.compile(r"<dt>(<kbd>.*?)</dt><dd>(.*?)</dd>")
+
+    assert [list(found) for found in keys.findall(template.read_text("utf-8"))] == rows_behind(
+        "| key | |\n|---|---|\n| <kbd>"
+    )
+
+
+@pytest.mark.parametrize("words", [*ORIGINS.values(), *KINDS.values()])
+def test_page_on_reading_has_the_words_of_the_terminal(words: str) -> None:
+    assert f"*{words.removeprefix('the error stands ')}*" in " ".join(READING.split())
