@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-SCRIPT = ROOT / ".ci" / "make_options.py"
-MADE: dict[str, Any] = runpy.run_path(str(SCRIPT))
+
+MADE: dict[str, Any] = runpy.run_path(str(ROOT / ".ci" / "make_options.py"))
+CHECKS: dict[str, Any] = runpy.run_path(str(ROOT / ".ci" / "check_site.py"))
 DECLARED: dict[str, Any] = MADE["declared"]()
 FLAGS = {entry.flag.partition("=")[0] for entry in DECLARED.values()} - {""}
 INI = {entry.ini for entry in DECLARED.values()} - {""}
@@ -33,8 +34,8 @@ FLAG = re.compile(r"(?<![\w-])--(?:no-)?(?:bayesloc|bug)(?![a-z])[a-z-]*")
 INI_NAME = re.compile(r"(?<!\w)(?:no_bayesloc|bug_[a-z_]+|bayesloc_[a-z_]+)(?![\w/])")
 LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)(?:#[^)]*)?\)")
 COMMAND = re.compile(r"^(?:\$ |- run: )?((?:python -m )?pytest(?: .*)?)$")
-#: The same between backticks.
-IN_TEXT = re.compile(r"(?<!`)`(pytest [^`\n]+)`")
+#: The same between backticks, but for what older releases of pytest do while they parse it.
+IN_TEXT = re.compile(r"(?<!`)`(pytest (?!--help)[^`\n]+)`")
 TOML = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
 READERS = {
     "json": json.loads,
@@ -185,3 +186,34 @@ def test_page_on_reading_has_every_key_of_the_page() -> None:
 @pytest.mark.parametrize("words", [*ORIGINS.values(), *KINDS.values()])
 def test_page_on_reading_has_the_words_of_the_terminal(words: str) -> None:
     assert f"*{words.removeprefix('the error stands ')}*" in " ".join(READING.split())
+
+
+# -- what the check of the built site finds
+
+
+@pytest.mark.parametrize(
+    ("markup", "is_loaded"),
+    [
+        ('<script src="https://example.org/x.js"></script>', True),
+        ('<img src="//example.org/x.png">', True),
+        ('<link rel="preconnect" href="https://example.org">', True),
+        ('<a href="https://example.org">elsewhere</a>', False),
+        ('<link rel="canonical" href="https://example.org">', False),
+        ('<script src="assets/x.js"></script>', False),
+    ],
+)
+def test_page_that_loads_something_from_elsewhere_is_found(
+    tmp_path: Path, markup: str, is_loaded: bool
+) -> None:
+    (tmp_path / "index.html").write_text(markup, encoding="utf-8")
+
+    assert bool(list(CHECKS["loads"](tmp_path))) == is_loaded
+
+
+def test_message_without_its_anchor_is_found(tmp_path: Path) -> None:
+    (tmp_path / "messages.html").write_text('<h2 id="bad-patch">', encoding="utf-8")
+
+    lost = " ".join(CHECKS["lost_messages"](tmp_path))
+
+    assert "#bad-tool" in lost
+    assert "#bad-patch" not in lost
