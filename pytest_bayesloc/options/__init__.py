@@ -196,7 +196,7 @@ def add_options(parser: pytest.Parser) -> None:
         group.addoption(f"--{name}", metavar=metavar, help=text)
     group.addoption("--no-bayesloc", action="store_true", help="the plugin does nothing at all")
     for option in VALUES:
-        text = f"{option.help} (default: {option.default})"
+        text = f"{option.help} (default: {option.default})" if option.default else option.help
         group.addoption(
             f"--bayesloc-{option.name.replace('_', '-')}", metavar=option.metavar, help=text
         )
@@ -206,7 +206,11 @@ def add_options(parser: pytest.Parser) -> None:
         ("without", "KIND", f"leave evidence out, repeatable: {', '.join(EVIDENCE)}"),
         ("never_edit", "NAME", "do not try edits of what calls this; repeatable"),
         ("merge", "PATH", "run no test: take what --bayesloc-record kept; repeatable"),
-        ("report", "KIND[:PATH]", f"write a report, repeatable: {', '.join(REPORT_KINDS)}"),
+        (
+            "report",
+            "KIND[:PATH]",
+            f"write a report, repeatable: {', '.join((*REPORT_KINDS, AUTO))}",
+        ),
     ):
         flag = f"--bayesloc-{name.replace('_', '-')}"
         group.addoption(flag, action="append", metavar=metavar, help=text)

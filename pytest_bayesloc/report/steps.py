@@ -122,8 +122,11 @@ def _checked(fix: Mapping[str, Any], name: str) -> str:
     done = "applied" if fix["applied"] else "nothing was changed"
     failing, passing = count(fix["n_failing"], "failing test"), fix["n_passing"]
     passes = "pass" if fix["n_failing"] != 1 else "passes"
-    others = f", {passing} that execute it still pass" if passing else ", no other executes it"
-    return f"fix {by}; {failing} {passes} twice{others} ({done})"
+    others = {
+        0: "no other executes it",
+        1: "1 that executes it still passes",
+    }.get(passing, f"{passing} that execute it still pass")
+    return f"fix {by}; {failing} {passes} twice, {others} ({done})"
 
 
 def _test(test: Mapping[str, Any]) -> TestRow:
