@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_bayesloc.collection.shards import SCHEMA as RECORD
+from pytest_bayesloc.report.checkout import Checkout
 from pytest_bayesloc.report.files import replace_text
 from pytest_bayesloc.report.json import SCHEMA as RESULT
 from pytest_bayesloc.report.kinds import KINDS, Material
@@ -123,7 +125,8 @@ def _written(report: str, document: dict[str, Any], *, offers_prompt: bool) -> P
     if kind not in WRITABLE:
         raise ValueError(f"--report={report} is not KIND or KIND:PATH with {', '.join(WRITABLE)}")
     asked = prompt(document, _read, privacy_of(Path.cwd(), ())) if offers_prompt else ""
-    material = Material(document=document, read_source=_read, prompt=asked)
+    checkout = Checkout.around(Path.cwd(), os.environ)
+    material = Material(document=document, read_source=_read, checkout=checkout, prompt=asked)
     target = Path(path or KINDS[kind].name)
     target.parent.mkdir(parents=True, exist_ok=True)
     return replace_text(target, KINDS[kind].render(material))

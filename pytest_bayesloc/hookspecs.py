@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
+    from typing import Any
 
     from pytest_bayesloc.domain.inspection import InspectionPatch
     from pytest_bayesloc.domain.location import Location
@@ -47,4 +48,16 @@ def pytest_bayesloc_fix_tools(config: pytest.Config) -> Sequence[Path]:  # type:
     Returns:
         Their definitions: YAML files (docs/fixes.md), each with what it runs beside it. Who
         installs a plugin trusts them.
+    """
+
+
+@pytest.hookspec
+def pytest_bayesloc_report_formats(  # type: ignore[empty-body]
+    config: pytest.Config,
+) -> Mapping[str, Callable[[Mapping[str, Any]], str]]:
+    """Offer formats of reports, which ``--bayesloc-report=KIND[:PATH]`` then takes.
+
+    Returns:
+        By its kind (letters, digits, ``_``, ``.`` and ``-``) a function that makes the text of a
+        report of the JSON document (docs/bayesloc-1.schema.json). Kinds of ours stay ours.
     """

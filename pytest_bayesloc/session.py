@@ -195,6 +195,7 @@ class LocalizationSession:
             said=self._said,
             notes=self._notes,
             prompts=self._guiding.prompts if self._guiding is not None else (),
+            environment=self._launch.environment,
         )
         tell(reporter, self._settings, told)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +25,7 @@ from pytest_bayesloc.options.reading import (
     number_of,
     text_of,
 )
+from pytest_bayesloc.options.reports import Report, reports_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,14 +43,6 @@ class Launch:
 
     path: tuple[str, ...]
     environment: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
-    """A report to write: its kind, and where (None: the default place)."""
-
-    kind: str
-    path: Path | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,7 +151,7 @@ class Settings:
             lesson=config.getoption("bug_note") or "",
             green=text_of(config, "green", "a git revision")[1],
             source=source_entries(config),
-            reports=_reports(config, inspect=inspect),
+            reports=reports_of(config, inspect=inspect),
             record=_path(config, text_of(config, "record", "a path")[1]),
             merge=_merge(config),
             offers_prompt=choice_of(config, "report_prompt", ("on", "off")) == "on",
@@ -293,26 +285,6 @@ def _without(config: pytest.Config) -> frozenset[str]:
     return frozenset(given) if has_mutants else frozenset({*given, "mutants"})
 
 
-def _reports(config: pytest.Config, *, inspect: bool) -> tuple[Report, ...]:
-    entries = config.getoption("bayesloc_report") or config.getini("bayesloc_report")
-    reports = []
-    for entry in entries:
-        kind, colon, path = str(entry).partition(":")
-        if kind == AUTO and not colon:
-            reports += [Report(kind=kind) for kind in _of_ci(os.environ)]
-            continue
-        if kind not in REPORT_KINDS or (colon and not path):
-            raise pytest.UsageError(
-                f"--bayesloc-report={entry} is not KIND or KIND:PATH: KIND is one of "
-                f"{', '.join((*REPORT_KINDS, AUTO))}, for example html:report.html."
-            )
-        folder = config.invocation_params.dir
-        reports.append(Report(kind=kind, path=folder / path if path else None))
-    if inspect and not reports:
-        reports.append(Report(kind="html"))
-    return tuple(reports)
-
-
 def _merge(config: pytest.Config) -> tuple[Path, ...]:
     entries = config.getoption("bayesloc_merge") or config.getini("bayesloc_merge")
     workers = getattr(config.option, "numprocesses", None)
@@ -327,10 +299,3 @@ def _merge(config: pytest.Config) -> tuple[Path, ...]:
 def _path(config: pytest.Config, text: str) -> Path | None:
     """A path, relative to where pytest was started; None if none was given."""
     return config.invocation_params.dir / text if text else None
-
-
-def _of_ci(environment: Mapping[str, str]) -> list[str]:
-    """What the CI service shows by itself, and the page; nothing elsewhere."""
-    if environment.get("GITHUB_ACTIONS") and environment.get("GITHUB_STEP_SUMMARY"):
-        return ["html", "github"]
-    return ["html", "gitlab"] if environment.get("GITLAB_CI") else []

@@ -1,80 +1,77 @@
-"""What GitHub Actions shows by itself: the summary of a job, and annotations on lines."""
+"""What GitHub Actions shows by itself: the summary of a job, and annotations on lines.
+
+Reference:
+    GitHub documentation, "Workflow commands for GitHub Actions": how messages and properties are
+    escaped, and that a summary of a step is 1 MiB at most.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_bayesloc.report import markdown
-from pytest_bayesloc.report.hot import hot_line
-from pytest_bayesloc.report.rows import row_of
-from pytest_bayesloc.report.text import clip, one_line
+from pytest_bayesloc.report.suspects import LIKELY, POSSIBLE, Suspect, suspects
+from pytest_bayesloc.report.text import clip, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
+    from pytest_bayesloc.report.checkout import Checkout
     from pytest_bayesloc.report.view import Document, ReadSource
 
 MAX_SUMMARY = (1 << 20) - 1000  # bytes: what is longer is dropped as a whole
+FULL = "\n_bayesloc: the summary of this step is full; `--bayesloc-report=html` shows all._\n"
 #: GitHub takes no more of a level from one step.
 MAX_ANNOTATIONS = 10
-N_SUSPECTS = 3
 MAX_MESSAGE = 1_000
-LIKELY = 0.5  # from which on a suspect is an error rather than a warning
 
 
 def summary(document: Document, read_source: ReadSource, before: str) -> str:
-    """What is added to the summary of a job; little where it is nearly full.
+    """What is added to the summary of a job; one line where it is nearly full.
 
     Args:
         document: A ``bayesloc/1`` result.
         read_source: Text of a file of the project, None if it can't be read.
         before: What the step has written until now.
+
+    Raises:
+        ValueError: If not even the line fits.
     """
-    own = markdown.render(document, read_source)
-    if len((before + own).encode("utf-8", "backslashreplace")) > MAX_SUMMARY:
-        return "\n_bayesloc: the summary of this step is full; see the HTML report._\n"
+    left = MAX_SUMMARY - markdown.size(before)
+    if left < markdown.size(FULL):
+        raise ValueError("it holds 1 MiB, of which nothing is left")
+    if left < markdown.MIN_BYTES:
+        return FULL
+    own = markdown.render(document, read_source, min(left - 1, markdown.MAX_BYTES))
     return own if not before or before.endswith("\n") else f"\n{own}"
 
 
-def marks(document: Mapping[str, Any]) -> list[str]:
-    """Workflow commands that mark the lines of suspects, the likeliest first.
+def marks(document: Document, checkout: Checkout) -> list[str]:
+    """Workflow commands that mark the lines of suspects: the first of each fault first.
 
     Args:
         document: A ``bayesloc/1`` result.
+        checkout: Where its files lie; what lies outside has no line to mark.
     """
     left = {"error": MAX_ANNOTATIONS, "warning": MAX_ANNOTATIONS}
-    found = []
-    for level, command in _commands(document):
-        if left[level]:
+    found: dict[tuple[str | None, int], str] = {}  # faults may share a suspect
+    for suspect in sorted(suspects(document, checkout), key=lambda s: (s.order, s.number)):
+        level = "error" if suspect.posterior >= LIKELY else "warning"
+        where = suspect.path, suspect.line
+        is_worth_it = suspect.order == 1 or suspect.posterior >= POSSIBLE
+        if suspect.path is not None and where not in found and is_worth_it and left[level]:
             left[level] -= 1
-            found.append(command)
-    return found
+            found[where] = _command(level, suspect, suspect.path)
+    return list(found.values())
 
 
-def _commands(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    faults = list(enumerate(document["faults"], 1))
-    for i in range(N_SUSPECTS):
-        for number, fault in faults:
-            for row in fault["ranking"][i : i + 1]:
-                level = "error" if i == 0 and row["posterior"] >= LIKELY else "warning"
-                yield level, _command(level, number, fault, row)
-
-
-def _command(level: str, number: int, fault: Mapping[str, Any], row: Mapping[str, Any]) -> str:
-    shown = row_of(row)
-    where = (
-        f"file={_value(row['file'])},line={hot_line(row, fault['error'])},"
-        f"endLine={row['end_line']},title={_value(f'{shown.posterior} {shown.place.name}')}"
-    )
-    tests = len(fault["failing_tests"])
-    error = one_line(f"{fault['error']['type']}: {fault['error']['message']}")
-    said = f"Fault {number} ({tests} failing): {shown.reason}. {error}"
-    return f"::{level} {where}::{_text(clip(said, MAX_MESSAGE))}"
+def _command(level: str, suspect: Suspect, path: str) -> str:
+    title = f"{suspect.shown.posterior} {suspect.shown.place.name}"
+    where = f"file={_value(path)},line={suspect.line},title={_value(title)}"
+    return f"::{level} {where}::{_text(clip(suspect.said, MAX_MESSAGE))}"
 
 
 def _text(text: str) -> str:
     """``text`` as the message of a workflow command."""
-    return one_line(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return visible(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"))
 
 
 def _value(text: str) -> str:

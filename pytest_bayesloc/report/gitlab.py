@@ -1,55 +1,46 @@
-"""The suspects as GitLab's code quality report."""
+"""The suspects as GitLab's code quality report.
+
+Reference:
+    GitLab documentation, "Code Quality": the fields of a report and its severities.
+"""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any
 
-from pytest_bayesloc.report.hot import hot_line
-from pytest_bayesloc.report.rows import row_of
-from pytest_bayesloc.report.sarif import fingerprint
-from pytest_bayesloc.report.text import one_line
+from pytest_bayesloc.report.suspects import suspects
+from pytest_bayesloc.report.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-N_SUSPECTS = 5  # of a fault
+    from pytest_bayesloc.report.checkout import Checkout
+
 #: From which probability on a suspect is how severe.
 SEVERITIES = ((0.9, "critical"), (0.5, "major"), (0.1, "minor"), (0.0, "info"))
 
 
-def to_gitlab(document: Mapping[str, Any]) -> list[dict[str, object]]:
-    """One entry a suspect, the likeliest of each fault first; no fingerprint comes twice.
+def to_gitlab(document: Mapping[str, Any], checkout: Checkout) -> list[dict[str, object]]:
+    """One entry a suspect; those outside of the repository have no path that GitLab takes.
 
     Args:
         document: A ``bayesloc/1`` result.
+        checkout: Where its files lie.
     """
-    seen: dict[str, int] = {}
-    entries: list[dict[str, object]] = []
-    for number, fault in enumerate(document["faults"], 1):
-        for row in fault["ranking"][:N_SUSPECTS]:
-            shown = row_of(row)
-            key = fingerprint(fault, row)
-            seen[key] = seen.get(key, 0) + 1
-            error = one_line(f"{fault['error']['type']}: {fault['error']['message']}")[:300]
-            entries.append(
-                {
-                    "description": (
-                        f"{shown.posterior} likely to be the cause of fault {number}, "
-                        f"{shown.place.name}: {shown.reason}. {error}"
-                    ),
-                    "check_name": "bayesloc",
-                    "fingerprint": key if seen[key] == 1 else f"{key}-{seen[key]}",
-                    "severity": next(word for p, word in SEVERITIES if row["posterior"] >= p),
-                    "location": {
-                        "path": row["file"],
-                        "lines": {"begin": hot_line(row, fault["error"])},
-                    },
-                }
-            )
-    return entries
+    return [
+        {
+            "description": f"{suspect.shown.place.name} is {suspect.said}",
+            "check_name": "bayesloc",
+            "fingerprint": suspect.key,
+            "severity": next(word for p, word in SEVERITIES if suspect.posterior >= p),
+            "location": {"path": visible(suspect.path), "lines": {"begin": suspect.line}},
+        }
+        for suspect in suspects(document, checkout)
+        if suspect.path is not None
+    ]
 
 
-def dumps(document: Mapping[str, Any]) -> str:
+def dumps(document: Mapping[str, Any], checkout: Checkout) -> str:
     """The report as ASCII text."""
-    return json.dumps(to_gitlab(document), ensure_ascii=True, indent=1) + "\n"
+    return json.dumps(to_gitlab(document, checkout), ensure_ascii=True, indent=1) + "\n"

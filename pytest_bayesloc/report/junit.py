@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
 from pytest_bayesloc.report.rows import row_of
-from pytest_bayesloc.report.text import one_line
+from pytest_bayesloc.report.text import clip, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -26,13 +26,25 @@ def with_properties(xml: str, document: Mapping[str, Any]) -> str:
     Raises:
         ValueError: If ``xml`` is no such file.
     """
+    if not xml:
+        raise ValueError("pytest has written nothing there, which --junit-xml makes it do")
     try:
-        root = ET.fromstring(xml.encode())  # noqa: S314 - pytest wrote it a moment ago
+        root = ET.fromstring(  # noqa: S314 - pytest wrote it a moment ago
+            xml.encode("utf-8", "surrogateescape")
+        )
     except ET.ParseError as error:
-        raise ValueError(f"it is no XML ({error})") from error
+        raise ValueError(f"what stands there is no XML ({error})") from error
     suite = root if root.tag == "testsuite" else root.find("testsuite")
     if suite is None:
-        raise ValueError(f"it has no <testsuite> but <{root.tag}>")
+        raise ValueError(f"what stands there has no <testsuite> but <{root.tag}>")
+    properties = _properties_of(suite)
+    for name, value in _found(document):
+        ET.SubElement(properties, "property", name=f"{PREFIX}{name}", value=value)
+    return f'<?xml version="1.0" encoding="utf-8"?>{ET.tostring(root, encoding="unicode")}'
+
+
+def _properties_of(suite: ET.Element) -> ET.Element:
+    """The element for them, without those of ours that are there."""
     properties = suite.find("properties")
     if properties is None:
         properties = ET.Element("properties")
@@ -40,24 +52,19 @@ def with_properties(xml: str, document: Mapping[str, Any]) -> str:
     for old in list(properties):
         if old.get("name", "").startswith(PREFIX):
             properties.remove(old)
-    for name, value in _properties(document):
-        ET.SubElement(properties, "property", name=f"{PREFIX}{name}", value=_legal(value))
-    return f'<?xml version="1.0" encoding="utf-8"?>{ET.tostring(root, encoding="unicode")}'
+    return properties
 
 
-def _properties(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _found(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Names and values; ``one_line`` leaves no character that XML can't hold."""
     for number, fault in enumerate(document["faults"], 1):
         name = f"fault.{number}"
         tests = fault["failing_tests"]
         yield f"{name}.n_tests", str(len(tests))
         yield f"{name}.tests", " ".join(map(one_line, tests[:N_TESTS]))
-        for row in fault["ranking"][:N_SUSPECTS]:
+        # Numbered in order: tied suspects have one rank, and a name is given once.
+        for order, row in enumerate(fault["ranking"][:N_SUSPECTS], 1):
             shown = row_of(row)
             said = f"{shown.place.where} {shown.place.name}: {shown.reason}"
-            yield f"{name}.suspect.{row['rank']}", said
-            yield f"{name}.suspect.{row['rank']}.posterior", f"{row['posterior']:.4f}"
-
-
-def _legal(text: str) -> str:
-    """``text`` without characters that XML can't hold; what steers a terminal is gone already."""
-    return "".join(char for char in text if char >= " " and not 0xFFFE <= ord(char) <= 0xFFFF)
+            yield f"{name}.suspect.{order}", clip(said)
+            yield f"{name}.suspect.{order}.posterior", f"{row['posterior']:.4f}"

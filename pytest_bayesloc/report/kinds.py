@@ -6,7 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import metadata
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pytest_bayesloc.report.checkout import Checkout
 
 Document = Mapping[str, Any]
 ReadSource = Callable[[str], "str | None"]
@@ -19,12 +22,14 @@ class Material:
     Attributes:
         document: A ``bayesloc/1`` result.
         read_source: Text of a file of the project, None if it can't be read.
+        checkout: Where its files lie in the repository.
         prompt: For an assistant; empty: none is offered.
         before: What stands in the file now; empty if there is none.
     """
 
     document: Document
     read_source: ReadSource
+    checkout: Checkout
     prompt: str = ""
     before: str = ""
 
@@ -62,13 +67,17 @@ def _json(material: Material) -> str:
 def _sarif(material: Material) -> str:
     from pytest_bayesloc.report.sarif import dumps
 
-    return dumps(material.document, metadata.version("pytest-bayesloc"))
+    try:
+        version = metadata.version("pytest-bayesloc")
+    except metadata.PackageNotFoundError:  # run from its sources
+        version = "unknown"
+    return dumps(material.document, material.checkout, version)
 
 
 def _gitlab(material: Material) -> str:
     from pytest_bayesloc.report.gitlab import dumps
 
-    return dumps(material.document)
+    return dumps(material.document, material.checkout)
 
 
 def _markdown(material: Material) -> str:

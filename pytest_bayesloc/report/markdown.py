@@ -1,113 +1,161 @@
-"""The answer as Markdown: for a comment on a pull request, or the summary of a CI job."""
+"""The answer as Markdown: for a comment on a pull request, or the summary of a CI job.
+
+Names, messages and source stand in code spans, where nothing is markup, a mention or a link.
+"""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from pytest_bayesloc.report.text import count
+from pytest_bayesloc.report.text import count, visible
 from pytest_bayesloc.report.view import page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_bayesloc.report.rows import Place
+    from pytest_bayesloc.report.rows import Row
+    from pytest_bayesloc.report.steps import FixView
     from pytest_bayesloc.report.view import Document, FaultView, Page, ReadSource
 
 MAX_FAULTS = 10
 N_SUSPECTS = 5
 N_TESTS = 10
+N_NOTES = 5
 N_DIFF = 40  # lines
 MAX_TEXT = 300
 #: GitHub takes a comment of 65,536 characters.
-MAX_CHARS = 60_000
+MAX_BYTES = 60_000
+#: What the head, the notes and the last line may take.
+MIN_BYTES = 10_000
 #: By it a comment is found again, and replaced.
 MARK = "<!-- pytest-bayesloc -->"
-# With these, text would be more than text: markup, a link, a mention, an issue, an emoji.
-_SPECIAL = re.compile(r"([\\`*_{}\[\]()#+!|~<>&@:$-])")
+# With these, text would be more than text.
+_SPECIAL = re.compile(r"[\\`*_\[\]<>~&$]|^[-+#](?=\s)|(?<=^\d)[.)](?=\s)")
+# GitHub and GitLab look for these in what Markdown has made, where a backslash is gone: mentions,
+# references such as #12, !12 or GH-12, emojis, addresses. Only another character stops them.
+_LINKED = re.compile(
+    r"(?<=[@#!$%~&^])(?=[\w-])|(?<=:)(?=[\w+-]+:)|(?<=:)(?=//)|(?<=\bwww)(?=\.)|(?<=\bGH)(?=-\d)",
+    re.IGNORECASE,
+)
+_JOINER = "\N{WORD JOINER}"  # takes no room
 
 
-def render(document: Document, read_source: ReadSource) -> str:
-    """The Markdown of ``document``, at most ``MAX_CHARS`` characters.
+def render(document: Document, read_source: ReadSource, limit: int = MAX_BYTES) -> str:
+    """The Markdown of ``document``: as many whole faults as fit, and how many did not.
 
     Args:
         document: A ``bayesloc/1`` result.
         read_source: Text of a file of the project, None if it can't be read.
+        limit: Bytes at most, ``MIN_BYTES`` or more.
     """
     shown = page(document, read_source)
-    blocks = [f"{MARK}\n{_head(shown)}", *map(_fault, shown.faults[:MAX_FAULTS])]
-    if shown.partial:
-        notes = "\n".join(f"- {plain(note)}" for note in shown.partial)
-        blocks.append(f"**This answer is partial.**\n\n{notes}")
-    return joined(blocks, len(shown.faults), MAX_CHARS)
-
-
-def joined(blocks: list[str], n_faults: int, limit: int) -> str:
-    """As many whole blocks as fit into ``limit`` characters, and how many faults are left out."""
-    kept: list[str] = []
-    left = limit - 100
-    for block in blocks:
-        if len(block) + 2 > left:
+    head, notes = _head(shown), _notes(shown)
+    left = limit - size(f"{head}{notes}") - 200
+    blocks = []
+    for fault in shown.faults[:MAX_FAULTS]:
+        block = "\n".join(_fault(fault))
+        left -= size(block) + 2
+        if left < 0:
             break
-        kept.append(block)
-        left -= len(block) + 2
-    n_shown = min(max(0, len(kept) - 1), MAX_FAULTS, n_faults)
-    if n_shown < n_faults:
-        hidden = count(n_faults - n_shown, "more fault")
-        kept.append(f"_{hidden}: see the HTML report._")
-    return "\n\n".join(kept) + "\n"
+        blocks.append(block)
+    n_hidden = len(shown.faults) - len(blocks)
+    rest = f"_{count(n_hidden, 'more fault')}: `--bayesloc-report=html` shows all._"
+    parts = (head, *blocks, rest if n_hidden else "", notes)
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def size(text: str) -> int:
+    """The bytes that ``text`` takes in a file."""
+    return len(text.encode("utf-8", "backslashreplace"))
 
 
 def plain(text: str) -> str:
-    """``text`` such that Markdown takes it for nothing but text."""
-    cut = text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}..."
-    return _SPECIAL.sub(r"\\\1", cut)
+    """``text`` such that Markdown, GitHub and GitLab take it for nothing but text."""
+    return _SPECIAL.sub(r"\\\g<0>", _LINKED.sub(_JOINER, _cut(text)))
 
 
 def code(text: str) -> str:
     """``text`` as a code span, whatever backticks it holds."""
-    longest = max(map(len, re.findall(r"`+", text)), default=0)
+    shown = visible(_cut(text)) or " "
+    longest = max(map(len, re.findall(r"`+", shown)), default=0)
     fence = "`" * (longest + 1)
-    pad = " " if longest else ""
-    return f"{fence}{pad}{text[:MAX_TEXT].replace('|', chr(0xFF5C))}{pad}{fence}"
+    # Of each end one blank is dropped, where both have one.
+    pad = " " if "`" in (shown[0], shown[-1]) or shown[0] == shown[-1] == " " != shown else ""
+    return f"{fence}{pad}{shown}{pad}{fence}"
+
+
+def cell(markdown: str) -> str:
+    """``markdown`` in a table, where a bar parts the cells, also within code."""
+    return re.sub(r"(\\?)\|", lambda bar: rf"{bar[1]}{bar[1] and _JOINER}\|", markdown)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}..."
 
 
 def _head(shown: Page) -> str:
     faults = count(len(shown.faults), "fault")
-    return f"### bayesloc: {shown.n_failed} failed, {shown.n_passed} passed, {faults}"
+    counts = f"{shown.n_failed} failed, {shown.n_passed} passed, {faults}"
+    return f"{MARK}\n### bayesloc: {counts}"
 
 
-def _fault(fault: FaultView) -> str:
-    return "\n".join(_lines(fault))
+def _notes(shown: Page) -> str:
+    if not shown.partial:
+        return ""
+    notes = [f"- {plain(note)}" for note in shown.partial[:N_NOTES]]
+    return "\n".join(["**This answer is partial.**", "", *notes])
 
 
-def _lines(fault: FaultView) -> Iterator[str]:
-    yield f"#### Fault {fault.number}: {fault.n_tests} failed with {plain(fault.headline)}"
+def _fault(fault: FaultView) -> Iterator[str]:
+    yield f"#### Fault {fault.number}: {fault.n_tests} failed with {code(fault.headline)}"
     yield ""
-    if not fault.rows:
+    if fault.rows:
+        yield from _first(fault)
+        yield from _table(fault.rows[:N_SUSPECTS])
+    else:
         yield "No location to rank."
-        return
-    row = fault.rows[0]
-    yield f"**{code(row.place.name)}, {row.posterior}**, {_where(row.place)}: {plain(row.reason)}"
-    if fault.snippet:
         yield ""
-        yield f"> line {fault.snippet.number}, {fault.snippet.label}: {code(fault.snippet.text)}"
+    for fix in fault.fixes[:1]:
+        yield from _fix(fix)
+    for text in fault.remembered:
+        yield f"Remembered: {plain(text)}"
+        yield ""
+    yield from _tests(fault)
+
+
+def _first(fault: FaultView) -> Iterator[str]:
+    row = fault.rows[0]
+    where = f"{code(row.place.name)}, {row.posterior}**, {code(row.place.where)}"
+    yield f"**{where}: {plain(row.reason)}"
     yield ""
+    if fault.snippet and fault.snippet.text:
+        yield f"> line {fault.snippet.number}, {fault.snippet.label}: {code(fault.snippet.text)}"
+        yield ""
+
+
+def _table(rows: tuple[Row, ...]) -> Iterator[str]:
     yield "| | P(faulty) | before | place | why |"
     yield "|---|---|---|---|---|"
-    for shown in fault.rows[:N_SUSPECTS]:
-        name = f"{_where(shown.place)} {code(shown.place.name)}"
-        cells = (shown.rank, shown.posterior, shown.prior, name, plain(shown.reason))
-        yield f"| {' | '.join(cells)} |"
-    for fix in fault.fixes[:1]:
-        yield ""
-        yield f"{plain(fix.said[0].upper() + fix.said[1:])}."
-        if fix.diff:
-            lines = [line.text for line in fix.diff[:N_DIFF]]
-            yield from ("", *_fenced("\n".join(lines), "diff"))
-    for text in fault.remembered:
-        yield from ("", f"Remembered: {plain(text)}")
+    for row in rows:
+        name = f"{code(row.place.where)} {code(row.place.name)}"
+        cells = (row.rank, row.posterior, row.prior, name, plain(row.reason))
+        yield f"| {' | '.join(map(cell, cells))} |"
     yield ""
+
+
+def _fix(fix: FixView) -> Iterator[str]:
+    yield f"{plain(fix.said[:1].upper() + fix.said[1:])}."
+    yield ""
+    if fix.diff:
+        lines = [_cut(visible(line.text)) for line in fix.diff]
+        hidden = [f"... {len(lines) - N_DIFF} more lines"] if len(lines) > N_DIFF else []
+        text = "\n".join([*lines[:N_DIFF], *hidden])
+        fence = "`" * max(3, 1 + max(map(len, re.findall(r"`+", text)), default=0))
+        yield from (f"{fence}diff", text, fence, "")
+
+
+def _tests(fault: FaultView) -> Iterator[str]:
     yield f"<details><summary>{fault.n_tests}</summary>"
     yield ""
     yield from (f"- {code(test)}" for test in fault.tests[:N_TESTS])
@@ -115,13 +163,3 @@ def _lines(fault: FaultView) -> Iterator[str]:
         yield f"- and {len(fault.tests) - N_TESTS} more"
     yield ""
     yield "</details>"
-
-
-def _where(place: Place) -> str:
-    return code(place.where)
-
-
-def _fenced(text: str, language: str) -> list[str]:
-    longest = max(map(len, re.findall(r"`+", text)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return [f"{fence}{language}", text, fence]

@@ -6,80 +6,73 @@ Reference:
 
 from __future__ import annotations
 
-import hashlib
 import json
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
-from pytest_bayesloc.report.hot import hot_line
-from pytest_bayesloc.report.rows import row_of
+from pytest_bayesloc.report.suspects import LIKELY, POSSIBLE, Suspect, suspects
 from pytest_bayesloc.report.text import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
+
+    from pytest_bayesloc.report.checkout import Checkout
 
     Entry = Mapping[str, Any]
 
-SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+SCHEMA = (
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+)
 HOME = "https://pypi.org/project/pytest-bayesloc/"
 ROOT = "%SRCROOT%"
 FINGERPRINT = "bayeslocSuspect/v1"
-N_SUSPECTS = 5  # of a fault
-MAX_RESULTS = 25_000  # what GitHub takes of a run
-LIKELY, POSSIBLE = 0.5, 0.1
 RULES = (
     ("bayesloc/code", "FaultyCode", "Code that probably makes tests fail"),
     ("bayesloc/test", "FaultyTest", "A test that is probably at fault itself"),
 )
 
 
-def to_sarif(document: Entry, version: str) -> dict[str, object]:
-    """The log.
+def to_sarif(document: Entry, checkout: Checkout, version: str) -> dict[str, object]:
+    """The log: one result a suspect, which are a few hundred at most.
 
     Args:
         document: A ``bayesloc/1`` result.
+        checkout: Where its files lie.
         version: Of the plugin.
     """
-    results = list(_results(document))[:MAX_RESULTS]
-    return {
-        "$schema": SCHEMA,
-        "version": "2.1.0",
-        "runs": [
+    run = {
+        "tool": {
+            "driver": {
+                "name": "pytest-bayesloc",
+                "version": version,
+                "informationUri": HOME,
+                "rules": [_rule(*rule) for rule in RULES],
+            }
+        },
+        "columnKind": "unicodeCodePoints",
+        "originalUriBaseIds": {ROOT: {"description": {"text": "The root of the repository."}}},
+        "invocations": [
             {
-                "tool": {
-                    "driver": {
-                        "name": "pytest-bayesloc",
-                        "version": version,
-                        "informationUri": HOME,
-                        "rules": [_rule(*rule) for rule in RULES],
-                    }
-                },
-                "columnKind": "unicodeCodePoints",
-                "invocations": [
-                    {
-                        "executionSuccessful": True,
-                        "toolExecutionNotifications": [
-                            {"level": "note", "message": {"text": one_line(note)}}
-                            for note in document["partial"]
-                        ],
-                    }
+                "executionSuccessful": True,
+                "toolExecutionNotifications": [
+                    {"level": "note", "message": _message(note)} for note in document["partial"]
                 ],
-                "results": results,
             }
         ],
+        "results": [_result(suspect, checkout) for suspect in suspects(document, checkout)],
     }
+    return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
-def dumps(document: Entry, version: str) -> str:
+def dumps(document: Entry, checkout: Checkout, version: str) -> str:
     """The log as ASCII text."""
-    return json.dumps(to_sarif(document, version), ensure_ascii=True, indent=1) + "\n"
+    return json.dumps(to_sarif(document, checkout, version), ensure_ascii=True, indent=1) + "\n"
 
 
 def _rule(name: str, title: str, text: str) -> dict[str, object]:
     return {
         "id": name,
         "name": title,
-        "shortDescription": {"text": text},
+        "shortDescription": {"text": f"{text}."},
         "fullDescription": {
             "text": f"{text}, by the tests that execute it, tracebacks, and re-runs under "
             "inspection. `rank` is the probability in per cent."
@@ -90,76 +83,61 @@ def _rule(name: str, title: str, text: str) -> dict[str, object]:
     }
 
 
-def _results(document: Entry) -> Iterator[dict[str, object]]:
-    seen: dict[str, int] = {}
-    for number, fault in enumerate(document["faults"], 1):
-        for row in fault["ranking"][:N_SUSPECTS]:
-            key = fingerprint(fault, row)
-            seen[key] = seen.get(key, 0) + 1
-            unique = key if seen[key] == 1 else f"{key}:{seen[key]}"
-            yield _result(number, fault, row, unique)
-
-
-def fingerprint(fault: Entry, row: Entry) -> str:
-    """Of a suspect: the same for the next run with this error, whatever lines moved."""
-    masked = fault["failures"][0]["masked"].partition("\n")[0]
-    said = "\0".join((row["file"], row["qualname"], fault["error"]["type"], masked))
-    return hashlib.sha256(said.encode("utf-8", "backslashreplace")).hexdigest()[:32]
-
-
-def _result(number: int, fault: Entry, row: Entry, key: str) -> dict[str, object]:
-    shown, p = row_of(row), row["posterior"]
-    rule = int(row["is_test"])
-    tests = len(fault["failing_tests"])
-    error = one_line(f"{fault['error']['type']}: {fault['error']['message']}")[:500]
-    text = (
-        f"{shown.posterior} likely to be the cause of fault {number} ({tests} failing): "
-        f"{shown.reason}. {error}"
-    )
+def _result(suspect: Suspect, checkout: Checkout) -> dict[str, object]:
+    p, rule = suspect.posterior, int(suspect.row["is_test"])
     result: dict[str, object] = {
         "ruleId": RULES[rule][0],
         "ruleIndex": rule,
         "level": "error" if p >= LIKELY else "warning" if p >= POSSIBLE else "note",
         "kind": "fail",
         "rank": round(100 * p, 2),
-        "message": {"text": text},
-        "locations": [_place(row, hot_line(row, fault["error"]))],
-        "partialFingerprints": {FINGERPRINT: key},
-        "properties": {"prior": row["prior"], "suspiciousness": row["suspiciousness"]},
+        "message": _message(suspect.said),
+        "locations": [_place(suspect, checkout)],
+        "partialFingerprints": {FINGERPRINT: suspect.key},
+        "properties": {name: suspect.row[name] for name in ("prior", "suspiciousness")},
     }
-    flow = [_step(frame) for frame in fault["failures"][0]["frames"] if frame["in_app"]]
-    if flow:
-        test = one_line(fault["failures"][0]["node_id"])
+    failure = suspect.fault["failures"][0]
+    frames = [frame for frame in failure["frames"] if frame["in_app"]]
+    if frames:
         result["codeFlows"] = [
-            {"message": {"text": f"How {test} failed"}, "threadFlows": [{"locations": flow}]}
+            {
+                "message": _message(f"How {failure['node_id']} failed"),
+                "threadFlows": [
+                    {"locations": [_step(i, f, checkout) for i, f in enumerate(frames)]}
+                ],
+            }
         ]
     return result
 
 
-def _place(row: Entry, line: int) -> dict[str, object]:
-    first, last = row["start_line"], max(row["start_line"], row["end_line"])
-    physical = _artifact(row["file"])
-    physical["region"] = {"startLine": line}
-    physical["contextRegion"] = {"startLine": first, "endLine": last}
-    name = {"fullyQualifiedName": one_line(row["qualname"]), "kind": "function"}
-    return {"physicalLocation": physical, "logicalLocations": [name]}
-
-
-def _step(frame: Entry) -> dict[str, object]:
+def _place(suspect: Suspect, checkout: Checkout) -> dict[str, object]:
+    row = suspect.row
+    physical = _artifact(row["file"], checkout)
+    physical["region"] = {"startLine": max(1, suspect.line)}
+    if row["end_line"] > row["start_line"]:  # a context is more than its region
+        physical["contextRegion"] = {"startLine": row["start_line"], "endLine": row["end_line"]}
     return {
-        "location": {
-            "physicalLocation": {
-                **_artifact(frame["file"]),
-                "region": {"startLine": max(1, frame["line"])},
-            },
-            "message": {"text": one_line(frame["name"])},
-        }
+        "physicalLocation": physical,
+        "logicalLocations": [{"fullyQualifiedName": suspect.shown.place.name}],
     }
 
 
-def _artifact(file: str) -> dict[str, Any]:
-    """A path below the root as a relative URI; another one as it is."""
-    uri = quote(file.encode("utf-8", "surrogateescape"), safe="/")
-    if file.startswith("/"):
-        return {"artifactLocation": {"uri": f"file://{uri}"}}
-    return {"artifactLocation": {"uri": uri, "uriBaseId": ROOT}}
+def _step(depth: int, frame: Entry, checkout: Checkout) -> dict[str, object]:
+    physical = _artifact(frame["file"], checkout)
+    physical["region"] = {"startLine": max(1, frame["line"])}
+    return {
+        "location": {"physicalLocation": physical, "message": _message(frame["name"])},
+        "nestingLevel": depth,
+    }
+
+
+def _artifact(file: str, checkout: Checkout) -> dict[str, Any]:
+    location = {"uri": checkout.uri(file)}
+    if checkout.path(file) is not None:
+        location["uriBaseId"] = ROOT
+    return {"artifactLocation": location}
+
+
+def _message(text: str) -> dict[str, object]:
+    """Plain text: ``[words](target)`` would be a link, as it may stand in a test's parameters."""
+    return {"text": one_line(text).replace("](", "] (")}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ from pytest_bayesloc.report.terminal import MARKUP, Line, brief, full
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     import pytest
 
@@ -28,6 +30,7 @@ class Told:
         said: Of the memory, where nothing failed.
         notes: What went wrong.
         prompts: What a language model would have been asked.
+        environment: What the process was started with.
     """
 
     document: Mapping[str, Any] | None
@@ -35,6 +38,7 @@ class Told:
     said: Sequence[str]
     notes: Sequence[str]
     prompts: Sequence[str]
+    environment: Mapping[str, str]
 
 
 def tell_others(
@@ -57,20 +61,33 @@ def tell(reporter: pytest.TerminalReporter, settings: Settings, told: Told) -> N
     """Print it below the failures."""
     width = reporter._tw.fullwidth  # noqa: SLF001 - no public way leads to the width
     lines = _lines(width, reporter.verbosity, settings, told)
+    harmless = no_command if "github" in told.written else str
     if lines or told.notes:
         reporter.section("bayesloc", bold=True)
     for line in lines:
-        reporter.write_line(line.text, **line.markup)
+        reporter.write_line(harmless(line.text), **line.markup)
     for note in told.notes:
-        reporter.write_line(f"bayesloc: {note}", yellow=True)
-    if told.document is not None and "github" in told.written:
-        from pytest_bayesloc.report.github import marks
-
-        for command in marks(told.document):
-            reporter.write_line(command)
+        reporter.write_line(harmless(f"bayesloc: {note}"), yellow=True)
+    for command in _commands(told, reporter.config.rootpath):
+        reporter.write_line(command)
     for prompt in told.prompts:
         reporter.section("bayesloc: not sent", sep="-")
-        reporter.write_line(prompt)
+        reporter.write_line(harmless(prompt))
+
+
+def _commands(told: Told, rootdir: Path) -> Sequence[str]:
+    """What GitHub Actions reads in the log."""
+    if told.document is None or "github" not in told.written:
+        return ()
+    from pytest_bayesloc.report.checkout import Checkout
+    from pytest_bayesloc.report.github import marks
+
+    return marks(told.document, Checkout.around(rootdir, told.environment))
+
+
+def no_command(text: str) -> str:
+    """``text`` in which GitHub Actions finds no command: messages that it quotes may hold some."""
+    return re.sub(r"^(\s*):(?=:)", r"\1: ", text, flags=re.MULTILINE).replace("##[", "# #[")
 
 
 def _lines(width: int, verbosity: int, settings: Settings, told: Told) -> list[Line]:
