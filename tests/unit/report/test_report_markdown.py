@@ -1,0 +1,114 @@
+"""Markdown as it is written. What GitHub makes of it is tested in tests/schemas."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_bayesloc.report.markdown import MAX_BYTES, cell, code, plain, render, size
+from tests.unit.report.surfaces import many
+
+if TYPE_CHECKING:
+    from pytest_bayesloc.report.kinds import ReadSource
+
+Document = dict[str, Any]
+J = "\N{WORD JOINER}"
+
+
+def test_comment_answers_first(document: Document, read_source: ReadSource) -> None:
+    lines = render(document, read_source).splitlines()
+
+    assert lines[:9] == [
+        "<!-- pytest-bayesloc -->",
+        "### bayesloc: 3 failed, 7 passed, 2 faults",
+        "",
+        "#### Fault 1: 2 tests failed with `AssertionError: assert -1 == 5`",
+        "",
+        "**`add`, >99 %**, `calc.py:1`: returned -1 for a=2, b=3: in passing tests the result is "
+        "never below a",
+        "",
+        "> line 2, its most suspicious line: `return a - b`",
+        "",
+    ]
+    assert "| 2= | <1 % | 24 % | `calc.py:5` `total` |" in "\n".join(lines)
+    assert lines[-5:] == [
+        "<details><summary>1 test</summary>",
+        "",
+        "- `test_calc.py::test_parse`",
+        "",
+        "</details>",
+    ]
+
+
+def test_long_comment_is_cut_at_a_whole_fault(document: Document, read_source: ReadSource) -> None:
+    big = many(document, 50, 5000)
+    for fault in big["faults"]:
+        fault["ranking"] *= 2
+        for row in fault["ranking"]:
+            row.update(file="ü" * 300, qualname="ü" * 300)
+
+    text = render({**big, "partial": ["It was stopped."]}, read_source)
+
+    shown = text.count("#### Fault")
+    assert 0 < shown < 10
+    assert text.count("</details>") == shown
+    assert f"_{50 - shown} more faults: `--bayesloc-report=html` shows all._" in text
+    assert text.endswith("- It was stopped.\n")
+    assert size(text) < MAX_BYTES
+
+
+def test_diff_is_fenced_and_cut(document: Document, read_source: ReadSource) -> None:
+    target = document["inspections"][0]["target"]
+    fix = {"fault": 1, "step": 1, "tool": "t", "stage": "inspection", "level": "unsafe"}
+    more = {"words": "w", "verified": False, "n_failing": 0, "n_passing": 0, "checked": []}
+    last = {"seconds": 0.0, "worth": 0.5, "patch_file": None, "applied": False}
+    diff = "--- a\n+++ b\n" + "+```\n" * 60
+    document["fixes"] = [{**fix, **more, **last, "target": target, "diff": diff}]
+
+    text = render(document, read_source)
+
+    assert "````diff\n--- a\n+++ b\n+```\n" in text
+    assert "\n... 22 more lines\n````\n" in text
+
+
+def test_fault_without_a_ranking_says_so(document: Document, read_source: ReadSource) -> None:
+    document["faults"][0]["ranking"] = []
+
+    assert "No location to rank." in render(document, read_source)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("calc.py:2 add_all - 1.", r"calc.py:2 add\_all - 1."),
+        ("@me #12 !3 $x", rf"@{J}me #{J}12 !{J}3 \${J}x"),
+        ("GH-12, :bug:, a::b", rf"GH{J}-12, :{J}bug:, a::b"),
+        ("http://a www.b", rf"http:{J}//a www{J}.b"),
+        ("<b>&amp;[a](b)*`", rf"\<b\>\&{J}amp;\[a\](b)\*\`"),
+        ("# no head", r"\# no head"),
+        ("1. no list", r"1\. no list"),
+        ("x" * 400, "x" * 300 + "..."),
+    ],
+)
+def test_text_is_nothing_but_text(text: str, shown: str) -> None:
+    assert plain(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a | b @me", "`a | b @me`"),
+        ("`a`", "`` `a` ``"),
+        ("a ``b`` c", "```a ``b`` c```"),
+        (" a ", "`  a  `"),
+        ("", "` `"),
+        ("\x1b\ud800", r"`\x1b\ud800`"),
+    ],
+)
+def test_code_is_shown_as_it_is(text: str, shown: str) -> None:
+    assert code(text) == shown
+
+
+def test_bars_part_no_cell() -> None:
+    assert cell(r"`a|b` \| c") == rf"`a\|b` \{J}\| c"
