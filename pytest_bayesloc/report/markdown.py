@@ -72,7 +72,7 @@ def size(text: str) -> int:
 
 def plain(text: str) -> str:
     """``text`` such that Markdown, GitHub and GitLab take it for nothing but text."""
-    return _SPECIAL.sub(r"\\\g<0>", _LINKED.sub(_JOINER, _cut(text)))
+    return _SPECIAL.sub(r"\\\g<0>", _LINKED.sub(_JOINER, visible(_cut(text))))
 
 
 def code(text: str) -> str:

@@ -155,7 +155,7 @@ class Project:
         pytest and Hypothesis keep other files where they see a CI or tox.
         """
         ours = ("PYTEST_", "COV_", "COVERAGE_", "PYTHONWARN", "PYTHONDONT")
-        of_ci = ("CI", "BUILD", "GITHUB_", "TF_BUILD", "TEAMCITY", "TOX_", "__TOX")
+        of_ci = ("CI", "BUILD", "GITHUB_", "GITLAB_", "TF_BUILD", "TEAMCITY", "TOX_", "__TOX")
         return {k: v for k, v in os.environ.items() if not k.startswith((*ours, *of_ci))}
 
     @staticmethod

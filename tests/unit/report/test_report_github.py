@@ -128,4 +128,4 @@ def test_summary_that_is_full_is_not_added_to(document: Document, read_source: R
 def test_summary_begins_on_a_line_of_its_own(document: Document, read_source: ReadSource) -> None:
     assert summary(document, read_source, "earlier").startswith("\n<!--")
     assert summary(document, read_source, "earlier\n").startswith("<!--")
-    assert summary(hostile(document), {}.get, "").count(HOSTILE) == 0
+    assert summary(hostile(document), lambda _: None, "").count(HOSTILE) == 0
