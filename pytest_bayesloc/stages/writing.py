@@ -128,9 +128,8 @@ def _place(report: Report, kind: Kind, config: pytest.Config, launch: Launch) ->
             f"{report.kind}:PATH, or {kind.needs}.",
             slug="report-not-written",
         )
-    # As pytest reads its own option; tests may have changed the folder since.
-    given = Path(os.path.expandvars(named)).expanduser() if report.kind == "junit" else named
-    return config.invocation_params.dir / given
+    # pytest takes variables and the home folder in its own option.
+    return Path(os.path.expandvars(named)).expanduser() if report.kind == "junit" else Path(named)
 
 
 def _text(path: Path) -> str:

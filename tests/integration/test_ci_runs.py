@@ -131,12 +131,9 @@ def test_message_of_a_failure_gives_no_command(projects: Projects) -> None:
 
 @pytest.mark.parametrize("family", ["xunit1", "xunit2"])
 def test_suspects_stand_in_the_xml_of_pytest(buggy_project: Project, family: str) -> None:
-    # A test that leaves another folder behind does not lead us astray.
-    buggy_project.write({"test_zz.py": "import os\n\n\ndef test_zz():\n    os.chdir('/')\n"})
+    options = ("--junit-xml=$OUT/junit.xml", "-o", f"junit_family={family}")
 
-    run = buggy_project.run(
-        "-q", "--junit-xml=xml/junit.xml", "-o", f"junit_family={family}", "--bayesloc-report=junit"
-    )
+    run = buggy_project.run("-q", *options, "--bayesloc-report=junit", env={"OUT": "xml"})
 
     root = ET.parse(buggy_project.root / "xml" / "junit.xml").getroot()
     found = {p.get("name"): p.get("value", "") for p in root.iter("property")}

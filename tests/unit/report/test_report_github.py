@@ -87,8 +87,25 @@ def test_ten_marks_of_a_level_at_most(document: Document) -> None:
     ]
 
 
-def test_line_that_two_faults_share_is_marked_once(document: Document) -> None:
-    assert len(marks({**document, "faults": [document["faults"][0]] * 5}, HERE)) == 1
+def test_line_that_faults_share_is_marked_once_for_the_first_of_them(document: Document) -> None:
+    shared, other = document["faults"]
+
+    found = marks({**document, "faults": [*[shared] * 12, other]}, HERE)
+
+    assert [re.findall(r"file=.*,line=\d+|fault \d+", line) for line in found] == [
+        ["file=calc.py,line=2", "fault 1"],
+        ["file=test_calc.py,line=12", "fault 13"],
+        ["file=calc.py,line=14", "fault 13"],
+    ]
+
+
+def test_line_of_an_unlikely_second_is_not_marked(document: Document) -> None:
+    document["faults"][1]["ranking"][1]["posterior"] = 0.09
+
+    assert [line.split("title=")[1].split("::")[0] for line in marks(document, HERE)] == [
+        ">99 %25 add",
+        "62 %25 test_parse",
+    ]
 
 
 def test_long_message_is_cut(document: Document) -> None:
