@@ -75,6 +75,14 @@ def plain(text: str) -> str:
     return _SPECIAL.sub(r"\\\g<0>", _LINKED.sub(_JOINER, visible(_cut(text))))
 
 
+def prose(text: str) -> str:
+    """The same for a sentence of ours, in which backticks stand around what is code."""
+    parts = re.split(r"`([^`]+)`", _cut(text))
+    words = [code(part) if i % 2 else plain(part) for i, part in enumerate(parts)]
+    # Two pieces of code without anything between them would be one.
+    return words[0] + "".join(word or _JOINER for word in words[1:-1]) + "".join(words[1:][-1:])
+
+
 def code(text: str) -> str:
     """``text`` as a code span, whatever backticks it holds."""
     shown = visible(_cut(text)) or " "
@@ -119,7 +127,7 @@ def _fault(fault: FaultView) -> Iterator[str]:
     for fix in fault.fixes[:1]:
         yield from _fix(fix)
     for text in fault.remembered:
-        yield f"Remembered: {plain(text)}"
+        yield f"Remembered: {prose(text)}"
         yield ""
     yield from _tests(fault)
 
@@ -127,7 +135,7 @@ def _fault(fault: FaultView) -> Iterator[str]:
 def _first(fault: FaultView) -> Iterator[str]:
     row = fault.rows[0]
     where = f"{code(row.place.name)}, {row.posterior}**, {code(row.place.where)}"
-    yield f"**{where}: {plain(row.reason)}"
+    yield f"**{where}: {prose(row.reason)}"
     yield ""
     if fault.snippet and fault.snippet.text:
         yield f"> line {fault.snippet.number}, {fault.snippet.label}: {code(fault.snippet.text)}"
@@ -139,13 +147,13 @@ def _table(rows: tuple[Row, ...]) -> Iterator[str]:
     yield "|---|---|---|---|---|"
     for row in rows:
         name = f"{code(row.place.where)} {code(row.place.name)}"
-        cells = (row.rank, row.posterior, row.prior, name, plain(row.reason))
+        cells = (row.rank, row.posterior, row.prior, name, prose(row.reason))
         yield f"| {' | '.join(map(cell, cells))} |"
     yield ""
 
 
 def _fix(fix: FixView) -> Iterator[str]:
-    yield f"{plain(fix.said[:1].upper() + fix.said[1:])}."
+    yield f"{prose(fix.said[:1].upper() + fix.said[1:])}."
     yield ""
     if fix.diff:
         lines = [_cut(visible(line.text)) for line in fix.diff]

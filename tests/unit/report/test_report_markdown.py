@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_bayesloc.report.markdown import MAX_BYTES, cell, code, plain, render, size
+from pytest_bayesloc.report.markdown import MAX_BYTES, cell, code, plain, prose, render, size
 from tests.unit.report.surfaces import many
 
 if TYPE_CHECKING:
@@ -108,6 +108,19 @@ def test_text_is_nothing_but_text(text: str, shown: str) -> None:
 )
 def test_code_is_shown_as_it_is(text: str, shown: str) -> None:
     assert code(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("no code", "no code"),
+        ("gave `@me_x`, a_b", r"gave `@me_x`, a\_b"),
+        ("`a``b`", f"`a`{J}`b`"),
+        ("half ` a", r"half \` a"),
+    ],
+)
+def test_code_in_a_sentence_is_code(text: str, shown: str) -> None:
+    assert prose(text) == shown
 
 
 def test_bars_part_no_cell() -> None:
