@@ -53,5 +53,6 @@ def test_switched_off_plugin_imports_neither_session_nor_recorder(green_project:
         "pytest_bayesloc.options.fix",
         "pytest_bayesloc.options.llm",
         "pytest_bayesloc.options.reading",
+        "pytest_bayesloc.options.reports",
         "pytest_bayesloc.plugin",
     }
