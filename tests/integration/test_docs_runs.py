@@ -89,6 +89,14 @@ def test_hook_after_localizing_writes_what_the_page_shows(projects: Projects) ->
     assert project.read("suspects.txt").splitlines() == shown("extending.md", "68% to_pay")
 
 
+def test_format_of_a_hook_writes_what_the_page_shows(projects: Projects) -> None:
+    project = with_hooks(projects, "formats")
+
+    project.run("-q", "--bayesloc-report=lines:likeliest.txt")
+
+    assert project.read("likeliest.txt").splitlines() == shown("extending.md", "68% prices")
+
+
 def test_optional_hook_does_no_harm_without_the_plugin(projects: Projects) -> None:
     project = with_hooks(projects, "optional")
 
