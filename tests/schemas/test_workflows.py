@@ -61,6 +61,7 @@ def test_every_block_of_yaml_names_its_file() -> None:
     assert len(BLOCKS) == TEXT.count("```yaml")
     assert [*OF_GITHUB, ".gitlab-ci.yml"] == [
         ".github/workflows/fault-comment.yml",
+        ".github/workflows/split-tests.yml",
         ".github/workflows/tests.yml",
         ".gitlab-ci.yml",
     ]

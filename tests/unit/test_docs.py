@@ -36,6 +36,8 @@ LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)(?:#[^)]*)?\)")
 COMMAND = re.compile(r"^(?:\$ |- run: )?((?:python -m )?pytest(?: .*)?)$")
 #: The same between backticks, but for what older releases of pytest do while they parse it.
 IN_TEXT = re.compile(r"(?<!`)`(pytest (?!--help)[^`\n]+)`")
+#: Options of plugins that may not be there: pytest's own cache, pytest-split.
+OF_OTHERS = frozenset({"--lf", "--splits", "--group"})
 TOML = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
 READERS = {
     "json": json.loads,
@@ -106,8 +108,7 @@ def test_commands_use_options_that_exist(
 
     _, unknown = pytestconfig._parser.parse_known_and_unknown_args(shlex.split(arguments))
 
-    others = () if pytestconfig.pluginmanager.hasplugin("cacheprovider") else ("--lf",)
-    assert [option for option in unknown if option not in others] == []
+    assert [option for option in unknown if option not in OF_OTHERS] == []
 
 
 def test_blocks_are_found_with_and_without_fences(tmp_path: Path) -> None:
