@@ -76,7 +76,7 @@ class Fix:
     Attributes:
         fault: Number of the fault that it is for, from 1.
         tool: Who made it; of a composition, all of them.
-        stage: ``tool``, ``pair``, ``edit`` or ``generated``.
+        stage: ``tool``, ``pair``, ``edit``, ``change`` or ``generated``.
         level: How far it goes.
         target: What it changes.
         words: What was done.

@@ -26,7 +26,7 @@ class Candidate:
 
     Attributes:
         tools: Names of the tools that made it, in their order.
-        stage: ``tool``, ``pair``, ``edit`` or ``generated``.
+        stage: ``tool``, ``pair``, ``edit``, ``change`` or ``generated``.
         level: The lowest of its tools'.
         file: What it changes, relative to rootdir.
         before: Text of the file.

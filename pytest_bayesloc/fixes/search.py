@@ -74,6 +74,8 @@ class Search:
         judge: Asked about tools that match less than surely.
         note: Tells the user.
         edits: Small changes of the suspects, made only if they are needed.
+        taken_back: Functions as they were when the tests passed, likewise.
+        spare_s: Seconds that are kept for these.
         generated: Changes that a language model writes, likewise.
         test: Text of the failing tests, whose values a fix must not know.
         known: Keys of candidates that were rejected for this bug on this very code.
@@ -86,6 +88,8 @@ class Search:
     judge: Judge
     note: Callable[[str], None]
     edits: Callable[[], Iterable[Candidate]] = tuple
+    taken_back: Callable[[], Iterable[Candidate]] = tuple
+    spare_s: float = 0.0
     generated: Callable[[], Iterable[Candidate]] = tuple
     test: str = ""
     known: frozenset[str] = frozenset()
@@ -104,14 +108,18 @@ class Search:
         Raises:
             ExecutionError: If tests can't be run again.
         """
+        outcome = self._outcome
         for stage in (self._tools(tasks), self._pairs(), self._each(self.edits)):
-            self._check_all(stage)
-            if self._outcome.verified or self._outcome.is_over:
+            self._check_all(stage, self.spare_s)
+            if outcome.verified or outcome.is_over:
                 break
-        else:
+        # An edit keeps what was meant by a change; to take it back does not.
+        if not outcome.verified:
+            self._check_all(self._each(self.taken_back))
+        if not outcome.verified and not outcome.is_over:
             self._check_all(self._each(self.generated))
-        self._outcome.verified.sort(key=self._order)
-        return self._outcome
+        outcome.verified.sort(key=self._order)
+        return outcome
 
     # -- stages: each yields candidates, and a None where it would do to have found something
 
@@ -202,7 +210,7 @@ class Search:
 
     # -- one candidate after the other
 
-    def _check_all(self, candidates: Iterable[Candidate | None]) -> None:
+    def _check_all(self, candidates: Iterable[Candidate | None], spare_s: float = 0.0) -> None:
         for candidate in candidates:
             if len(self._outcome.verified) >= ENOUGH:
                 return
@@ -210,7 +218,7 @@ class Search:
                 if self._outcome.verified:
                     return
                 continue
-            if not self.checker.left_s():
+            if self.checker.left_s() <= spare_s:
                 self._outcome.is_over = True
                 return
             self._consider(candidate)

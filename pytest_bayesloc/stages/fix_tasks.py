@@ -13,7 +13,7 @@ from pytest_bayesloc.collection.source_filter import FileKind
 from pytest_bayesloc.domain.fixing import Level, Task
 from pytest_bayesloc.domain.location import MODULE
 from pytest_bayesloc.domain.source import SourceMap
-from pytest_bayesloc.fixes.candidate import changed_functions
+from pytest_bayesloc.fixes.candidate import Candidate, changed_functions
 from pytest_bayesloc.fixes.syntax import tree_of
 from pytest_bayesloc.inspection.proposals.world import aliases, calls_out, reaching_calls
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from pytest_bayesloc.collection.sources import Sources
     from pytest_bayesloc.domain.failure import Failure
     from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.fixes.candidate import Candidate
     from pytest_bayesloc.inspection.case import Case
     from pytest_bayesloc.inspection.cases import Group
 
@@ -72,6 +71,26 @@ def covering(group: Group, target: Location) -> tuple[str, ...]:
         if where.file == target.file and (name == MODULE or is_inside):
             found |= executed
     return spectrum.node_ids(found & spectrum.passing)
+
+
+def taken_back(case: Case) -> Iterator[Candidate]:
+    """The likeliest of what changed since the tests passed, as it was then."""
+    changes = case.changes
+    known = [where for where in changes.code if where in case.belief.probabilities]
+    for where in sorted(known, key=lambda where: (-case.belief.p(where), where))[:N_SUSPECTS]:
+        change = changes.files[where.file]
+        text = change.reverted([where])
+        if text is not None:
+            yield Candidate(
+                tools=("take-back",),
+                stage="change",
+                level=Level.UNSAFE,
+                file=where.file,
+                before=change.now.text,
+                after=text,
+                message=f"take back what changed in {where.qualname} since {changes.since}",
+                line=where.start_line,
+            )
 
 
 def python_files(sources: Sources) -> list[str]:

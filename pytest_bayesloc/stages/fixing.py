@@ -28,6 +28,7 @@ from pytest_bayesloc.stages.fix_tasks import (
     covering,
     out_of_bounds,
     python_files,
+    taken_back,
     tasks_of,
     test_text,
 )
@@ -54,6 +55,7 @@ T = TypeVar("T")
 MAX_GROUPS = 10
 N_EDITS = 400  # of one function
 N_SHOWN = 3  # of a fault
+SPARE = 1 / 4  # of the time, for what changed since the tests passed
 CONFIDENCE = 0.6  # from which on a language model is believed that a tool does not fit
 
 
@@ -156,6 +158,8 @@ class Fixing:
                 judge=self._fits,
                 note=self.note,
                 edits=partial(self._edits, case),
+                taken_back=partial(taken_back, case),
+                spare_s=budget_s * SPARE if case.changes.code else 0.0,
                 generated=partial(self._generated, group, case),
                 test="\n".join(test_text(f, self.sources) for f in group.failures[:5]),
                 known=case.rejected.known_fixes(),
@@ -253,10 +257,9 @@ class Fixing:
                 f"For fault {number} there is {_counted(hidden, 'fix', 'fixes')} that may change "
                 "what the code means: see it with --bayesloc-fix-unsafe. (unsafe-fix)"
             )
-        if not shown:
+        if not outcome.verified:
             for candidate in outcome.shown[:N_SHOWN]:
                 self.found.append((_unchecked(number, candidate), candidate))
-        if not outcome.verified:
             for candidate, why in outcome.rejected[:N_SHOWN]:
                 self.note(f"A fix by {candidate.name} is rejected: {why}. (rejected-fix)")
         if outcome.is_over:

@@ -202,3 +202,41 @@ def test_warnings_that_the_suite_makes_errors_do_not_matter(projects: Projects) 
     project = projects.make({"texts.py": text, "test_texts.py": test})
 
     assert fixed(project.localize(SUGGEST, "-Werror")) == [("missing-import", True)]
+
+
+def test_what_no_edit_mends_is_taken_back(projects: Projects) -> None:
+    project = projects.make(
+        {
+            "words.py": """
+                def initials(name):
+                    parts = name.replace("-", " ").split()
+                    return "".join(part[0].upper() for part in parts)
+                """,
+            "test_words.py": """
+                from words import initials
+
+
+                def test_initials():
+                    assert initials("ada king-noel") == "AKN"
+
+
+                def test_nobody():
+                    assert initials("") == ""
+                """,
+        }
+    )
+    green = project.read("words.py")
+    project.run("-q", lean=False)
+    red = green.replace("parts = name", "table = dict(enumerate(name))\n    parts = name")
+    red = red.replace("for part in parts", "for part in table.values() if part.isupper()")
+    project.write({"words.py": red})
+
+    run = project.localize(SUGGEST, "--bayesloc-fix-unsafe", lean=False)
+
+    (fix,) = run.document["fixes"]
+    assert (fix["tool"], fix["stage"], fix["verified"]) == ("take-back", "change", True)
+    assert fix["words"] == "take back what changed in initials since the tests last passed"
+    assert project.read("words.py") == red
+    subprocess.run(["git", "init", "-q"], cwd=project.root, check=True)
+    subprocess.run(["git", "apply", fix["patch_file"]], cwd=project.root, check=True)
+    assert project.read("words.py") == green
