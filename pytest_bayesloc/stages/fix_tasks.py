@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.inspection.case import Case
     from pytest_bayesloc.inspection.cases import Group
+    from pytest_bayesloc.stages.reach import Reach
 
 MAX_FAILURES = 3  # of a group whose errors differ
 MAX_PLACES = 8
@@ -104,13 +105,16 @@ def python_files(sources: Sources) -> list[str]:
     return sorted(found, key=lambda file: (found[file] is FileKind.TEST, file))
 
 
-def out_of_bounds(candidate: Candidate, never_edited: Collection[str]) -> str:
+def out_of_bounds(candidate: Candidate, never_edited: Collection[str], reach: Reach) -> str:
     """Why a candidate must not be run: it would change what is done to files or machines.
 
     Args:
         candidate: A change of a Python file.
         never_edited: Functions, methods and modules whose callers are left alone.
+        reach: What else leads out, through functions of the project.
     """
+    if candidate.level is not Level.SAFE and (name := reach.new_in(*candidate.parts())):
+        return f"it now uses `{name}`, which reaches out of the process"
     if candidate.target is not None:  # of a function that does not reach out
         return _reaches_out_now(candidate, never_edited)
     old = SourceMap(candidate.before, candidate.file)

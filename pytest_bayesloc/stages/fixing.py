@@ -33,6 +33,7 @@ from pytest_bayesloc.stages.fix_tasks import (
     test_text,
 )
 from pytest_bayesloc.stages.fix_tools import tools_of
+from pytest_bayesloc.stages.reach import Reach
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -57,6 +58,15 @@ N_EDITS = 400  # of one function
 N_SHOWN = 3  # of a fault
 SPARE = 1 / 4  # of the time, for what changed since the tests passed
 CONFIDENCE = 0.6  # from which on a language model is believed that a tool does not fit
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Means:
+    """What all searches of a run share."""
+
+    library: Library
+    project: Index
+    reach: Reach
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,12 +124,17 @@ class Fixing:
         records = tool_records(self.config.rootpath, self.settings.memory, self.note)
         library = Library(tools_of(self.config, self.note), records)
         self._tell_retired(library, groups)
-        project = Index(python_files(self.sources), self.sources.read)
+        files = python_files(self.sources)
+        means = _Means(
+            library=library,
+            project=Index(files, self.sources.read),
+            reach=Reach(files, self.sources, self.settings.never_edited),
+        )
         for number, (group, case) in enumerate(zip(groups, cases, strict=True), 1):
             n_left = min(len(groups), MAX_GROUPS) - number + 1
             if n_left > 0:
                 share_s = max(0.0, ends - self.clock()) / n_left
-                self._search(number, group, case, library, project, share_s)
+                self._search(number, group, case, means, share_s)
 
     def _tell_retired(self, library: Library, groups: Sequence[Group]) -> None:
         errors = {f"{f.exc_type}: {f.message}" for group in groups for f in group.failures}
@@ -135,8 +150,7 @@ class Fixing:
         number: int,
         group: Group,
         case: Case,
-        library: Library,
-        project: Index,
+        means: _Means,
         budget_s: float,
     ) -> None:
         runner = self._runner(case.failing)
@@ -151,10 +165,12 @@ class Fixing:
             if not checker.failing or not checker.fails_again():
                 return
             outcome = Search(
-                library=library,
-                project=project,
+                library=means.library,
+                project=means.project,
                 checker=checker,
-                forbids=lambda candidate: out_of_bounds(candidate, self.settings.never_edited),
+                forbids=lambda candidate: out_of_bounds(
+                    candidate, self.settings.never_edited, means.reach
+                ),
                 judge=self._fits,
                 note=self.note,
                 edits=partial(self._edits, case),
@@ -170,7 +186,7 @@ class Fixing:
             tried=outcome.tried,
             functions={c.candidate.name: _changed(c) for c in reversed(outcome.verified)},
         )
-        self._keep(number, outcome, library)
+        self._keep(number, outcome, means.library)
 
     def _runner(self, tests: Sequence[str]) -> LocalRunner:
         command = command_for(self.config, self.launch.path, self.launch.environment)

@@ -240,3 +240,54 @@ def test_what_no_edit_mends_is_taken_back(projects: Projects) -> None:
     subprocess.run(["git", "init", "-q"], cwd=project.root, check=True)
     subprocess.run(["git", "apply", fix["patch_file"]], cwd=project.root, check=True)
     assert project.read("words.py") == green
+
+
+def test_no_edit_brings_a_call_that_leads_out_in_the_end(projects: Projects) -> None:
+    project = projects.make(
+        {
+            "store.py": """
+                import shutil
+                from pathlib import Path
+
+
+                def wipe(folder):
+                    shutil.rmtree(folder)
+
+
+                def is_stale(folder):
+                    return not (Path(folder) / "fresh").exists()
+
+
+                def tidy(folder):
+                    if is_stale(folder):
+                        wipe(folder)
+
+
+                def count(folder, pattern):
+                    names = list(Path(folder).glob(pattern))
+                    return len(names) + 1
+                """,
+            "test_store.py": """
+                from pathlib import Path
+
+                from store import count, is_stale, tidy
+
+                DATA = Path(__file__).parent / "data"
+
+
+                def test_count():
+                    assert count(DATA, "*.txt") == 1
+
+
+                def test_tidy(tmp_path):
+                    (tmp_path / "fresh").touch()
+                    tidy(tmp_path)
+                    assert not is_stale(tmp_path)
+                """,
+            "data/precious.txt": "precious",
+        }
+    )
+
+    project.localize(SUGGEST, "--bayesloc-fix-unsafe")
+
+    assert project.read("data/precious.txt") == "precious"

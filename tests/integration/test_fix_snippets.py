@@ -19,6 +19,7 @@ from pytest_bayesloc.fixes.library import Library
 from pytest_bayesloc.fixes.search import Search
 from pytest_bayesloc.fixes.shelf import shelf
 from pytest_bayesloc.stages.fix_tasks import out_of_bounds
+from pytest_bayesloc.stages.reach import Reach
 from tests.fakes.project import TextProject
 from tests.integration.snippets import BROKEN, SNIPPETS, TRAPS, Snippet
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from pytest_bayesloc.domain.inspection import InspectionPatch
 
+NOWHERE = Reach((), None, ())  # type: ignore[arg-type]  # a project of no files
 TEST = "test_app.py::test"
 # Runs the test and prints its error, and the line of app.py that was executing.
 PROGRAM = """
@@ -129,7 +131,7 @@ def mended(root: Path, snippet: Snippet) -> str | None:
         library=Library(shelf()),
         project=TextProject(files),
         checker=checker,
-        forbids=lambda candidate: out_of_bounds(candidate, ()),
+        forbids=lambda candidate: out_of_bounds(candidate, (), NOWHERE),
         judge=lambda *_: None,
         note=pytest.fail,
         test=snippet.test,

@@ -19,9 +19,11 @@ from pytest_bayesloc.inspection.proposals.world import (
     DENIED,
     INNER,
     METHODS,
+    PURE,
     RISKY,
     aliases,
     calls_out,
+    is_pure,
 )
 
 if TYPE_CHECKING:
@@ -33,7 +35,13 @@ if TYPE_CHECKING:
 MAX_LINES = 400
 #: Built-ins that only the careful need to be kept from: a fix may iterate and call its parent.
 _HARMLESS = frozenset({"iter", "next", "super", "getattr", "memoryview", "anext", "aiter"})
-_FORBIDDEN = (DENIED - _HARMLESS) | RISKY | INNER | METHODS
+#: Attributes that lead out whatever they are taken from.
+_LEADS_OUT = frozenset(
+    {"FileHandler", "Popen", "connect", "execv", "execve", "execvp", "fork", "kill", "killpg",
+     "popen", "putenv", "removedirs", "sendall", "spawnl", "spawnv", "system", "unsetenv",
+     "urlopen", "urlretrieve"}
+)  # fmt: skip
+_FORBIDDEN = (DENIED - _HARMLESS) | RISKY | INNER | METHODS | _LEADS_OUT
 
 
 def mended(source: SourceMap, unit: Unit, answer: ProposedCode, named: Collection[str] = ()) -> str:
@@ -54,6 +62,7 @@ def mended(source: SourceMap, unit: Unit, answer: ProposedCode, named: Collectio
     new = only_function(text)
     same_header(unit.node, new)
     _look_through(unit.node, new)
+    _see_roots(unit.node, new, source.module.node)
     if calls_out(new, aliases(source.module.node), named):
         raise refused("reaches out of the process")
     lines, own = lines_of(source.text), lines_of(text)
@@ -84,6 +93,46 @@ def _look_through(old: FunctionNode, new: FunctionNode) -> None:
     for node in ast.walk(new):
         if isinstance(node, kinds) and ast.dump(node) not in before:
             raise refused(f"adds `{ast.unparse(node).partition(chr(10))[0]}`")
+
+
+def _see_roots(old: FunctionNode, new: FunctionNode, tree: ast.AST) -> None:
+    """See that what is imported is used as it was, or only computes.
+
+    Names of imported modules and classes lead anywhere: ``os.path`` to ``os.system``, and what is
+    not called at once, as in ``map(os.remove, names)``, is used all the same.
+
+    Raises:
+        PatchError: If it is not.
+    """
+    imported = {
+        alias.asname or alias.name.partition(".")[0]: alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+        for alias in node.names
+    }
+    meant = aliases(tree)
+    known = set(_chains(old))
+    for chain in _chains(new):
+        root, _, rest = chain.partition(".")
+        if chain in known or root not in imported:
+            continue
+        full = f"{meant[root]}.{rest}".rstrip(".") if root in meant else ""
+        if not (full.partition(".")[0] in PURE and is_pure(full)):
+            raise refused(f"uses `{chain}` in a new way")
+
+
+def _chains(function: ast.AST) -> list[str]:
+    """The dotted names in a function, each as long as it is written: ``os.path.join``."""
+    inner = {id(node.value) for node in ast.walk(function) if isinstance(node, ast.Attribute)}
+    found = []
+    for node in ast.walk(function):
+        if isinstance(node, (ast.Attribute, ast.Name)) and id(node) not in inner:
+            base = node
+            while isinstance(base, ast.Attribute):
+                base = base.value  # type: ignore[assignment]  # any expression
+            if isinstance(base, ast.Name):
+                found.append(ast.unparse(node))
+    return found
 
 
 def _named(function: ast.AST) -> set[str]:

@@ -69,3 +69,42 @@ def test_what_does_more_is_refused(text: str) -> None:
 def test_what_the_user_names_is_not_called() -> None:
     with pytest.raises(PatchError, match="reaches out of the process"):
         rewritten("def total(self):\n    return self.net.send_mail()\n", ("send_mail",))
+
+
+IMPORTING = """import logging
+import math
+import os
+from sqlite3 import connect as link
+
+
+def name_of(path):
+    return os.path.basename(path)
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ("go = os.system\n    return go(path)", "it uses `system`"),
+        ("return list(map(os.remove, [path]))", "it uses `os.remove` in a new way"),
+        ("return os.replace(path, path)", "it uses `os.replace` in a new way"),
+        ("return logging.getLogger(path)", "it uses `logging.getLogger` in a new way"),
+        ("return link(path)", "it uses `link` in a new way"),
+    ],
+)
+def test_what_is_imported_is_used_as_it_was(body: str, why: str) -> None:
+    source = SourceMap(IMPORTING, "names.py")
+    unit = source.units[-1]
+    answer = ProposedCode(text=f"def name_of(path):\n    {body}\n", why="")
+
+    with pytest.raises(PatchError) as error:
+        mended(source, unit, answer)
+
+    assert why in str(error.value)
+
+
+def test_what_only_computes_may_be_used_anew() -> None:
+    source = SourceMap(IMPORTING, "names.py")
+    text = "def name_of(path):\n    return os.path.basename(path)[: math.floor(2.5)]\n"
+
+    assert "math.floor" in mended(source, source.units[-1], ProposedCode(text=text, why=""))

@@ -1,0 +1,110 @@
+"""Which names of a project lead out of the process, through whatever functions they call."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.inspection.proposals.world import reaching_calls
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+    from pytest_bayesloc.collection.sources import Sources
+    from pytest_bayesloc.domain.source import SourceMap
+
+MAX_NAMES = 400  # that are looked up for one question
+_DEFINED = re.compile(r"\b(?:def|class)\s+(\w+)")
+
+
+class Reach:
+    """Follows calls by name, since nobody knows what a name stands for: rather too far than not.
+
+    Args:
+        files: The project's Python files, relative to rootdir.
+        sources: Their texts.
+        never_edited: Functions, methods and modules that reach out because the user says so.
+    """
+
+    def __init__(
+        self, files: Sequence[str], sources: Sources, never_edited: Collection[str]
+    ) -> None:
+        self._files = files
+        self._sources = sources
+        self._never_edited = never_edited
+        self._defined: dict[str, set[str]] | None = None
+        self._known: dict[str, bool] = {}
+        self._leads: dict[str, tuple[bool, set[str]]] = {}
+
+    def reaches(self, name: str) -> bool:
+        """Whether any function, method or class of this name changes files or processes.
+
+        It does if it, or any function of the project that it calls by name, directly or through
+        others, does.
+        """
+        if name not in self._known:
+            seen = {name}
+            pending = [name]
+            found = False
+            while pending and not found:
+                is_direct, called = self._step(pending.pop())
+                found = is_direct or len(seen) > MAX_NAMES
+                pending += called - seen
+                seen |= called
+            self._known[name] = found
+        return self._known[name]
+
+    def new_in(self, before: str, after: str) -> str:
+        """A name that ``after`` has and ``before`` has not, and that leads out; empty if none."""
+        fresh = _names(after) - _names(before)
+        return next((name for name in sorted(fresh) if self.reaches(name)), "")
+
+    def _step(self, name: str) -> tuple[bool, set[str]]:
+        """Whether what has this name reaches out by itself, and what it calls."""
+        if name not in self._leads:
+            is_direct, called = False, set[str]()
+            for source in self._sources_of(name):
+                for unit in source.units:
+                    if name not in unit.location.qualname.split("."):
+                        continue
+                    is_direct |= bool(reaching_calls(source, unit, self._never_edited))
+                    called |= _called(unit.node)
+            self._leads[name] = is_direct, {other for other in called if other in self._places()}
+        return self._leads[name]
+
+    def _sources_of(self, name: str) -> Iterator[SourceMap]:
+        for file in sorted(self._places().get(name, ())):
+            source = self._sources.map(file)
+            if source is not None and not source.is_broken:
+                yield source
+
+    def _places(self) -> dict[str, set[str]]:
+        """Per name that is defined in the project, the files that do."""
+        if self._defined is None:
+            self._defined = {}
+            for file in self._files:
+                for name in _DEFINED.findall(self._sources.read(file) or ""):
+                    self._defined.setdefault(name, set()).add(file)
+        return self._defined
+
+
+def _called(node: ast.AST) -> set[str]:
+    functions = (call.func for call in ast.walk(node) if isinstance(call, ast.Call))
+    return {_last(function) for function in functions} - {""}
+
+
+def _last(function: ast.expr) -> str:
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else ""
+
+
+def _names(text: str) -> set[str]:
+    """All names and attributes of a text; nothing if it does not parse."""
+    try:
+        nodes = list(ast.walk(ast.parse(text)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return set()
+    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    return names | {node.attr for node in nodes if isinstance(node, ast.Attribute)}

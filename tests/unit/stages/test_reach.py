@@ -1,0 +1,82 @@
+"""What leads out of the process through functions of the project."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_bayesloc.domain.source import SourceMap
+from pytest_bayesloc.stages.reach import Reach
+
+if TYPE_CHECKING:
+    from pytest_bayesloc.collection.sources import Sources
+
+STORE = """
+import shutil
+
+def wipe(folder):
+    shutil.rmtree(folder)
+
+def tidy(folder):
+    wipe(folder)
+
+class Store:
+    def drop(self):
+        self.empty()
+
+    def empty(self):
+        tidy(self.folder)
+
+def count(names):
+    return len(names)
+"""
+OTHER = """
+def again(store):
+    store.drop()
+    again(store)
+"""
+
+
+class Texts:
+    """Of files that are not on any disk."""
+
+    files = {"store.py": STORE, "other.py": OTHER}
+
+    def read(self, file: str) -> str | None:
+        return self.files.get(file)
+
+    def map(self, file: str) -> SourceMap:
+        return SourceMap(self.files[file], file)
+
+
+def reach(*never_edited: str) -> Reach:
+    texts: Sources = Texts()  # type: ignore[assignment]  # all of it that is asked
+    return Reach(sorted(Texts.files), texts, never_edited)
+
+
+@pytest.mark.parametrize(
+    ("name", "leads"),
+    [
+        ("wipe", True),
+        ("tidy", True),
+        ("drop", True),
+        ("Store", True),
+        ("again", True),
+        ("count", False),
+        ("nobody", False),
+    ],
+)
+def test_calls_are_followed_by_name(name: str, *, leads: bool) -> None:
+    assert reach().reaches(name) is leads
+
+
+def test_what_the_user_names_leads_out() -> None:
+    assert reach("len").reaches("count")
+
+
+def test_only_what_is_new_counts() -> None:
+    before = "def f(folder):\n    tidy(folder)\n"
+
+    assert reach().new_in(before, before + "    return count(folder)\n") == ""
+    assert reach().new_in(before, before + "    return map(wipe, folder)\n") == "wipe"
