@@ -38,21 +38,22 @@ def again(store):
 """
 
 
+FILES = {"store.py": STORE, "other.py": OTHER}
+
+
 class Texts:
     """Of files that are not on any disk."""
 
-    files = {"store.py": STORE, "other.py": OTHER}
-
     def read(self, file: str) -> str | None:
-        return self.files.get(file)
+        return FILES.get(file)
 
     def map(self, file: str) -> SourceMap:
-        return SourceMap(self.files[file], file)
+        return SourceMap(FILES[file], file)
 
 
 def reach(*never_edited: str) -> Reach:
     texts: Sources = Texts()  # type: ignore[assignment]  # all of it that is asked
-    return Reach(sorted(Texts.files), texts, never_edited)
+    return Reach(sorted(FILES), texts, never_edited)
 
 
 @pytest.mark.parametrize(
