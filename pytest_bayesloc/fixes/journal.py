@@ -119,13 +119,13 @@ class Journal:
             kept.replace(kept.with_suffix(UNDONE))
         except FileNotFoundError:
             return "it is gone"
-        except (OSError, FixError) as error:
+        except (OSError, FixError, ValueError) as error:
             return f"it can't be written ({error})"
         return ""
 
     def _read(self) -> Iterator[Entry]:
         for path in self._folder.glob(f"*{ENTRY}"):
-            with suppress(OSError, ValueError, KeyError, TypeError):
+            with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
                 if path.stat().st_size <= MAX_BYTES:
                     yield _loaded(path.stem, path.read_bytes())
 

@@ -42,10 +42,13 @@ def changed_bytes(data: bytes, before: str, after: str, file: str) -> bytes:
     usual = ends.most_common(1)[0][0] if ends else "\n"
     written = "".join(_changed(lines, lines_of(before), lines_of(after), usual))
     try:
-        return written.encode(encoding)
+        made = written.encode(encoding)
     except UnicodeEncodeError as error:
         why = f"its encoding, {encoding}, has no {error.object[error.start : error.end]!r}"
         raise _not_written(file, why, "change its encoding first") from error
+    if encoding_of(made, file) != encoding:
+        raise _not_written(file, "the fix changes its encoding", "apply it by hand")
+    return made
 
 
 def encoding_of(data: bytes, file: str) -> str:

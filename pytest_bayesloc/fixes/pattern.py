@@ -174,6 +174,14 @@ class _Holes(ast.NodeTransformer):
         is_kept = id(node) in self._called or node.id in BUILT_IN
         return node if is_kept else ast.Name(self._hole(node.id), node.ctx)
 
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
+        """Stays as it is: its texts are no expressions."""
+        return node
+
+    def visit_Slice(self, node: ast.Slice) -> ast.AST:
+        """Stays as it is: by itself it would be read as something else."""
+        return node
+
     def visit_Constant(self, node: ast.Constant) -> ast.AST:
         """A text of some length."""
         is_text = isinstance(node.value, str) and len(node.value) > 1

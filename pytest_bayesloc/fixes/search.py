@@ -78,6 +78,7 @@ class Search:
         spare_s: Seconds that are kept for these.
         generated: Changes that a language model writes, likewise.
         test: Text of the failing tests, whose values a fix must not know.
+        test_files: Where tests stand, whatever their files are called: nothing changes them.
         known: Keys of candidates that were rejected for this bug on this very code.
     """
 
@@ -92,6 +93,7 @@ class Search:
     spare_s: float = 0.0
     generated: Callable[[], Iterable[Candidate]] = tuple
     test: str = ""
+    test_files: frozenset[str] = frozenset()
     known: frozenset[str] = frozenset()
     _seen: set[str] = field(default_factory=set)
     _outcome: Outcome = field(default_factory=Outcome)
@@ -184,7 +186,7 @@ class Search:
         if tool.propose is None or tool.name in self._broken:
             return
         level = tool.definition.level
-        is_test = bool(task.test_file) and task.filename == task.test_file
+        is_test = bool(task.filename) and task.filename in {task.test_file, *self.test_files}
         try:
             for made in islice(tool.propose(task, self.project), MAX_PROPOSALS):
                 yield Candidate(
@@ -231,6 +233,8 @@ class Search:
         self._seen.add(candidate.key)
         if candidate.level is Level.DISPLAY:
             self._outcome.shown.append(candidate)
+            return
+        if candidate.file in self.test_files:
             return
         is_code = candidate.file.endswith(".py")
         why = ""

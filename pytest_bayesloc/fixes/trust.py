@@ -67,7 +67,9 @@ def found_at(path: Path, inside: Path | None = None) -> Found:
     text = _read(path, root)
     definition = parsed(text, path.name)
     named = (definition.command, *definition.args)
-    files = {word: _read(path.parent / word, root) for word in named if _is_beside(path, word)}
+    files = {
+        word: _read(path.parent / word, root) for word in named if _is_beside(path, word, root)
+    }
     whole = hashlib.sha256()
     for part in (os.path.realpath(path).encode("utf-8", "surrogateescape"), text):
         whole.update(b"%d:" % len(part) + part)
@@ -128,10 +130,15 @@ def tools_at(path: Path) -> Iterator[Path]:
     yield from definitions_in(path) if path.is_dir() else [path]
 
 
-def _is_beside(path: Path, word: str) -> bool:
-    """Whether a word of a command is the name of a file in the definition's folder."""
+def _is_beside(path: Path, word: str, root: Path) -> bool:
+    """Whether a word of a command is the name of a file in the definition's folder.
+
+    A file elsewhere in the project would be run as it is then, not as it was when it was trusted.
+    """
     if os.sep in word or "/" in word:
-        if (path.parent / word).exists() and not Path(word).is_absolute():
+        named = path.parent / word
+        is_ours = not Path(word).is_absolute() or Path(os.path.realpath(named)).is_relative_to(root)
+        if is_ours and named.exists():
             raise _refused(path, f"{word} is not beside it")
         return False
     beside = path.parent / word

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections import Counter
 from itertools import islice
 from pathlib import Path
@@ -18,7 +19,7 @@ from pytest_bayesloc.fixes.syntax import tree_of
 from pytest_bayesloc.inspection.proposals.world import aliases, calls_out, reaching_calls
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from pytest_bayesloc.collection.sources import Sources
     from pytest_bayesloc.domain.failure import Failure
@@ -58,6 +59,16 @@ def test_text(failure: Failure, sources: Sources) -> str:
         if source is not None:
             return source.text_of(where)
     return ""
+
+
+def test_files(node_ids: Iterable[str]) -> frozenset[str]:
+    """The files that tests were collected from, but for those of doctests, which hold the code."""
+    found = set()
+    for node_id in node_ids:
+        file, _, name = node_id.partition("::")
+        if name and "." not in name.partition("[")[0]:
+            found.add(file)
+    return frozenset(found)
 
 
 def covering(group: Group, target: Location) -> tuple[str, ...]:
@@ -170,7 +181,20 @@ def _data_tasks(failures: Sequence[Failure], sources: Sources) -> Iterator[Task]
         file = sources.files.relative(path)
         text = sources.read(file)
         if text is not None and not _is_json(text):
-            yield Task(code=text, filename=file, error=f"{failure.exc_type}: {failure.message}")
+            yield Task(
+                code=text,
+                filename=file,
+                error=f"{failure.exc_type}: {failure.message}",
+                test_file=file if _is_of_tests(file) else "",
+            )
+
+
+def _is_of_tests(file: str) -> bool:
+    """Whether a data file lies among tests: what stands there may be wrong on purpose."""
+    return any(
+        re.match(r"(?:unit|integration)?_?tests?(?:data|_data)?$|fixtures$", part)
+        for part in Path(file).parts[:-1]
+    )
 
 
 def _is_json(text: str) -> bool:

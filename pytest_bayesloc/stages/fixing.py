@@ -30,6 +30,7 @@ from pytest_bayesloc.stages.fix_tasks import (
     python_files,
     taken_back,
     tasks_of,
+    test_files,
     test_text,
 )
 from pytest_bayesloc.stages.fix_tools import tools_of
@@ -177,6 +178,7 @@ class Fixing:
                 taken_back=partial(taken_back, case),
                 spare_s=budget_s * SPARE if case.changes.code else 0.0,
                 generated=partial(self._generated, group, case),
+                test_files=test_files(group.spectrum.tests),
                 test="\n".join(test_text(f, self.sources) for f in group.failures[:5]),
                 known=case.rejected.known_fixes(),
             ).run(tasks_of(group, case, self.sources))

@@ -291,3 +291,88 @@ def test_no_edit_brings_a_call_that_leads_out_in_the_end(projects: Projects) -> 
     project.localize(SUGGEST, "--bayesloc-fix-unsafe")
 
     assert project.read("data/precious.txt") == "precious"
+
+
+def test_a_file_whose_tests_vanish_is_not_mended(projects: Projects) -> None:
+    project = projects.make(
+        {
+            "shapes.py": "def area(width):\n    return width * width\n\n\nCASES = [qwertz(2)]\n",
+            "test_shapes.py": """
+                import pytest
+
+                from shapes import CASES, area
+
+
+                @pytest.mark.parametrize("case", CASES)
+                def test_area(case):
+                    assert area(2) == case
+                """,
+            "bayesloc_fixes/empty.yaml": """
+                name: empty
+                description: Leaves nothing to test.
+                command: python
+                args: [empty.py]
+                metadata:
+                  error_pattern: NameError
+                  level: safe
+                  priority: high
+                """,
+            "bayesloc_fixes/empty.py": """
+                import json, sys
+
+                asked = json.load(sys.stdin)
+                code = asked["code"].replace("[qwertz(2)]", "[]")
+                fixed = code != asked["code"]
+                json.dump({"fixed": fixed, "fixed_code": code, "message": "none"}, sys.stdout)
+                """,
+        }
+    )
+    env = {"XDG_CONFIG_HOME": str(project.root.parent / "config")}
+    project.run("--bayesloc-trust=bayesloc_fixes/empty.yaml", lean=False, env=env)
+
+    run = project.localize(SUGGEST, env=env)
+
+    assert ("empty", True) not in fixed(run)
+
+
+def test_a_test_stays_as_it_is_whatever_its_file_is_called(projects: Projects) -> None:
+    project = projects.make(
+        {
+            "shapes.py": "def area(width, height):\n    return width * height\n",
+            "checks.py": """
+                from shapes import area
+
+
+                def test_area():
+                    assert area(2, 3) == 7
+                """,
+        }
+    )
+
+    run = project.localize("checks.py", SUGGEST, "--bayesloc-fix-unsafe")
+
+    assert not [name for name, verified in fixed(run) if verified]
+
+
+def test_data_of_tests_may_be_wrong_on_purpose(projects: Projects) -> None:
+    project = projects.make(
+        {
+            "reading.py": "import json\n\n\ndef load(path):\n    return json.load(open(path))\n",
+            "tests/data/commented.json": '{"a": 1} // on purpose\n',
+            "tests/test_reading.py": """
+                from pathlib import Path
+
+                from reading import load
+
+
+                def test_comments_are_read():
+                    path = Path(__file__).parent / "data" / "commented.json"
+                    assert load(path) == {"a": 1}
+                """,
+        }
+    )
+
+    run = project.localize(SUGGEST)
+
+    shown = [(fix["tool"], fix["level"], fix["verified"]) for fix in run.document["fixes"]]
+    assert shown in ([], [("json-syntax", "display-only", False)])

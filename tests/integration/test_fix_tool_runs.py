@@ -136,7 +136,14 @@ def _is_too_large(project: Project) -> None:
     (project.root / "bayesloc_fixes" / "own.py").write_text("#" * (2 << 20))
 
 
+def _is_named_in_full(project: Project) -> None:
+    text = project.read("bayesloc_fixes/own.yaml")
+    own = project.root / "bayesloc_fixes" / "own.py"
+    project.write({"bayesloc_fixes/own.yaml": text.replace("[own.py]", f"[{own}]")})
+
+
 REFUSED = {
+    "own.py is not beside it": _is_named_in_full,
     "own.py is refused: it leads out of": _leads_out,
     "../../out.py is not beside it": _leaves_by_its_name,
     "-own.yaml is refused: its name starts with `-`": _starts_with_a_hyphen,

@@ -45,9 +45,19 @@ BAD = {
     LEAST + b"metadata: {auto_apply: 'yes'}\n": "auto_apply is 'yes', expected bool",
     LEAST + b"type: linter\n": "type is 'linter', expected one of fix",
     b"a: &a [1, 2]\nb: [*a, *a]\n": "it has anchors or aliases",
+    b"a: !!seq &a [x]\n"
+    + b"".join(
+        b"%c: !!seq &%c [%s]\n" % (n, n, b",".join([b"*%c" % (n - 1)] * 9)) for n in range(98, 122)
+    ): "it has anchors or aliases",
     b"#" * (MAX_BYTES + 1): "it has 65,537 bytes, expected 65,536 at most",
     b"\xff\xfe\xfa": "it is no YAML",
 }
+
+
+def test_an_asterisk_in_words_is_no_alias() -> None:
+    text = LEAST.replace(b"description: ", b"description: Forwards *args and & more, ")
+
+    assert "*args" in parsed(text, "add.yaml").description
 
 
 def test_a_whole_definition_is_read() -> None:

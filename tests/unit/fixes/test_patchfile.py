@@ -90,3 +90,12 @@ def test_bytes_that_are_not_of_the_encoding_are_left_alone() -> None:
         changed_bytes(b"a = '\xff'\n", "a = '\ufffd'\n", "a = 2\n", "a.py")
     with pytest.raises(FixError, match="it is not all utf-8"):
         changed_bytes(b"a\nb\nc = '\xff'\n", "a\nb\nc = '\ufffd'\n", "a = 2\n", "a.py")
+
+
+@pytest.mark.parametrize("name", ["ä", "a"])
+def test_a_fix_that_takes_the_declared_encoding_away_is_left_to_people(name: str) -> None:
+    data = f"# coding: latin-1\nname = '{name}'\n".encode("latin-1")
+    before = data.decode("latin-1")
+
+    with pytest.raises(FixError, match="encoding"):
+        changed_bytes(data, before, before.partition("\n")[2], "a.py")

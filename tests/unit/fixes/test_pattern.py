@@ -80,3 +80,12 @@ def test_a_pattern_mends_what_it_was_learned_from(name: str) -> None:
     task = Task(code=before, filename="a.py", error="", line=n_lines, lines=(n_lines,))
 
     assert after in [found.code for found in propose(task, pattern)]
+
+
+def test_text_with_values_in_it_is_learned_as_it_stands() -> None:
+    before = "def f(x):\n    return show(f'{x}: many', 1)\n"
+
+    pattern = generalised(before, before.replace("1)", "2)"))
+
+    assert pattern is not None
+    assert "{x}: many" in pattern.after
