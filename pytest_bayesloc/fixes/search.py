@@ -77,7 +77,8 @@ class Search:
         taken_back: Functions as they were when the tests passed, likewise.
         spare_s: Seconds that are kept for these.
         generated: Changes that a language model writes, likewise.
-        test: Text of the failing tests, whose values a fix must not know.
+        tests: Texts of the failing tests and of what they are given: a fix must not know their
+            values.
         test_files: Where tests stand, whatever their files are called: nothing changes them.
         known: Keys of candidates that were rejected for this bug on this very code.
     """
@@ -92,7 +93,7 @@ class Search:
     taken_back: Callable[[], Iterable[Candidate]] = tuple
     spare_s: float = 0.0
     generated: Callable[[], Iterable[Candidate]] = tuple
-    test: str = ""
+    tests: tuple[str, ...] = ()
     test_files: frozenset[str] = frozenset()
     known: frozenset[str] = frozenset()
     _seen: set[str] = field(default_factory=set)
@@ -240,7 +241,7 @@ class Search:
         why = ""
         if is_code:
             before, after = candidate.parts()
-            why = unsound(before, after, self.test, candidate.before) or self.forbids(candidate)
+            why = unsound(before, after, self.tests, candidate.before) or self.forbids(candidate)
         if why:
             self._outcome.rejected.append((candidate, why))
             self._outcome.in_vain.append(candidate.key)

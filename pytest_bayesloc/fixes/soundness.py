@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from pytest_bayesloc.fixes.syntax import tree_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 BROAD = frozenset({"", "BaseException", "Exception"})
 _EQUAL = (ast.Eq, ast.NotEq, ast.In, ast.NotIn, ast.Is, ast.IsNot)
@@ -23,13 +23,13 @@ _EQUAL = (ast.Eq, ast.NotEq, ast.In, ast.NotIn, ast.Is, ast.IsNot)
 _PLAIN = frozenset({"None", "True", "False", "Ellipsis", "0", "1", "2", "-1", "''", "b''", "0.0"})
 
 
-def unsound(before: str, after: str, test: str = "", code: str = "") -> str:
+def unsound(before: str, after: str, tests: Sequence[str] = (), code: str = "") -> str:
     """Why ``after`` is no fix of ``before``; empty if nothing speaks against it.
 
     Args:
         before: Text of a Python file that is no test, or of a function of it.
         after: The same with a change.
-        test: Text of a failing test.
+        tests: Texts of failing tests and of what they are given, each by itself.
         code: Text of the whole file: values that it has anywhere are its own.
     """
     old, new = tree_of(before), tree_of(after)
@@ -42,7 +42,8 @@ def unsound(before: str, after: str, test: str = "", code: str = "") -> str:
     if caught := _wider(_caught(old), _caught(new)):
         return f"it catches more: {caught}"
     own = frozenset(_literals(code)) if code else frozenset()
-    if known := _answers(old, new, _literals(test) - own):
+    values = frozenset(text for test in tests for text in _literals(test))
+    if known := _answers(old, new, values - own):
         return f"it knows a value of the test: {_head(known)}"
     return ""
 
@@ -124,18 +125,12 @@ def _constants(node: ast.AST) -> Iterator[str]:
 @lru_cache(maxsize=64)  # each candidate asks
 def _literals(test: str) -> frozenset[str]:
     """The literals of a text that are worth knowing."""
-    tree = tree_of(_dedented(test))
+    indent = "if True:\n" if test[:1].isspace() else ""  # a method by itself
+    tree = tree_of(indent + test)
     if tree is None:
         return frozenset()
     found = {text for node in ast.walk(tree) for text in _constants(node)}
     return frozenset(found - _PLAIN)
-
-
-def _dedented(test: str) -> str:
-    """A method by itself, as a function."""
-    lines = test.splitlines()
-    indent = len(lines[0]) - len(lines[0].lstrip()) if lines else 0
-    return "\n".join(line[indent:] for line in lines)
 
 
 def _head(text: str) -> str:

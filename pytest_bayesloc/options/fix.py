@@ -31,11 +31,17 @@ class FixSettings:
             pytest.UsageError: If a value is not usable; the text names it.
         """
         mode = choice_of(config, "fix", FIX_MODES)
-        is_typed = config.getoption("bayesloc_fix") is not None
-        if not is_typed and mode not in {"off", "suggest"}:
+        if mode not in {"off", "suggest"} and not _is_typed(config, "--bayesloc-fix"):
             raise pytest.UsageError(
-                f"bayesloc_fix={mode} in the ini file would change files in every run: expected "
-                f"off or suggest there; give --bayesloc-fix={mode} on the command line."
+                f"bayesloc_fix={mode} in the ini file, or in addopts, would change files in every "
+                f"run: expected off or suggest there; give --bayesloc-fix={mode} on the command "
+                "line."
+            )
+        trust = config.getoption("bayesloc_trust")
+        if trust and not _is_typed(config, "--bayesloc-trust"):
+            raise pytest.UsageError(
+                f"--bayesloc-trust={trust} in addopts would let a project trust itself: give it "
+                "on the command line."
             )
         if mode in {"off", "undo"}:
             return None
@@ -45,6 +51,11 @@ class FixSettings:
             shows_unsafe=bool(unsafe),
             allows_dirty=bool(config.getoption("bayesloc_allow_dirty")),
         )
+
+
+def _is_typed(config: pytest.Config, option: str) -> bool:
+    """Whether a person gave it, not a file of the project."""
+    return any(str(argument).startswith(option) for argument in config.invocation_params.args)
 
 
 def add_fix_options(parser: pytest.Parser, group: pytest.OptionGroup) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import re
@@ -59,6 +60,18 @@ def test_text(failure: Failure, sources: Sources) -> str:
         if source is not None:
             return source.text_of(where)
     return ""
+
+
+def texts_of_tests(failures: Sequence[Failure], sources: Sources) -> Iterator[str]:
+    """Failing tests and their fixtures with decorators, and the values of their modules."""
+    for where in dict.fromkeys(where for f in failures for where in f.test_locations):
+        source = sources.map(where.file)
+        unit = None if source is None else source.unit(where)
+        if source is None or unit is None:
+            continue
+        body = getattr(source.module.node, "body", ())
+        values = [node for node in body if isinstance(node, (ast.Assign, ast.AnnAssign))]
+        yield from map(ast.unparse, (unit.node, *values))
 
 
 def test_files(node_ids: Iterable[str]) -> frozenset[str]:

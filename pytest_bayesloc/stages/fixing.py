@@ -31,7 +31,7 @@ from pytest_bayesloc.stages.fix_tasks import (
     taken_back,
     tasks_of,
     test_files,
-    test_text,
+    texts_of_tests,
 )
 from pytest_bayesloc.stages.fix_tools import tools_of
 from pytest_bayesloc.stages.reach import Reach
@@ -179,7 +179,7 @@ class Fixing:
                 spare_s=budget_s * SPARE if case.changes.code else 0.0,
                 generated=partial(self._generated, group, case),
                 test_files=test_files(group.spectrum.tests),
-                test="\n".join(test_text(f, self.sources) for f in group.failures[:5]),
+                tests=tuple(texts_of_tests(group.failures[:5], self.sources)),
                 known=case.rejected.known_fixes(),
             ).run(tasks_of(group, case, self.sources))
         case.rejected.add_fixes(outcome.in_vain)

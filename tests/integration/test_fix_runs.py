@@ -166,7 +166,7 @@ def test_in_the_ini_file_fixes_are_suggested_at_most(projects: Projects) -> None
     run = project.run()
 
     assert run.ret == 4
-    assert "bayesloc_fix=apply in the ini file would change files in every run" in run.stderr
+    assert "bayesloc_fix=apply in the ini file, or in addopts, would change files" in run.stderr
 
 
 def test_a_data_file_that_does_not_parse_is_mended(projects: Projects) -> None:

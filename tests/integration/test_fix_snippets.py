@@ -134,7 +134,7 @@ def mended(root: Path, snippet: Snippet) -> str | None:
         forbids=lambda candidate: out_of_bounds(candidate, (), NOWHERE),
         judge=lambda *_: None,
         note=pytest.fail,
-        test=snippet.test,
+        tests=(snippet.test,),
     ).run([task])
     return outcome.verified[0].candidate.after if outcome.verified else None
 

@@ -212,3 +212,16 @@ def test_a_tool_of_the_shelf_is_a_program_too(projects: Projects) -> None:
     assert '"fixed_code": "def f(total):\\n    return total\\n"' in good.stdout
     assert bad.ret == 2
     assert "x is no fix tool: expected one of" in bad.stderr
+
+
+@pytest.mark.parametrize("option", ["--bayesloc-trust=bayesloc_fixes", "--bayesloc-fix=apply"])
+def test_what_a_person_must_say_is_not_taken_from_the_project(
+    projects: Projects, home: Path, option: str
+) -> None:
+    project = projects.make({**FILES, "pytest.ini": f"[pytest]\naddopts = {option}\n"})
+
+    ran = run(project, home)
+
+    assert ran.ret == 4
+    assert "on the command line." in " ".join(ran.stderr.split())
+    assert not list(home.rglob("trusted.json"))

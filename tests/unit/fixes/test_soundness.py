@@ -62,9 +62,21 @@ SOUND = {
 
 @pytest.mark.parametrize("name", UNSOUND)
 def test_what_is_unsound_is_said(name: str) -> None:
-    assert unsound(*UNSOUND[name], TEST)
+    assert unsound(*UNSOUND[name], [TEST])
 
 
 @pytest.mark.parametrize("name", SOUND)
 def test_what_is_sound_passes(name: str) -> None:
-    assert unsound(*SOUND[name], TEST) == ""
+    assert unsound(*SOUND[name], [TEST]) == ""
+
+
+def test_values_are_known_whatever_stands_beside_them() -> None:
+    before = "def f(n):\n    return n\n"
+    after = "def f(n):\n    if n == 417:\n        return 8231\n    return n\n"
+    texts = (
+        "    def test_it(self):\n        text = '''\nnot indented\n'''\n        assert f(417) == 8231\n",
+        "def test_other():\n    assert f(1) == 1\n",
+    )
+
+    assert "knows a value of the test" in unsound(before, after, texts)
+    assert unsound(before, after, texts[1:]) == ""
