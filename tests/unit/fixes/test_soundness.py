@@ -74,7 +74,7 @@ def test_values_are_known_whatever_stands_beside_them() -> None:
     before = "def f(n):\n    return n\n"
     after = "def f(n):\n    if n == 417:\n        return 8231\n    return n\n"
     texts = (
-        "    def test_it(self):\n        x = '''\nnot indented\n'''\n        assert f(417) == 8231\n",
+        "    def test_it(self):\n        x = '''\nnothing\n'''\n        assert f(417) == 8231\n",
         "def test_other():\n    assert f(1) == 1\n",
     )
 
