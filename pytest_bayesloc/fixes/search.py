@@ -184,7 +184,7 @@ class Search:
 
     def _of(self, tool: Tool, task: Task) -> Iterator[Candidate]:
         """What a tool proposes; one that breaks is not asked again."""
-        if tool.propose is None or tool.name in self._broken:
+        if tool.propose is None or tool.name in self._broken or not self.checker.left_s():
             return
         level = tool.definition.level
         is_test = bool(task.filename) and task.filename in {task.test_file, *self.test_files}

@@ -15,6 +15,7 @@ from pytest_bayesloc.collection.source_filter import FileKind
 from pytest_bayesloc.domain.fixing import Level, Task
 from pytest_bayesloc.domain.location import MODULE
 from pytest_bayesloc.domain.source import SourceMap
+from pytest_bayesloc.domain.spectrum import bitset_of
 from pytest_bayesloc.fixes.candidate import Candidate, changed_functions
 from pytest_bayesloc.fixes.syntax import tree_of
 from pytest_bayesloc.inspection.proposals.world import aliases, calls_out, reaching_calls
@@ -74,6 +75,12 @@ def texts_of_tests(failures: Sequence[Failure], sources: Sources) -> Iterator[st
         yield from map(ast.unparse, (unit.node, *values))
 
 
+def _module_name(file: str) -> str:
+    """The last part of the name that a file is imported by."""
+    path = Path(file)
+    return path.parent.name if path.stem == "__init__" else path.stem
+
+
 def test_files(node_ids: Iterable[str]) -> frozenset[str]:
     """The files that tests were collected from, but for those of doctests, which hold the code."""
     found = set()
@@ -84,13 +91,19 @@ def test_files(node_ids: Iterable[str]) -> frozenset[str]:
     return frozenset(found)
 
 
-def covering(group: Group, target: Location) -> tuple[str, ...]:
+def covering(group: Group, target: Location, sources: Sources) -> tuple[str, ...]:
     """The passing tests that a change of ``target`` may break.
 
-    Of what is executed at an import, all tests that execute anything in the file.
+    Of what is executed at an import, all tests that execute anything in the file, and those of
+    test files that name it: they may use a value of it without executing a line.
     """
     spectrum, name = group.spectrum, target.qualname
     found = 0
+    if name == MODULE:
+        stem = re.compile(rf"\b{re.escape(_module_name(target.file))}\b")
+        files = test_files(spectrum.tests)
+        naming = {file for file in files if stem.search(sources.read(file) or "")}
+        found = bitset_of(i for i, n in enumerate(spectrum.tests) if n.partition("::")[0] in naming)
     for where, executed in spectrum.executed.items():
         is_inside = where.qualname == name or where.qualname.startswith(f"{name}.")
         if where.file == target.file and (name == MODULE or is_inside):

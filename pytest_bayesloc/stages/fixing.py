@@ -161,7 +161,7 @@ class Fixing:
                 clock=self.clock,
                 deadline=self.clock() + budget_s,
                 failing=case.failing,
-                covering=lambda target: (*covering(group, target), *self.idle),
+                covering=lambda target: (*covering(group, target, self.sources), *self.idle),
             )
             if not checker.failing or not checker.fails_again():
                 return

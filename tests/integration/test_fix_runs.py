@@ -376,3 +376,49 @@ def test_data_of_tests_may_be_wrong_on_purpose(projects: Projects) -> None:
 
     shown = [(fix["tool"], fix["level"], fix["verified"]) for fix in run.document["fixes"]]
     assert shown in ([], [("json-syntax", "display-only", False)])
+
+
+def test_a_test_that_reads_a_constant_alone_is_run_again(projects: Projects) -> None:
+    project = projects.make(
+        {
+            "limits.py": "LIMIT = 5\n\n\ndef is_enough(n):\n    return n > LIMIT\n",
+            "test_limits.py": """
+                from limits import is_enough
+
+
+                def test_enough():
+                    assert not is_enough(30)
+                """,
+            "test_z_constant.py": """
+                from limits import LIMIT
+
+
+                def test_limit():
+                    assert LIMIT == 5
+                """,
+            "bayesloc_fixes/raise.yaml": """
+                name: raise
+                description: Raises the limit.
+                command: python
+                args: [raise.py]
+                metadata:
+                  error_pattern: AssertionError
+                  level: safe
+                  priority: high
+                """,
+            "bayesloc_fixes/raise.py": """
+                import json, sys
+
+                asked = json.load(sys.stdin)
+                code = asked["code"].replace("LIMIT = 5", "LIMIT = 30")
+                fixed = code != asked["code"]
+                json.dump({"fixed": fixed, "fixed_code": code, "message": "more"}, sys.stdout)
+                """,
+        }
+    )
+    env = {"XDG_CONFIG_HOME": str(project.root.parent / "config")}
+    project.run("--bayesloc-trust=bayesloc_fixes/raise.yaml", lean=False, env=env)
+
+    run = project.localize(SUGGEST, env=env)
+
+    assert ("raise", True) not in fixed(run)
