@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.failure import Failure, Frame
     from pytest_bayesloc.domain.result import Fault
 
+PHASES = frozenset({"setup", "call", "teardown", "collect"})
 MAX_FAILURES = 50  # of a fault
 MAX_FRAMES = 40  # of a traceback: its two ends
 MAX_CAUSES = 5
@@ -30,7 +31,8 @@ def failures_to_json(fault: Fault) -> list[dict[str, object]]:
 def _failure(failure: Failure, rows: Sequence[int]) -> dict[str, object]:
     return {
         "node_id": clip(failure.node_id),
-        "phase": failure.phase,
+        # What a crashed worker left behind has none.
+        "phase": failure.phase if failure.phase in PHASES else "call",
         "type": clip(failure.exc_type),
         "message": clip(failure.message),
         "masked": clip(masked(failure.message)),
