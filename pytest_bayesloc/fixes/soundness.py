@@ -17,6 +17,7 @@ from pytest_bayesloc.fixes.syntax import tree_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+_LEAVES = (ast.Return, ast.Break, ast.Continue, ast.Raise)
 BROAD = frozenset({"", "BaseException", "Exception"})
 _EQUAL = (ast.Eq, ast.NotEq, ast.In, ast.NotIn, ast.Is, ast.IsNot)
 #: Values that code compares with whatever the test is about.
@@ -37,19 +38,55 @@ def unsound(before: str, after: str, tests: Sequence[str] = (), code: str = "") 
         return "it does not parse"
     if old is None:  # what it was can't be told
         return ""
-    if lost := _asserts(old) - _asserts(new):
-        return f"it takes away the check `{_head(next(iter(lost)))}`"
-    if caught := _wider(_caught(old), _caught(new)):
-        return f"it catches more: {caught}"
     own = frozenset(_literals(code)) if code else frozenset()
     values = frozenset(text for test in tests for text in _literals(test))
-    if known := _answers(old, new, values - own):
-        return f"it knows a value of the test: {_head(known)}"
-    return ""
+    return next(_reasons(old, new, values - own), "")
 
 
-def _asserts(tree: ast.AST) -> Counter[str]:
-    return Counter(ast.unparse(n) for n in ast.walk(tree) if isinstance(n, ast.Assert))
+def _reasons(old: ast.AST, new: ast.AST, values: frozenset[str]) -> Iterator[str]:
+    if lost := _asserts(old) - _asserts(new):
+        yield f"it takes away the check `{_head(next(iter(lost))[0])}`"
+    before, now = _swallowing(old), _swallowing(new)
+    if now.total() > before.total():
+        yield f"it swallows errors: {_head(next(iter(now - before)))}"
+    if caught := _wider(_caught(old), _caught(new)):
+        yield f"it catches more: {caught}"
+    if known := _answers(old, new, values):
+        yield f"it knows a value of the test: {_head(known)}"
+
+
+def _asserts(tree: ast.AST, around: tuple[str, ...] = ()) -> Counter[tuple[str, tuple[str, ...]]]:
+    """Each assert with the kinds of statements around it: one that moved may not be reached."""
+    found: Counter[tuple[str, tuple[str, ...]]] = Counter()
+    for name, value in ast.iter_fields(tree):
+        is_over = False
+        for child in value if isinstance(value, list) else [value]:
+            if not isinstance(child, ast.AST):
+                continue
+            here = (*around, "dead") if is_over else around
+            if isinstance(child, ast.Assert):
+                found[ast.unparse(child), here] += 1
+            inner = (*here, f"{type(child).__name__}.{name}") if _is_block(child) else here
+            found += _asserts(child, inner)
+            is_over |= isinstance(child, _LEAVES)
+    return found
+
+
+def _is_block(node: ast.AST) -> bool:
+    return isinstance(node, ast.stmt) and hasattr(node, "body")
+
+
+def _swallowing(tree: ast.AST) -> Counter[str]:
+    """The handlers that don't raise again, and what leaves a ``finally`` otherwise."""
+    found: Counter[str] = Counter()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ExceptHandler):
+            if not any(isinstance(n, ast.Raise) for n in ast.walk(node)):
+                found[f"except {', '.join(_names(node.type))}".strip()] += 1
+        elif isinstance(node, ast.Try):
+            left = (n for part in node.finalbody for n in ast.walk(part))
+            found.update("finally" for n in left if isinstance(n, _LEAVES[:3]))
+    return found
 
 
 def _caught(tree: ast.AST) -> Counter[str]:

@@ -80,3 +80,33 @@ def test_values_are_known_whatever_stands_beside_them() -> None:
 
     assert "knows a value of the test" in unsound(before, after, texts)
     assert unsound(before, after, texts[1:]) == ""
+
+
+HIDDEN = {
+    "under a condition": "def f(n):\n    if n:\n        assert n < 9\n    return n\n",
+    "behind a return": "def f(n):\n    return n\n    assert n < 9\n",
+    "in a function of its own": "def f(n):\n    def g():\n        assert n < 9\n    return n\n",
+}
+RAISING = "def f(n):\n    try:\n        g(n)\n    except KeyError:\n        log(n)\n        raise\n"
+SWALLOWED = {
+    "no longer raised": RAISING.replace("        raise\n", ""),
+    "left by finally": RAISING + "    finally:\n        return 0\n",
+}
+
+
+@pytest.mark.parametrize("how", HIDDEN)
+def test_a_check_that_is_not_reached_is_gone(how: str) -> None:
+    before = "def f(n):\n    assert n < 9\n    return n\n"
+
+    assert unsound(before, HIDDEN[how]) == "it takes away the check `assert n < 9`"
+
+
+@pytest.mark.parametrize("how", SWALLOWED)
+def test_an_error_that_goes_nowhere_is_swallowed(how: str) -> None:
+    assert "it swallows errors" in unsound(RAISING, SWALLOWED[how])
+
+
+def test_a_condition_around_a_check_may_change() -> None:
+    before = "def f(n):\n    if n > 0:\n        assert n < 9\n    return n\n"
+
+    assert unsound(before, before.replace(">", ">=")) == ""
