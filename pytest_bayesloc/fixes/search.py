@@ -21,7 +21,7 @@ from pytest_bayesloc.fixes.soundness import unsound
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from pytest_bayesloc.domain.fixing import Project
+    from pytest_bayesloc.domain.fixing import Project, Proposal
     from pytest_bayesloc.fixes.checking import Checker
     from pytest_bayesloc.fixes.library import Library, Match, Tool
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 MAX_PROPOSALS = 8  # of one tool for one file
 MAX_PAIRS = 24
+SLOW_S = 5.0  # for an answer
 ENOUGH = 5  # verified candidates of one stage
 BATCH = 60  # edits that are tried before one that works is enough
 #: Edits that make code do less: tests that pass with them say least.
@@ -188,28 +189,45 @@ class Search:
             return
         level = tool.definition.level
         is_test = bool(task.filename) and task.filename in {task.test_file, *self.test_files}
+        for made in self._asked(tool, task):
+            yield Candidate(
+                tools=(tool.name,),
+                stage="tool",
+                level=Level.DISPLAY if is_test else level,
+                file=task.filename,
+                before=task.code,
+                after=made.code,
+                message=made.message,
+                is_test=is_test,
+                line=task.line,
+            )
+
+    def _asked(self, tool: Tool, task: Task) -> list[Proposal]:
+        """The answer of a tool; one that breaks, or takes long, is not asked again."""
+        if tool.propose is None:
+            return []
+        started = self.checker.clock()
+        why = ""
+        made: list[Proposal] = []
         try:
-            for made in islice(tool.propose(task, self.project), MAX_PROPOSALS):
-                yield Candidate(
-                    tools=(tool.name,),
-                    stage="tool",
-                    level=Level.DISPLAY if is_test else level,
-                    file=task.filename,
-                    before=task.code,
-                    after=made.code,
-                    message=made.message,
-                    is_test=is_test,
-                    line=task.line,
-                )
+            made = list(islice(tool.propose(task, self.project), MAX_PROPOSALS))
         except ToolError as error:
-            self._broken.add(tool.name)
-            self.note(str(error))
+            why = str(error)
         except Exception as error:  # noqa: BLE001 - a tool may be anybody's
-            self._broken.add(tool.name)
-            self.note(
+            why = (
                 f"The fix tool {tool.name} failed ({type(error).__name__}: {error}): it is left "
                 "out of this run. (broken-tool)"
             )
+        spent_s = self.checker.clock() - started
+        if not why and spent_s > SLOW_S:
+            why = (
+                f"The fix tool {tool.name} took {spent_s:.0f} s for an answer: it is not asked "
+                "again in this run. (broken-tool)"
+            )
+        if why:
+            self._broken.add(tool.name)
+            self.note(why)
+        return made
 
     # -- one candidate after the other
 
