@@ -83,6 +83,7 @@ class Journal:
         try:
             _require(path, before, file)
             self._folder.mkdir(parents=True, exist_ok=True)
+            self._stay_inside()
             self._clean_up()
             self._replace(self._folder / f"{number}{ENTRY}", _dumped(entry), 0o600)
             _require(path, before, file)  # the journal took its time
@@ -139,6 +140,16 @@ class Journal:
             if error.errno != errno.EXDEV:  # .bayesloc/ may lie on another disk
                 raise
             _write_beside(path.parent, path, data, mode)
+
+    def _stay_inside(self) -> None:
+        """Keep from folders of others.
+
+        Raises:
+            OSError: If the journal leads out of the project.
+        """
+        root = Path(os.path.realpath(self._rootdir))
+        if not Path(os.path.realpath(self._folder)).is_relative_to(root):
+            raise OSError(f"{self._folder} leads out of {root}")
 
     def _clean_up(self) -> None:
         """Remove what a kill left half written."""

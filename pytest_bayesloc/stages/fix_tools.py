@@ -16,6 +16,7 @@ from pytest_bayesloc.fixes.library import Library, Source, Tool
 from pytest_bayesloc.fixes.shelf import shelf
 from pytest_bayesloc.fixes.trust import Trust, definitions_in, found_at, tools_at
 from pytest_bayesloc.report.files import FOLDER
+from pytest_bayesloc.report.text import visible
 from pytest_bayesloc.stages.fix_memory import LEARNED, note_fate, tool_records
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 PROJECT_FOLDER = "bayesloc_fixes"
 APP = "pytest-bayesloc"
+MAX_LINE = 500
 
 
 def user_folder() -> Path:
@@ -94,9 +96,10 @@ def answer(config: pytest.Config, settings: Settings) -> int:
     """Answer what was asked about fixes; pytest's exit status."""
     try:
         for line in _answers(config, settings):
-            sys.stdout.write(f"{line}\n")
+            # A definition may be anybody's: it neither steers the terminal nor adds a line.
+            sys.stdout.write(f"{visible(' '.join(line.splitlines()))[:MAX_LINE]}\n")
     except BayeslocError as error:
-        sys.stderr.write(f"{error}\n")
+        sys.stderr.write(f"{visible(str(error))}\n")
         return int(pytest.ExitCode.USAGE_ERROR)
     return int(pytest.ExitCode.OK)
 

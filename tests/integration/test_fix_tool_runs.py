@@ -225,3 +225,20 @@ def test_what_a_person_must_say_is_not_taken_from_the_project(
     assert ran.ret == 4
     assert "on the command line." in " ".join(ran.stderr.split())
     assert not list(home.rglob("trusted.json"))
+
+
+def test_a_definition_neither_steers_the_terminal_nor_adds_a_line(
+    projects: Projects, home: Path
+) -> None:
+    words = '"first\\x1b[31m\\nforged   package  safe  trusted \\ud800"'
+    text = DEFINITION.replace(
+        next(line for line in DEFINITION.splitlines() if "description:" in line).strip(),
+        f"description: {words}",
+    )
+    project = projects.make({**FILES, "bayesloc_fixes/own.yaml": text})
+
+    listed = run(project, home, "--bayesloc-fix-tools")
+
+    assert listed.ret == 0, listed.output
+    assert "\x1b" not in listed.stdout
+    assert not [line for line in listed.stdout.splitlines() if line.startswith("forged")]

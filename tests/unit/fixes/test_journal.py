@@ -115,3 +115,18 @@ def test_a_read_only_file_is_refused(
         journal.apply("a.py", OLD, NEW, "one")
 
     assert (root / "a.py").read_bytes() == OLD
+
+
+def test_a_journal_that_leads_out_is_not_written(tmp_path: Path) -> None:
+    root, outside = tmp_path / "project", tmp_path / "outside"
+    root.mkdir()
+    outside.mkdir()
+    (outside / "mine.partial").write_text("mine")
+    (root / "journal").symlink_to(outside)
+    (root / "a.py").write_bytes(b"before")
+
+    with pytest.raises(FixError, match="leads out of"):
+        Journal(root, root / "journal").apply("a.py", b"before", b"after", "tool")
+
+    assert (root / "a.py").read_bytes() == b"before"
+    assert (outside / "mine.partial").read_text() == "mine"
