@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 MAX_PROPOSALS = 8  # of one tool for one file
 MAX_PAIRS = 24
+N_JUDGED = 5  # questions to a judge: an answer takes seconds and money, a dry run neither
 SLOW_S = 5.0  # for an answer
 ENOUGH = 5  # verified candidates of one stage
 BATCH = 60  # edits that are tried before one that works is enough
@@ -179,9 +180,9 @@ class Search:
         if match.similarity > self.library.sure_from(match.tool.name) and definition.auto_apply:
             return True
         asked = match.tool.name, task.error, task.filename
-        if asked not in self._judged:
+        if asked not in self._judged and len(self._judged) < N_JUDGED:
             self._judged[asked] = self.judge(task, definition.description)
-        return self._judged[asked] is not False  # where nobody knows, the dry run decides
+        return self._judged.get(asked) is not False  # where nobody knows, the dry run decides
 
     def _of(self, tool: Tool, task: Task) -> Iterator[Candidate]:
         """What a tool proposes; one that breaks is not asked again."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.fixing import Task
 from pytest_bayesloc.fixes.checking import Checker
 from pytest_bayesloc.fixes.definition import parsed
 from pytest_bayesloc.fixes.library import Library, Source, Tool
-from pytest_bayesloc.fixes.search import SLOW_S, Search
+from pytest_bayesloc.fixes.search import N_JUDGED, SLOW_S, Search
 from tests.fakes.project import TextProject
 
 if TYPE_CHECKING:
@@ -38,12 +39,9 @@ class Thinker:
         yield from ()
 
 
-def asked(seconds: float, deadline: float) -> tuple[int, list[str]]:
-    """How often a tool is asked that takes ``seconds``, and what is said."""
-    tool, notes = Thinker(seconds), list[str]()
-    made = Tool(
-        definition=parsed(DEFINITION, "slow.yaml"), source=Source.PACKAGE, propose=tool.propose
-    )
+def search(tool: Thinker, text: bytes = DEFINITION, deadline: float = 1_000) -> Search:
+    """A search with that tool alone, in which nothing can be run."""
+    made = Tool(definition=parsed(text, "slow.yaml"), source=Source.PACKAGE, propose=tool.propose)
     checker = Checker(
         runner=None,  # type: ignore[arg-type]  # there is nothing to run
         clock=lambda: tool.now,
@@ -51,25 +49,47 @@ def asked(seconds: float, deadline: float) -> tuple[int, list[str]]:
         failing=("t",),
         covering=lambda _: (),
     )
-    search = Search(
+    return Search(
         library=Library([made]),
         project=TextProject({}),
         checker=checker,
         forbids=lambda _: "",
         judge=lambda *_: True,
-        note=notes.append,
+        note=lambda _: None,
     )
-    search.run([Task(code="", filename=f"{i}.py", error="KeyError: 'a'") for i in range(3)])
-    return tool.n_asked, notes
+
+
+def tasks(n: int = 3) -> list[Task]:
+    return [Task(code="", filename=f"{i}.py", error="KeyError: 'a'") for i in range(n)]
 
 
 def test_a_tool_that_takes_long_is_asked_once() -> None:
-    n_asked, notes = asked(2 * SLOW_S, deadline=1_000)
+    tool, notes = Thinker(2 * SLOW_S), list[str]()
 
-    assert n_asked == 1
+    replace(search(tool), note=notes.append).run(tasks())
+
+    assert tool.n_asked == 1
     assert "slow took 10 s for an answer" in notes[0]
 
 
 def test_no_tool_is_asked_when_time_is_up() -> None:
-    assert asked(SLOW_S / 2, deadline=SLOW_S) == (2, [])
-    assert asked(SLOW_S / 2, deadline=1_000) == (3, [])
+    for deadline, n_asked in ((SLOW_S, 2), (1_000, 3)):
+        tool = Thinker(SLOW_S / 2)
+
+        search(tool, deadline=deadline).run(tasks())
+
+        assert tool.n_asked == n_asked
+
+
+def test_a_judge_is_asked_a_few_times() -> None:
+    tool, questions = Thinker(0), list[str]()
+
+    def judge(task: Task, description: str) -> bool:
+        questions.append(f"{task.filename} {description}")
+        return False
+
+    unsure = DEFINITION.replace(b"auto_apply: true", b"auto_apply: false")
+    replace(search(tool, unsure), judge=judge).run(tasks(N_JUDGED + 2))
+
+    assert len(questions) == N_JUDGED
+    assert tool.n_asked == 2  # what nobody was asked about is tried
