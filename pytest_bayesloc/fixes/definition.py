@@ -64,10 +64,6 @@ class Definition:
     level: Level = Level.UNSAFE
     auto_apply: bool = False
 
-    def matches(self, error: str) -> bool:
-        """Whether its pattern is found in ``error``."""
-        return self.error_pattern is not None and self.error_pattern.search(error) is not None
-
     def may_change(self, file: str) -> bool:
         """Whether ``file``, relative to rootdir, is one of those that it is for."""
         return any(fnmatch(file, glob) for glob in self.applies_to)

@@ -131,15 +131,17 @@ class Journal:
                     yield _loaded(path.stem, path.read_bytes())
 
     def _replace(self, path: Path, data: bytes, mode: int | None = None) -> None:
-        """Write a file in one step that is on the disk when this returns; its mode stays."""
+        """Write a file in one step that is on the disk when this returns; mode and owner stay."""
+        like = None
         if mode is None:
-            mode = stat.S_IMODE(path.stat().st_mode)
+            like = path.stat()
+            mode = stat.S_IMODE(like.st_mode)
         try:
-            _write_beside(self._folder, path, data, mode)
+            _write_beside(self._folder, path, data, mode, like)
         except OSError as error:
             if error.errno != errno.EXDEV:  # .bayesloc/ may lie on another disk
                 raise
-            _write_beside(path.parent, path, data, mode)
+            _write_beside(path.parent, path, data, mode, like)
 
     def _stay_inside(self) -> None:
         """Keep from folders of others.
@@ -181,14 +183,19 @@ def _require(path: Path, before: bytes, file: str) -> None:
         )
 
 
-def _write_beside(folder: Path, path: Path, data: bytes, mode: int) -> None:
+def _write_beside(
+    folder: Path, path: Path, data: bytes, mode: int, like: os.stat_result | None
+) -> None:
     handle, name = tempfile.mkstemp(dir=folder, suffix=PARTIAL)
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
-        Path(name).chmod(mode)
+        if like is not None and hasattr(os, "chown"):
+            with suppress(PermissionError):  # only root may give a file away
+                os.chown(name, like.st_uid, like.st_gid)
+        Path(name).chmod(mode)  # last: a new owner takes some bits away
         Path(name).replace(path)
     except BaseException:
         Path(name).unlink(missing_ok=True)

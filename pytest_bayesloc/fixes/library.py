@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING
 from pytest_bayesloc.domain.masking import masked
 from pytest_bayesloc.domain.tool_record import ToolRecord
 from pytest_bayesloc.domain.words import trigrams, words
+from pytest_bayesloc.fixes import bounded
 from pytest_bayesloc.localization.similarity import cosines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from pytest_bayesloc.fixes.definition import Definition
     from pytest_bayesloc.fixes.tool import Propose
@@ -73,12 +74,18 @@ class Library:
     Args:
         tools: Those at hand, the most trusted source first.
         records: Per name of a tool, what became of its work; of others nothing is known.
+        note: Tells the user, once.
     """
 
     def __init__(
-        self, tools: Iterable[Tool], records: Mapping[str, ToolRecord] | None = None
+        self,
+        tools: Iterable[Tool],
+        records: Mapping[str, ToolRecord] | None = None,
+        note: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._records = records or {}
+        self._note = note
+        self._slow: set[str] = set()
         known: dict[str, Tool] = {}
         for tool in tools:
             known.setdefault(tool.name, self._retired(tool))
@@ -92,11 +99,28 @@ class Library:
         """
         usable = [tool for tool in self.tools if tool.propose is not None]
         found = [
-            Match(tool=tool, similarity=1.0 if tool.definition.matches(error) else likeness)
+            Match(tool=tool, similarity=likeness if tool.definition.error_pattern is None else 1.0)
             for tool, likeness in zip(usable, similarities(error, usable), strict=True)
-            if tool.definition.error_pattern is None or tool.definition.matches(error)
+            if tool.definition.error_pattern is None or self.is_called_for(tool, error)
         ]
         return sorted((match for match in found if match.similarity > LEAST), key=self._order)
+
+    def is_called_for(self, tool: Tool, error: str) -> bool:
+        """Whether a tool has a pattern, and it is found in ``error``."""
+        pattern = tool.definition.error_pattern
+        if pattern is None or tool.name in self._slow:
+            return False
+        if tool.source is Source.PACKAGE:
+            return pattern.search(error) is not None
+        is_found = bounded.found(pattern, error)
+        if is_found is None:
+            self._slow.add(tool.name)
+            self._note(
+                f"The fix tool {tool.name} is left out: its error_pattern is searched for longer "
+                f"than {bounded.LIMIT_S:g} s in one error. Make it simpler: no repetition within "
+                f"a repetition. (broken-tool)"
+            )
+        return bool(is_found)
 
     def worth(self, name: str) -> float:
         """The mean of a tool's success rate."""

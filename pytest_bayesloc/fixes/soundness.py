@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ from pytest_bayesloc.fixes.syntax import tree_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+_ASSERT = re.compile(r"\bassert\b")
 _LEAVES = (ast.Return, ast.Break, ast.Continue, ast.Raise)
 BROAD = frozenset({"", "BaseException", "Exception"})
 _EQUAL = (ast.Eq, ast.NotEq, ast.In, ast.NotIn, ast.Is, ast.IsNot)
@@ -36,11 +38,20 @@ def unsound(before: str, after: str, tests: Sequence[str] = (), code: str = "") 
     old, new = tree_of(before), tree_of(after)
     if new is None:
         return "it does not parse"
-    if old is None:  # what it was can't be told
-        return ""
     own = frozenset(_literals(code)) if code else frozenset()
     values = frozenset(text for test in tests for text in _literals(test))
+    if old is None:  # all that is known of it are its words
+        return _adds_to_words(before, after, _telling(new), values)
     return next(_reasons(old, new, values - own), "")
+
+
+def _adds_to_words(before: str, after: str, told: Iterator[str], values: frozenset[str]) -> str:
+    """Why a text is no fix of one that does not parse; empty if nothing speaks against it."""
+    if len(_ASSERT.findall(before)) > len(_ASSERT.findall(after)):
+        return "it takes away a check"
+    fresh = (text for text in told if text.strip("'\"") not in before)
+    known = next((text for text in fresh if text in values), "")
+    return f"it knows a value of the test: {_head(known)}" if known else ""
 
 
 def _reasons(old: ast.AST, new: ast.AST, values: frozenset[str]) -> Iterator[str]:
@@ -135,13 +146,15 @@ def _answers(old: ast.AST, new: ast.AST, literals: frozenset[str]) -> str:
 
 
 def _telling(tree: ast.AST) -> Iterator[str]:
-    """The constants that are compared for being equal, are cases, or are returned."""
+    """The constants that are compared for being equal, are cases, in tables, or returned."""
     for node in ast.walk(tree):
         told: list[ast.AST] = []
         if isinstance(node, ast.Compare) and any(isinstance(op, _EQUAL) for op in node.ops):
             told = [node.left, *node.comparators]
         elif isinstance(node, ast.MatchValue):
             told = [node.value]
+        elif isinstance(node, ast.Dict):  # a table of answers
+            told = [part for part in (*node.keys, *node.values) if part is not None]
         elif isinstance(node, (ast.Return, ast.IfExp)):
             told = [n for n in ast.iter_child_nodes(node) if not isinstance(n, ast.Compare)]
         for part in told:

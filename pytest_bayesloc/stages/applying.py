@@ -104,8 +104,9 @@ class Applying:
                     continue
                 reporter.write_line(fix.diff)
                 reporter.write(f"Apply this fix by {fix.tool} to {candidate.file}? [y/N/q] ")
-                answer = sys.stdin.readline().strip().lower()
-                if answer in QUIT or not answer:
+                line = sys.stdin.readline()
+                answer = line.strip().lower()
+                if answer in QUIT or not line:  # nobody is there any more
                     return
                 if answer in YES:
                     self.apply(i)

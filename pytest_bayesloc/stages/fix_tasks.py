@@ -1,4 +1,4 @@
-"""What fix tools are told of a group of failing tests, and what they may not change."""
+"""What fix tools are told of a group of failing tests, and what a change of theirs may break."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import ast
 import json
 import os
 import re
-from collections import Counter
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,11 +13,8 @@ from typing import TYPE_CHECKING
 from pytest_bayesloc.collection.source_filter import FileKind
 from pytest_bayesloc.domain.fixing import Level, Task
 from pytest_bayesloc.domain.location import MODULE
-from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import bitset_of
-from pytest_bayesloc.fixes.candidate import Candidate, changed_functions
-from pytest_bayesloc.fixes.syntax import tree_of
-from pytest_bayesloc.inspection.proposals.world import aliases, calls_out, reaching_calls
+from pytest_bayesloc.fixes.candidate import Candidate
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -26,9 +22,9 @@ if TYPE_CHECKING:
     from pytest_bayesloc.collection.sources import Sources
     from pytest_bayesloc.domain.failure import Failure
     from pytest_bayesloc.domain.location import Location
+    from pytest_bayesloc.domain.source import SourceMap
     from pytest_bayesloc.inspection.case import Case
     from pytest_bayesloc.inspection.cases import Group
-    from pytest_bayesloc.stages.reach import Reach
 
 MAX_FAILURES = 3  # of a group whose errors differ
 MAX_PLACES = 8
@@ -140,44 +136,6 @@ def python_files(sources: Sources) -> list[str]:
         if kind is not FileKind.FOREIGN:
             found.setdefault(sources.files.relative(path), kind)
     return sorted(found, key=lambda file: (found[file] is FileKind.TEST, file))
-
-
-def out_of_bounds(candidate: Candidate, never_edited: Collection[str], reach: Reach) -> str:
-    """Why a candidate must not be run: it would change what is done to files or machines.
-
-    Args:
-        candidate: A change of a Python file.
-        never_edited: Functions, methods and modules whose callers are left alone.
-        reach: What else leads out, through functions of the project.
-    """
-    if candidate.level is not Level.SAFE and (name := reach.new_in(*candidate.parts())):
-        return f"it now uses `{name}`, which reaches out of the process"
-    if candidate.target is not None:  # of a function that does not reach out
-        return _reaches_out_now(candidate, never_edited)
-    old = SourceMap(candidate.before, candidate.file)
-    new = SourceMap(candidate.after, candidate.file)
-    before, after = (
-        Counter(reaching_calls(source, source.module, never_edited)) for source in (old, new)
-    )
-    if before != after:
-        changed = next(iter((before - after) + (after - before)))
-        return f"it changes `{changed}`, which reaches out of the process"
-    if candidate.level is Level.SAFE:
-        return ""
-    for where in changed_functions(old, candidate.after):
-        unit = old.unit(where)
-        calls = [] if unit is None else reaching_calls(old, unit, never_edited)
-        if calls:
-            return f"it changes a function that calls `{calls[0]}`"
-    return ""
-
-
-def _reaches_out_now(candidate: Candidate, never_edited: Collection[str]) -> str:
-    tree, whole = tree_of(candidate.parts()[1]), tree_of(candidate.before)
-    if tree is None or whole is None:
-        return "it does not parse"
-    calls = calls_out(tree, aliases(whole), never_edited)
-    return f"it calls `{calls[0]}`, which reaches out of the process" if calls else ""
 
 
 def _unlike(failures: Sequence[Failure]) -> list[Failure]:

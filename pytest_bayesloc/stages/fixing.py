@@ -21,12 +21,12 @@ from pytest_bayesloc.fixes.search import Search
 from pytest_bayesloc.fixes.templates import repairs
 from pytest_bayesloc.inspection.proposals import mutants
 from pytest_bayesloc.inspection.proposals.world import reaches_out
+from pytest_bayesloc.stages.bounds import out_of_bounds
 from pytest_bayesloc.stages.edits import name_of
 from pytest_bayesloc.stages.fix_memory import Tries, tool_records
 from pytest_bayesloc.stages.fix_tasks import (
     N_SUSPECTS,
     covering,
-    out_of_bounds,
     python_files,
     taken_back,
     tasks_of,
@@ -123,7 +123,7 @@ class Fixing:
 
     def _search_all(self, groups: Sequence[Group], cases: Sequence[Case], ends: float) -> None:
         records = tool_records(self.config.rootpath, self.settings.memory, self.note)
-        library = Library(tools_of(self.config, self.note), records)
+        library = Library(tools_of(self.config, self.note), records, self.note)
         self._tell_retired(library, groups)
         files = python_files(self.sources)
         means = _Means(
@@ -140,7 +140,8 @@ class Fixing:
     def _tell_retired(self, library: Library, groups: Sequence[Group]) -> None:
         errors = {f"{f.exc_type}: {f.message}" for group in groups for f in group.failures}
         for tool in library.tools:
-            if "retired" in tool.why_not and any(map(tool.definition.matches, errors)):
+            calls = partial(library.is_called_for, tool)
+            if "retired" in tool.why_not and any(map(calls, errors)):
                 self.note(
                     f"The fix tool {tool.name} is not tried any more ({tool.why_not}). "
                     "(retired-tool)"

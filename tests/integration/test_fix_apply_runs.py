@@ -217,6 +217,27 @@ def test_a_fix_is_not_applied_that_nobody_agrees_to(project: Project, answer: by
     assert "widht" in project.read("shapes.py")
 
 
+def test_who_says_nothing_of_a_fix_is_asked_of_the_next(projects: Projects) -> None:
+    project = projects.make(
+        {
+            "shapes.py": "def area(a):\n    return aa\n\n\ndef edge(b):\n    return bb + b\n",
+            "test_shapes.py": """
+                from shapes import area, edge
+
+                def test_area():
+                    assert area(3) == 3
+
+                def test_edge():
+                    assert edge(3) == 6
+            """,
+        }
+    )
+
+    printed = reviewed(project, b"\nq\n")
+
+    assert printed.count("[y/N/q]") == 2
+
+
 def test_without_a_terminal_nobody_is_asked(project: Project) -> None:
     run = project.run("-q", "--bayesloc-fix=review")
 

@@ -18,7 +18,7 @@ from pytest_bayesloc.fixes.checking import Checker
 from pytest_bayesloc.fixes.library import Library
 from pytest_bayesloc.fixes.search import Search
 from pytest_bayesloc.fixes.shelf import shelf
-from pytest_bayesloc.stages.fix_tasks import out_of_bounds
+from pytest_bayesloc.stages.bounds import out_of_bounds
 from pytest_bayesloc.stages.reach import Reach
 from tests.fakes.project import TextProject
 from tests.integration.snippets import BROKEN, SNIPPETS, TRAPS, Snippet

@@ -8,7 +8,8 @@ the scenes. Then tests decide, as of every other candidate.
 from __future__ import annotations
 
 import ast
-from textwrap import dedent, indent
+import io
+import tokenize
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import PatchError
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.source import Unit
 
 MAX_LINES = 400
+#: Formatted ones come in parts from Python 3.12 on.
+_TEXTS = frozenset({tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING)})
 #: Built-ins that only the careful need to be kept from: a fix may iterate and call its parent.
 _HARMLESS = frozenset({"iter", "next", "super", "getattr", "memoryview", "anext", "aiter"})
 #: Attributes that lead out whatever they are taken from.
@@ -58,7 +61,7 @@ def mended(source: SourceMap, unit: Unit, answer: ProposedCode, named: Collectio
     """
     if not isinstance(unit.node, FunctionNode):
         raise PatchError("it is for code that is no function", slug="llm-gate")
-    text = dedent(answer.text.strip("\r\n").expandtabs(4))
+    text = lines_at(answer.text.strip("\r\n"), "")
     new = only_function(text)
     same_header(unit.node, new)
     _look_through(unit.node, new)
@@ -69,13 +72,42 @@ def mended(source: SourceMap, unit: Unit, answer: ProposedCode, named: Collectio
     if len(own) > MAX_LINES:
         raise refused(f"has {len(own)} lines")
     start, end = unit.location.start_line - 1, unit.location.end_line
-    blanks = " " * unit.node.col_offset
-    body = indent("".join(own[new.lineno - 1 : new.end_lineno]).rstrip("\n") + "\n", blanks)
+    blanks = lines[unit.node.lineno - 1][: unit.node.col_offset]
+    body = lines_at("".join(own[new.lineno - 1 : new.end_lineno]).rstrip("\n") + "\n", blanks)
     changed = "".join([*lines[:start], body, *lines[end:]])
     twin = SourceMap(changed, source.file)
     if twin.is_broken or len(twin.units) < source.units.index(unit):
         raise refused("can't be put in place")
     return changed
+
+
+def lines_at(text: str, blanks: str) -> str:
+    """A function's text with ``blanks`` as the indentation of its first line.
+
+    Lines within a text over several lines stay as they are: their blanks are part of it.
+
+    Raises:
+        PatchError: If the text does not parse.
+    """
+    given = text[: len(text) - len(text.lstrip(" \t"))]
+    try:
+        within = _within_texts(f"if 1:\n{text}" if given else text, 1 + bool(given))
+    except (SyntaxError, tokenize.TokenError) as error:
+        raise refused(f"does not parse ({error})") from error
+    return "".join(
+        line if n in within or not line.strip() else blanks + line.removeprefix(given)
+        for n, line in enumerate(lines_of(text))
+    )
+
+
+def _within_texts(text: str, first: int) -> set[int]:
+    """The lines that begin within a text, counted from line ``first``."""
+    return {
+        line - first
+        for token in tokenize.generate_tokens(io.StringIO(text).readline)
+        if token.type in _TEXTS
+        for line in range(token.start[0] + 1, token.end[0] + 1)
+    }
 
 
 def _look_through(old: FunctionNode, new: FunctionNode) -> None:

@@ -65,8 +65,8 @@ def test_a_whole_definition_is_read() -> None:
 
     assert (made.name, made.args, made.tags) == ("add-brackets", ("fix.py", "--quick"), ("fix",))
     assert (made.priority, made.level, made.auto_apply) == (Priority.HIGH, Level.SAFE, True)
-    assert made.matches("SyntaxError: oops")
-    assert not made.matches("E: SyntaxError: oops")
+    assert made.error_pattern is not None
+    assert made.error_pattern.search("SyntaxError: oops")
     assert made.may_change("src/a.py")
     assert not made.may_change("a.py")
 
@@ -75,7 +75,7 @@ def test_what_is_not_said_is_careful() -> None:
     made = parsed(LEAST, "a.yaml")
 
     assert (made.level, made.auto_apply, made.applies_to) == (Level.UNSAFE, False, ("*.py",))
-    assert not made.matches("anything")
+    assert made.error_pattern is None
 
 
 @pytest.mark.parametrize(("text", "what"), BAD.items())

@@ -130,3 +130,13 @@ def test_a_journal_that_leads_out_is_not_written(tmp_path: Path) -> None:
 
     assert (root / "a.py").read_bytes() == b"before"
     assert (outside / "mine.partial").read_text() == "mine"
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root gives files away")
+def test_a_file_stays_its_owners(root: Path, journal: Journal) -> None:
+    os.chown(root / "a.py", 1234, 4321)
+
+    journal.apply("a.py", OLD, NEW, "one")
+    written = (root / "a.py").stat()
+
+    assert (written.st_uid, written.st_gid) == (1234, 4321)

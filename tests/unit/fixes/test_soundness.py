@@ -40,6 +40,18 @@ UNSOUND = {
         "def f(x):\n    return x\n",
         "def f(x):\n    return 4217 if x else x\n",
     ),
+    "a table of answers": (
+        "def f(x):\n    return x\n",
+        "def f(x):\n    return {'blue': 3}.get(x, x)\n",
+    ),
+    "the expected value in a file that was broken": (
+        "def f(x)\n    return x\n",
+        "def f(x):\n    return 4217\n",
+    ),
+    "a check in a file that was broken": (
+        "def f(x)\n    assert x\n    return x\n",
+        "def f(x):\n    return x\n",
+    ),
     "no syntax": ("def f(x):\n    return x\n", "def f(x)\n    return x\n"),
 }
 SOUND = {

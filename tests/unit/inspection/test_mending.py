@@ -58,6 +58,18 @@ def test_the_function_stands_in_its_place_with_its_decorators(text: str) -> None
     assert rewritten(text) == FILE.replace("# all of it", "# both").replace("net - ", "net + ")
 
 
+@pytest.mark.parametrize("blanks", ["", "    "])
+def test_texts_over_several_lines_stay_as_they_are(blanks: str) -> None:
+    text = (
+        "{0}def total(self):\n{0}    said = '''\n  \tone\n'''\n"
+        "{0}    more = f'''{{said}}\n two'''\n{0}    return (\n{0}        more\n{0}    )\n"
+    )
+    made = rewritten(text.format(blanks))
+
+    assert "        said = '''\n  \tone\n'''\n        more = f'''{said}\n two'''\n" in made
+    assert "        return (\n            more\n        )\n" in made
+
+
 @pytest.mark.parametrize("text", REFUSED)
 def test_what_does_more_is_refused(text: str) -> None:
     with pytest.raises(PatchError) as raised:
