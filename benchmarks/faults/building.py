@@ -54,6 +54,13 @@ def listed(fault: PlantedFault) -> dict[str, object]:
 
 
 def faults_of(name: str) -> dict[str, object]:
-    """The list of one package, as ``build`` wrote it."""
-    found: dict[str, object] = json.loads((LISTED / f"{name}.json").read_text("utf-8"))
+    """The list of one package, as ``build`` wrote it.
+
+    Raises:
+        SystemExit: If there is none.
+    """
+    path = LISTED / f"{name}.json"
+    if not path.is_file():
+        raise SystemExit(f"{name} has no list of faults: `python -m benchmarks.faults build` one")
+    found: dict[str, object] = json.loads(path.read_text("utf-8"))
     return found

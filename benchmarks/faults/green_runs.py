@@ -19,11 +19,11 @@ from posixpath import normpath
 from statistics import mean
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.faults.building import GOALS, SEED
+from benchmarks.faults.building import GOALS, SEED, faults_of
 from benchmarks.faults.collecting import resumed
 from benchmarks.suites.drawing import draw_again
 from benchmarks.suites.measuring import install_plugin
-from benchmarks.suites.planting import Planting, plant, planting_file
+from benchmarks.suites.planting import plant
 from benchmarks.suites.process import run
 from benchmarks.suites.scores import standing
 from benchmarks.suites.subjects import KNOWN
@@ -85,8 +85,8 @@ def collect_green(name: str, *, work: Path, python: Path, plugin: Path, given: G
     kept = root / given.name
     kept.mkdir(parents=True, exist_ok=True)
     try:
-        memory = None if given.git_alone else _remembered(workspace, root)
-        others = _harmless(workspace, work)
+        memory = None if given.git_alone else remembered(workspace, root)
+        others = harmless(workspace, faults_of(name), work)
         options = given.options()
         measure = partial(_measured, workspace, memory=memory, others=others, options=options)
         rows = resumed(faults, kept, measure)
@@ -110,7 +110,7 @@ def variants() -> list[str]:
     return ["", *sorted(path.name for path in RUNS.iterdir() if path.is_dir())]
 
 
-def _remembered(workspace: Workspace, kept: Path) -> Path:
+def remembered(workspace: Workspace, kept: Path) -> Path:
     """What the plugin kept of a green run, as a file beside the tree."""
     memory = kept / "green.sqlite"
     if not memory.is_file():
@@ -123,20 +123,30 @@ def _remembered(workspace: Workspace, kept: Path) -> Path:
     return memory
 
 
+def remind(workspace: Workspace, memory: Path) -> None:
+    """Let the plugin remember that run."""
+    (workspace.tree / MEMORY).parent.mkdir()
+    shutil.copyfile(memory, workspace.tree / MEMORY)
+
+
 def _run(workspace: Workspace, *options: str) -> Finished:
     limit_s = 20 * workspace.known.seconds + 300
     command = workspace.pytest("-q", *options)
     return run(command, cwd=workspace.tree, limit_s=limit_s, log=workspace.root / "green.log")
 
 
-def _harmless(workspace: Workspace, work: Path) -> list[Change]:
-    planting = Planting.load(planting_file(workspace, SEED))
-    n_drawn = planting.n_tried.get("regression", 0)
+def harmless(workspace: Workspace, listed: Mapping[str, Any], work: Path) -> list[Change]:
+    """The changes of a package that no test notices, as they are listed with its faults."""
     workspace.restore()
     drawn = draw_again(
-        workspace, "regression", planting.harmless, n_drawn=n_drawn, seed=SEED, work=work
+        workspace,
+        "regression",
+        listed["harmless"],
+        n_drawn=listed["n_drawn"].get("regression", 0),
+        seed=listed["seed"],
+        work=work,
     )
-    return [drawn[digest] for digest in planting.harmless if digest in drawn]
+    return [drawn[digest] for digest in listed["harmless"] if digest in drawn]
 
 
 def _measured(
@@ -151,11 +161,10 @@ def _measured(
     shuffled = random.Random(fault.digest).sample(others, k=len(others))
     n_others = N_OTHERS
     while True:
-        texts, n_merged = _merged(workspace, fault, shuffled, n_others)
+        texts, n_merged = merged(workspace, fault, shuffled, n_others)
         workspace.plant(texts)
         if memory is not None:
-            (workspace.tree / MEMORY).parent.mkdir()
-            shutil.copyfile(memory, workspace.tree / MEMORY)
+            remind(workspace, memory)
         report = workspace.root / "green.json"
         report.unlink(missing_ok=True)
         ran = _run(workspace, "--bayesloc", f"--bayesloc-report=json:{report}", *options)
@@ -176,7 +185,7 @@ def _measured(
     }
 
 
-def _merged(
+def merged(
     workspace: Workspace, fault: PlantedFault, others: Iterable[Change], n: int
 ) -> tuple[dict[str, str], int]:
     """The fault's texts with up to ``n`` other changes in them, and how many there are."""

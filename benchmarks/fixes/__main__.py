@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from benchmarks.faults.pool import over_packages
 from benchmarks.faults.split import PARTS, VALIDATE, packages_of
 from benchmarks.fixes.reporting import report
-from benchmarks.fixes.running import search_package
+from benchmarks.fixes.running import Plan, search_package
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,17 +31,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = _arguments().parse_intermixed_args(argv)
     work = given.work.resolve()
     names = given.packages or packages_of(given.part)
-    (work / "fixes").mkdir(parents=True, exist_ok=True)
+    plan = Plan(
+        counts={"each": given.each, "mutant": given.mutants, "regression": given.regressions},
+        budget_s=given.budget,
+        knows=given.knowing,
+    )
     if given.command == "report":
-        report(work / "fixes", names)
+        report(plan.folder(work), names)
         return 0
     task = partial(
         search_package,
         work=work,
         python=given.python.absolute(),
         plugin=given.plugin.resolve(),
-        counts={"each": given.each, "mutant": given.mutants, "regression": given.regressions},
-        budget_s=given.budget,
+        plan=plan,
     )
     return over_packages(names, task, jobs=given.jobs)
 
@@ -60,6 +63,8 @@ def _arguments() -> argparse.ArgumentParser:
     add("--each", type=int, default=2, metavar="N", help="faults of each of the shelf's kinds (2)")
     add("--mutants", type=int, default=5, metavar="N", help="mutants a package (5)")
     add("--regressions", type=int, default=5, metavar="N", help="regressions a package (5)")
+    known = "remember a run in which all tests passed, and change more beside the fault"
+    add("--knowing", action="store_true", help=known)
     add("--budget", type=float, default=60.0, metavar="SECONDS", help="of a run (60)")
     add("--work", type=Path, default=cache / "bayesloc-real-suites", metavar="DIR")
     add("--python", type=Path, default=Path(sys.executable), metavar="PY")
