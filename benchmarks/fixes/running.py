@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import random
 import subprocess
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -50,8 +51,9 @@ class Known:
         self, workspace: Workspace, fault: PlantedFault, n_others: int
     ) -> tuple[dict[str, str], int]:
         """Plant a fault; the texts of its files without it, and how many changes are beside it."""
-        mended, _ = merged(workspace, replace(fault, texts={}), self.others, n_others)
-        texts, n_merged = merged(workspace, fault, self.others, n_others)
+        others = random.Random(fault.digest).sample(self.others, k=len(self.others))
+        mended, _ = merged(workspace, replace(fault, texts={}), others, n_others)
+        texts, n_merged = merged(workspace, fault, others, n_others)
         workspace.plant(texts)
         if self.memory is not None:
             remind(workspace, self.memory)
