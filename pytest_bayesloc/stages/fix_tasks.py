@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.inspection.case import Case
     from pytest_bayesloc.inspection.cases import Group
 
+CHANGE = "change"  # the stage of what is taken back
 MAX_FAILURES = 3  # of a group whose errors differ
 MAX_PLACES = 8
 N_SUSPECTS = 5
@@ -117,7 +118,7 @@ def taken_back(case: Case) -> Iterator[Candidate]:
         if text is not None:
             yield Candidate(
                 tools=("take-back",),
-                stage="change",
+                stage=CHANGE,
                 level=Level.UNSAFE,
                 file=where.file,
                 before=change.now.text,

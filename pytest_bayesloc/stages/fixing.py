@@ -25,6 +25,7 @@ from pytest_bayesloc.stages.bounds import out_of_bounds
 from pytest_bayesloc.stages.edits import name_of
 from pytest_bayesloc.stages.fix_memory import Tries, tool_records
 from pytest_bayesloc.stages.fix_tasks import (
+    CHANGE,
     N_SUSPECTS,
     covering,
     python_files,
@@ -276,9 +277,11 @@ class Fixing:
                 f"For fault {number} there is {_counted(hidden, 'fix', 'fixes')} that may change "
                 "what the code means: see it with --bayesloc-fix-unsafe. (unsafe-fix)"
             )
-        if not outcome.verified:
+        # To take a change back mends every failure; what was meant may be to change what is stored.
+        if all(checked.candidate.stage == CHANGE for checked in outcome.verified):
             for candidate in outcome.shown[:N_SHOWN]:
                 self.found.append((_unchecked(number, candidate), candidate))
+        if not outcome.verified:
             for candidate, why in outcome.rejected[:N_SHOWN]:
                 self.note(f"A fix by {candidate.name} is rejected: {why}. (rejected-fix)")
         if outcome.is_over:
