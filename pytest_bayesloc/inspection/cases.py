@@ -11,7 +11,7 @@ from pytest_bayesloc.domain.failure import Origin, Role
 from pytest_bayesloc.domain.result import Fault
 from pytest_bayesloc.inspection.case import Case
 from pytest_bayesloc.inspection.changes import Changes, change_evidence
-from pytest_bayesloc.inspection.guards import refusal
+from pytest_bayesloc.inspection.guards import refusals
 from pytest_bayesloc.inspection.names import name_evidence
 from pytest_bayesloc.inspection.neighbours import Neighbourhood
 from pytest_bayesloc.inspection.suspects import test_suspects
@@ -182,8 +182,7 @@ def open_groups(
     """The failing tests of ``spectrum`` in groups, largest first."""
     by_id = {failure.node_id: failure for failure in failures}
     spectrum = _with_tracebacks(spectrum, failures, reader)
-    guards = {f.node_id: refusal(f, reader.read) for f in failures}
-    plain = _single_owners({n: guard for n, guard in guards.items() if guard is not None})
+    plain = _single_owners(refusals(failures, reader.read))
     keys = {f.node_id: _key(f, plain.get(f.node_id), reader) for f in failures}
     found = []
     for bitset in groups(spectrum, keys):

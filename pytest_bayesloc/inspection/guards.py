@@ -28,7 +28,7 @@ from pytest_bayesloc.inspection.provenance import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from pytest_bayesloc.domain.failure import Failure, Frame
     from pytest_bayesloc.domain.location import Location
@@ -80,6 +80,20 @@ def refusal(failure: Failure, read: ReadMap) -> Guard | None:
         value=owner.value,
         in_fixture=owner.in_fixture,
     )
+
+
+def refusals(failures: Iterable[Failure], read: ReadMap) -> dict[str, Guard]:
+    """Per node id, the guard that ended it; what failed along the same lines is looked at once."""
+    known: dict[tuple[object, object], Guard | None] = {}
+    found = {}
+    for failure in failures:
+        key = (failure.frames, failure.test_locations)
+        if key not in known:
+            known[key] = refusal(failure, read)
+        guard = known[key]
+        if guard is not None:
+            found[failure.node_id] = guard
+    return found
 
 
 def _unit(frame: Frame, read: ReadMap) -> Unit | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import bindparam, delete, func, insert, select, update
 
 from pytest_bayesloc.domain.bug import BugRecord, Setback, State
 from pytest_bayesloc.domain.words import numbered, words
@@ -126,15 +126,19 @@ class Ledger:
                 self._add_failure(bug, failure, symptom.tags)
         tests = select(TEST.c.node_id).where(TEST.c.bug == bug)
         present = set(self.db.execute(tests).scalars())
-        for failure in symptom.failures:
-            node_id = safe(failure.node_id)[:MAX_NODE_ID]
-            values = {"fingerprint": failure.fingerprint, "fate": "failing"}
-            if node_id in present:
-                where = (TEST.c.bug == bug) & (TEST.c.node_id == node_id)
-                self.db.execute(update(TEST).where(where).values(**values))
-            else:
-                present.add(node_id)
-                self.db.execute(insert(TEST).values(bug=bug, node_id=node_id, **values))
+        as_now = {safe(f.node_id)[:MAX_NODE_ID]: f.fingerprint for f in symptom.failures}
+        added = [
+            {"bug": bug, "node_id": node_id, "fingerprint": fingerprint, "fate": "failing"}
+            for node_id, fingerprint in as_now.items()
+            if node_id not in present
+        ]
+        if added:  # a broken import fails every test there is: one statement for all
+            self.db.execute(insert(TEST), added)
+        again = [{"test": n, "now": as_now[n]} for n in sorted(present.intersection(as_now))]
+        if again:
+            is_it = (TEST.c.bug == bug) & (TEST.c.node_id == bindparam("test"))
+            change = update(TEST).where(is_it).values(fingerprint=bindparam("now"), fate="failing")
+            self.db.execute(change, again)
 
     def _add_failure(self, bug: int, failure: TestFailure, tags: Iterable[str]) -> None:
         signature = safe(failure.signature)[:200]
