@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.source import Unit
 
 KIND = "fix"
+CHANGE = "change"  # the stage of what takes a change back
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +86,7 @@ def patch_of(candidate: Candidate) -> InspectionPatch:
         changed = [candidate.target]
     else:
         source = SourceMap(candidate.before, candidate.file, is_test=candidate.is_test)
-        changed = changed_functions(source, candidate.after)
+        changed = _innermost(source, candidate.after)
     target, *others = changed or [_place(candidate)]
     return InspectionPatch(
         target=target,
@@ -108,12 +109,36 @@ def _place(candidate: Candidate) -> Location:
 
 def changed_functions(source: SourceMap, after: str) -> list[Location]:
     """The outermost functions whose bodies are all that differs; nothing if more does."""
+    return [unit.location for unit, _ in _changed(source, after)]
+
+
+def _innermost(source: SourceMap, after: str) -> list[Location]:
+    """The same, but of functions that differ in functions within them alone, those.
+
+    What a decorator or a factory made at an import is reached by nothing else.
+    """
+    of = {id(unit.node): unit.location for unit in source.units}
+    pending = [(old.node, now.node) for old, now in _changed(source, after)]
+    found = []
+    while pending:
+        old, now = pending.pop(0)
+        if _frame(old) != _frame(now):
+            found.append(of[id(old)])
+            continue
+        pairs = zip(_functions_in(old), _functions_in(now), strict=True)
+        pending += [(a, b) for a, b in pairs if ast.dump(a) != ast.dump(b)]
+    return found
+
+
+def _changed(source: SourceMap, after: str) -> list[tuple[Unit, Unit]]:
     new = SourceMap(after, source.file, is_test=source.is_test)
-    if source.is_broken or new.is_broken or _frame(source) != _frame(new):
+    if source.is_broken or new.is_broken:
+        return []
+    if _frame(source.module.node) != _frame(new.module.node):
         return []
     # The same frame holds the same functions in the same order.
     pairs = zip(_outermost(source), _outermost(new), strict=True)
-    return [old.location for old, now in pairs if _body(old) != _body(now)]
+    return [(old, now) for old, now in pairs if ast.dump(old.node) != ast.dump(now.node)]
 
 
 def _outermost(source: SourceMap) -> list[Unit]:
@@ -121,18 +146,22 @@ def _outermost(source: SourceMap) -> list[Unit]:
     return [unit for unit in units if "<locals>" not in unit.location.qualname]
 
 
-def _body(unit: Unit) -> list[str]:
-    return [ast.dump(statement) for statement in getattr(unit.node, "body", ())]
-
-
-def _frame(source: SourceMap) -> str:
-    """The file without the bodies of its outermost functions."""
-    tree = deepcopy(source.module.node)
-    pending: list[ast.AST] = [tree]
+def _functions_in(node: ast.AST) -> list[ast.AST]:
+    """The functions in a syntax tree that are in no other function of it."""
+    found: list[ast.AST] = []
+    pending = list(ast.iter_child_nodes(node))
     while pending:
-        node = pending.pop()
-        if isinstance(node, FunctionNode):
-            node.body = []
-            continue
-        pending.extend(ast.iter_child_nodes(node))
-    return ast.dump(tree)
+        child = pending.pop(0)
+        if isinstance(child, FunctionNode):
+            found.append(child)
+        else:
+            pending = [*ast.iter_child_nodes(child), *pending]
+    return found
+
+
+def _frame(tree: ast.AST) -> str:
+    """A syntax tree without the bodies of the functions in it."""
+    copy = deepcopy(tree)
+    for function in _functions_in(copy):
+        function.body = []  # type: ignore[attr-defined]  # a function has one
+    return ast.dump(copy)

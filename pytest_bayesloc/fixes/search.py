@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import ToolError
 from pytest_bayesloc.domain.fixing import Level, Task
-from pytest_bayesloc.fixes.candidate import Candidate
+from pytest_bayesloc.fixes.candidate import CHANGE, Candidate
 from pytest_bayesloc.fixes.checking import Checked, Status
 from pytest_bayesloc.fixes.library import N_BEST
 from pytest_bayesloc.fixes.soundness import unsound
@@ -258,7 +258,7 @@ class Search:
             return
         is_code = candidate.file.endswith(".py")
         why = ""
-        if is_code:
+        if is_code and candidate.stage != CHANGE:  # that was there, and ran
             before, after = candidate.parts()
             why = unsound(before, after, self.tests, candidate.before) or self.forbids(candidate)
         if why:

@@ -41,6 +41,8 @@ class Case:
         model: Name of the belief model.
         raising: Where the traceback says that the exception was raised.
         changes: What changed since the tests passed; empty if that is not known.
+        cause: The changes that have to be taken back together for the failing tests to pass, as
+            far as that was tried.
         without: Kinds of evidence that are left out.
         stop: Why the loop ended.
         history: The likeliest locations: at first, then after each step.
@@ -62,6 +64,7 @@ class Case:
     model: str
     raising: frozenset[Location] = frozenset()
     changes: Changes = field(default_factory=Changes)
+    cause: tuple[Location, ...] = ()
     without: frozenset[str] = frozenset()
     stop: str = ""
     history: list[tuple[tuple[Location, float], ...]] = field(default_factory=list)

@@ -14,7 +14,7 @@ from pytest_bayesloc.collection.source_filter import FileKind
 from pytest_bayesloc.domain.fixing import Level, Task
 from pytest_bayesloc.domain.location import MODULE
 from pytest_bayesloc.domain.spectrum import bitset_of
-from pytest_bayesloc.fixes.candidate import Candidate
+from pytest_bayesloc.fixes.candidate import CHANGE, Candidate
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from pytest_bayesloc.inspection.case import Case
     from pytest_bayesloc.inspection.cases import Group
 
-CHANGE = "change"  # the stage of what is taken back
 MAX_FAILURES = 3  # of a group whose errors differ
 MAX_PLACES = 8
 N_SUSPECTS = 5
@@ -109,22 +108,25 @@ def covering(group: Group, target: Location, sources: Sources) -> tuple[str, ...
 
 
 def taken_back(case: Case) -> Iterator[Candidate]:
-    """The likeliest of what changed since the tests passed, as it was then."""
+    """What changed since the tests passed, as it was then; first what was seen to be enough."""
     changes = case.changes
     known = [where for where in changes.code if where in case.belief.probabilities]
-    for where in sorted(known, key=lambda where: (-case.belief.p(where), where))[:N_SUSPECTS]:
-        change = changes.files[where.file]
-        text = change.reverted([where])
+    likeliest = sorted(known, key=lambda where: (-case.belief.p(where), where))[:N_SUSPECTS]
+    tries = [case.cause] if len({where.file for where in case.cause}) == 1 else []
+    for chosen in (*tries, *((where,) for where in likeliest)):
+        first = chosen[0]
+        text = changes.files[first.file].reverted(chosen)
         if text is not None:
+            names = " and ".join(where.qualname for where in chosen)
             yield Candidate(
                 tools=("take-back",),
                 stage=CHANGE,
                 level=Level.UNSAFE,
-                file=where.file,
-                before=change.now.text,
+                file=first.file,
+                before=changes.files[first.file].now.text,
                 after=text,
-                message=f"take back what changed in {where.qualname} since {changes.since}",
-                line=where.start_line,
+                message=f"take back what changed in {names} since {changes.since}",
+                line=first.start_line,
             )
 
 

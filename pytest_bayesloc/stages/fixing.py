@@ -13,7 +13,7 @@ from pytest_bayesloc.domain.errors import BayeslocError
 from pytest_bayesloc.domain.fixing import Fix, Level
 from pytest_bayesloc.execution.command import command_for
 from pytest_bayesloc.execution.local import LocalRunner
-from pytest_bayesloc.fixes.candidate import Candidate, patch_of
+from pytest_bayesloc.fixes.candidate import CHANGE, Candidate, patch_of
 from pytest_bayesloc.fixes.checking import Checker
 from pytest_bayesloc.fixes.index import Index
 from pytest_bayesloc.fixes.library import Library
@@ -25,7 +25,6 @@ from pytest_bayesloc.stages.bounds import out_of_bounds
 from pytest_bayesloc.stages.edits import name_of
 from pytest_bayesloc.stages.fix_memory import Tries, tool_records
 from pytest_bayesloc.stages.fix_tasks import (
-    CHANGE,
     N_SUSPECTS,
     covering,
     python_files,

@@ -204,6 +204,33 @@ def test_warnings_that_the_suite_makes_errors_do_not_matter(projects: Projects) 
     assert fixed(project.localize(SUGGEST, "-Werror")) == [("missing-import", True)]
 
 
+def test_what_a_decorator_made_at_an_import_is_mended(projects: Projects) -> None:
+    project = projects.make(
+        {
+            "shout.py": """
+                def loud(function):
+                    def wrapper(name):
+                        return function(nme).upper()
+                    return wrapper
+
+
+                @loud
+                def hello(name):
+                    return f"hello {name}"
+                """,
+            "test_shout.py": """
+                from shout import hello
+
+
+                def test_hello():
+                    assert hello("ada") == "HELLO ADA"
+                """,
+        }
+    )
+
+    assert fixed(project.localize(SUGGEST)) == [("misspelt-name", True)]
+
+
 def test_what_no_edit_mends_is_taken_back(projects: Projects) -> None:
     project = projects.make(
         {
@@ -233,7 +260,7 @@ def test_what_no_edit_mends_is_taken_back(projects: Projects) -> None:
 
     run = project.localize(SUGGEST, "--bayesloc-fix-unsafe", lean=False)
 
-    (fix,) = run.document["fixes"]
+    fix = run.document["fixes"][0]
     assert (fix["tool"], fix["stage"], fix["verified"]) == ("take-back", "change", True)
     assert fix["words"] == "take back what changed in initials since the tests last passed"
     assert project.read("words.py") == red

@@ -59,6 +59,7 @@ class Counterfactual(Kind):
             tried = _try(case, [where], bench)
             if tried is not None:
                 was_fresh = tried.rerun.how == FRESH
+                case.cause = (where,) if tried.repairs else ()
                 yield where, _finding(tried, [where], case.changes)
             if not bench.left_s() or (tried is not None and tried.repairs):
                 return
@@ -165,6 +166,7 @@ def _together(
         return True
 
     smallest = minimal(changed, repairs) if changed and repairs(changed) else []
+    case.cause = tuple(smallest)
     known = case.belief.probabilities
     for where in dict.fromkeys(suspect_of(changed, known) for changed in smallest):
         if best is not None:
