@@ -27,7 +27,8 @@ def out_of_bounds(candidate: Candidate, never_edited: Collection[str], reach: Re
         never_edited: Functions, methods and modules whose callers are left alone.
         reach: What else leads out, through functions of the project.
     """
-    if candidate.level is not Level.SAFE and (name := reach.new_in(*candidate.parts())):
+    parts = (*candidate.parts(), candidate.before)
+    if candidate.level is not Level.SAFE and (name := reach.new_in(*parts)):
         return f"it now uses `{name}`, which reaches out of the process"
     if candidate.target is not None:  # of a function that does not reach out
         return _reaches_out_now(candidate, never_edited)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from pytest_bayesloc.domain.source import ScopeNode
+from pytest_bayesloc.fixes.syntax import BUILT_IN, tree_of
 from pytest_bayesloc.inspection.proposals.world import reaching_calls
 
 if TYPE_CHECKING:
@@ -55,9 +58,20 @@ class Reach:
             self._known[name] = found
         return self._known[name]
 
-    def new_in(self, before: str, after: str) -> str:
-        """A name that ``after`` has and ``before`` has not, and that leads out; empty if none."""
-        fresh = _names(after) - _names(before)
+    def new_in(self, before: str, after: str, module: str = "") -> str:
+        """A name that ``after`` has and ``before`` has not, and that leads out; empty if none.
+
+        Args:
+            before: Text of a function, or of a file.
+            after: The same with a change.
+            module: Text of the file: where it does not bind the name of a built-in, that is one.
+        """
+        names, attributes = _names(after)
+        old_names, old_attributes = _names(before)
+        fresh = names - old_names - old_attributes
+        if module and not fresh.isdisjoint(BUILT_IN):
+            fresh -= BUILT_IN - _bound(module)
+        fresh |= attributes - old_names - old_attributes
         return next((name for name in sorted(fresh) if self.reaches(name)), "")
 
     def _step(self, name: str) -> tuple[bool, set[str]]:
@@ -100,11 +114,28 @@ def _last(function: ast.expr) -> str:
     return function.id if isinstance(function, ast.Name) else ""
 
 
-def _names(text: str) -> set[str]:
-    """All names and attributes of a text; nothing if it does not parse."""
-    try:
-        nodes = list(ast.walk(ast.parse(text)))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return set()
+def _names(text: str) -> tuple[set[str], set[str]]:
+    """All names, and all attributes, of a text; none if it does not parse."""
+    tree = tree_of(text)
+    nodes = [] if tree is None else list(ast.walk(tree))
     names = {node.id for node in nodes if isinstance(node, ast.Name)}
-    return names | {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    return names, {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+
+
+@lru_cache(maxsize=16)  # each candidate asks for the same file
+def _bound(module: str) -> frozenset[str]:
+    """The names that a file binds, in whatever scope; all built-ins if it can't be told."""
+    tree = tree_of(module)
+    if tree is None:
+        return BUILT_IN
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ScopeNode):
+            found.add(node.name)
+        elif isinstance(node, ast.alias):
+            found.add(node.asname or node.name.partition(".")[0])
+        elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            found.add(node.id)
+        elif isinstance(node, ast.arg):
+            found.add(node.arg)
+    return BUILT_IN if "*" in found else frozenset(found)

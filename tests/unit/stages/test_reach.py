@@ -28,6 +28,9 @@ class Store:
     def empty(self):
         tidy(self.folder)
 
+    def set(self):
+        self.empty()
+
 def count(names):
     return len(names)
 """
@@ -81,3 +84,24 @@ def test_only_what_is_new_counts() -> None:
 
     assert reach().new_in(before, before + "    return count(folder)\n") == ""
     assert reach().new_in(before, before + "    return map(wipe, folder)\n") == "wipe"
+
+
+@pytest.mark.parametrize(
+    ("module", "leads"),
+    [
+        ("x = 1\n", False),
+        ("from store import set\n", True),
+        ("from store import *\n", True),
+        ("def f(set):\n    return set\n", True),
+        ("class A:\n    def set(self):\n        pass\n", True),
+        ("def (", True),
+        ("", True),
+    ],
+)
+def test_a_built_in_leads_nowhere_where_nothing_else_has_its_name(
+    module: str, *, leads: bool
+) -> None:
+    before, after = "def f(x):\n    return x\n", "def f(x):\n    return set(x)\n"
+
+    assert bool(reach().new_in(before, after, module)) is leads
+    assert reach().new_in(before, after.replace("set(x)", "x.set()"), "x = 1\n")
