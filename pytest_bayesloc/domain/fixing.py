@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 
     from pytest_bayesloc.domain.location import Location
 
+#: What restores code as it was when the tests passed.
+TAKE_BACK = "take-back"
+
 
 class Level(str, Enum):
     """How far a tool may go.

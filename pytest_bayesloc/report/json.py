@@ -7,7 +7,7 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.evidence import Outcome
-from pytest_bayesloc.domain.fixing import Level
+from pytest_bayesloc.domain.fixing import TAKE_BACK, Level
 from pytest_bayesloc.domain.inspection import Effect
 from pytest_bayesloc.report.failures import MAX_FAILURES, failures_to_json
 from pytest_bayesloc.report.memory import memory_to_json
@@ -229,12 +229,13 @@ def _fixes(result: Result, faults: Sequence[Fault]) -> list[dict[str, object]]:
     """What was searched for; where nothing was, what inspections came across."""
     if result.fixes is not None:
         return [_fix(fix) for fix in result.fixes if fix.fault <= len(faults)]
-    return [
-        _come_across(number, inspection)
+    seen = {
+        (number, inspection.diff): _come_across(number, inspection)
         for number, fault in enumerate(faults, 1)
         for inspection in fault.inspections
-        if inspection.evidence.outcome is Outcome.MUTANT_REPAIRS
-    ]
+        if inspection.evidence.outcome in {Outcome.MUTANT_REPAIRS, Outcome.REVERT_REPAIRS}
+    }
+    return list(seen.values())
 
 
 def _fix(fix: Fix) -> dict[str, object]:
@@ -259,16 +260,16 @@ def _fix(fix: Fix) -> dict[str, object]:
 
 
 def _come_across(fault: int, inspection: Inspection) -> dict[str, object]:
-    """An edit that turned the failing tests green and broke no test that was tried."""
-    trial = next(t for t in inspection.trials if t.effect is Effect.REPAIRS)
+    """What turned the failing tests green: an edit that broke no test, or older code."""
+    words = next((t.words for t in inspection.trials if t.effect is Effect.REPAIRS), "")
     return {
         "fault": fault,
         "step": inspection.step,
-        "tool": clip(trial.words.partition(",")[0]),
+        "tool": clip(words.partition(",")[0] or TAKE_BACK),
         "stage": "inspection",
         "level": Level.UNSAFE.value,
         "target": _location(inspection.target),
-        "words": clip(trial.words),
+        "words": clip(words or "take back what changed"),
         "diff": clip(inspection.diff, MAX_BLOCK),
         "verified": False,
         "n_failing": 0,

@@ -5,11 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pytest_bayesloc.domain.fixing import TAKE_BACK
 from pytest_bayesloc.report.rows import Place, Why, place, why_of, words_of
 from pytest_bayesloc.report.text import count, one_line, percent, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+TREATS = "It may treat the symptom rather than the cause."
+LOSES = "It loses what the change was to do."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +63,7 @@ class FixView:
     """A change that may mend the fault.
 
     ``said`` is what was checked, ``level`` how far it goes, and ``next_step`` how to have it; empty
-    where it is an inspection's.
+    where it is an inspection's. ``caution`` is what it may be otherwise.
     """
 
     place: Place
@@ -68,6 +72,7 @@ class FixView:
     level: str
     next_step: str
     diff: tuple[DiffLine, ...]
+    caution: str = ""
 
     @property
     def changed(self) -> tuple[DiffLine, ...]:
@@ -107,6 +112,7 @@ def fix_of(fix: Mapping[str, Any]) -> FixView:
         level="" if fix["stage"] == "inspection" else one_line(fix["level"]),
         next_step=f"git apply {one_line(patch)}" if patch and not fix["applied"] else "",
         diff=tuple(diff_lines(fix["diff"])),
+        caution="" if not fix["diff"] else LOSES if fix["tool"] == TAKE_BACK else TREATS,
     )
 
 
@@ -114,7 +120,8 @@ def _checked(fix: Mapping[str, Any], name: str) -> str:
     """What a change was checked against, in a sentence."""
     if fix["stage"] == "inspection":
         n = count(len(fix["checked"]), "test")
-        return f"with this edit of {name}, {n} passed (nothing was changed)"
+        how = f"{name} as it was" if fix["tool"] == TAKE_BACK else f"this edit of {name}"
+        return f"with {how}, {n} passed (nothing was changed)"
     by = f"by {one_line(fix['tool'])}: {one_line(fix['words'])}"
     if not fix["verified"]:
         why = "not checked: it changes a test" if fix["diff"] else "nothing was changed"

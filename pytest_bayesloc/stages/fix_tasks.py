@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.collection.source_filter import FileKind
-from pytest_bayesloc.domain.fixing import Level, Task
+from pytest_bayesloc.domain.fixing import TAKE_BACK, Level, Task
 from pytest_bayesloc.domain.location import MODULE
 from pytest_bayesloc.domain.spectrum import bitset_of
 from pytest_bayesloc.fixes.candidate import CHANGE, Candidate
@@ -119,7 +119,7 @@ def taken_back(case: Case) -> Iterator[Candidate]:
         if text is not None:
             names = " and ".join(where.qualname for where in chosen)
             yield Candidate(
-                tools=("take-back",),
+                tools=(TAKE_BACK,),
                 stage=CHANGE,
                 level=Level.UNSAFE,
                 file=first.file,

@@ -227,30 +227,52 @@ def test_without_calls_between_functions_nothing_is_drawn(document: dict[str, An
 # -- what to do now
 
 
+def a_fix(document: dict[str, Any], **more: object) -> dict[str, Any]:
+    """A verified change of the first suspect; ``more`` says otherwise."""
+    target = {name: document["ranking"][0][name] for name in ("file", "qualname", "start_line")}
+    return {
+        "fault": 1,
+        "step": None,
+        "tool": "misspelt-name",
+        "stage": "tool",
+        "level": "safe",
+        "target": {**target, "end_line": 2, "is_test": False},
+        "words": "it is `width`",
+        "diff": "-a\n+b\n",
+        "verified": True,
+        "n_failing": 2,
+        "n_passing": 5,
+        "checked": [],
+        "seconds": 0.1,
+        "worth": 0.5,
+        "patch_file": ".bayesloc/fixes/1.patch",
+        "applied": False,
+        **more,
+    }
+
+
+@pytest.mark.parametrize(
+    ("tool", "said", "caution"),
+    [
+        ("swapped-operands", "with this edit of", "It may treat the symptom"),
+        ("take-back", "as it was, 0 tests passed", "It loses what the change was to do."),
+    ],
+)
+def test_what_inspections_came_across_is_shown_with_a_caution(
+    document: dict[str, Any], read_source: ReadSource, tool: str, said: str, caution: str
+) -> None:
+    document["fixes"] = [a_fix(document, stage="inspection", tool=tool, patch_file=None)]
+
+    (shown,) = page(document, read_source).faults[0].fixes
+
+    assert said in shown.said
+    assert shown.caution.startswith(caution)
+
+
 def test_a_verified_change_is_the_first_thing_to_do(
     document: dict[str, Any], read_source: ReadSource
 ) -> None:
-    target = {name: document["ranking"][0][name] for name in ("file", "qualname", "start_line")}
-    document["fixes"] = [
-        {
-            "fault": 1,
-            "step": None,
-            "tool": "misspelt-name",
-            "stage": "tool",
-            "level": "safe",
-            "target": {**target, "end_line": 2, "is_test": False},
-            "words": "it is `width`",
-            "diff": "-a\n+b\n",
-            "verified": True,
-            "n_failing": 2,
-            "n_passing": 5,
-            "checked": [],
-            "seconds": 0.1,
-            "worth": 0.5,
-            "patch_file": ".bayesloc/fixes/1.patch",
-            "applied": False,
-        }
-    ]
+    document["fixes"] = [a_fix(document)]
 
     first, second = page(document, read_source).faults
 
