@@ -25,7 +25,7 @@ class Series:
         number: From 1, the label at the end of its line.
         name: Qualified name and place.
         points: ``x,y x,y ...`` as SVG wants them.
-        dots: The same, one by one, each with its step; 0 is the prior.
+        dots: The same, one by one, each with its step; 0 is the start.
         label_x: Where its label stands: right of its last point.
         label_y: The same, clear of the others.
         first: Its first known probability.
@@ -85,7 +85,7 @@ def chart(history: Sequence[Sequence[Mapping[str, Any]]], threshold: float) -> C
         top=TOP,
         bottom=BOTTOM,
         series=series,
-        x_ticks=tuple((_x(i, last), str(i) if i else "prior") for i in range(0, last + 1, every)),
+        x_ticks=tuple((_x(i, last), str(i) if i else "start") for i in range(0, last + 1, every)),
         y_ticks=tuple((_y(p), percent(p)) for p in (0.0, 0.25, 0.5, 0.75, 1.0)),
         steps=tuple((_x(i, last), i) for i in range(1, last + 1)),
         reach=round((RIGHT - LEFT) / last / 2, 2),

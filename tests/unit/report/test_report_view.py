@@ -170,5 +170,5 @@ def test_a_long_search_has_ten_ticks_or_so() -> None:
     drawn = chart([step(add=0.5)] * 101, 0.9)
 
     assert drawn is not None
-    assert [label for _, label in drawn.x_ticks][:3] == ["prior", "10", "20"]
+    assert [label for _, label in drawn.x_ticks][:3] == ["start", "10", "20"]
     assert len(drawn.x_ticks) == 11
