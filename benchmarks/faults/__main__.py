@@ -79,7 +79,7 @@ def _report(given: argparse.Namespace) -> int:
 
 
 def _smoke(given: argparse.Namespace) -> int:
-    return smoke(work=given.work, python=given.python)
+    return smoke(work=given.work, python=given.python, jobs=given.jobs)
 
 
 def _compare(given: argparse.Namespace) -> int:

@@ -30,7 +30,7 @@ def over_packages(names: Sequence[str], task: Callable[[str], str], *, jobs: int
         raise SystemExit(f"{', '.join(unknown)}: not in the table. Known: {', '.join(KNOWN)}.")
     context = multiprocessing.get_context("spawn")
     n_failed = 0
-    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_follow_parent) as pool:
+    with ProcessPoolExecutor(jobs, mp_context=context, initializer=follow_parent) as pool:
         futures = {pool.submit(task, name): name for name in names}
         try:
             for future in as_completed(futures):
@@ -45,7 +45,7 @@ def over_packages(names: Sequence[str], task: Callable[[str], str], *, jobs: int
     return int(n_failed > 0)
 
 
-def _follow_parent() -> None:
+def follow_parent() -> None:
     """Ctrl-C goes to the parent; a worker ends with it, however it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()

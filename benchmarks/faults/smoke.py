@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from statistics import mean
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.faults.building import faults_of
+from benchmarks.faults.pool import follow_parent
 from benchmarks.suites.change import Place
 from benchmarks.suites.drawing import draw_again
 from benchmarks.suites.measuring import install_plugin, measure
@@ -29,21 +33,16 @@ LIMIT_S = 120.0
 LEAST_TOP_5 = 0.5
 
 
-def smoke(*, work: Path, python: Path) -> int:
+def smoke(*, work: Path, python: Path, jobs: int) -> int:
     """Run them; 0 if all could be made again and the plugin behaved, else 1."""
     rows: list[Row] = []
-    n_wrong = 0
-    for name in PACKAGES:
-        workspace = prepare(KNOWN[name], work=work, python=python)
-        install_plugin(workspace, CHECKOUT)
-        try:
-            for fault in remade(workspace, faults_of(name), COUNTS, work=work):
-                row = measure(workspace, fault, options=(), limit_s=LIMIT_S)
-                n_wrong += bool(row.troubles)
-                rows.append(row)
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(jobs, mp_context=context, initializer=follow_parent) as pool:
+        for measured in pool.map(partial(_measured, work=work, python=python), PACKAGES):
+            for row in measured:
                 _print(row)
-        finally:
-            workspace.restore()
+            rows += measured
+    n_wrong = sum(bool(row.troubles) for row in rows)
     n_wanted = len(PACKAGES) * sum(COUNTS.values())
     code = [row.places["posterior"] for row in rows if row.kind in {"regression", "mutant"}]
     top = score(code).top
@@ -53,6 +52,19 @@ def smoke(*, work: Path, python: Path) -> int:
         f"{mean(row.ratio for row in rows):.1f} times the plain run"
     )
     return int(n_wrong > 0 or len(rows) < n_wanted or top[2] < LEAST_TOP_5)
+
+
+def _measured(name: str, *, work: Path, python: Path) -> list[Row]:
+    """What came of the faults of one package."""
+    workspace = prepare(KNOWN[name], work=work, python=python)
+    install_plugin(workspace, CHECKOUT)
+    try:
+        return [
+            measure(workspace, fault, options=(), limit_s=LIMIT_S)
+            for fault in remade(workspace, faults_of(name), COUNTS, work=work)
+        ]
+    finally:
+        workspace.restore()
 
 
 def remade(
