@@ -34,8 +34,8 @@ def main(wanted: list[str]) -> int:
     command = [sys.executable, "-m", "tox", "run", "-e", ",".join(environments)]
     print("$", " ".join(["tox", *command[3:]]), flush=True)
     # Where a Python is missing, the tests are skipped in plain sight, never fetched behind it.
-    # Tests wait for runs of their own: one worker more than there are cores keeps these busy.
-    workers = str((os.cpu_count() or 1) + 1)
+    # Tests wait for runs of their own: two workers more than there are cores keep these busy.
+    workers = str((os.cpu_count() or 1) + 2)
     environment = {
         "UV_PYTHON_DOWNLOADS": "never",
         "PYTEST_XDIST_AUTO_NUM_WORKERS": workers,
