@@ -23,6 +23,7 @@ import tempfile
 import time
 from contextlib import closing, suppress
 from importlib.util import find_spec
+from itertools import zip_longest
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -247,7 +248,9 @@ def untrue(root: Path) -> Iterator[str]:
         written = report.read_text(encoding="utf-8") if report.exists() else "{}"
         rankings.append(json.loads(written).get("ranking"))
     if rankings[0] != rankings[1]:
-        yield f"another ranking than that of a full trace: {rankings[0]}\n{rankings[1]}"
+        places = zip_longest(*(ranking or () for ranking in rankings))
+        first = next(pair for pair in places if pair[0] != pair[1])
+        yield f"another ranking than that of a full trace, first: {first[0]}\n{first[1]}"
 
 
 def undisturbed(root: Path, options: Sequence[str]) -> bytes:

@@ -33,6 +33,8 @@ class Recorded:
         imported: Node ids of the test files that could be collected, with their window.
         imports: The windows in which modules were imported, before any test ran, with the node id
             of the test module that did; of conftest files, an empty one.
+        unordered: Those of them that don't tell who imports first: nobody watched, or only some
+            test modules were imported there.
         cached: The windows that were not traced, since it is known what they execute, with what
             their test or test module is known as.
         spoilt: The windows of which a part is missing: something took the trace function away.
@@ -52,6 +54,7 @@ class Recorded:
     rows: list[Row] = field(default_factory=list)
     imported: dict[str, int] = field(default_factory=dict)
     imports: dict[int, str] = field(default_factory=dict)
+    unordered: set[int] = field(default_factory=set)
     cached: dict[int, str] = field(default_factory=dict)
     spoilt: set[int] = field(default_factory=set)
     is_broken: bool = False

@@ -61,6 +61,7 @@ class Recorder:
         self._warn = warn
         self.recorded.n_windows = START_UP + 1
         self.recorded.imports[START_UP] = ""
+        self.recorded.unordered.add(START_UP)
         #: The window that is being recorded.
         self.current: int | None = None
         self._item: pytest.Item | None = None  # the last one that ran here
@@ -91,6 +92,9 @@ class Recorder:
             self.recorded.cached[START_UP] = self.recorded.imports[START_UP]
         elif self._begin(early=early):
             self.switch(START_UP)
+        else:
+            return
+        self.recorded.unordered.discard(START_UP)
 
     def _see_child_processes(self) -> None:
         begin = self._children or data_file()
@@ -231,7 +235,8 @@ class Recorder:
         ):
             self.recorded.cached[window] = collector.nodeid
         else:
-            self._begin()
+            if not self._begin():
+                self.recorded.unordered.add(window)
             self.switch(window)
         try:
             report = yield

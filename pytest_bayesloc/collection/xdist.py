@@ -49,6 +49,7 @@ def encode(recorded: Recorded, files: Iterable[str] = ()) -> str:
             "windows_of": recorded.windows_of,
             "imported": recorded.imported,
             "imports": list(recorded.imports.items()),
+            "unordered": sorted(recorded.unordered),
             "cached": list(recorded.cached.items()),
             "failures": {n: raw for n, raw in recorded.failures.items() if _is_collection(raw)},
             "footprints": recorded.footprints,
@@ -84,6 +85,7 @@ def merge(recorded: Recorded, text: str) -> None:
     for node_id, window in data["imported"].items():
         recorded.imported.setdefault(node_id, window + offset)
     recorded.imports.update((window + offset, name) for window, name in data["imports"])
+    recorded.unordered.update(window + offset for window in data.get("unordered", ()))
     recorded.cached.update((window + offset, name) for window, name in data["cached"])
     recorded.n_windows = highest + 1
     recorded.spoilt.update(window + offset for window in data["spoilt"])

@@ -118,7 +118,12 @@ class Tracing:
         finally:
             runner.close()
         if told:
-            merge(self.recorder.recorded, told)
+            recorded = self.recorder.recorded
+            n_windows = recorded.n_windows
+            is_ordered = not recorded.unordered.issuperset(recorded.imports)
+            merge(recorded, told)
+            if is_ordered:  # what is imported there first may not be first in the whole run
+                recorded.unordered.update(w for w in recorded.imports if w >= n_windows)
 
 
 def note_empty_spectrum(files: SourceFilter, note: Callable[[str], None]) -> None:

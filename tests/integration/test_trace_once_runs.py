@@ -202,6 +202,31 @@ def test_import_is_credited_to_who_imports_first_in_this_run(known: Project) -> 
     assert once.document["ranking"] == again.document["ranking"] == always.document["ranking"]
 
 
+@pytest.mark.parametrize("mode", ["on-failure", "never"])
+def test_run_that_watches_no_import_leaves_what_is_known_of_them(known: Project, mode: str) -> None:
+    known.write(
+        {
+            "shop/words.py": "def word():\n    return 'a'\n",
+            "tests/test_one.py": "import shop.words\n\n\ndef test_one():\n    assert shop\n",
+            "tests/test_two.py": """
+                from shop.words import word
+
+
+                def test_two():
+                    assert word() == "a"
+                """,
+        }
+    )
+    known.run("-q")
+    edit(known, "shop/words.py", "return 'a'", "return 'b'")
+    known.run("-q", f"--bayesloc-collect={mode}")
+
+    once = known.localize()
+    always = known.localize("--bayesloc-collect=always")
+
+    assert once.document["ranking"] == always.document["ranking"]
+
+
 def test_new_test_is_traced_alone(known: Project) -> None:
     known.write({"tests/test_new.py": "def test_new():\n    assert not 1\n"})
 
@@ -371,7 +396,11 @@ def test_on_failure_traces_nothing_while_tests_run_and_answers_all_the_same(
 
     assert run.names()[0] == "shop/prices.py Cart.total"
     assert n_traced(run) == N_TESTS - 1
-    assert n_traced(project.localize("--bayesloc-collect=on-failure")) == 0
+
+    again = project.localize("--bayesloc-collect=on-failure")
+
+    assert n_traced(again) == 0
+    assert again.document["ranking"] == run.document["ranking"]
 
 
 def test_nothing_is_traced_after_an_interruption(projects: Projects) -> None:

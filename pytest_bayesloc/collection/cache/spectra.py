@@ -7,7 +7,6 @@ import os
 import sqlite3
 import zlib
 from array import array
-from collections import defaultdict
 from contextlib import suppress
 from functools import cache, cached_property
 from itertools import chain
@@ -23,6 +22,7 @@ from pytest_bayesloc.collection.cache.files import (
 )
 from pytest_bayesloc.collection.cache.names import known_as
 from pytest_bayesloc.collection.cache.store import KnownFile, reading, writing
+from pytest_bayesloc.collection.cache.traced import START_UP, order_of, outcome_of, traced_in
 from pytest_bayesloc.collection.collector import Footprint, Row, Seen
 from pytest_bayesloc.collection.source_filter import FileKind
 from pytest_bayesloc.domain.clock import time_ns
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from pytest_bayesloc.collection.cache.store import Tables
+    from pytest_bayesloc.collection.cache.traced import Traced
     from pytest_bayesloc.collection.recorded import Recorded
     from pytest_bayesloc.collection.sources import Sources
 
 CODE, MODULE, HELPER = "code", "module", "helper"
-START_UP = ""  # the import of conftest files
 
 
 class Held(NamedTuple):
@@ -219,8 +219,7 @@ class SpectrumCache:
         windows = {name: w for w, name in recorded.cached.items() if w not in recorded.imports}
         rows = {
             window: imports.get(name, array("I"))
-            for window, name in recorded.cached.items()
-            if window in recorded.imports
+            for window, name in self._known_imports(recorded).items()
         }
         for node_id, row in tables.test_rows(self.variant):
             if node_id in windows:
@@ -240,9 +239,27 @@ class SpectrumCache:
         ]
         recorded.add(Seen(footprints, recalled))
 
+    def _known_imports(self, recorded: Recorded) -> dict[int, str]:
+        """The windows of imports that were not watched, and that hold what they did when they were.
+
+        Where none was watched, as many as were imported in the same order.
+        """
+        known = {w: name for w, name in recorded.cached.items() if w in recorded.imports}
+        variant, *order = self._now.order or ("",)
+        present = iter(order_of(recorded, recorded.imports))
+        if variant == self.variant and all(name in present for name in order):
+            unwatched = recorded.unordered.difference(row.window for row in recorded.rows)
+            names = {START_UP, *order}.intersection(self._now.imports)
+            known.update(
+                (w, name)
+                for w, name in recorded.imports.items()
+                if w in unwatched and name in names
+            )
+        return known
+
     def has_news(self, recorded: Recorded) -> bool:
         """Whether this run traced anything that may be kept."""
-        n_windows = len(recorded.windows_of) + len(recorded.imports)
+        n_windows = len(recorded.windows_of) + len(recorded.imports.keys() - recorded.unordered)
         has_run = bool(recorded.verdicts or recorded.excused) and bool(recorded.collector)
         has_news = has_run and n_windows > len(recorded.cached) and not recorded.is_broken
         return self._path is not None and has_news
@@ -259,7 +276,7 @@ class SpectrumCache:
         """
         if self._path is None:
             return
-        traced = _traced(recorded)
+        traced = traced_in(recorded)
         files = self._known_now(traced, in_use)
         if files is None:
             return
@@ -275,13 +292,12 @@ class SpectrumCache:
                 tables.set_file(path, known, text)
             self._write(tables, recorded, traced)
             if traced.imports:
-                tables.set_meta("order", json.dumps([self.variant, *_imports(recorded)]))
+                ordered = recorded.imports.keys() - recorded.unordered
+                tables.set_meta("order", json.dumps([self.variant, *order_of(recorded, ordered)]))
             tables.set_meta("collector", recorded.collector)
             tables.set_meta("run", os.urandom(8).hex())
 
-    def _known_now(
-        self, traced: _Traced, in_use: Mapping[str, Path]
-    ) -> dict[str, KnownFile] | None:
+    def _known_now(self, traced: Traced, in_use: Mapping[str, Path]) -> dict[str, KnownFile] | None:
         """The files to note as they are; None if one of them was written during the run."""
         files, now = self._sources.files, self._now
         collected = {name.partition("::")[0] for name in (*traced.tests, *traced.imports)}
@@ -319,7 +335,7 @@ class SpectrumCache:
                 tables.remove_tests(variant, old)
             tables.remove_imports(now.stale)
 
-    def _write(self, tables: Tables, recorded: Recorded, traced: _Traced) -> None:
+    def _write(self, tables: Tables, recorded: Recorded, traced: Traced) -> None:
         relative = self._sources.files.relative
         used = sorted(traced.used)
         footprints = [
@@ -339,55 +355,7 @@ class SpectrumCache:
             return array("I", sorted({numbers[i] for i in chain.from_iterable(own)}))
 
         tables.set_tests(
-            (node_id, self.variant, _outcome(recorded, node_id), row(own))
+            (node_id, self.variant, outcome_of(recorded, node_id), row(own))
             for node_id, own in traced.tests.items()
         )
         tables.set_imports({path: row(own) for path, own in traced.imports.items()})
-
-
-class _Traced(NamedTuple):
-    """What was traced to its end.
-
-    Attributes:
-        tests: Per node id, its rows: numbers of footprints.
-        imports: Per node id of a test module, or ``START_UP``.
-        used: All those numbers.
-        filenames: Of those footprints.
-    """
-
-    tests: Mapping[str, list[array[int]]]
-    imports: Mapping[str, list[array[int]]]
-    used: frozenset[int]
-    filenames: frozenset[str]
-
-
-def _traced(recorded: Recorded) -> _Traced:
-    by_window: dict[int, list[array[int]]] = defaultdict(list)
-    for window, row in recorded.rows:
-        by_window[window].append(row)
-    tests: dict[str, list[array[int]]] = {}
-    imports: dict[str, list[array[int]]] = {}
-    for node_id, windows in recorded.windows_of.items():
-        has_ended = node_id in recorded.verdicts or node_id in recorded.excused
-        is_whole = recorded.spoilt.isdisjoint(windows)
-        if has_ended and is_whole and windows[0] not in recorded.cached:
-            own = [by_window.get(w, ()) for w in windows if w not in recorded.imports]
-            tests[node_id] = list(chain.from_iterable(own))
-    for window, name in recorded.imports.items():
-        if window not in recorded.cached and (name == START_UP or name in recorded.imported):
-            imports.setdefault(name, []).extend(by_window.get(window, ()))
-    used = frozenset[int]().union(
-        *chain.from_iterable(tests.values()), *chain.from_iterable(imports.values())
-    )
-    return _Traced(tests, imports, used, frozenset(recorded.footprints[i].filename for i in used))
-
-
-def _imports(recorded: Recorded) -> list[str]:
-    """The test modules in the order in which they were imported."""
-    names = (name for _, name in sorted(recorded.imports.items()) if name != START_UP)
-    return list(dict.fromkeys(names))
-
-
-def _outcome(recorded: Recorded, node_id: str) -> str:
-    passed = recorded.verdicts.get(node_id)
-    return "" if passed is None else "passed" if passed else "failed"
