@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.options import Launch, Settings
     from pytest_bayesloc.options.fix import FixSettings
     from pytest_bayesloc.stages.applying import Applying
+    from pytest_bayesloc.stages.executing import Executing
     from pytest_bayesloc.stages.fix_memory import Tries
     from pytest_bayesloc.stages.guiding import Guiding
     from pytest_bayesloc.stages.remembering import Remembering
@@ -86,6 +87,13 @@ class LocalizationSession:
         )
 
     @cached_property
+    def _executing(self) -> Executing:
+        from pytest_bayesloc.stages.executing import Executing
+
+        files, executor = self._recorder.files_in_use, self._settings.executor
+        return Executing(self._config, executor, self._launch, lambda: [*files()], self.note)
+
+    @cached_property
     def _guiding(self) -> Guiding | None:
         if self._settings.llm is None:
             return None
@@ -133,6 +141,9 @@ class LocalizationSession:
             self._notes.append(str(error))
         except Exception as error:  # noqa: BLE001 - a fault of ours must not take the summary down
             self._warn(error)
+        finally:
+            if "_executing" in vars(self):
+                self._executing.close()
 
     def _finish(self) -> None:
         verdicts = self._recorder.recorded.verdicts
@@ -287,7 +298,7 @@ class LocalizationSession:
         from pytest_bayesloc.stages.proving import needed
 
         with self._stage("inspect"):
-            return needed(self._config, self._launch, changes, tests)
+            return needed(self._executing, changes, tests)
 
     def _keep_advice(self, document: dict[str, object]) -> None:
         from pytest_bayesloc.stages.asking import keep_last
@@ -315,7 +326,7 @@ class LocalizationSession:
 
     @contextmanager
     def _memory_may_fail(self) -> Iterator[None]:
-        """Whatever goes wrong with the memory, the answer stands."""
+        """Whatever goes wrong with the memory, or with a model, the answer stands."""
         try:
             yield
         except StoreError as error:
@@ -327,14 +338,8 @@ class LocalizationSession:
         """Let a language model rank the candidates, by what it is known to be worth."""
         with self._memory_may_fail():
             guiding.learn(*self._memory.told(guiding.guide.name))
-        try:
-            if "llm" not in self._settings.without:
-                guiding.judge(groups, cases)
-        except KeyboardInterrupt:
-            self._stopped_by_hand = True
-            self.note("The language model was not waited for: the ranking is what was known then.")
-        except Exception as error:  # noqa: BLE001 - the ranking stands without it
-            self._warn(error)
+        with self._memory_may_fail():
+            self._stopped_by_hand = not guiding.has_judged(groups, cases)
 
     def _kept_s(self) -> float:
         """Seconds of the budget that the search for fixes has for itself."""
@@ -346,7 +351,7 @@ class LocalizationSession:
         stage = Inspecting(
             config=self._config,
             settings=self._settings,
-            launch=self._launch,
+            executing=self._executing,
             sources=self._sources,
             history=self._green.history(),
             clock=monotonic,
@@ -365,7 +370,7 @@ class LocalizationSession:
             config=self._config,
             settings=self._settings,
             fix=fix,
-            launch=self._launch,
+            executing=self._executing,
             sources=self._sources,
             clock=monotonic,
             note=self.note,

@@ -17,6 +17,7 @@ from pytest_bayesloc.domain.inspection import Effect, Rerun, TestRun, Verdict
 from pytest_bayesloc.domain.location import MODULE, Location
 from pytest_bayesloc.domain.recording import Call, Recording
 from pytest_bayesloc.domain.spectrum import Spectrum
+from pytest_bayesloc.inspection.batch import Alone
 from pytest_bayesloc.inspection.case import Case
 from pytest_bayesloc.inspection.finding import Finding
 from pytest_bayesloc.inspection.kind import Kind, outlooks
@@ -201,7 +202,9 @@ def replay(problem: Problem, case: Case, setting: Setting) -> None:
     informative = Informative(outlooks(kinds, setting.model))
     select = greedy if setting.selection == "greedy" else informative
     limits = Limits(threshold=setting.threshold, budget_s=setting.budget_s)
-    Loop(_Fails(problem.recording()), kinds, limits, select, clock, lambda *_: None).run(case)
+    Loop(Alone(_Fails(problem.recording())), kinds, limits, select, clock, lambda *_: None).run(
+        case
+    )
 
 
 class _Clock:
@@ -234,6 +237,12 @@ class _Fails:
     ) -> Recording:
         del tests, targets, limit_s
         return Recording() if sample else self._recording
+
+    def call_off(self) -> None:
+        return
+
+    def resume(self) -> None:
+        return
 
     def close(self) -> None:
         return

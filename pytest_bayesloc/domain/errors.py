@@ -25,6 +25,10 @@ class ExecutionError(BayeslocError):
     """A re-run that could not be started or was lost."""
 
 
+class LostError(ExecutionError):
+    """A place for re-runs that does not answer any more: another one may."""
+
+
 class EndpointError(BayeslocError):
     """A language model that does not answer, or not in a usable way."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -22,7 +23,7 @@ BOOT = (
 )
 
 # A server is no worker, and what it runs is not to be measured by the user's coverage.py.
-_NOT_INHERITED = ("PYTEST_XDIST_WORKER", "COVERAGE_PROCESS_CONFIG", "COVERAGE_PROCESS_START")
+NOT_INHERITED = ("PYTEST_XDIST_WORKER", "COVERAGE_PROCESS_CONFIG", "COVERAGE_PROCESS_START")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,18 +31,28 @@ class Command:
     """What is the same for every server of a run.
 
     Attributes:
-        argv: The process, its pytest arguments included, the files to collect not.
+        flags: Of the interpreter.
+        path: ``sys.path``.
+        arguments: pytest's, but for the files to collect.
         rootdir: The root that node ids are relative to.
         cwd: The folder that the main run was started in.
         environment: Of the process.
         options: Option values to set, whatever the command line and the ini file say.
     """
 
-    argv: tuple[str, ...]
+    flags: tuple[str, ...]
+    path: tuple[str, ...]
+    arguments: tuple[str, ...]
     rootdir: Path
     cwd: Path
     environment: Mapping[str, str]
     options: Mapping[str, Any]
+
+    @property
+    def argv(self) -> tuple[str, ...]:
+        """The process on this machine, its pytest arguments included, the files to collect not."""
+        boot = (*self.flags, "-c", BOOT, json.dumps(self.path))
+        return (sys.executable, *boot, *self.arguments)
 
     def files_of(self, tests: Sequence[str]) -> list[str]:
         """The files that ``tests`` are collected from, absolute, each once."""
@@ -66,14 +77,14 @@ def command_for(
         environment: ``os.environ`` as it was before the tests changed it.
         ours: Options of this plugin.
     """
-    import json
-
-    argv = [sys.executable, *subprocess._args_from_interpreter_flags(), "-c", BOOT]  # type: ignore[attr-defined]  # noqa: SLF001 - as multiprocessing does
+    flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]  # noqa: SLF001 - as multiprocessing does
     environment = {**environment, "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
-    for name in _NOT_INHERITED:
+    for name in NOT_INHERITED:
         environment.pop(name, None)
     return Command(
-        argv=(*argv, json.dumps(list(path)), *ours, *_arguments(config)),
+        flags=tuple(flags),
+        path=tuple(path),
+        arguments=(*ours, *_arguments(config)),
         rootdir=config.rootpath,
         cwd=Path(config.invocation_params.dir),
         environment=environment,

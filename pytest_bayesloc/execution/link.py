@@ -63,8 +63,11 @@ class Pipes:
 
     def send(self, data: bytes) -> None:
         """Send all of ``data``."""
+        end = self._ends.get("write")
+        if end is None:
+            raise BrokenPipeError
         while data:
-            data = data[_write(self._ends["write"], data) :]
+            data = data[_write(end, data) :]
 
     def receive(self, limit_s: float | None = None) -> bytes | None:
         """What has come."""

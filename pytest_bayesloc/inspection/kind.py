@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy
+from math import inf
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.localization.likelihoods import likelihood
@@ -38,6 +40,17 @@ class Bench:
         self.deadline = deadline
         self.wait_s = max(0.0, deadline - clock())  # of one re-run, once tests have been timed
         self.usual_s = 0.0  # what the failing tests took as they are
+
+    def beside(self, runner: Runner) -> Bench:
+        """The same with another runner."""
+        other = copy(self)
+        other.runner = runner
+        return other
+
+    def call_off(self) -> None:
+        """Let no more be tried on it, from another thread."""
+        self.deadline = -inf
+        self.runner.call_off()
 
     def left_s(self) -> float:
         """Seconds left; 0 if there are none."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.inspection import Verdict
 from pytest_bayesloc.domain.recording import Recording
+from pytest_bayesloc.inspection.batch import Batch
 from pytest_bayesloc.inspection.case import N_HISTORY
 from pytest_bayesloc.inspection.invariants import mine, seen_values
 from pytest_bayesloc.inspection.kind import Bench
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 
     from pytest_bayesloc.domain.inspection import Rerun
     from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.domain.ports import Clock, Runner
+    from pytest_bayesloc.domain.ports import Clock, Crew
     from pytest_bayesloc.inspection.case import Case
     from pytest_bayesloc.inspection.kind import Kind
     from pytest_bayesloc.localization.selection import Select
@@ -39,7 +41,7 @@ class Loop:
     """Inspects suspects until one is decided or a limit is met.
 
     Args:
-        runner: Where tests are run again.
+        crew: Where tests are run again.
         kinds: Ways to inspect a target, cheapest first.
         limits: When to stop.
         select: Chooses what to do next.
@@ -50,14 +52,15 @@ class Loop:
 
     def __init__(
         self,
-        runner: Runner,
+        crew: Crew,
         kinds: Sequence[Kind],
         limits: Limits,
         select: Select,
         clock: Clock,
         progress: Progress,
     ) -> None:
-        self._runner = runner
+        self._crew = crew
+        self._runner = crew.first
         self._kinds = {kind.name: kind for kind in kinds}
         self._limits = limits
         self._select = select
@@ -150,20 +153,37 @@ class Loop:
             for kind in self._kinds.values()
             if kind.outcomes
         ]
-        touched: set[Location] = set()
+        with closing(Batch(self._crew, self._kinds, case, bench)) as batch:
+            touched: set[Location] = set()
+            while True:
+                self._harvest(case, bench, wait_s=0.0)
+                reason = self._stop(case, bench)
+                if reason is None:
+                    self._fill(batch, case, open_actions, touched)
+                if reason is not None or not batch.pending:
+                    return reason or (TOO_WEAK if open_actions else NOTHING_LEFT)
+                done, findings = batch.next()
+                for finding in findings:
+                    case.take(done.target, finding)
+
+    def _fill(
+        self, batch: Batch, case: Case, open_actions: list[Action], touched: set[Location]
+    ) -> None:
+        """Give each runner that is free what tells most, whatever comes of what is under way."""
         while True:
-            self._harvest(case, bench, wait_s=0.0)
-            reason = self._stop(case, bench)
+            n_under_way = len(case.inspections) + len(batch.pending)
             worth = [action for action in open_actions if self._is_worth(case, action, touched)]
-            chosen = self._select(case.belief, worth)
-            if reason is not None or chosen is None:
-                return reason or (TOO_WEAK if open_actions else NOTHING_LEFT)
+            n_left = len(worth)
+            if self._limits.n_inspections is not None:
+                n_left = min(n_left, self._limits.n_inspections - n_under_way)
+            runner = batch.free(n_left) if n_left > 0 else None
+            chosen = None if runner is None else self._select(case.belief, worth, batch.pending)
+            if runner is None or chosen is None:
+                return
             open_actions.remove(chosen)
             touched.add(chosen.target)
-            before = case.belief.p(chosen.target)
-            self._progress(len(case.inspections) + 1, chosen.target, before)
-            for finding in self._kinds[chosen.kind].inspect(case, chosen.target, bench):
-                case.take(chosen.target, finding)
+            self._progress(n_under_way + 1, chosen.target, case.belief.p(chosen.target))
+            batch.start(chosen, runner)
 
     def _record(self, case: Case, bench: Bench) -> None:
         """Note the calls of failing and passing tests, and what they say."""

@@ -33,6 +33,10 @@ class Belief(Protocol):
     def probabilities(self) -> Mapping[Location, float]:
         """Per location, P(faulty) in [0, 1]."""
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether what one location loses, the others gain."""
+
     def p(self, location: Location) -> float:
         """P(``location`` is faulty).
 
@@ -78,6 +82,11 @@ class IndependentBelief:
 
     def __post_init__(self) -> None:
         _check(self.probabilities, 1.0)
+
+    @property
+    def is_shared(self) -> bool:
+        """No."""
+        return False
 
     def p(self, location: Location) -> float:
         """P(``location`` is faulty)."""
@@ -135,6 +144,11 @@ class SingleFaultBelief:
             for where, weight in self.prior.items()
         }
         object.__setattr__(self, "probabilities", softmax(logits))
+
+    @property
+    def is_shared(self) -> bool:
+        """Yes."""
+        return True
 
     def p(self, location: Location) -> float:
         """P(``location`` is faulty)."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import log
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.localization.belief import Belief
@@ -17,7 +17,8 @@ TIE = 1e-12
 
 NOTHING_LEFT = "nothing left to inspect"
 
-Select: TypeAlias = "Callable[[Belief, Sequence[Action]], Action | None]"
+#: Outcomes of what is under way that are thought through, the likeliest ones.
+MAX_PROSPECTS = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,8 +44,26 @@ class Action:
     kind: str
 
 
-def greedy(belief: Belief, actions: Sequence[Action]) -> Action | None:
+class Select(Protocol):
+    """Chooses what to do next."""
+
+    def __call__(
+        self, belief: Belief, actions: Sequence[Action], pending: Sequence[Action] = ()
+    ) -> Action | None:
+        """One of ``actions``; None of none.
+
+        Args:
+            belief: The present one.
+            actions: What may be done.
+            pending: What is under way: its outcome is not in the belief yet.
+        """
+
+
+def greedy(
+    belief: Belief, actions: Sequence[Action], pending: Sequence[Action] = ()
+) -> Action | None:
     """What inspects the likeliest location; ties in location order, then in the order given."""
+    del pending
     if not actions:
         return None
     bar = max(belief.p(action.target) for action in actions) - TIE
@@ -62,15 +81,69 @@ class Informative:
 
     outlooks: Mapping[str, Outlook]
 
-    def __call__(self, belief: Belief, actions: Sequence[Action]) -> Action | None:
-        """The most informative of ``actions``; ties as in ``greedy``."""
-        rated = [(self._rate(belief, action), action) for action in actions]
+    def __call__(
+        self, belief: Belief, actions: Sequence[Action], pending: Sequence[Action] = ()
+    ) -> Action | None:
+        """The most informative of ``actions`` beside ``pending``; ties as in ``greedy``.
+
+        Together with what is under way it tells most: information about the fault's place adds up
+        along a chain of conditions.
+        """
+        prospects = [Prospect(belief)]
+        for action in pending:
+            outcomes = self.outlooks[action.kind].outcomes
+            split = [new for old in prospects for new in old.after(action.target, outcomes)]
+            prospects = sorted(split, key=lambda prospect: -prospect.weight)[:MAX_PROSPECTS]
+        rated = [(self._rate(prospects, action), action) for action in actions]
         bar = max((rate for rate, _ in rated), default=0.0) * (1 - TIE)
         return greedy(belief, [action for rate, action in rated if rate >= bar])
 
-    def _rate(self, belief: Belief, action: Action) -> float:
+    def _rate(self, prospects: Sequence[Prospect], action: Action) -> float:
         outlook = self.outlooks[action.kind]
-        return information(belief.p(action.target), outlook.outcomes) / outlook.seconds
+        total = sum(
+            prospect.weight * information(prospect.p(action.target), outlook.outcomes)
+            for prospect in prospects
+        )
+        return total / outlook.seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Prospect:
+    """A belief as it may become, told by what would differ from the present one.
+
+    Attributes:
+        belief: The present one.
+        weight: P(it becomes so).
+        known: The probabilities of the locations that the outcomes are about.
+        scale: By which those of all others would be multiplied.
+    """
+
+    belief: Belief
+    weight: float = 1.0
+    known: Mapping[Location, float] = field(default_factory=dict)
+    scale: float = 1.0
+
+    def p(self, location: Location) -> float:
+        """P(``location`` is faulty) then."""
+        known = self.known.get(location)
+        return self.belief.p(location) * self.scale if known is None else known
+
+    def after(
+        self, target: Location, outcomes: Sequence[tuple[float, float]]
+    ) -> Iterator[Prospect]:
+        """What it may become by an inspection of ``target``, for each of its outcomes."""
+        p = self.p(target)
+        for if_faulty, if_clean in outcomes:
+            chance = p * if_faulty + (1 - p) * if_clean
+            if chance:
+                factor = if_clean / chance if self.belief.is_shared else 1.0
+                others = {where: held * factor for where, held in self.known.items()}
+                yield Prospect(
+                    belief=self.belief,
+                    weight=self.weight * chance,
+                    known={**others, target: p * if_faulty / chance},
+                    scale=self.scale * factor,
+                )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

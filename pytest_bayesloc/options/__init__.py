@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_bayesloc.options.executor import ExecutorSettings
 from pytest_bayesloc.options.fix import FixSettings, add_fix_options
 from pytest_bayesloc.options.llm import LlmSettings, add_llm_options
 from pytest_bayesloc.options.reading import (
@@ -59,6 +60,7 @@ class Settings:
         selection: How the next inspection is chosen.
         without: Kinds of evidence that are left out.
         collect: When it is traced what tests execute.
+        executor: Where tests are run again.
         never_edited: Functions, methods and modules whose callers are not edited, even in memory.
         memory: Where bugs are remembered: ``on``, ``off``, a path or a URL.
         memory_limit: Bugs that are kept at most.
@@ -90,6 +92,7 @@ class Settings:
     selection: str
     without: frozenset[str]
     collect: str
+    executor: ExecutorSettings
     never_edited: tuple[str, ...]
     memory: str
     memory_limit: int
@@ -134,6 +137,7 @@ class Settings:
             selection=choice_of(config, "selection", SELECTIONS),
             without=_without(config),
             collect=choice_of(config, "collect", COLLECT),
+            executor=ExecutorSettings.from_config(config),
             never_edited=tuple(
                 config.getoption("bayesloc_never_edit") or config.getini("bayesloc_never_edit")
             ),
@@ -197,6 +201,7 @@ def add_options(parser: pytest.Parser) -> None:
         ("source", "DIR", "folder or package under test; repeatable"),
         ("without", "KIND", f"leave evidence out, repeatable: {', '.join(EVIDENCE)}"),
         ("never_edit", "NAME", "do not try edits of what calls this; repeatable"),
+        ("executor", "SPEC", "where tests are run again, repeatable: local, execnet, docker, dask"),
         ("merge", "PATH", "run no test: take what --bayesloc-record kept; repeatable"),
         (
             "report",

@@ -57,8 +57,9 @@ class Applying:
     @classmethod
     def of(cls, stage: Fixing) -> Applying:
         """What came of a search."""
-        names = ("config", "settings", "fix", "launch", "sources", "note", "found")
-        return cls(**{name: getattr(stage, name) for name in names})
+        names = ("config", "settings", "fix", "sources", "note", "found")
+        own = {name: getattr(stage, name) for name in names}
+        return cls(launch=stage.executing.launch, **own)
 
     @property
     def fixes(self) -> tuple[Fix, ...]:

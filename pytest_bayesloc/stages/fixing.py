@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pytest_bayesloc.domain.errors import BayeslocError
 from pytest_bayesloc.domain.fixing import Fix, Level
-from pytest_bayesloc.execution.command import command_for
-from pytest_bayesloc.execution.local import LocalRunner
 from pytest_bayesloc.fixes.candidate import CHANGE, Candidate, patch_of
 from pytest_bayesloc.fixes.checking import Checker
 from pytest_bayesloc.fixes.index import Index
@@ -48,8 +46,9 @@ if TYPE_CHECKING:
     from pytest_bayesloc.fixes.search import Outcome
     from pytest_bayesloc.inspection.case import Case
     from pytest_bayesloc.inspection.cases import Group
-    from pytest_bayesloc.options import Launch, Settings
+    from pytest_bayesloc.options import Settings
     from pytest_bayesloc.options.fix import FixSettings
+    from pytest_bayesloc.stages.executing import Executing
     from pytest_bayesloc.stages.guiding import Guiding
 
 T = TypeVar("T")
@@ -78,7 +77,7 @@ class Fixing:
         config: pytest's.
         settings: What the user asked for.
         fix: What was said about fixes.
-        launch: What the process was started with.
+        executing: Where tests are run again.
         sources: The project's files.
         clock: Monotonic seconds.
         note: Tells the user, once.
@@ -91,7 +90,7 @@ class Fixing:
     config: pytest.Config
     settings: Settings
     fix: FixSettings
-    launch: Launch
+    executing: Executing
     sources: Sources
     clock: Clock
     note: Callable[[str], None]
@@ -155,10 +154,9 @@ class Fixing:
         means: _Means,
         budget_s: float,
     ) -> None:
-        runner = self._runner(case.failing)
-        with closing(runner):
+        with closing(self.executing.crew(case.failing, {})) as crew:
             checker = Checker(
-                runner=runner,
+                runner=crew.first,
                 clock=self.clock,
                 deadline=self.clock() + budget_s,
                 failing=case.failing,
@@ -190,10 +188,6 @@ class Fixing:
             functions={c.candidate.name: _changed(c) for c in reversed(outcome.verified)},
         )
         self._keep(number, outcome, means.library)
-
-    def _runner(self, tests: Sequence[str]) -> LocalRunner:
-        command = command_for(self.config, self.launch.path, self.launch.environment)
-        return LocalRunner(command, tests, {})
 
     def _fits(self, task: Task, description: str) -> bool | None:
         if self.guiding is None:

@@ -74,6 +74,7 @@ class Guiding:
         self._sources = sources
         self._note = note
         self._never = settings.never_edited
+        self._without = settings.without
         self.prompts: list[str] = []
         self._privacy = privacy_of(config.rootpath, llm.never_send)
         self._endpoint = _Dry(self.prompts) if llm.is_dry else OpenAIEndpoint()
@@ -118,7 +119,17 @@ class Guiding:
 
     # -- its uses
 
-    def judge(self, groups: Sequence[Group], cases: Sequence[Case]) -> None:
+    def has_judged(self, groups: Sequence[Group], cases: Sequence[Case]) -> bool:
+        """Let it rank the candidates, if it may; False if the user did not wait for it."""
+        try:
+            if "llm" not in self._without:
+                self._judge(groups, cases)
+        except KeyboardInterrupt:
+            self._note("The language model was not waited for: the ranking is what was known then.")
+            return False
+        return True
+
+    def _judge(self, groups: Sequence[Group], cases: Sequence[Case]) -> None:
         """Let it rank the candidates of the largest groups, all at once."""
         asked = []
         for group, case in zip(groups[:N_RANKED], cases, strict=False):

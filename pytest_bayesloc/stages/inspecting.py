@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import BayeslocError
-from pytest_bayesloc.execution.command import command_for
-from pytest_bayesloc.execution.local import LocalRunner
 from pytest_bayesloc.inspection.cases import NOT_INSPECTED
 from pytest_bayesloc.inspection.kind import outlooks
 from pytest_bayesloc.inspection.kinds.assertions import Assertions
@@ -27,12 +25,13 @@ if TYPE_CHECKING:
     from pytest_bayesloc.collection.sources import Sources
     from pytest_bayesloc.domain.inspection import InspectionPatch
     from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.domain.ports import Clock
+    from pytest_bayesloc.domain.ports import Clock, Crew
     from pytest_bayesloc.inspection.case import Case
     from pytest_bayesloc.inspection.history import History
     from pytest_bayesloc.inspection.invariants import Invariant
     from pytest_bayesloc.inspection.kind import Kind
-    from pytest_bayesloc.options import Launch, Settings
+    from pytest_bayesloc.options import Settings
+    from pytest_bayesloc.stages.executing import Executing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +41,7 @@ class Inspecting:
     Attributes:
         config: pytest's.
         settings: What the user asked for.
-        launch: What the process was started with.
+        executing: Where tests are run again.
         sources: The project's files.
         history: Their older states.
         clock: Monotonic seconds.
@@ -54,7 +53,7 @@ class Inspecting:
 
     config: pytest.Config
     settings: Settings
-    launch: Launch
+    executing: Executing
     sources: Sources
     history: History
     clock: Clock
@@ -70,10 +69,11 @@ class Inspecting:
             cases: The groups; what was found is added to them.
             node_ids: The tests in the order in which they ran.
         """
-        runner = self._runner(cases, node_ids)
         progress = Progress(self.config, self.clock, self.settings.budget_s - self.spent_s)
+        crew: Crew | None = None
         try:
-            loop = self._loop(runner, progress)
+            crew = self._crew(cases, node_ids)
+            loop = self._loop(crew, progress)
             for n_left, case in zip(range(len(cases), 0, -1), cases, strict=True):
                 loop.run(case, share=1 / n_left)
         except BayeslocError as error:
@@ -86,19 +86,19 @@ class Inspecting:
             _stop_all(cases, "inspections failed")
             self.warn(error)
         finally:
-            runner.close()
+            if crew is not None:
+                crew.close()
             progress.clear()
 
-    def _runner(self, cases: Sequence[Case], node_ids: Sequence[str]) -> LocalRunner:
+    def _crew(self, cases: Sequence[Case], node_ids: Sequence[str]) -> Crew:
         order = {node_id: i for i, node_id in enumerate(node_ids)}
         wanted = {node_id for case in cases for node_id in case.tests()}
         tests = sorted(wanted, key=lambda node_id: order.get(node_id, len(order)))
         files = {where.file for case in cases for where in case.belief.probabilities}
         texts = {file: text for file in files if (text := self.sources.read(file)) is not None}
-        command = command_for(self.config, self.launch.path, self.launch.environment)
-        return LocalRunner(command, tests, texts)
+        return self.executing.crew(tests, texts)
 
-    def _loop(self, runner: LocalRunner, progress: Progress) -> Loop:
+    def _loop(self, crew: Crew, progress: Progress) -> Loop:
         limits = Limits(
             threshold=self.settings.threshold,
             budget_s=max(0.0, round(self.settings.budget_s - self.spent_s, 1)),
@@ -107,7 +107,7 @@ class Inspecting:
         kinds = self._kinds()
         informative = Informative(outlooks(kinds, self.settings.model))
         select = greedy if self.settings.selection == "greedy" else informative
-        return Loop(runner, kinds, limits, select, self.clock, progress.show)
+        return Loop(crew, kinds, limits, select, self.clock, progress.show)
 
     # -- where patches come from
 

@@ -7,35 +7,28 @@ from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import BayeslocError
 from pytest_bayesloc.domain.inspection import Verdict
-from pytest_bayesloc.execution.command import command_for
-from pytest_bayesloc.execution.local import LocalRunner
 from pytest_bayesloc.inspection.kinds.counterfactual import patch_back
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import pytest
-
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.inspection.changes import Changes
-    from pytest_bayesloc.options import Launch
+    from pytest_bayesloc.stages.executing import Executing
 
 MAX_CHANGES = 10
 MAX_TESTS = 5
 LIMIT_S = 10.0  # of one re-run: where it takes longer it is not cheap
 
 
-def needed(
-    config: pytest.Config, launch: Launch, changes: Changes, tests: Sequence[str]
-) -> list[Location]:
+def needed(executing: Executing, changes: Changes, tests: Sequence[str]) -> list[Location]:
     """The changed locations without whose change one of ``tests`` fails.
 
     Each is put back as it was by itself, in memory. None where that can't be tried, or all
     changes are needed only together.
 
     Args:
-        config: pytest's.
-        launch: What the process was started with.
+        executing: Where tests are run again.
         changes: What changed while the tests began to pass.
         tests: Node ids.
     """
@@ -43,15 +36,14 @@ def needed(
         return []
     texts = {file: change.now.text for file, change in changes.files.items()}
     chosen = list(tests[:MAX_TESTS])
-    runner = LocalRunner(command_for(config, launch.path, launch.environment), chosen, texts)
     found = []
     try:
-        with closing(runner):
+        with closing(executing.crew(chosen, texts)) as crew:
             for where in changes.every:
                 patch = patch_back(changes, [where])
                 if patch is None:
                     continue
-                rerun = runner.rerun(patch, chosen, limit_s=LIMIT_S)
+                rerun = crew.first.rerun(patch, chosen, limit_s=LIMIT_S)
                 failed = any(run.verdict is Verdict.FAIL for run in rerun.tests.values())
                 if rerun.n_swapped and failed:
                     found.append(where)

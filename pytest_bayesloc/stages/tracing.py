@@ -104,12 +104,12 @@ class Tracing:
     def _trace(self, tests: Sequence[str]) -> None:
         from pytest_bayesloc.collection.xdist import merge
         from pytest_bayesloc.execution.command import command_for
-        from pytest_bayesloc.execution.local import LocalRunner
+        from pytest_bayesloc.execution.local import local_runner
 
         sources = (f"--bayesloc-source={entry}" for entry in self.settings.source)
         ours = ("--bayesloc-collect=always", *sources)
         path, environment = self.launch.path, self.launch.environment
-        runner = LocalRunner(command_for(self.config, path, environment, ours=ours), tests, {})
+        runner = local_runner(command_for(self.config, path, environment, ours=ours), tests, {})
         try:
             told = runner.trace(tests, limit_s=LIMIT_S)
         except ExecutionError as error:

@@ -35,6 +35,7 @@ class FakeRunner:
         recorded: Per recording, the tests.
         limits: The seconds that each re-run or recording was given.
         closed: How often it was closed.
+        is_called_off: Whether nothing is to be run now.
         targets: What was recorded last.
     """
 
@@ -46,6 +47,7 @@ class FakeRunner:
     recorded: list[tuple[str, ...]] = field(default_factory=list)
     limits: list[float] = field(default_factory=list)
     closed: int = 0
+    is_called_off: bool = False
     targets: tuple[Location, ...] = ()
 
     def rerun(
@@ -74,6 +76,12 @@ class FakeRunner:
         self.limits.append(limit_s)
         self.targets = tuple(targets)
         return self.recording
+
+    def call_off(self) -> None:
+        self.is_called_off = True
+
+    def resume(self) -> None:
+        self.is_called_off = False
 
     def close(self) -> None:
         self.closed += 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -11,13 +10,14 @@ import pytest
 
 from pytest_bayesloc.domain.inspection import InspectionPatch, Verdict
 from pytest_bayesloc.domain.source import SourceMap
-from pytest_bayesloc.execution.command import BOOT, NEUTRAL, PLUGIN, Command
-from pytest_bayesloc.execution.local import LocalRunner
+from pytest_bayesloc.execution.command import NEUTRAL, PLUGIN, Command
+from pytest_bayesloc.execution.local import local_runner
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytest_bayesloc.domain.inspection import Rerun
+    from pytest_bayesloc.execution.runner import ServerRunner
     from tests.integration.conftest import Project, Projects
 
 FILES = {
@@ -83,17 +83,18 @@ def project(projects: Projects) -> Project:
 
 
 @pytest.fixture(scope="module")
-def runner(project: Project) -> Iterator[LocalRunner]:
-    argv = [sys.executable, "-c", BOOT, json.dumps(sys.path)]
+def runner(project: Project) -> Iterator[ServerRunner]:
     command = Command(
-        argv=(*argv, f"--rootdir={project.root}", "--no-bayesloc", "-p", PLUGIN),
+        flags=(),
+        path=tuple(sys.path),
+        arguments=(f"--rootdir={project.root}", "--no-bayesloc", "-p", PLUGIN),
         rootdir=project.root,
         cwd=project.root,
         environment=project.environment(),
         options=NEUTRAL,
     )
     texts = {name: project.read(name) for name in FILES}
-    made = LocalRunner(
+    made = local_runner(
         command, [node_id("a"), node_id("b"), node_id("size"), node_id("late")], texts
     )
     yield made
@@ -122,52 +123,56 @@ TWO = {"return n": "x = n\n    return x + 1"}
 THREE = {"return 1": "return 2"}
 
 
-def rerun(runner: LocalRunner, made: InspectionPatch | None, name: str) -> tuple[Verdict, str, int]:
+def rerun(
+    runner: ServerRunner, made: InspectionPatch | None, name: str
+) -> tuple[Verdict, str, int]:
     """Verdict of a test, how it was run, and the number of functions that were swapped."""
     done = runner.rerun(made, [node_id(name)], limit_s=30)
     return done.tests[node_id(name)].verdict, done.how, done.n_swapped
 
 
-def test_two_functions_of_a_file_are_swapped_at_once(project: Project, runner: LocalRunner) -> None:
+def test_two_functions_of_a_file_are_swapped_at_once(
+    project: Project, runner: ServerRunner
+) -> None:
     both = patch(project, "a.py", "one", "two", edits={**ONE, **TWO})
 
     assert rerun(runner, both, "a") == (Verdict.PASS, "fork", 2)
 
 
 def test_only_the_functions_that_are_named_are_swapped(
-    project: Project, runner: LocalRunner
+    project: Project, runner: ServerRunner
 ) -> None:
     one = patch(project, "a.py", "one", edits={**ONE, **TWO})
 
     assert rerun(runner, one, "a") == (Verdict.FAIL, "fork", 1)
 
 
-def test_functions_of_two_files_are_swapped_at_once(project: Project, runner: LocalRunner) -> None:
+def test_functions_of_two_files_are_swapped_at_once(project: Project, runner: ServerRunner) -> None:
     one = patch(project, "a.py", "one", edits=ONE)
     three = patch(project, "b.py", "three", edits=THREE)
 
     assert rerun(runner, replace(one, companions=(three,)), "b") == (Verdict.PASS, "fork", 2)
 
 
-def test_patch_ends_with_its_re_run(project: Project, runner: LocalRunner) -> None:
+def test_patch_ends_with_its_re_run(project: Project, runner: ServerRunner) -> None:
     assert rerun(runner, patch(project, "a.py", "one", "two", edits={**ONE, **TWO}), "a")
     assert rerun(runner, None, "a") == (Verdict.FAIL, "fork", 0)
 
 
-def test_patch_that_asks_for_an_import_gets_one(project: Project, runner: LocalRunner) -> None:
+def test_patch_that_asks_for_an_import_gets_one(project: Project, runner: ServerRunner) -> None:
     both = patch(project, "a.py", "one", "two", edits={**ONE, **TWO})
 
     assert rerun(runner, replace(both, fresh=True), "a")[:2] == (Verdict.PASS, "fresh")
 
 
-def test_default_is_only_changed_by_an_import(project: Project, runner: LocalRunner) -> None:
+def test_default_is_only_changed_by_an_import(project: Project, runner: ServerRunner) -> None:
     both = patch(project, "a.py", "one", "two", edits={**ONE, "n=1": "n=2"})
 
     assert rerun(runner, both, "a")[:2] == (Verdict.FAIL, "fork")
     assert rerun(runner, replace(both, fresh=True), "a")[:2] == (Verdict.PASS, "fresh")
 
 
-def test_two_files_are_imported_anew_at_once(project: Project, runner: LocalRunner) -> None:
+def test_two_files_are_imported_anew_at_once(project: Project, runner: ServerRunner) -> None:
     one = patch(project, "a.py", "<module>", edits={"STEP = 1": "STEP = 2"})
     three = patch(project, "b.py", "three", edits=THREE)
 
@@ -177,7 +182,7 @@ def test_two_files_are_imported_anew_at_once(project: Project, runner: LocalRunn
 
 
 def test_function_beside_a_module_body_is_imported_with_it(
-    project: Project, runner: LocalRunner
+    project: Project, runner: ServerRunner
 ) -> None:
     both = patch(project, "a.py", "two", "<module>", edits={**TWO, "STEP = 1": "STEP = 2"})
 
@@ -185,7 +190,7 @@ def test_function_beside_a_module_body_is_imported_with_it(
 
 
 def test_file_that_the_test_imports_is_patched_beside_one_that_is_swapped(
-    project: Project, runner: LocalRunner
+    project: Project, runner: ServerRunner
 ) -> None:
     one = patch(project, "a.py", "one", edits=ONE)
     four = patch(project, "late.py", "four", edits=THREE)
@@ -195,7 +200,7 @@ def test_file_that_the_test_imports_is_patched_beside_one_that_is_swapped(
 
 
 def test_function_that_closes_over_other_variables_is_imported_anew(
-    project: Project, runner: LocalRunner
+    project: Project, runner: ServerRunner
 ) -> None:
     size = {"class Child(Base):\n    def size(self):\n        return 1": SUPER}
     made = patch(project, "a.py", "Child.size", edits=size)
@@ -207,7 +212,7 @@ SUPER = "class Child(Base):\n    def size(self):\n        return super().size()"
 
 
 def test_function_that_is_not_in_the_patched_text_is_imported_away(
-    project: Project, runner: LocalRunner
+    project: Project, runner: ServerRunner
 ) -> None:
     gone = patch(project, "a.py", "one", edits={"def one():\n    return STEP\n": "one = int\n"})
 
@@ -215,7 +220,7 @@ def test_function_that_is_not_in_the_patched_text_is_imported_away(
 
 
 def test_text_that_does_not_compile_is_unusable_and_costs_no_import(
-    project: Project, runner: LocalRunner
+    project: Project, runner: ServerRunner
 ) -> None:
     one = patch(project, "a.py", "one", edits={"return STEP": "return ("})
     three = patch(project, "b.py", "three", edits=THREE)
@@ -228,7 +233,7 @@ def test_text_that_does_not_compile_is_unusable_and_costs_no_import(
 
 
 def test_file_that_can_be_collected_under_a_patch_passes(
-    project: Project, runner: LocalRunner
+    project: Project, runner: ServerRunner
 ) -> None:
     step = patch(project, "a.py", "<module>", edits={"STEP = 1": "STEP = 2"})
     broken = "test_broken.py"

@@ -12,6 +12,7 @@ from pytest_bayesloc.domain.inspection import Check, InspectionPatch, Verdict
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.recording import Call, Recording
 from pytest_bayesloc.domain.spectrum import Spectrum
+from pytest_bayesloc.inspection.batch import Alone
 from pytest_bayesloc.inspection.case import Case
 from pytest_bayesloc.inspection.kinds.assertions import Assertions
 from pytest_bayesloc.inspection.loop import Loop
@@ -69,7 +70,7 @@ def run(
     proposals: object = propose,
 ) -> Case:
     loop = Loop(
-        as_port(runner),
+        Alone(as_port(runner)),
         [Assertions(proposals)],  # type: ignore[arg-type]
         limits,
         greedy,
@@ -257,7 +258,7 @@ def test_a_case_gets_its_share_of_the_budget() -> None:
     work, limits = case(), replace(LIMITS, budget_s=30.0)
 
     kinds = [Assertions(propose)]
-    loop = Loop(as_port(runner), kinds, limits, greedy, Clock(step=1.0), lambda *_: None)
+    loop = Loop(Alone(as_port(runner)), kinds, limits, greedy, Clock(step=1.0), lambda *_: None)
     loop.run(work, share=0.2)
 
     assert work.stop == "its share of the budget of 30 s spent"

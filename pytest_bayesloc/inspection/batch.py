@@ -1,0 +1,124 @@
+"""Inspections side by side: each runner has one, and they end in any order."""
+
+from __future__ import annotations
+
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_bayesloc.domain.ports import Crew, Runner
+    from pytest_bayesloc.inspection.case import Case
+    from pytest_bayesloc.inspection.finding import Finding
+    from pytest_bayesloc.inspection.kind import Bench, Kind
+    from pytest_bayesloc.localization.selection import Action
+
+    Done = tuple[Action, Sequence[Finding]]
+
+LEAST_MEASURED = 3  # inspections before their mean is believed
+
+
+class Alone:
+    """A crew of one."""
+
+    def __init__(self, runner: Runner) -> None:
+        self.first = runner
+
+    def muster(self, work_s: float) -> Sequence[Runner]:
+        """The one."""
+        del work_s
+        return (self.first,)
+
+    def close(self) -> None:
+        """End it."""
+        self.first.close()
+
+
+class Batch:
+    """What is under way for one group of failing tests.
+
+    With one runner an inspection is made when its result is asked for, in the thread that asks.
+
+    Args:
+        crew: Where tests are run again.
+        kinds: By name.
+        case: The group.
+        bench: Of its first runner.
+    """
+
+    def __init__(self, crew: Crew, kinds: Mapping[str, Kind], case: Case, bench: Bench) -> None:
+        self._crew = crew
+        self._kinds = kinds
+        self._case = case
+        self._bench = bench
+        self._threads: ThreadPoolExecutor | None = None
+        self._busy: dict[Future[Sequence[Finding]], tuple[Action, Bench]] = {}
+        self._alone: Action | None = None
+        self._n_done = 0
+        self._started = bench.clock()
+
+    def close(self) -> None:
+        """Call off what is under way: it is not needed any more."""
+        benches = [bench for _, bench in self._busy.values()]
+        for bench in benches:
+            bench.call_off()
+        if self._threads is not None:
+            self._threads.shutdown(wait=True)
+        for bench in benches:
+            bench.runner.resume()
+
+    @property
+    def pending(self) -> list[Action]:
+        """What is under way."""
+        alone = [] if self._alone is None else [self._alone]
+        return [*alone, *(action for action, _ in self._busy.values())]
+
+    def free(self, n_left: int) -> Runner | None:
+        """A runner that has nothing to do, if there is work for it.
+
+        Args:
+            n_left: Inspections that may be made yet.
+        """
+        if self._alone is not None:
+            return None
+        taken = [bench.runner for _, bench in self._busy.values()]
+        runners = self._crew.muster(self._mean_s() * n_left)
+        return next((runner for runner in runners if runner not in taken), None)
+
+    def _mean_s(self) -> float:
+        """Seconds of an inspection by one runner; 0 where nobody knows yet."""
+        if self._n_done < LEAST_MEASURED:
+            return 0.0
+        spent_s = self._bench.clock() - self._started
+        return spent_s * max(1, len(self._busy)) / self._n_done
+
+    def start(self, action: Action, runner: Runner) -> None:
+        """Have ``action`` carried out by ``runner``."""
+        is_alone = len(self._crew.muster(0.0)) == 1 and not self._busy
+        if is_alone:
+            self._alone = action
+            return
+        if self._threads is None:
+            self._threads = ThreadPoolExecutor(thread_name_prefix="bayesloc")
+        bench = self._bench.beside(runner)
+        future = self._threads.submit(self._carry_out, action, bench)
+        self._busy[future] = action, bench
+
+    def next(self) -> Done:
+        """What ended first, with what it found.
+
+        Raises:
+            ExecutionError: If the place where re-runs happen is lost.
+        """
+        self._n_done += 1
+        if self._alone is not None:
+            action, self._alone = self._alone, None
+            return action, self._carry_out(action, self._bench)
+        done, _ = wait(self._busy, return_when=FIRST_COMPLETED)
+        future = next(future for future in self._busy if future in done)  # as they were started
+        action, _ = self._busy.pop(future)
+        return action, future.result()
+
+    def _carry_out(self, action: Action, bench: Bench) -> Sequence[Finding]:
+        return self._kinds[action.kind].inspect(self._case, action.target, bench)
