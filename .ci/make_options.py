@@ -64,6 +64,11 @@ SECTIONS = (
         "What is remembered, and how to ask: [memory.md](memory.md).",
     ),
     Section(
+        "Where tests are run again",
+        ("executor", "workers", "host_workspace", "container_workspace", "docker"),
+        "Other machines, containers, clusters: [executors.md](executors.md).",
+    ),
+    Section(
         "Fixes",
         ("fix", "allow_dirty", "trust"),
         "How they are searched, checked and applied: [fixes.md](fixes.md). In the ini file\n"
@@ -78,6 +83,10 @@ SECTIONS = (
 #: What holds where nothing is given, for defaults that depend on the run.
 IN_WORDS = {
     "bayesloc_green": "what is remembered, else found in git",
+    "bayesloc_executor": "`local`",
+    "bayesloc_host_workspace": "rootdir",
+    "bayesloc_container_workspace": "the same as here",
+    "bayesloc_workers": "`auto`: as many as the run had, at most 4; one a place elsewhere",
     "bayesloc_source": "coverage's `source`, else rootdir",
     "bayesloc_report": "`html` with `--bayesloc`",
     "bayesloc_llm_fast_model": "`bayesloc_llm_model`",

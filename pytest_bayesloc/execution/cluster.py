@@ -34,7 +34,7 @@ MAX_TASKS = 8  # under way at once: more inspections than that are chosen too bl
 # -- in the worker
 
 
-@dataclass
+@dataclass(eq=False)
 class _Kept:
     server: ServerProcess
     used: float
@@ -143,7 +143,7 @@ def version() -> str:
 # -- on this side
 
 
-@dataclass(kw_only=True)
+@dataclass(kw_only=True, eq=False)
 class DaskPlace:
     """A cluster that was found to be usable.
 

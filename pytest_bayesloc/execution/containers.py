@@ -9,8 +9,11 @@ from __future__ import annotations
 import contextlib
 import secrets
 import shlex
+import shutil
 import subprocess
+import tempfile
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import ExecutionError
@@ -59,22 +62,29 @@ class Docker:
             inside = named.removeprefix(RUNNING)
             command = [*self.client, "exec", "-i", inside, python or "python"]
         self._check_client(spec)
+        folder = tempfile.mkdtemp(prefix="bayesloc-")
+        python = _script(folder, command)
+
+        def end() -> None:
+            self._remove(container)
+            shutil.rmtree(folder, ignore_errors=True)
+
         try:
             return opener.open(
-                f"popen//python={shlex.join(command)}",
+                f"popen//python={python}",
                 name=spec,
                 workspaces=self.workspaces,
                 n_servers=self.n_servers,
-                end=lambda: self._remove(container),
+                end=end,
             )
         except BaseException:
-            self._remove(container)
+            end()
             raise
 
     def _run(self, image: str, container: str, python: str) -> list[str]:
         """A container whose only process is the gateway: it ends, and is removed, with the line."""
         here, there = self.workspaces.here_folder, self.workspaces.there_folder
-        options = ["--rm", "-i", "--init", f"--name={container}", f"--workdir={there}"]
+        options = ["--rm", "-i", f"--name={container}", f"--workdir={there}"]
         if not any(there in option.split(":") for option in self.run):
             options.append(f"--volume={here}:{there}:ro")
         if "--read-only" in self.run:
@@ -106,3 +116,11 @@ class Docker:
                     capture_output=True,
                     timeout=REMOVE_S,
                 )
+
+
+def _script(folder: str, command: Sequence[str]) -> str:
+    """``command`` as one word: execnet's specifications may hold no ``//``, and URLs do."""
+    path = Path(folder, "python")
+    path.write_text(f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n', encoding="utf-8")
+    path.chmod(0o700)
+    return str(path)

@@ -32,7 +32,7 @@ DIGESTS = f"{_CALL} channel.send(agent.digests(*channel.receive()))"
 SERVE = f"{_CALL} agent.serve(channel, channel.receive())"
 
 
-@dataclass(kw_only=True)
+@dataclass(kw_only=True, eq=False)
 class GatewayPlace:
     """The other side of a gateway, found to be usable.
 
@@ -40,6 +40,7 @@ class GatewayPlace:
         name: The specification as the user gave it.
         n_servers: That it bears at once.
         gateway: execnet's.
+        line: The channel that this package came by: it is taken away there when that is closed.
         sources: Where this package lies there.
         remote: How servers are started there.
         may_fork: Whether they may fork.
@@ -49,6 +50,7 @@ class GatewayPlace:
     name: str
     n_servers: int
     gateway: Gateway
+    line: Channel
     sources: str
     remote: Remote
     may_fork: bool
@@ -191,13 +193,11 @@ class Opener:
         n_servers: int,
         end: Callable[[], None],
     ) -> GatewayPlace:
-        channel = gateway.remote_exec(package.UNPACK)
-        channel.send(package.packed())
-        unpacked = self._received(channel, name)
+        line, unpacked = self._told(gateway, name, package.UNPACK, package.packed())
         if "python" in unpacked:
             least = ".".join(map(str, LEAST_PYTHON))
             raise _unfit(name, f"Python {unpacked['python']}; {least} or later is needed")
-        about = self._received(gateway.remote_exec(ABOUT), name)
+        _, about = self._told(gateway, name, ABOUT)
         if not about["has_pytest"]:
             raise _unfit(name, f"no pytest in its Python {about['python']}")
         here = str(self._command.rootdir)
@@ -205,13 +205,14 @@ class Opener:
             has_folder = "chdir" in vars(gateway.spec)
             workspaces = Workspaces(here, about["folder"] if has_folder else here)
         remote = Remote(self._command, workspaces)
-        asked = gateway.remote_exec(DIGESTS)
-        asked.send((workspaces.there(here), list(self._files)))
-        remote.check_tree(name, self._received(asked, name))
+        asked = (workspaces.there(here), list(self._files))
+        _, found = self._told(gateway, name, DIGESTS, asked)
+        remote.check_tree(name, found)
         return GatewayPlace(
             name=name,
             n_servers=n_servers,
             gateway=gateway,
+            line=line,
             sources=unpacked["sources"],
             remote=remote,
             may_fork=about["may_fork"],
@@ -219,10 +220,14 @@ class Opener:
         )
 
     @staticmethod
-    def _received(channel: Channel, name: str) -> Any:  # noqa: ANN401 - as it was sent
+    def _told(gateway: Gateway, name: str, source: str, *sent: Any) -> tuple[Channel, Any]:  # noqa: ANN401 - as it comes
+        """What ``source`` sends first when it is carried out there."""
         try:
-            return channel.receive(timeout=OPEN_S)
-        except (EOFError, OSError, channel.TimeoutError, channel.RemoteError) as error:
+            channel = gateway.remote_exec(source)
+            for item in sent:
+                channel.send(item)
+            return channel, channel.receive(timeout=OPEN_S)
+        except Exception as error:  # execnet lets through whatever it meets
             raise _unfit(name, _words(error)) from error
 
     def close(self) -> None:

@@ -46,7 +46,7 @@ class Pool:
         self._tests = tests
         self._texts = texts
         self._note = note
-        self._lost: set[str] = set()
+        self._lost: list[Place] = []
         self._lock = threading.Lock()
         self._starting: list[threading.Thread] = []
         self._is_closed = False
@@ -102,27 +102,29 @@ class Pool:
 
     # -- for runners
 
-    def runner_for(self, number: int) -> tuple[str, ServerRunner]:
-        """A runner at a place that is not lost, with the place's name.
+    def runner_for(self, number: int) -> tuple[Place, ServerRunner]:
+        """A runner at a place that is not lost, with the place.
 
         Raises:
             ExecutionError: If all are lost.
         """
-        left = [place for place in self._places if place.name not in self._lost]
+        left = [place for place in self._places if place not in self._lost]
         if not left:
+            names = ", ".join(place.name for place in self._places)
             raise ExecutionError(
-                f"Nothing answers any more where tests are run again ({', '.join(self._lost)}): "
+                f"Nothing answers any more where tests are run again ({names}): "
                 "the ranking is what was known then. Look there for what ended it.",
                 slug="lost-executor",
             )
         place = left[number % len(left)]
-        return place.name, ServerRunner(place, self._tests, self._texts)
+        return place, ServerRunner(place, self._tests, self._texts)
 
-    def give_up(self, name: str, error: LostError) -> None:
-        """No more is run at the place of that name."""
+    def give_up(self, place: Place, error: LostError) -> None:
+        """No more is run at ``place``."""
         with self._lock:
-            is_news = name not in self._lost
-            self._lost.add(name)
+            is_news = place not in self._lost
+            if is_news:
+                self._lost.append(place)
         if is_news and len(self._lost) < len(self._places):
             self._note(str(error))
 
@@ -176,7 +178,7 @@ class _Resettled:
             self._pool.give_up(self._place, error)
             raise ExecutionError(
                 "Two places for re-runs were lost one after the other, the second while it did "
-                f"again what the first one had begun ({self._place}): no more inspections are "
+                f"again what the first one had begun ({self._place.name}): no more inspections are "
                 "made.",
                 slug="lost-executor",
             ) from error

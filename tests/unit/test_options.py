@@ -24,6 +24,12 @@ BAD = {
     "--bayesloc-llm-max-cost=much": "an amount of money",
     "--bayesloc-llm-max-prompt=10": "a whole number of 2000 or more",
     "--bayesloc-llm-parallel=0": "a whole number of 1 or more",
+    "--bayesloc-executor=elsewhere": "expected local, an execnet specification",
+    "--bayesloc-executor=docker:": "docker:CONTAINER",
+    "--bayesloc-executor=0*popen": "several by N*SPEC",
+    "--bayesloc-workers=0": "a number of servers, or auto",
+    "--bayesloc-container-workspace=app": "an absolute path",
+    "--bayesloc-docker-run='": "quote it as for a shell",
 }
 BAD_INI = {
     "bayesloc_budget = soon": "a positive number of seconds",
@@ -39,7 +45,7 @@ def test_bad_value_is_refused_by_name(
     pytestconfig: pytest.Config, monkeypatch: pytest.MonkeyPatch, option: str, expected: str
 ) -> None:
     name, _, value = option.partition("=")
-    given = [value] if name == "--bayesloc-report" else value
+    given = [value] if name in {"--bayesloc-report", "--bayesloc-executor"} else value
     monkeypatch.setattr(pytestconfig.option, name.strip("-").replace("-", "_"), given)
 
     with pytest.raises(pytest.UsageError, match=f"{re.escape(option)}.*{re.escape(expected)}"):
@@ -96,3 +102,32 @@ def test_no_model_is_asked_unless_somebody_says_so(
     monkeypatch.setattr(pytestconfig.option, "bayesloc_llm_model", "gpt")
 
     assert Settings.from_config(pytestconfig).llm is None
+
+
+@pytest.mark.parametrize(
+    ("entry", "specs"),
+    [
+        ("local", ("local",)),
+        ("3*popen//python=python3", ("popen//python=python3",) * 3),
+        ("ssh=-p 2222 me@farm//chdir=/srv/app", ("ssh=-p 2222 me@farm//chdir=/srv/app",)),
+        ("docker-image:python:3.12", ("docker-image:python:3.12",)),
+        ("dask:tcp://farm:8786", ("dask:tcp://farm:8786",)),
+    ],
+)
+def test_executor_is_a_specification_or_several(
+    pytestconfig: pytest.Config, monkeypatch: pytest.MonkeyPatch, entry: str, specs: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr(pytestconfig.option, "bayesloc_executor", [entry])
+
+    assert Settings.from_config(pytestconfig).executor.specs == specs
+
+
+def test_suite_that_one_process_ran_is_run_again_by_one(
+    pytestconfig: pytest.Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pytestconfig.option, "numprocesses", None, raising=False)
+    assert Settings.from_config(pytestconfig).executor.n_workers == 1
+
+    monkeypatch.setattr(pytestconfig.option, "numprocesses", 2, raising=False)
+    monkeypatch.setattr("os.cpu_count", lambda: 8)
+    assert Settings.from_config(pytestconfig).executor.n_workers == 2

@@ -5,6 +5,7 @@ from math import log
 
 import pytest
 
+from pytest_bayesloc.domain.evidence import Evidence, Outcome
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.localization.belief import IndependentBelief, SingleFaultBelief
 from pytest_bayesloc.localization.selection import (
@@ -12,6 +13,7 @@ from pytest_bayesloc.localization.selection import (
     Informative,
     Limits,
     Outlook,
+    Prospect,
     Select,
     greedy,
     information,
@@ -140,4 +142,49 @@ def test_any_number_of_inspections_fits_no_limit() -> None:
 def test_threshold_is_the_first_reason() -> None:
     assert reason({TOTAL: 0.95}, spent_s=99, n_made=20) == (
         "threshold 0.9 reached by shop/cart.py:12 total"
+    )
+
+
+def test_what_is_under_way_is_not_asked_twice() -> None:
+    belief = SingleFaultBelief({ADD: 0.5, TOTAL: 0.3, TAX: 0.2})
+    select = Informative({"a": SURE, "b": SURE})
+
+    assert select(belief, actions(ADD, TOTAL, TAX)) == Action(target=ADD, kind="a")
+    pending = [Action(target=ADD, kind="a")]
+    assert select(belief, [Action(target=ADD, kind="b"), *actions(TOTAL)], pending) == Action(
+        target=TOTAL, kind="a"
+    )
+
+
+@pytest.mark.parametrize("model", [IndependentBelief, SingleFaultBelief])
+def test_prospects_are_the_beliefs_that_updates_would_give(
+    model: type[IndependentBelief | SingleFaultBelief],
+) -> None:
+    belief = model({ADD: 0.5, TOTAL: 0.3, TAX: 0.2})
+    outcomes = ((0.8, 0.3), (0.2, 0.7))
+    prospects = [
+        second
+        for first in Prospect(belief).after(ADD, outcomes)
+        for second in first.after(TAX, outcomes)
+    ]
+    updated = [
+        belief.update_all([evidence(ADD, *a), evidence(TAX, *b)])
+        for a in outcomes
+        for b in outcomes
+    ]
+
+    assert sum(prospect.weight for prospect in prospects) == pytest.approx(1.0)
+    for prospect, wanted in zip(prospects, updated, strict=True):
+        for where, p in wanted.probabilities.items():
+            assert prospect.p(where) == pytest.approx(p)
+
+
+def evidence(where: Location, p_if_faulty: float, p_if_clean: float) -> Evidence:
+    return Evidence(
+        location=where,
+        outcome=Outcome.INCONCLUSIVE,
+        p_if_faulty=p_if_faulty,
+        p_if_clean=p_if_clean,
+        source="s",
+        why="",
     )

@@ -1,0 +1,84 @@
+"""A place whose servers answer at once, until it is lost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.domain.errors import LostError
+from pytest_bayesloc.execution.process import Reply
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_bayesloc.execution.place import Place, Server
+    from pytest_bayesloc.execution.wire import Message
+
+
+@dataclass(eq=False)
+class FakePlace:
+    """Notes what it is asked for.
+
+    Attributes:
+        name: What a person knows it by.
+        lost_at: Number of the request (from 1) at which it is lost; 0: never.
+        asked: The tests of each request.
+        n_open: Servers that were started and not ended.
+    """
+
+    name: str = "here"
+    lost_at: int = 0
+    n_servers: int = 1
+    may_fork: bool = True
+    asked: list[tuple[str, ...]] = field(default_factory=list)
+    n_open: int = 0
+
+    def path_of(self, file: str) -> str:
+        return file
+
+    def here(self, text: str) -> str:
+        return text
+
+    def start(self, tests: Sequence[str], once: Message | None) -> FakeServer:
+        del tests, once
+        self.n_open += 1
+        return FakeServer(self)
+
+    def close(self) -> None:
+        return
+
+
+@dataclass
+class FakeServer:
+    """All its tests pass."""
+
+    place: FakePlace
+    is_ended: bool = False
+
+    def ready(self, limit_s: float) -> Message:
+        del limit_s
+        return {"ready": [], "n_threads": 1}
+
+    def exchange(self, request: Message | None, limit_s: float) -> Reply:
+        del limit_s
+        assert request is not None
+        self.place.asked.append(tuple(request["tests"]))
+        if self.place.lost_at and len(self.place.asked) >= self.place.lost_at:
+            raise LostError(f"{self.place.name} does not answer.", slug="lost-executor")
+        passed = {"verdict": "pass", "error": "", "output": "", "covered": True, "violations": []}
+        ended = [{"end": test, **passed} for test in request["tests"]]
+        done = {"done": "ok", "seconds": 0.0, "cpu_s": 0.0}
+        return Reply(messages=[*ended, done], is_done=True)
+
+    def hang_up(self) -> None:
+        return
+
+    def end(self) -> None:
+        if not self.is_ended:
+            self.is_ended = True
+            self.place.n_open -= 1
+
+
+def as_ports(place: FakePlace) -> tuple[Place, Server]:
+    """Both as what they stand for: the type checker holds them to the ports."""
+    return place, FakeServer(place)
