@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_bayesloc.options.executor import ExecutorSettings
 from pytest_bayesloc.options.fix import FixSettings, add_fix_options
 from pytest_bayesloc.options.llm import LlmSettings, add_llm_options
 from pytest_bayesloc.options.reading import (
@@ -31,6 +30,8 @@ from pytest_bayesloc.options.reports import Report, reports_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+
+    from pytest_bayesloc.options.executor import ExecutorSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +127,8 @@ class Settings:
         Raises:
             pytest.UsageError: If a value is not usable; the text names it.
         """
+        from pytest_bayesloc.options.executor import ExecutorSettings  # not where it is off
+
         inspect = bool(config.getoption("bayesloc") or config.getini("bayesloc"))
         return cls(
             inspect=inspect,
