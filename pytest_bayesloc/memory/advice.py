@@ -21,6 +21,7 @@ N_HISTORY = 60
 N_WORDS = 5
 N_KNOWN = 3  # of each kind
 MASKS = frozenset({"int", "float"})
+NEVER = 1 << 62
 MIN_SCORE = 0.15  # the right ones among the best three reach it (docs/memory.md)
 
 
@@ -69,7 +70,7 @@ class Adviser:
             fault=fault,
             record=record,
             said=said,
-            similar=tuple(self._similar(bug, symptom)),
+            similar=tuple(self.similar(symptom, before=self._lookup.first_of_its_run(bug))),
             loops=tuple(self._loops(bug, record, symptom)),
             lies=lies,
             guard=_guard(symptom),
@@ -106,11 +107,16 @@ class Adviser:
         }
         return {kind: tuple(texts) for kind, texts in found.items()}
 
-    def _similar(self, bug: int, symptom: Symptom) -> list[Similar]:
-        first = self._lookup.first_of_its_run(bug)
+    def similar(self, symptom: Symptom, *, before: int = NEVER) -> list[Similar]:
+        """Bugs that failed alike, best first.
+
+        Args:
+            symptom: As of this run.
+            before: Number in the store from which on bugs are left out.
+        """
         query = entry_of(symptom)
-        same = self._lookup.same(symptom.fingerprints, before=first)
-        found = self._lookup.candidates(query.signature, query.tags, before=first)
+        same = self._lookup.same(symptom.fingerprints, before=before)
+        found = self._lookup.candidates(query.signature, query.tags, before=before)
         entries = [entry for _, entry in found]
         scores = self._terms.score(query, entries)
         best: dict[int, tuple[float, Entry | None]] = dict.fromkeys(same, (1.0, None))

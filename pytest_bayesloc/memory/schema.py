@@ -22,7 +22,10 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import BigInteger
 
-VERSION = 4
+VERSION = 5
+#: The oldest version whose programs may read and write tables of ``VERSION``: older ones are left
+#: out of a memory that a newer program has brought up to date, the others go on.
+LEAST = 5
 
 METADATA = MetaData()
 _Key = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows by an INTEGER key alone
@@ -38,7 +41,7 @@ def _of_bug(*, key: bool = False) -> Column[int]:
     )
 
 
-META = Table(  # one row: version of these tables
+META = Table(  # ``version`` of these tables, and the ``least`` one that may use them
     "meta",
     METADATA,
     Column("name", String(40), primary_key=True),
@@ -241,6 +244,15 @@ TOOL_USE = Table(  # a fix tool that was tried for a bug, and what became of wha
     Column("fate", String(12), nullable=False),  # empty, applied, undone, broken
     Column("functions", Text, nullable=False),  # that it changed, as ``file qualname``
     Column("made_at", String(32), nullable=False),
+)
+
+INBOX = Table(  # what was delivered by who may only add, until another run takes it in
+    "inbox",
+    METADATA,
+    Column("id", String(32), primary_key=True),  # digest of the text
+    Column("project", String(200), nullable=False),
+    Column("made_at", String(32), nullable=False),
+    Column("text", Text, nullable=False),
 )
 
 HABIT = Table(  # how a person mended a bug, as a pattern

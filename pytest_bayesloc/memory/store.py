@@ -19,7 +19,9 @@ from pytest_bayesloc.domain.storable import storable
 from pytest_bayesloc.memory.schema import (
     EMBEDDING,
     HABIT,
+    INBOX,
     JUDGED,
+    LEAST,
     META,
     METADATA,
     REJECTED,
@@ -42,11 +44,17 @@ def _to_3(connection: Connection) -> None:
     connection.execute(text("ALTER TABLE trial ADD COLUMN cause VARCHAR(250) NOT NULL DEFAULT ''"))
 
 
+def _to_5(connection: Connection) -> None:
+    METADATA.create_all(connection, tables=[INBOX])
+    connection.execute(META.insert().values(name="least", value=str(LEAST)))
+
+
 #: Per version, what brings its tables to the next one.
 MIGRATIONS: Mapping[int, Callable[[Connection], None]] = {
     1: lambda connection: METADATA.create_all(connection, tables=[EMBEDDING, REJECTED]),
     2: _to_3,
     3: lambda connection: METADATA.create_all(connection, tables=[TOOL_USE, HABIT]),
+    4: _to_5,
 }
 
 
@@ -87,6 +95,14 @@ class BugStore:
         except (SQLAlchemyError, sqlite3.Error, OSError) as error:
             raise self._unusable(error) from error
 
+    def may_change(self, connection: Connection) -> bool:
+        """Whether this user may change and delete what is written, not only add to it."""
+        if self.is_local:
+            return True
+        asked = text("SELECT has_table_privilege('bug', :right)")
+        rights = ("UPDATE", "DELETE")
+        return all(connection.execute(asked, {"right": right}).scalar() for right in rights)
+
     def close(self) -> None:
         """Give back what is held."""
         self._engine.dispose()
@@ -113,24 +129,26 @@ class BugStore:
 
     def _migrate(self) -> None:
         with self._begun(write=False) as connection:
-            version = _version(connection)
-        if version == VERSION:
+            version, least = _versions(connection)
+        if version >= VERSION >= least:
             return
         with self._begun(write=True) as connection:
-            version = _version(connection)  # another process may have been faster
-            if version > VERSION:
+            version, least = _versions(connection)  # another process may have been faster
+            if least > VERSION:
                 raise StoreError(
                     f"The memory in {self._shown} was written by a newer version (its tables are "
-                    f"of version {version}, this one knows {VERSION}): bugs are not remembered. "
-                    "Update pytest-bayesloc, or give another --bayesloc-memory.",
+                    f"of version {version} and need {least}, this one knows {VERSION}): bugs are "
+                    "not remembered. Update pytest-bayesloc, or give another --bayesloc-memory.",
                     slug="memory-newer",
                 )
             if version == 0:
                 METADATA.create_all(connection)
-                connection.execute(META.insert().values(name="version", value=str(VERSION)))
+                for name, value in (("version", VERSION), ("least", LEAST)):
+                    connection.execute(META.insert().values(name=name, value=str(value)))
             for step in range(version, VERSION) if version else ():
                 MIGRATIONS[step](connection)
-                connection.execute(META.update().values(value=str(step + 1)))
+                is_it = META.c.name == "version"
+                connection.execute(META.update().where(is_it).values(value=str(step + 1)))
 
     def _set_aside(self, path: Path) -> None:
         self._engine.dispose()
@@ -146,6 +164,12 @@ class BugStore:
 
     def _unusable(self, error: Exception) -> StoreError:
         said = str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
+        if not self.is_local:
+            return StoreError(
+                f"The memory in {self._shown} can't be used ({redacted(said)}). See that it can be "
+                "reached and written, or give another --bayesloc-memory.",
+                slug="memory-unusable",
+            )
         return StoreError(
             f"The memory in {self._shown} can't be used ({redacted(said)}): this run's bugs are "
             "not remembered. See that it can be written, or give another --bayesloc-memory.",
@@ -164,12 +188,13 @@ def safe(value: str) -> str:
     return redacted(cleaned)
 
 
-def _version(connection: Connection) -> int:
-    """Of the tables; 0 where there are none."""
+def _versions(connection: Connection) -> tuple[int, int]:
+    """Of the tables, and the least that may use them; 0 where there are none."""
     if not inspect(connection).has_table("meta"):
-        return 0
-    found = connection.execute(select(META.c.value).where(META.c.name == "version")).scalar()
-    return int(found or 0)
+        return 0, 0
+    found = {str(row.name): int(row.value) for row in connection.execute(select(META))}
+    version = found.get("version", 0)
+    return version, found.get("least", version)
 
 
 def _engine(where: Path | str) -> Engine:

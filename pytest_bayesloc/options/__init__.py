@@ -191,6 +191,8 @@ def add_options(parser: pytest.Parser) -> None:
         ("bug-note", "TEXT", "a lesson of yours, added to the open bugs of the selected tests"),
         ("bug-forget", "ID", "take a bug out of the memory, and never take its failures in again"),
         ("bug-merge", "A,B", "from now on, what was bug B is bug A"),
+        ("bug-memory-export", "FILE", "write the memory of this project as lines of JSON"),
+        ("bug-memory-import", "FILE", "take such a file into the memory; what is there stays"),
     ):
         group.addoption(f"--{name}", metavar=metavar, help=text)
     group.addoption("--no-bayesloc", action="store_true", help="the plugin does nothing at all")
@@ -246,8 +248,9 @@ def is_listing(config: pytest.Config) -> bool:
 
 def is_question(config: pytest.Config) -> bool:
     """Whether the memory is asked or corrected, and no test is to be run."""
-    names = ("bug_advice_last", "bug_stats", "bug_stats_json", "bug_forget", "bug_merge")
-    return any(config.getoption(name) for name in names) or is_about_fixes(config)
+    about = ("advice_last", "stats", "stats_json")
+    names = (*about, "forget", "merge", "memory_export", "memory_import")
+    return any(config.getoption(f"bug_{name}") for name in names) or is_about_fixes(config)
 
 
 def is_about_fixes(config: pytest.Config) -> bool:

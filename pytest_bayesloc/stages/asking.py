@@ -55,14 +55,21 @@ def _answers(config: pytest.Config, settings: Settings) -> Iterator[str]:
         yield from _corrected(config, settings, partial(_forget, bug_id=asked("bug_forget")))
     if asked("bug_merge"):
         yield from _corrected(config, settings, partial(_merge, pair=asked("bug_merge")))
+    for name, move in (("import", _imported), ("export", _exported)):
+        if asked(f"bug_memory_{name}"):
+            yield move(config, settings, config.invocation_params.dir / asked(f"bug_memory_{name}"))
     if asked("bug_stats") or asked("bug_stats_json"):
-        from pytest_bayesloc.report.stats import stats_json, stats_lines
+        yield from _counted(config, settings)
 
-        rows = _stats(config, settings)
-        if asked("bug_stats"):
-            yield from stats_lines(rows)
-        if asked("bug_stats_json"):
-            yield json.dumps(stats_json(rows), indent=2)
+
+def _counted(config: pytest.Config, settings: Settings) -> Iterator[str]:
+    from pytest_bayesloc.report.stats import stats_json, stats_lines
+
+    rows = _stats(config, settings)
+    if config.getoption("bug_stats"):
+        yield from stats_lines(rows)
+    if config.getoption("bug_stats_json"):
+        yield json.dumps(stats_json(rows), indent=2)
 
 
 def _last(path: Path, settings: Settings) -> Iterator[str]:
@@ -91,6 +98,45 @@ def _corrected(
             yield correct(ledger)
 
 
+def _exported(config: pytest.Config, settings: Settings, path: Path) -> str:
+    from pytest_bayesloc.memory.transfer import export
+
+    with _ledger(config, settings, write=False) as ledger:
+        if ledger is None:
+            return "nothing was exported"
+        lines = list(export(ledger.db, ledger.project))
+    try:
+        replace_text(path, "".join(f"{line}\n" for line in lines))
+    except OSError as error:
+        raise StoreError(
+            f"The memory can't be written to {path} ({error}): give a path that can, as "
+            "--bug-memory-export=FILE.",
+            slug="memory-export",
+        ) from error
+    n_bugs = sum(line.startswith('{"bug"') for line in lines)
+    return f"{path}: {n_bugs} bugs in {len(lines)} lines"
+
+
+def _imported(config: pytest.Config, settings: Settings, path: Path) -> str:
+    from pytest_bayesloc.memory.transfer import Intake
+
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeError) as error:
+        raise StoreError(
+            f"{path} can't be read ({error}): nothing was taken in. Give a file that "
+            "--bug-memory-export wrote.",
+            slug="memory-import",
+        ) from error
+    with _ledger(config, settings, write=True, may_begin=True) as ledger:
+        if ledger is None:
+            return "nothing was taken in"
+        intake = Intake(ledger.db)
+        intake.take(lines)
+    news = ", ".join(f"{n} {kind}" for kind, n in sorted(intake.counts.items()) if n)
+    return f"taken in, as new: {news or 'nothing, all of it was known'}"
+
+
 def _stats(config: pytest.Config, settings: Settings) -> list[Row]:
     from pytest_bayesloc.memory.statistics import summed_up
     from pytest_bayesloc.memory.worth import Worth
@@ -104,8 +150,17 @@ def _stats(config: pytest.Config, settings: Settings) -> list[Row]:
 
 
 @contextmanager
-def _ledger(config: pytest.Config, settings: Settings, *, write: bool) -> Generator[Ledger | None]:
-    """The project's ledger in a transaction; None, and a word why, where there is no memory."""
+def _ledger(
+    config: pytest.Config, settings: Settings, *, write: bool, may_begin: bool = False
+) -> Generator[Ledger | None]:
+    """The project's ledger in a transaction; None, and a word why, where there is no memory.
+
+    Args:
+        config: pytest's.
+        settings: Where it is.
+        write: Whether anything is written.
+        may_begin: Whether a new one is made where there is none.
+    """
     from pytest_bayesloc.memory.ledger import Ledger
     from pytest_bayesloc.memory.store import BugStore
     from pytest_bayesloc.stages.place import memory_of, project_of
@@ -114,10 +169,13 @@ def _ledger(config: pytest.Config, settings: Settings, *, write: bool) -> Genera
     if where is None:
         _note("The memory is off (--bayesloc-memory=off): there is nothing to ask.")
         yield None
-    elif not isinstance(where, str) and not where.exists():
+    elif not isinstance(where, str) and not may_begin and not where.exists():
         _note(f"There is no memory in {where} yet: no test has failed with it on.")
         yield None
     else:
+        if may_begin and not isinstance(where, str):
+            own_folder(config.rootpath)
+            where.parent.mkdir(parents=True, exist_ok=True)
         with closing(BugStore(where, _note)) as store, store.transaction(write=write) as connection:
             yield Ledger(connection, project_of(config.rootpath))
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.memory.sightings import Run
     from pytest_bayesloc.memory.store import BugStore
     from pytest_bayesloc.options import Settings
+    from pytest_bayesloc.stages.delivering import Delivery
     from pytest_bayesloc.stages.fix_memory import Tries
     from pytest_bayesloc.stages.green import GreenRuns
     from pytest_bayesloc.stages.guiding import Guiding
@@ -79,7 +80,7 @@ class Remembering:
         self._green = green
         self._note = note
         self._prove = prove
-        self._lost: StoreError | None = None
+        self._lost: dict[Path | str, StoreError] = {}
         self._tries: Sequence[Tries] = ()
 
     def recall(self, groups: Sequence[Group]) -> list[Rejected]:
@@ -155,12 +156,10 @@ class Remembering:
         if where is None:
             return Remembered()
         self._tries = tries
-        if isinstance(where, Path):
-            with suppress(OSError):  # what can't be made is said below
-                own_folder(self._rootdir)
-                where.parent.mkdir(parents=True, exist_ok=True)
-        with self._store(where) as store:
-            kept, reword = self._with(store, recorded, groups, faults, cases)
+        run = self._run(recorded)
+
+        def tell(store: BugStore) -> Remembered:
+            kept, reword = self._with(store, run, recorded, groups, faults, cases)
             if guiding is None:
                 return kept
             try:
@@ -169,23 +168,45 @@ class Remembering:
                 self._note("The language model was not waited for: the words are those of rules.")
                 return kept
 
+        if isinstance(where, str):
+            return self._delivery(where).of(tell)
+        with suppress(OSError):  # what can't be made is said below
+            own_folder(self._rootdir)
+            where.parent.mkdir(parents=True, exist_ok=True)
+        with self._store(where) as store:
+            return tell(store)
+
+    def _delivery(self, url: str) -> Delivery:
+        from pytest_bayesloc.memory.retrieval import bm25
+        from pytest_bayesloc.stages.delivering import Delivery
+
+        return Delivery(
+            rootdir=self._rootdir,
+            project=project_of(self._rootdir),
+            url=url,
+            open=self._store,
+            terms=self._terms(bm25),
+            note=self._note,
+        )
+
     @contextmanager
     def _store(self, where: Path | str) -> Iterator[BugStore]:
         """The store; one that was lost is not asked again."""
         from pytest_bayesloc.memory.store import BugStore
 
-        if self._lost is not None:
-            raise self._lost
+        if where in self._lost:
+            raise self._lost[where]
         try:
             with closing(BugStore(where, self._note)) as store:
                 yield store
         except StoreError as error:
-            self._lost = error
+            self._lost[where] = error
             raise
 
     def _with(
         self,
         store: BugStore,
+        made: tuple[Run, str],
         recorded: Recorded,
         groups: Sequence[Group],
         faults: Sequence[Fault],
@@ -199,7 +220,7 @@ class Remembering:
         from pytest_bayesloc.stages.observing import Observing
         from pytest_bayesloc.stages.rewording import Noting, Reword
 
-        run, plan = self._run(recorded)
+        run, plan = made
         project = project_of(self._rootdir)
         rejected = [case.rejected for case in cases]
         summarizer = Noting(rules=RuleSummarizer())

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import pytest
-from sqlalchemy import func, inspect, select, text, update
+from sqlalchemy import delete, func, inspect, select, text, update
 
 from pytest_bayesloc.domain.errors import StoreError
 from pytest_bayesloc.memory.ledger import Ledger
 from pytest_bayesloc.memory.schema import (
     BUG,
     EMBEDDING,
+    INBOX,
     JUDGED,
+    LEAST,
     META,
     METADATA,
     REJECTED,
@@ -108,14 +110,16 @@ def test_tables_of_the_first_version_are_brought_up_to_date(
     store: BugStore, postgresql: str
 ) -> None:
     with store.transaction() as connection:
-        METADATA.drop_all(connection, tables=[EMBEDDING, JUDGED, REJECTED])
+        METADATA.drop_all(connection, tables=[EMBEDDING, INBOX, JUDGED, REJECTED])
         connection.execute(text("ALTER TABLE trial DROP COLUMN cause"))
+        connection.execute(delete(META).where(META.c.name == "least"))
         connection.execute(update(META).values(value="1"))
 
     other = BugStore(postgresql, pytest.fail)
     with closing(other), other.transaction(write=False) as connection:
         assert set(METADATA.tables) <= set(inspect(connection).get_table_names())
-        assert connection.execute(select(META.c.value)).scalar_one() == str(VERSION)
+        known = {row.name: row.value for row in connection.execute(select(META))}
+        assert known == {"version": str(VERSION), "least": str(LEAST)}
         columns = {column["name"] for column in inspect(connection).get_columns("trial")}
         assert columns == {column.name for column in TRIAL.columns}
 

@@ -1,0 +1,156 @@
+"""A memory that a team shares: connections that are cut, users who may only add, older programs."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+import pytest
+from sqlalchemy import func, select, text
+
+from pytest_bayesloc.memory.schema import BUG, INBOX, LEAST, META, RUN, SIGHTING, VERSION
+from pytest_bayesloc.memory.store import BugStore
+from tests.e2e.proxy import Proxy, running_proxy
+from tests.integration import test_memory_runs as runs
+from tests.integration.conftest import projects  # noqa: F401 - a fixture
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sqlalchemy import Table
+
+    from tests.integration.conftest import Project, Projects
+
+pytest.importorskip("psycopg", reason="pip install 'psycopg[binary]'")
+
+
+@pytest.fixture
+def project(projects: Projects) -> Project:  # noqa: F811 - the fixture
+    """A project with a name of its own, so that it has a memory of its own."""
+    name = f'[project]\nname = "p{uuid4().hex[:8]}"\n[tool.pytest.ini_options]\n'
+    return projects.make({**runs.FILES, "pyproject.toml": name})
+
+
+@pytest.fixture
+def store(postgresql: str) -> Iterator[BugStore]:
+    with closing(BugStore(postgresql, pytest.fail)) as made:
+        with made.transaction():
+            """Its tables are there."""
+        yield made
+
+
+@pytest.fixture
+def proxy(postgresql: str) -> Iterator[Proxy]:
+    with running_proxy(urlsplit(postgresql).port or 0) as made:
+        yield made
+
+
+def red(project: Project, memory: str) -> str:
+    """What a run of two failing tests prints."""
+    run = project.run("-q", "--tb=no", f"--bayesloc-memory={memory}")
+    assert run.ret == 1
+    assert "Traceback" not in run.output
+    return run.stdout
+
+
+def count(store: BugStore, table: Table, project: Project) -> int:
+    """Rows of a project."""
+    name = project.read("pyproject.toml").split('"')[1]
+    asked = select(func.count()).select_from(table)
+    if table is SIGHTING:
+        asked = asked.join(BUG, BUG.c.seq == SIGHTING.c.bug).where(BUG.c.project == name)
+    else:
+        asked = asked.where(table.c.project == name)
+    with store.transaction(write=False) as connection:
+        return int(connection.execute(asked).scalar_one())
+
+
+@pytest.mark.parametrize(
+    ("before", "behind"),
+    [(b"INSERT INTO bug", b""), (b"INSERT INTO sighting", b""), (b"", b"COMMIT")],
+)
+def test_run_whose_connection_is_cut_is_sent_by_the_next_and_counted_once(
+    store: BugStore, proxy: Proxy, postgresql: str, project: Project, before: bytes, behind: bytes
+) -> None:
+    through = postgresql.replace(f":{urlsplit(postgresql).port}/", f":{proxy.port}/")
+    proxy.cut_before, proxy.cut_behind = before, behind
+    said = red(project, through)
+    assert proxy.n_cuts
+    assert "(memory-unusable)" in said
+    assert "is kept in .bayesloc/outbox-" in said
+
+    proxy.cut_before = proxy.cut_behind = b""
+    red(project, through)
+
+    assert [count(store, table, project) for table in (RUN, BUG, SIGHTING)] == [2, 1, 2]
+    red(project, through)
+    assert [count(store, table, project) for table in (RUN, BUG, SIGHTING)] == [3, 1, 3]
+
+
+def test_connection_that_is_cut_once_is_made_again(
+    store: BugStore, proxy: Proxy, postgresql: str, project: Project
+) -> None:
+    proxy.cut_before, proxy.at_most = b"INSERT INTO bug", 1
+    port = urlsplit(postgresql).port
+
+    assert "(memory-" not in red(project, postgresql.replace(f":{port}/", f":{proxy.port}/"))
+    assert proxy.n_cuts == 1
+    assert [count(store, table, project) for table in (RUN, BUG)] == [1, 1]
+
+
+def test_user_who_may_only_add_delivers_and_another_takes_it_in(
+    store: BugStore, postgresql: str, project: Project
+) -> None:
+    role = f"ci{uuid4().hex[:8]}"
+    with store.transaction() as connection:
+        for statement in (
+            f"CREATE ROLE {role} LOGIN",
+            f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO {role}",
+            f"GRANT INSERT ON inbox TO {role}",
+        ):
+            connection.execute(text(statement))
+    red(project, postgresql)
+    runs.edit(project, "test_curve.py", "[0, 0, 1, 1], 1", "[0, 0, 1, 1.0], 1")
+    said = red(project, postgresql.replace("bugs@", f"{role}@"))
+
+    assert "(memory-" not in said
+    assert [count(store, table, project) for table in (RUN, BUG, INBOX)] == [1, 1, 1]
+    red(project, postgresql)
+    assert [count(store, table, project) for table in (RUN, BUG, INBOX)] == [3, 1, 0]
+
+
+def test_delivery_that_is_none_is_left_out(
+    store: BugStore, postgresql: str, project: Project
+) -> None:
+    with store.transaction() as connection:
+        values = {"id": uuid4().hex, "project": "p", "made_at": "2026", "text": "DROP TABLE bug"}
+        connection.execute(INBOX.insert().values(**values))
+
+    assert "is left out: Line 1 is none of a memory" in red(project, postgresql)
+    with store.transaction(write=False) as connection:
+        assert not connection.execute(select(INBOX.c.id)).first()
+    assert count(store, BUG, project) == 1
+
+
+@pytest.mark.parametrize(("least", "may_go_on"), [(LEAST, True), (VERSION + 1, False)])
+def test_older_program_goes_on_where_newer_tables_allow_it(
+    store: BugStore, postgresql: str, project: Project, least: int, may_go_on: bool
+) -> None:
+    def tell(version: int, needed: int) -> None:
+        with store.transaction() as connection:
+            for name, value in (("version", version), ("least", needed)):
+                where = META.c.name == name
+                connection.execute(META.update().where(where).values(value=str(value)))
+
+    tell(VERSION + 1, least)
+    try:
+        said = red(project, postgresql)
+    finally:
+        tell(VERSION, LEAST)
+
+    assert ("(memory-newer)" in said) is not may_go_on
+    assert count(store, RUN, project) == int(may_go_on)
+    red(project, postgresql)
+    assert count(store, RUN, project) == 2

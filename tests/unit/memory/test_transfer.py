@@ -1,0 +1,147 @@
+"""A memory as lines, and such lines taken into another one: all of it, and nothing twice."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from sqlalchemy import create_engine, func, select
+
+from pytest_bayesloc.domain.errors import StoreError
+from pytest_bayesloc.memory.advice import Adviser, Terms
+from pytest_bayesloc.memory.episodes import Green
+from pytest_bayesloc.memory.ledger import Ledger
+from pytest_bayesloc.memory.schema import BUG, METADATA, SIGHTING, TRIAL
+from pytest_bayesloc.memory.transfer import Intake, export
+from tests.unit.memory.conftest import START, Story, edit, red, symptom
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture
+def other() -> Iterator[Story]:
+    """Another memory of the same project."""
+    engine = create_engine("sqlite://")
+    with engine.begin() as connection:
+        METADATA.create_all(connection)
+        yield Story(Ledger(connection, "shop"))
+    engine.dispose()
+
+
+def lines(story: Story) -> list[str]:
+    return list(export(story.ledger.db, "shop"))
+
+
+def take(story: Story, told: list[str]) -> dict[str, int]:
+    intake = Intake(story.ledger.db)
+    intake.take(told)
+    return dict(intake.counts)
+
+
+def counted(story: Story) -> list[int]:
+    tables = (BUG, TRIAL, SIGHTING)
+    return [
+        story.ledger.db.execute(select(func.count()).select_from(table)).scalar_one()
+        for table in tables
+    ]
+
+
+def tell(story: Story, *, mended: bool = True) -> Story:
+    """A bug with a failed trial; then it is mended."""
+    story.run(red())
+    story.run(red(edit=edit(), state="s1"))
+    if mended:
+        bug = next(iter(story.ledger.open_bugs()))
+        story.run(greens={bug: Green(edit=edit(new="c"), passed=frozenset({"t.py::test_a"}))})
+    story.ledger.add_note(None, "mind the knots", START)
+    story.ledger.observe("flaky", "t.py::test_b", START)
+    return story
+
+
+def test_what_was_exported_is_there_after_the_import(story: Story, other: Story) -> None:
+    told = lines(tell(story))
+
+    assert take(other, told)["bug"] == 1
+    assert lines(other) == told
+
+
+def test_what_was_imported_advises_as_if_it_had_been_met_there(story: Story, other: Story) -> None:
+    take(other, lines(tell(story)))
+    adviser = Adviser(other.ledger, "w", Terms())
+
+    (like,) = adviser.similar(symptom())
+    assert like.score == 1.0
+    assert [trial.outcome.value for trial in like.record.trials] == ["failed", "passed"]
+    assert adviser.similar(symptom("ValueError: too few!", fingerprint="1:zz"))
+
+
+def test_nothing_is_taken_in_twice(story: Story, other: Story) -> None:
+    told = lines(tell(story))
+    take(other, told)
+    before = lines(other)
+
+    assert sum(take(other, told).values()) == 0
+    assert lines(other) == before
+
+
+def test_open_bug_that_fails_alike_is_the_same_bug(story: Story, other: Story) -> None:
+    tell(story, mended=False)
+    other.run(red())
+    told = [line.replace("run1", "their1").replace("run2", "their2") for line in lines(story)]
+
+    assert take(other, told)["bug"] == 0
+    assert counted(other) == [1, 1, 3]
+    (record,) = other.ledger.open_bugs().values()
+    assert [trial.number for trial in record.trials] == [1]
+
+
+def test_end_of_a_bug_that_is_known_is_taken_in(story: Story, other: Story) -> None:
+    tell(story, mended=False)
+    take(other, lines(story))
+    bug = next(iter(story.ledger.open_bugs()))
+    story.run(greens={bug: Green(edit=edit(new="c"), passed=frozenset({"t.py::test_a"}))})
+    take(other, lines(story))
+
+    assert other.ledger.open_bugs() == {}
+    assert counted(other) == counted(story)
+
+
+def test_counts_of_one_origin_are_not_added_up(story: Story, other: Story) -> None:
+    story.ledger.observe("flaky", "t", START)
+    take(other, lines(story))
+    story.ledger.observe("flaky", "t", START)
+    take(other, lines(story))
+
+    assert [json.loads(line)["observation"]["n"] for line in lines(other)[1:]] == [2]
+
+
+def test_secret_that_was_written_before_its_shape_was_known_is_left_out(story: Story) -> None:
+    story.run(red())
+    secret = "gh" + "p_" + "a1" * 12
+    story.ledger.db.execute(BUG.update().values(error=f"401 for {secret}"))
+
+    assert not any(secret in line for line in lines(story))
+
+
+@pytest.mark.parametrize(
+    ("number", "line", "why"),
+    [
+        (1, '{"format": "bayesloc-memory/9"}', "the format is 'bayesloc-memory/9'"),
+        (2, "no json", "JSONDecodeError"),
+        (2, '{"table": {}}', "KeyError: 'table'"),
+        (2, '{"run": {"id": 3}}', "Line 2"),
+        (2, '{"note": {"project": "shop", "text": "a", "made_at": 5}}', "made_at is 5"),
+    ],
+)
+def test_line_that_is_none_is_named(other: Story, number: int, line: str, why: str) -> None:
+    told = [json.dumps({"format": "bayesloc-memory/1"})][: number - 1]
+
+    with pytest.raises(StoreError, match=f"Line {number} is none of a memory.*{why}|{why}"):
+        take(other, [*told, line])
+
+
+def test_empty_file_is_no_memory(other: Story) -> None:
+    with pytest.raises(StoreError, match="The file is empty"):
+        take(other, [])
