@@ -155,7 +155,7 @@ class LocalizationSession:
         if self._settings.record is not None:
             from pytest_bayesloc.stages.merging import keep_record
 
-            keep_record(self._recorder, self._settings.record, self.note)
+            keep_record(self._recorder, self._config.rootpath, self._settings.record, self.note)
         if self._settings.merge:  # nothing ran here
             return
         if verdicts and not is_red and self._has_memory_work(is_red=False):
@@ -357,6 +357,7 @@ class LocalizationSession:
             clock=monotonic,
             note=self.note,
             warn=self._warn,
+            environments=self._recorder.recorded.environments,
             spent_s=self._seconds.get("guide", 0.0) + self._kept_s(),
             more=() if self._guiding is None else (self._guiding.kind(groups),),
         )

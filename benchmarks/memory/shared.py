@@ -148,9 +148,8 @@ def compare(url: str, project: str, n_writers: int, seconds: float, n_cuts: int)
         pairs = select(SIGHTING.c.bug, SIGHTING.c.run).group_by(SIGHTING.c.bug, SIGHTING.c.run)
         doubled = pairs.having(func.count() > 1)
         n_doubled = len(connection.execute(doubled).all())
-        n_bugs = connection.execute(
-            select(func.count()).select_from(BUG).where(BUG.c.project == project)
-        ).scalar_one()
+        bugs = select(func.count()).select_from(BUG).where(BUG.c.project == project)
+        n_bugs = connection.execute(bugs).scalar_one()
     return (
         f"{n_writers} jobs, {seconds:g} s, {n_cuts} cuts that ended {n_ended} connections; "
         f"exit codes {dict(codes)}\n"
@@ -158,7 +157,7 @@ def compare(url: str, project: str, n_writers: int, seconds: float, n_cuts: int)
         f"kept twice {sum(n > 1 for n in kept.values())}\n"
         f"bugs met {met}, sightings {n_seen}, doubled {n_doubled}; {n_bugs} bugs of {N_BUGS}\n"
         f"by way of the outbox {sum(int(row[3]) for row in told)}; "
-        f"a run takes {median(took):.2f} s, one in a hundred more than {took[-len(took) // 100]:.2f} s"
+        f"a run takes {median(took):.2f} s, one in a hundred over {took[-len(took) // 100]:.2f} s"
     )
 
 

@@ -41,6 +41,7 @@ class Recorded:
         is_broken: Whether recording had to be given up.
         collector: Name of the collector, empty if nothing was collected.
         partial: What is missing, and why.
+        environments: Per node id of a failing test of another process, what ran it.
         files: Of workers: the files of the project that were imported, absolute.
         n_windows: Numbers of windows below this are taken.
     """
@@ -60,6 +61,7 @@ class Recorded:
     is_broken: bool = False
     collector: str = ""
     partial: list[str] = field(default_factory=list)
+    environments: dict[str, str] = field(default_factory=dict)
     files: list[str] = field(default_factory=list)
     n_windows: int = 0
 

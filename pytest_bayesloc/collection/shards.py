@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import platform
 import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pytest_bayesloc.collection.collector import Footprint
@@ -11,7 +13,7 @@ from pytest_bayesloc.collection.xdist import encode, merge
 from pytest_bayesloc.domain.errors import ShardError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from pytest_bayesloc.collection.recorded import Recorded
@@ -20,13 +22,33 @@ if TYPE_CHECKING:
 SCHEMA = "bayesloc-shard/1"
 
 
-def dump(recorded: Recorded, files: SourceFilter, imported: Iterable[str]) -> str:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """Of the code that a run was about.
+
+    Attributes:
+        revision: Of git; empty if unknown.
+        digests: Of the project's files that were imported, relative to rootdir.
+    """
+
+    revision: str
+    digests: Mapping[str, str]
+
+
+def environment() -> str:
+    """What runs the tests of this process, as far as a test may end otherwise elsewhere."""
+    version = ".".join(map(str, sys.version_info[:2]))
+    return f"{platform.python_implementation()} {version} on {sys.platform}"
+
+
+def dump(recorded: Recorded, files: SourceFilter, imported: Iterable[str], state: State) -> str:
     """One run as text; paths are relative to rootdir.
 
     Args:
         recorded: What the run saw, with all that is known of tests that were not traced.
         files: Of the project.
         imported: Files of the project that were imported, absolute.
+        state: Of the code.
     """
     seen = json.loads(encode(recorded, map(files.relative, imported)))
     for footprint in seen["footprints"]:
@@ -34,7 +56,9 @@ def dump(recorded: Recorded, files: SourceFilter, imported: Iterable[str]) -> st
     seen["cached"] = []  # what is known of them stands in the rows
     told = {
         "schema": SCHEMA,
-        "python": ".".join(map(str, sys.version_info[:2])),
+        "environment": environment(),
+        "revision": state.revision,
+        "digests": dict(state.digests),
         "verdicts": recorded.verdicts,
         "failures": recorded.failures,
         "remembered": recorded.remembered,
@@ -42,6 +66,23 @@ def dump(recorded: Recorded, files: SourceFilter, imported: Iterable[str]) -> st
         "seen": seen,
     }
     return json.dumps(told, ensure_ascii=True)
+
+
+def state_of(text: str, source: Path) -> State:
+    """Of the code that a record is about.
+
+    Args:
+        text: Made by ``dump``.
+        source: Where it was read, for messages.
+
+    Raises:
+        ShardError: If the text is nothing that ``dump`` made.
+    """
+    try:
+        told = json.loads(text)
+        return State(revision=str(told["revision"]), digests=dict(told["digests"]))
+    except (ValueError, KeyError, TypeError) as error:
+        raise _unfit(source, f"{type(error).__name__}: {error}") from error
 
 
 def load(recorded: Recorded, text: str, source: Path, files: SourceFilter) -> None:
@@ -68,6 +109,8 @@ def load(recorded: Recorded, text: str, source: Path, files: SourceFilter) -> No
         recorded.verdicts.update((n, told["verdicts"][n]) for n in told["verdicts"] if n in taken)
         recorded.failures.update((n, raw) for n, raw in told["failures"].items() if n in taken)
         recorded.excused.update(told["excused"])
+        environments = {n: str(told["environment"]) for n in taken if not told["verdicts"][n]}
+        recorded.environments.update(environments)
         remembered = [n for n in told["remembered"] if n not in recorded.verdicts]
         recorded.remembered = sorted({*recorded.remembered, *remembered} - recorded.verdicts.keys())
     except (ValueError, KeyError, TypeError, AttributeError) as error:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from pytest_bayesloc.collection.shards import environment
 from pytest_bayesloc.domain.errors import BayeslocError
 from pytest_bayesloc.inspection.cases import NOT_INSPECTED
 from pytest_bayesloc.inspection.kind import outlooks
@@ -16,6 +17,7 @@ from pytest_bayesloc.inspection.proposals import assertions, mutants
 from pytest_bayesloc.inspection.proposals.world import reaches_out
 from pytest_bayesloc.localization.selection import Informative, Limits, greedy
 from pytest_bayesloc.report.progress import Progress
+from pytest_bayesloc.stages.merging import elsewhere
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -47,6 +49,7 @@ class Inspecting:
         clock: Monotonic seconds.
         note: Tells the user, once.
         warn: Tells the user of a fault of ours.
+        environments: Per failing test that another machine ran, in which environment.
         spent_s: Seconds of the budget that are spent already.
         more: More ways to inspect.
     """
@@ -59,6 +62,7 @@ class Inspecting:
     clock: Clock
     note: Callable[[str], None]
     warn: Callable[[Exception], None]
+    environments: Mapping[str, str] = field(default_factory=dict)
     spent_s: float = 0.0
     more: Sequence[Kind] = ()
 
@@ -69,6 +73,9 @@ class Inspecting:
             cases: The groups; what was found is added to them.
             node_ids: The tests in the order in which they ran.
         """
+        cases = [case for case in cases if not self._is_elsewhere(case)]
+        if not cases:
+            return
         progress = Progress(self.config, self.clock, self.settings.budget_s - self.spent_s)
         crew: Crew | None = None
         try:
@@ -89,6 +96,17 @@ class Inspecting:
             if crew is not None:
                 crew.close()
             progress.clear()
+
+    def _is_elsewhere(self, case: Case) -> bool:
+        """Whether its tests failed in another environment only: here they may not."""
+        where = elsewhere(case.failing, self.environments)
+        if where:
+            case.stop = f"not inspected: its tests failed with {where}"
+            self.note(
+                f"{case.failing[0]} failed with {where}, and this is {environment()}: it is "
+                "ranked, and not inspected. Merge there to inspect it, too. (other-environment)"
+            )
+        return bool(where)
 
     def _crew(self, cases: Sequence[Case], node_ids: Sequence[str]) -> Crew:
         order = {node_id: i for i, node_id in enumerate(node_ids)}

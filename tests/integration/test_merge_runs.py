@@ -3,12 +3,39 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
+from tests.integration.conftest import BUGGY, Project
+
 if TYPE_CHECKING:
-    from tests.integration.conftest import Project
+    from tests.integration.conftest import Projects
 
 MERGE = ("-m", "pytest_bayesloc", "merge")
+DEMO = Path(__file__).resolve().parents[2] / "demo_project"
+ON_ONE_MACHINE = """
+
+        def test_machine():
+            import os
+            assert os.environ.get("GOOD")
+        """
+
+
+@pytest.fixture
+def demo(tmp_path: Path) -> Project:
+    """A copy of the demo project."""
+    left_out = shutil.ignore_patterns(".bayesloc", "__pycache__", ".pytest_cache")
+    shutil.copytree(DEMO, tmp_path / "demo", ignore=left_out)
+    return Project(tmp_path / "demo")
+
+
+def git(project: Project, *args: str) -> None:
+    who = ("-c", "user.name=a", "-c", "user.email=a@b")
+    subprocess.run(["git", *who, *args], cwd=project.root, check=True, capture_output=True)
 
 
 def recorded(project: Project, name: str, *tests: str) -> None:
@@ -75,17 +102,69 @@ def test_a_record_that_cannot_be_read_costs_a_line(buggy_project: Project) -> No
     assert run.failing
 
 
-def test_a_test_that_failed_on_one_machine_has_failed(buggy_project: Project) -> None:
-    recorded(buggy_project, "a-red")
-    red = buggy_project.read("calc.py")
-    buggy_project.write({"calc.py": red.replace("a - b", "a + b  # as it was meant")})
-    recorded(buggy_project, "b-green")
-    buggy_project.write({"calc.py": red})
+def test_a_test_that_failed_on_one_machine_has_failed(projects: Projects) -> None:
+    project = projects.buggy({"test_calc.py": BUGGY["test_calc.py"] + ON_ONE_MACHINE})
+    recorded(project, "a-red")
+    project.run("-q", "--bayesloc-record=jobs/b-green.json", env={"GOOD": "1"})
 
-    run = buggy_project.localize("--bayesloc-merge=jobs")
+    run = project.localize("--bayesloc-merge=jobs")
 
-    assert run.failing
+    assert "test_calc.py::test_machine" in run.failing
+
+
+def test_records_of_two_commits_are_not_merged(buggy_project: Project) -> None:
+    git(buggy_project, "init", "--quiet")
+    for name in ("one", "two"):
+        git(buggy_project, "add", "calc.py", "test_calc.py", "pytest.ini")
+        git(buggy_project, "commit", "--quiet", "--allow-empty", "-m", name)
+        recorded(buggy_project, name)
+
+    run = buggy_project.run("--bayesloc-merge=jobs")
+
+    assert run.ret == 4
+    assert "jobs/two.json is of commit " in run.stderr
+    assert run.stderr.strip().endswith("Give records of one commit. (other-code)")
+    assert "bayesloc: the likeliest" not in run.stdout
+
+
+def test_records_of_other_code_than_is_here_are_not_merged(buggy_project: Project) -> None:
+    recorded(buggy_project, "one")
+    text = buggy_project.read("calc.py")
+    buggy_project.write({"calc.py": text.replace("a / 2", "a // 2")})
+
+    run = buggy_project.run("--bayesloc-merge=jobs")
+
+    assert run.ret == 4
+    assert "calc.py was another one for this checkout than for " in run.stderr
+
+
+def test_failure_of_another_environment_is_ranked_and_not_inspected(buggy_project: Project) -> None:
+    recorded(buggy_project, "one")
+    path = buggy_project.root / "jobs" / "one.json"
+    told = json.loads(path.read_text("utf-8"))
+    path.write_text(json.dumps({**told, "environment": "CPython 3.9 on win32"}), "utf-8")
+
+    run = buggy_project.localize("--bayesloc", "--bayesloc-merge=jobs")
+
     assert run.names()[0] == "calc.py add"
+    assert run.inspections == []
+    assert run.faults[0]["stop_reason"] == (
+        "not inspected: its tests failed with CPython 3.9 on win32"
+    )
+    assert run.stdout.count("(other-environment)") == 1
+
+
+def test_eight_shards_are_ranked_as_one_run(demo: Project) -> None:
+    whole = demo.localize("--bayesloc-inspections=0")
+    listed = demo.run("-q", "--collect-only", "-p", "no:bayesloc").stdout.splitlines()
+    tests = [line for line in listed if "::" in line]
+    for n in range(8):
+        recorded(demo, f"shard{n}", *tests[n::8])
+
+    run = demo.localize("--bayesloc-inspections=0", "--bayesloc-merge=jobs")
+
+    assert run.document["ranking"] == whole.document["ranking"]
+    assert [fault["ranking"] for fault in run.faults] == [f["ranking"] for f in whole.faults]
 
 
 def test_results_of_a_matrix_become_one_page(buggy_project: Project) -> None:
