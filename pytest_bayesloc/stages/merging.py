@@ -46,6 +46,9 @@ class Merging:
         refuse_other_code({**states, Path("this checkout"): self._state_here(states.values())})
         for path, text in texts.items():
             load(recorded, text, path, self._recorder.files)
+        order = {item.nodeid: number for number, item in enumerate(session.items)}
+        known = sorted(recorded.verdicts, key=lambda node_id: order.get(node_id, len(order)))
+        recorded.verdicts = {node_id: recorded.verdicts[node_id] for node_id in known}
         session.testsfailed = sum(not passed for passed in recorded.verdicts.values())
         return True
 
