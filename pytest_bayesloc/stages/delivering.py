@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from pytest_bayesloc.domain.advice import Remembered
 from pytest_bayesloc.domain.errors import StoreError
 from pytest_bayesloc.report.files import own_folder
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from pytest_bayesloc.domain.advice import Advice, Remembered
+    from pytest_bayesloc.domain.advice import Advice
     from pytest_bayesloc.memory.advice import Terms
     from pytest_bayesloc.memory.store import BugStore
 
@@ -42,11 +43,12 @@ class Delivery:
     terms: Terms
     note: Callable[[str], None]
 
-    def of(self, tell: Tell) -> Remembered:
+    def of(self, tell: Tell, *, is_red: bool = True) -> Remembered:
         """Have a run told to the memory, or to the outbox if it can't be reached.
 
         Args:
             tell: Adds the run to a store, in one transaction, and says what is known there.
+            is_red: Whether a test failed; else there may be nothing to keep.
 
         Raises:
             StoreError: If the outbox can't be written either.
@@ -62,6 +64,8 @@ class Delivery:
             if error.slug not in {"memory-unusable", "memory-newer"}:
                 raise
             self.note(str(error))
+            if not is_red and not outbox.is_file():
+                return Remembered()
             with self.open(outbox) as store:
                 kept = tell(store)
             self.note(

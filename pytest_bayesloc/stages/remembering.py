@@ -169,7 +169,7 @@ class Remembering:
                 return kept
 
         if isinstance(where, str):
-            return self._delivery(where).of(tell)
+            return self._delivery(where).of(tell, is_red=bool(groups))
         with suppress(OSError):  # what can't be made is said below
             own_folder(self._rootdir)
             where.parent.mkdir(parents=True, exist_ok=True)
