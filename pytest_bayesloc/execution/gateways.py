@@ -245,5 +245,6 @@ def _unfit(name: str, why: str) -> ExecutionError:
 
 
 def _words(error: BaseException) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    said = str(error).partition(": <Gateway")[0]  # of execnet's own
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
     return f"{type(error).__name__}: {lines[-1]}" if lines else type(error).__name__

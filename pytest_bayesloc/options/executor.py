@@ -14,7 +14,7 @@ from pytest_bayesloc.options.reading import AUTO, number_of, text_of
 LOCAL = "local"
 MAX_AUTO = 4
 _TIMES = re.compile(r"(\d+)\*(.+)", re.DOTALL)
-_KNOWN = re.compile(r"(popen|ssh=|vagrant_ssh=|socket=|docker:|docker-image:|dask:).*", re.DOTALL)
+_KNOWN = re.compile(r"(popen|ssh=|vagrant_ssh=|socket=|docker(-image)?:(?!-)|dask:).*", re.DOTALL)
 _NEEDS_NAME = ("ssh=", "vagrant_ssh=", "socket=", "docker:", "docker-image:", "dask:")
 _WORKERS = "a number of servers, or auto: give a whole number of 1 or more, for example 2"
 

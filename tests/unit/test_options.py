@@ -26,6 +26,7 @@ BAD = {
     "--bayesloc-llm-parallel=0": "a whole number of 1 or more",
     "--bayesloc-executor=elsewhere": "expected local, an execnet specification",
     "--bayesloc-executor=docker:": "docker:CONTAINER",
+    "--bayesloc-executor=docker:--privileged": "docker:CONTAINER",
     "--bayesloc-executor=0*popen": "several by N*SPEC",
     "--bayesloc-workers=0": "a number of servers, or auto",
     "--bayesloc-container-workspace=app": "an absolute path",
