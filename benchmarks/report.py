@@ -124,6 +124,7 @@ def large_result(n_tests: int, n_functions: int, n_faults: int) -> Result:
         n_traced=100_000,
         n_failed=n_tests,
         collector="monitoring",
+        executor="local",
         formula="blend",
         model="single-fault",
         threshold=0.9,

@@ -354,7 +354,6 @@ class LocalizationSession:
             executing=self._executing,
             sources=self._sources,
             history=self._green.history(),
-            clock=monotonic,
             note=self.note,
             warn=self._warn,
             environments=self._recorder.recorded.environments,
@@ -373,7 +372,6 @@ class LocalizationSession:
             fix=fix,
             executing=self._executing,
             sources=self._sources,
-            clock=monotonic,
             note=self.note,
             warn=self._warn,
             guiding=self._guiding,
@@ -396,5 +394,6 @@ class LocalizationSession:
             remembered=self._remembered,
             applying=self._applying,
             guiding=self._guiding,
+            executing=vars(self).get("_executing"),
         )
         return document_of(faults, cases, parts)

@@ -99,6 +99,7 @@ class Result:
         n_traced: Tests of which this run found out what they execute; of the others it was known.
         n_failed: Failing tests and files that could not be collected.
         collector: Name of the collector used.
+        executor: Where tests were run again.
         formula: Name of the prior's formula.
         model: Name of the belief model.
         threshold: Belief at which the loop stops.
@@ -117,6 +118,7 @@ class Result:
     n_traced: int
     n_failed: int
     collector: str
+    executor: str
     formula: str
     model: str
     threshold: float

@@ -15,7 +15,7 @@ class Server(Protocol):
     """A pytest that re-runs tests, wherever it is."""
 
     def ready(self, limit_s: float) -> Message:
-        """Its first message.
+        """Its first message; empty if it was hung up on.
 
         Raises:
             ExecutionError: If it did not come up.

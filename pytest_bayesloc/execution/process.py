@@ -97,6 +97,7 @@ class ServerProcess:
                 slug="no-server",
             ) from error
         self._buffer = LineBuffer()
+        self._is_listening = False
         self._ended = False
 
     def ready(self, limit_s: float) -> Message:
@@ -106,6 +107,7 @@ class ServerProcess:
             ExecutionError: If it did not come up.
         """
         for message in self._messages(limit_s):
+            self._is_listening = True
             return message
         raise ExecutionError(
             f"The server for re-runs did not start: {self._last_words()}. The ranking stands "
@@ -145,6 +147,8 @@ class ServerProcess:
     def hang_up(self) -> None:
         """Let it end its work, and itself; from any thread."""
         self._link.hang_up()
+        if not self._is_listening:  # it looks at the line when it has collected, or has run all
+            kill_tree(self._popen.pid)
 
     def end(self) -> None:
         """Kill the process with everything it started. May be called twice."""

@@ -180,7 +180,9 @@ class ServerRunner:
         self._warm = self._place.start(self._tests, None)
         ready = self._warm.ready(START_UP_S)
         self.start_s = monotonic() - started
-        if ready["n_threads"] > 1:
+        if not ready:  # it was called off
+            self._end_warm()
+        elif ready["n_threads"] > 1:
             self._may_fork = False
             self._end_warm()
 

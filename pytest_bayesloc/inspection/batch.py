@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     Done = tuple[Action, Sequence[Finding]]
 
+PATIENCE_S = 0.5  # with what is not needed any more
 LEAST_MEASURED = 3  # inspections before their mean is believed
 
 
@@ -60,13 +61,17 @@ class Batch:
 
     def close(self) -> None:
         """Call off what is under way: it is not needed any more."""
-        benches = [bench for _, bench in self._busy.values()]
-        for bench in benches:
-            bench.call_off()
+        for _, bench in self._busy.values():
+            bench.end()
+        # Most end at once, and their servers stay warm.
+        _, late = wait(self._busy, timeout=PATIENCE_S)
+        stuck = [self._busy[future][1].runner for future in late]
+        for runner in stuck:
+            runner.call_off()
         if self._threads is not None:
             self._threads.shutdown(wait=True)
-        for bench in benches:
-            bench.runner.resume()
+        for runner in stuck:
+            runner.resume()
 
     @property
     def pending(self) -> list[Action]:

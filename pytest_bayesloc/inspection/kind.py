@@ -47,10 +47,9 @@ class Bench:
         other.runner = runner
         return other
 
-    def call_off(self) -> None:
+    def end(self) -> None:
         """Let no more be tried on it, from another thread."""
         self.deadline = -inf
-        self.runner.call_off()
 
     def left_s(self) -> float:
         """Seconds left; 0 if there are none."""

@@ -89,6 +89,7 @@ def _session(result: Result, pytest_version: str, python_version: str) -> dict[s
         "n_traced": result.n_traced,
         "n_failed": result.n_failed,
         "collector": result.collector,
+        "executor": clip(result.executor),
         "formula": result.formula,
         "model": result.model,
         "threshold": unit(result.threshold),

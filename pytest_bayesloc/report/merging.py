@@ -101,6 +101,7 @@ def _session(documents: Sequence[Document]) -> dict[str, Any]:
         "python_version": ", ".join(dict.fromkeys(s["python_version"] for s in sessions)),
         "pytest_version": ", ".join(dict.fromkeys(s["pytest_version"] for s in sessions)),
         "collector": ", ".join(dict.fromkeys(s["collector"] for s in sessions)),
+        "executor": ", ".join(dict.fromkeys(s["executor"] for s in sessions if "executor" in s)),
     }
 
 

@@ -66,7 +66,7 @@ class Executing:
         """Where tests were run again, for a person."""
         counts = Counter(place.name for place in self._places)
         named = (f"{n} x {name}" if n > 1 else name for name, n in counts.items())
-        return ", ".join(named) or LOCAL
+        return ", ".join(named) or (LOCAL if self.executor.is_local else "nowhere")
 
     def close(self) -> None:
         """End all places. May be called twice."""

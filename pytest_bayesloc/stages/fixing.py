@@ -9,6 +9,7 @@ from functools import partial
 from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, TypeVar
 
+from pytest_bayesloc.domain.clock import monotonic
 from pytest_bayesloc.domain.errors import BayeslocError
 from pytest_bayesloc.domain.fixing import Fix, Level
 from pytest_bayesloc.fixes.candidate import CHANGE, Candidate, patch_of
@@ -92,7 +93,7 @@ class Fixing:
     fix: FixSettings
     executing: Executing
     sources: Sources
-    clock: Clock
+    clock: Clock = monotonic
     note: Callable[[str], None]
     warn: Callable[[Exception], None]
     guiding: Guiding | None = None

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.collection.shards import environment
+from pytest_bayesloc.domain.clock import monotonic
 from pytest_bayesloc.domain.errors import BayeslocError
 from pytest_bayesloc.inspection.cases import NOT_INSPECTED
 from pytest_bayesloc.inspection.kind import outlooks
@@ -59,7 +60,7 @@ class Inspecting:
     executing: Executing
     sources: Sources
     history: History
-    clock: Clock
+    clock: Clock = monotonic
     note: Callable[[str], None]
     warn: Callable[[Exception], None]
     environments: Mapping[str, str] = field(default_factory=dict)

@@ -12,6 +12,7 @@ from pytest_bayesloc.domain.advice import Remembered
 from pytest_bayesloc.domain.guiding import Usage
 from pytest_bayesloc.domain.result import Result
 from pytest_bayesloc.inspection.cases import calls_around, combined
+from pytest_bayesloc.options.executor import LOCAL
 from pytest_bayesloc.report.json import to_json
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.inspection.case import Case
     from pytest_bayesloc.options import Settings
     from pytest_bayesloc.stages.applying import Applying
+    from pytest_bayesloc.stages.executing import Executing
     from pytest_bayesloc.stages.guiding import Guiding
 
 
@@ -37,6 +39,7 @@ class Parts:
         remembered: What the memory says, if it was asked.
         applying: The fixes, if some were searched.
         guiding: The language model's part, if one was asked.
+        executing: Where tests were run again, if they were.
     """
 
     settings: Settings
@@ -46,6 +49,7 @@ class Parts:
     remembered: Remembered | None
     applying: Applying | None
     guiding: Guiding | None
+    executing: Executing | None
 
 
 def document_of(
@@ -59,6 +63,7 @@ def document_of(
         n_traced=recorded.n_traced,
         n_failed=sum(not passed for passed in recorded.verdicts.values()),
         collector=recorded.collector,
+        executor=LOCAL if parts.executing is None else parts.executing.words,
         formula=settings.formula,
         model=settings.model,
         threshold=settings.threshold,

@@ -75,6 +75,7 @@ def test_answer_of_a_container_of_our_own_is_that_of_this_machine(
     output, document = run(project, *in_image(engine))
 
     assert answer_of(document) == local, output
+    assert document["session"]["executor"].startswith(f"docker-image:{IMAGE}//python=")
     assert engine.containers() == []
 
 

@@ -12,12 +12,15 @@ from sqlalchemy import func, select, text
 
 from pytest_bayesloc.memory.schema import BUG, INBOX, LEAST, META, RUN, SIGHTING, VERSION
 from pytest_bayesloc.memory.store import BugStore
+from tests.e2e import places
+from tests.e2e.places import UnderWay, answer_of
 from tests.e2e.proxy import Proxy, running_proxy
 from tests.integration import test_memory_runs as runs
 from tests.integration.conftest import projects  # noqa: F401 - a fixture
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from sqlalchemy import Table
 
@@ -98,6 +101,20 @@ def test_connection_that_is_cut_once_is_made_again(
     assert "(memory-" not in red(project, postgresql.replace(f":{port}/", f":{proxy.port}/"))
     assert proxy.n_cuts == 1
     assert [count(store, table, project) for table in (RUN, BUG)] == [1, 1]
+
+
+def test_answer_is_the_same_where_the_memory_is_cut(
+    proxy: Proxy, postgresql: str, tmp_path: Path
+) -> None:
+    project = places.demo(tmp_path / "project")
+    _, local = UnderWay(project, "--bayesloc").result()
+    proxy.cut_before = b"INSERT INTO bug"
+    through = postgresql.replace(f":{urlsplit(postgresql).port}/", f":{proxy.port}/")
+    output, document = UnderWay(project, "--bayesloc", f"--bayesloc-memory={through}").result()
+
+    assert proxy.n_cuts, output
+    assert "(memory-offline)" in output
+    assert answer_of(document) == answer_of(local)
 
 
 def test_user_who_may_only_add_delivers_and_another_takes_it_in(

@@ -23,6 +23,7 @@ class FakePlace:
         name: What a person knows it by.
         lost_at: Number of the request (from 1) at which it is lost; 0: never.
         asked: The tests of each request.
+        is_silent: Whether servers are hung up on before they are ready.
         n_open: Servers that were started and not ended.
     """
 
@@ -32,6 +33,7 @@ class FakePlace:
     may_fork: bool = True
     asked: list[tuple[str, ...]] = field(default_factory=list)
     n_open: int = 0
+    is_silent: bool = False
 
     def path_of(self, file: str) -> str:
         return file
@@ -57,7 +59,7 @@ class FakeServer:
 
     def ready(self, limit_s: float) -> Message:
         del limit_s
-        return {"ready": [], "n_threads": 1}
+        return {} if self.place.is_silent else {"ready": [], "n_threads": 1}
 
     def exchange(self, request: Message | None, limit_s: float) -> Reply:
         del limit_s

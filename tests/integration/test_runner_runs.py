@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sys
+import threading
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_bayesloc.domain.errors import ExecutionError
 from pytest_bayesloc.domain.inspection import InspectionPatch, Verdict
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.execution.command import NEUTRAL, PLUGIN, Command
@@ -84,6 +87,12 @@ def project(projects: Projects) -> Project:
 
 @pytest.fixture(scope="module")
 def runner(project: Project) -> Iterator[ServerRunner]:
+    made = made_for(project)
+    yield made
+    made.close()
+
+
+def made_for(project: Project) -> ServerRunner:
     command = Command(
         flags=(),
         path=tuple(sys.path),
@@ -94,11 +103,8 @@ def runner(project: Project) -> Iterator[ServerRunner]:
         options=NEUTRAL,
     )
     texts = {name: project.read(name) for name in FILES}
-    made = local_runner(
-        command, [node_id("a"), node_id("b"), node_id("size"), node_id("late")], texts
-    )
-    yield made
-    made.close()
+    tests = [node_id(name) for name in ("a", "b", "size", "late")]
+    return local_runner(command, tests, texts)
 
 
 def node_id(name: str) -> str:
@@ -240,3 +246,26 @@ def test_file_that_can_be_collected_under_a_patch_passes(
 
     assert runner.rerun(None, [broken], limit_s=30).tests[broken].verdict is Verdict.FAIL
     assert runner.rerun(step, [broken], limit_s=30).tests[broken].verdict is Verdict.PASS
+
+
+def test_server_that_is_called_off_while_it_starts_ends_at_once(projects: Projects) -> None:
+    slow = projects.make({**FILES, "conftest.py": "import time\n\ntime.sleep(60)\n"})
+    runner = made_for(slow)
+
+    def start() -> None:
+        with pytest.raises(ExecutionError):
+            runner.make_ready()
+
+    starting = threading.Thread(target=start)
+    starting.start()
+    while not is_starting(runner):
+        time.sleep(0.01)
+    runner.call_off()
+    starting.join(20)
+    runner.close()
+
+    assert not starting.is_alive()
+
+
+def is_starting(runner: ServerRunner) -> bool:
+    return runner._warm is not None

@@ -80,3 +80,12 @@ def test_runner_that_is_called_off_runs_nothing_until_it_goes_on() -> None:
         assert made.first.rerun(None, [A], limit_s=1.0).tests[A].verdict is Verdict.NOT_RUN
         made.first.resume()
         assert made.first.rerun(None, [A], limit_s=1.0).tests[A].verdict is Verdict.PASS
+
+
+def test_server_that_is_called_off_while_it_starts_is_started_again_when_needed() -> None:
+    place = FakePlace(is_silent=True)
+    with closing(pool(place)) as made:
+        made.start_all()
+        assert place.n_open == 0
+        place.is_silent = False
+        assert made.first.rerun(None, [A], limit_s=1.0).tests[A].verdict is Verdict.PASS

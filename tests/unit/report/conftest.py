@@ -241,6 +241,7 @@ def result() -> Result:
         n_traced=8,
         n_failed=3,
         collector="monitoring",
+        executor="local",
         formula="ochiai",
         model="single-fault",
         threshold=0.9,
