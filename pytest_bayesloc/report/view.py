@@ -159,7 +159,7 @@ def _session(session: Document) -> tuple[tuple[str, str], ...]:
         ("Python", session["python_version"]),
         ("pytest", session["pytest_version"]),
         ("collector", session["collector"]),
-        *((("tests run again in", told),) if (told := session.get("executor")) else ()),
+        ("tests run again", session["executor"]),
         ("formula", session["formula"]),
         ("belief model", session["model"]),
         ("stops at a belief of", percent(session["threshold"])),
