@@ -136,6 +136,7 @@ class _Resettled:
         self._pool = pool
         self._number = number
         self._place, self._runner = pool.runner_for(number)
+        self._is_called_off = False
         self.is_ready = False
 
     @property
@@ -172,6 +173,8 @@ class _Resettled:
             self._pool.give_up(self._place, error)
             self._runner.close()
             self._place, self._runner = self._pool.runner_for(self._number)
+            if self._is_called_off:
+                self._runner.call_off()
         try:
             return ask(self._runner)
         except LostError as error:
@@ -184,9 +187,11 @@ class _Resettled:
             ) from error
 
     def call_off(self) -> None:
+        self._is_called_off = True
         self._runner.call_off()
 
     def resume(self) -> None:
+        self._is_called_off = False
         self._runner.resume()
 
     def close(self) -> None:
