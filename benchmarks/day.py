@@ -24,7 +24,7 @@ from uuid import uuid4
 from sqlalchemy import func, select, text
 
 from benchmarks.memory.load import drawn
-from benchmarks.scale import _suite, _write_files
+from benchmarks.scale import _suite, _write_files, failure_of
 from pytest_bayesloc.collection.collector import Footprint, Row
 from pytest_bayesloc.collection.recorded import START_UP, Recorded
 from pytest_bayesloc.collection.shards import State, dump, load
@@ -141,7 +141,7 @@ class Day:
 
     def _record(self, part: Recorded, failing: str) -> str:
         part.verdicts = {name: name != failing for name in part.windows_of}
-        part.failures = {failing: _failure(failing)} if failing in part.windows_of else {}
+        part.failures = {failing: failure_of(failing)} if failing in part.windows_of else {}
         return dump(part, self._files, (), State(revision="r", digests={}))
 
     def _merge(self, texts: Sequence[str]) -> Recorded:
@@ -258,19 +258,6 @@ def _part(whole: Recorded, names: Sequence[str]) -> Recorded:
         collector="simulated",
         n_windows=whole.n_windows,
     )
-
-
-def _failure(node_id: str) -> Any:  # noqa: ANN401 - as the recorder makes it
-    return {
-        "node_id": node_id,
-        "phase": "call",
-        "exc_type": "AssertionError",
-        "message": "",
-        "frames": [],
-        "cause_frames": [],
-        "syntax_error": None,
-        "test_code": [],
-    }
 
 
 if __name__ == "__main__":

@@ -32,6 +32,8 @@ from pytest_bayesloc.inspection.cases import Reader, Terms, open_groups
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from pytest_bayesloc.collection.failures import RawFailure
+
 # The shape of a real suite (click 8.5.1: 1,550 tests, 461 functions that they execute): quantiles
 # of the share of tests that execute a function, and of how many ways they do it in.
 N_TESTS, N_SHARED = 1550, 461
@@ -174,6 +176,20 @@ def _cache(work: Path) -> SpectrumCache:
     return SpectrumCache(work / "spectra.sqlite", Sources(SourceFilter(work / "tree")))
 
 
+def failure_of(node_id: str) -> RawFailure:
+    """How a test of it fails, as the recorder tells it."""
+    return {
+        "node_id": node_id,
+        "phase": "call",
+        "exc_type": "AssertionError",
+        "message": "",
+        "frames": [],
+        "cause_frames": [],
+        "syntax_error": None,
+        "test_code": [],
+    }
+
+
 # -- the stages
 
 
@@ -228,18 +244,7 @@ def _rank(work: Path, n: int) -> dict[str, object]:
         windows_of=windows_of,
         imports={START_UP: ""},
         cached={START_UP: "", **{windows[0]: name for name, windows in windows_of.items()}},
-        failures={
-            FAILING: {
-                "node_id": FAILING,
-                "phase": "call",
-                "exc_type": "AssertionError",
-                "message": "",
-                "frames": [],
-                "cause_frames": [],
-                "syntax_error": None,
-                "test_code": [],
-            }
-        },
+        failures={FAILING: failure_of(FAILING)},
         n_windows=n + 1,
     )
     cache, sources = _cache(work), Sources(SourceFilter(work / "tree"))

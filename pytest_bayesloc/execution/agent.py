@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_bayesloc.domain.errors import BayeslocError
+from pytest_bayesloc.execution.command import BOOT_BEFORE
 from pytest_bayesloc.execution.process import Opening, ServerProcess
 from pytest_bayesloc.execution.processes import may_fork
 from pytest_bayesloc.execution.wire import SERVER_VARIABLE
@@ -26,12 +27,6 @@ if TYPE_CHECKING:
     from pytest_bayesloc.execution.process import Reply
     from pytest_bayesloc.execution.wire import Message
 
-# Before pytest, as on the machine of the main run; the first entry would be the folder itself.
-BOOT = (
-    "import sys, json; sys.path[0:1] = json.loads(sys.argv.pop(1)); "
-    "from pytest_bayesloc.execution import overlay; overlay.install_all(); "
-    "import pytest; sys.exit(pytest.main(sys.argv[1:]))"
-)
 LEAST_PYTHON = (3, 10)
 
 
@@ -68,8 +63,9 @@ def opening_of(told: Message, sources: str) -> Opening:
     environment: Mapping[str, str] = {**os.environ, **told["environment"]}
     left_out = {*told["not_inherited"], SERVER_VARIABLE}
     path = [*([sources] if sources else []), *told["path"]]
+    boot = (*told["flags"], "-c", BOOT_BEFORE, json.dumps(path))
     return Opening(
-        argv=(sys.executable, *told["flags"], "-c", BOOT, json.dumps(path), *told["arguments"]),
+        argv=(sys.executable, *boot, *told["arguments"]),
         cwd=told["cwd"],
         environment={k: v for k, v in environment.items() if k not in left_out},
         spec=told["spec"],
@@ -84,6 +80,11 @@ def reply_told(reply: Reply) -> Message:
         "timed_out": reply.timed_out,
         "seconds": reply.seconds,
     }
+
+
+def error_told(error: BayeslocError) -> Message:
+    """An error, to be sent; ``remote.told`` makes one of it again."""
+    return {"error": str(error), "slug": error.slug}
 
 
 def serve(channel: Any, sources: str) -> None:  # noqa: ANN401 - execnet's, which is not needed here
@@ -122,6 +123,6 @@ def _answer(asked: Message, servers: list[ServerProcess], sources: str) -> Messa
             return servers[0].ready(asked["ready"])
         return reply_told(servers[0].exchange(asked["request"], asked["limit_s"]))
     except BayeslocError as error:
-        return {"error": str(error), "slug": error.slug}
+        return error_told(error)
     except OSError as error:
         return {"error": f"A server could not be started ({error})", "slug": "no-server"}

@@ -50,32 +50,27 @@ def perform(run: str, opening: str, request: str, limit_s: float) -> Message:
     Args:
         run: Key of the servers that may answer.
         opening: As ``agent.opening_of`` takes it, as JSON.
-        request: As JSON; empty: the server has it already, or is only to be ready (limit 0).
+        request: As JSON; empty: the server is started with it.
         limit_s: Wall seconds.
     """
     try:
         if not request:
             return _once(opening, limit_s)
-        kept = _taken(run) or _started(opening)
+        kept = _taken(run) or _started(opening, START_UP_S)[0]
         reply = kept.server.exchange(json.loads(request), limit_s)
         _put_back(run, kept, is_fit=reply.is_done)
         return agent.reply_told(reply)
     except BayeslocError as error:
-        return {"error": str(error), "slug": error.slug}
+        return agent.error_told(error)
 
 
 def prepare(run: str, opening: str, limit_s: float) -> Message:
     """Have a warm server in this worker; its first message."""
     try:
-        server = ServerProcess(agent.opening_of(json.loads(opening), ""))
-        try:
-            ready = server.ready(limit_s)
-        except BaseException:
-            server.end()
-            raise
-        _put_back(run, _Kept(server, time.monotonic()), is_fit=ready["n_threads"] <= 1)
+        kept, ready = _started(opening, limit_s)
+        _put_back(run, kept, is_fit=ready["n_threads"] <= 1)
     except BayeslocError as error:
-        return {"error": str(error), "slug": error.slug}
+        return agent.error_told(error)
     return ready
 
 
@@ -87,14 +82,15 @@ def _once(opening: str, limit_s: float) -> Message:
         server.end()
 
 
-def _started(opening: str) -> _Kept:
+def _started(opening: str, limit_s: float) -> tuple[_Kept, Message]:
+    """A server, and its first message."""
     server = ServerProcess(agent.opening_of(json.loads(opening), ""))
     try:
-        server.ready(START_UP_S)
+        ready = server.ready(limit_s)
     except BaseException:
         server.end()
         raise
-    return _Kept(server, time.monotonic())
+    return _Kept(server, time.monotonic()), ready
 
 
 def _taken(run: str) -> _Kept | None:
@@ -128,9 +124,11 @@ def end_servers(run: str, idle_s: float = 0.0) -> None:
         now = time.monotonic()
         waiting = _kept.get(run, [])
         idle = [kept for kept in waiting if now - kept.used >= idle_s]
-        _kept[run] = [kept for kept in waiting if kept not in idle]
-        if idle and not _kept[run]:
-            del _kept[run]
+        used = [kept for kept in waiting if kept not in idle]
+        if used:
+            _kept[run] = used
+        else:  # what is at work comes back by itself
+            _kept.pop(run, None)
     for kept in idle:
         kept.server.end()
 

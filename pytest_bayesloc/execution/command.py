@@ -16,11 +16,14 @@ if TYPE_CHECKING:
     import pytest
 
 PLUGIN = "pytest_bayesloc.execution.server"
-BOOT = (
-    "import sys, json; sys.path[:] = json.loads(sys.argv.pop(1)); "
+_BOOT = (
+    "import sys, json; sys.path[{}] = json.loads(sys.argv.pop(1)); "
     "from pytest_bayesloc.execution import overlay; overlay.install_all(); "
     "import pytest; sys.exit(pytest.main(sys.argv[1:]))"
 )
+
+#: With the whole ``sys.path`` given, or only what goes before the interpreter's own.
+BOOT, BOOT_BEFORE = _BOOT.format(":"), _BOOT.format("0:1")
 
 # A server is no worker, and what it runs is not to be measured by the user's coverage.py.
 NOT_INHERITED = ("PYTEST_XDIST_WORKER", "COVERAGE_PROCESS_CONFIG", "COVERAGE_PROCESS_START")

@@ -55,8 +55,7 @@ class Ledger:
 
     def add_run(self, run: Run) -> int:
         """Note a run; its number in the project."""
-        newest = select(func.max(RUN.c.number)).where(RUN.c.project == self.project)
-        number = int(self.db.execute(newest).scalar() or 0) + 1
+        number = self.next_number()
         values = {name: getattr(run, name) for name in ("id", "workspace", "revision", "kind")}
         values |= {"n_passed": run.n_passed, "n_failed": run.n_failed, "arm": run.arm}
         self.db.execute(
@@ -65,6 +64,11 @@ class Ledger:
             )
         )
         return number
+
+    def next_number(self) -> int:
+        """Of the next run in the project."""
+        newest = select(func.max(RUN.c.number)).where(RUN.c.project == self.project)
+        return int(self.db.execute(newest).scalar() or 0) + 1
 
     # -- bugs
 
@@ -123,7 +127,7 @@ class Ledger:
         for failure in symptom.failures:
             if failure.fingerprint not in fingerprints:
                 fingerprints.add(failure.fingerprint)
-                self._add_failure(bug, failure, symptom.tags)
+                self.add_failure(bug, failure, symptom.tags)
         tests = select(TEST.c.node_id).where(TEST.c.bug == bug)
         present = set(self.db.execute(tests).scalars())
         as_now = {safe(f.node_id)[:MAX_NODE_ID]: f.fingerprint for f in symptom.failures}
@@ -140,7 +144,8 @@ class Ledger:
             change = update(TEST).where(is_it).values(fingerprint=bindparam("now"), fate="failing")
             self.db.execute(change, again)
 
-    def _add_failure(self, bug: int, failure: TestFailure, tags: Iterable[str]) -> None:
+    def add_failure(self, bug: int, failure: TestFailure, tags: Iterable[str]) -> None:
+        """A way in which a bug shows, to be found by its words."""
         signature = safe(failure.signature)[:200]
         values = {"bug": bug, "fingerprint": failure.fingerprint, "signature": signature}
         made = key_of(self.db.execute(insert(FAILURE).values(**values)).inserted_primary_key)

@@ -8,7 +8,7 @@ from contextlib import closing
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
-from sqlalchemy import delete, func, insert, select
+from sqlalchemy import delete, insert, select
 
 from pytest_bayesloc.domain.errors import StoreError
 from pytest_bayesloc.memory.ledger import Ledger
@@ -31,7 +31,7 @@ def outbox_of(folder: Path, url: str) -> Path:
     return folder / f"outbox-{hashlib.sha256(url.encode()).hexdigest()[:8]}.sqlite"
 
 
-def send(path: Path, to: BugStore, project: str, warn: Callable[[str], None]) -> int:
+def send(path: Path, to: BugStore, project: str, warn: Callable[[str], None]) -> None:
     """Send what waits in ``path``; what was sent is taken out of it.
 
     A kill at any point sends it again: the other side knows runs and bugs by their ids.
@@ -42,20 +42,16 @@ def send(path: Path, to: BugStore, project: str, warn: Callable[[str], None]) ->
         project: Whose deliveries these are.
         warn: Told if the file is damaged.
 
-    Returns:
-        Runs that were sent.
-
     Raises:
         StoreError: If it can't be sent; it waits for the next time then.
     """
     if not path.is_file():
-        return 0
+        return
     with closing(BugStore(path, warn)) as waiting:
         with waiting.transaction(write=False) as connection:
             lines = list(export(connection))
-            n_runs = int(connection.execute(select(func.count()).select_from(RUN)).scalar_one())
         if len(lines) == 1:
-            return 0
+            return
         with to.transaction() as connection:
             if to.may_change(connection):
                 Intake(connection).take(lines)
@@ -63,7 +59,6 @@ def send(path: Path, to: BugStore, project: str, warn: Callable[[str], None]) ->
                 _deliver(connection, lines, project)
         with waiting.transaction() as connection:
             _take_out(connection, lines)
-    return n_runs
 
 
 def fold(store: BugStore) -> list[str]:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, insert, select, update
 
-from pytest_bayesloc.domain.bug import State
+from pytest_bayesloc.domain.bug import State, TestFailure
 from pytest_bayesloc.domain.errors import StoreError
-from pytest_bayesloc.domain.words import numbered, words
+from pytest_bayesloc.memory.ledger import Ledger
 from pytest_bayesloc.memory.rows import chunks, key_of
 from pytest_bayesloc.memory.schema import (
     ADVICE,
@@ -26,7 +26,6 @@ from pytest_bayesloc.memory.schema import (
     JUDGED,
     NOTE,
     OBSERVATION,
-    POSTING,
     RULE,
     RUN,
     SIGHTING,
@@ -140,7 +139,6 @@ class Intake:
 
     def __init__(self, connection: Connection) -> None:
         self._db = connection
-        self._known_runs: set[str] = set()
         self.counts: Counter[str] = Counter()
 
     def take(self, lines: Iterable[str]) -> None:
@@ -184,8 +182,7 @@ class Intake:
     def _run(self, row: Row) -> bool:
         if self._is_there(RUN, {"id": row["id"]}):
             return False
-        newest = select(func.max(RUN.c.number)).where(RUN.c.project == row["project"])
-        number = int(self._db.execute(newest).scalar() or 0) + 1
+        number = Ledger(self._db, row["project"]).next_number()
         self._insert(RUN, [row | {"number": number}])
         return True
 
@@ -244,20 +241,18 @@ class Intake:
             start = int(self._db.execute(newest).scalar() or 0)
             new = [row | {"number": n} for n, row in enumerate(new, start + 1)]
         if table is FAILURE:
-            for row in new:
-                self._add_failure(bug, row)
+            self._add_failures(bug, new)
         else:
             self._insert(table, [row | {"bug": bug} for row in new])
 
-    def _add_failure(self, bug: int, row: Row) -> None:
-        values = _values(FAILURE, row | {"bug": bug})
-        made = key_of(self._db.execute(insert(FAILURE).values(**values)).inserted_primary_key)
+    def _add_failures(self, bug: int, rows: list[Row]) -> None:
         of_bug = select(BUG.c.project, BUG.c.tags).where(BUG.c.seq == bug)
         project, tags = self._db.execute(of_bug).one()
-        found = numbered(words(" ".join([values["signature"], *json.loads(tags)])), project)
-        postings = [{"word": word, "failure": made} for word in sorted(found)]
-        if postings:
-            self._db.execute(insert(POSTING), postings)
+        for row in rows:
+            values = _values(FAILURE, row | {"bug": bug})
+            fingerprint, signature = values["fingerprint"], values["signature"]
+            failure = TestFailure(node_id="", fingerprint=fingerprint, signature=signature)
+            Ledger(self._db, project).add_failure(bug, failure, json.loads(tags))
 
     def _note(self, row: Row) -> bool:
         key = {name: row[name] for name in ("project", "text", "made_at")}

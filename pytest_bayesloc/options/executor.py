@@ -93,7 +93,7 @@ def _n_workers(config: pytest.Config, specs: tuple[str, ...]) -> int:
 def _folder(config: pytest.Config, name: str) -> str:
     shown, value = text_of(config, name, "an absolute path")
     if value and not value.startswith("/"):
-        raise pytest.UsageError(f"{shown}={value} is not an absolute path: give one, as /work/app.")
+        raise pytest.UsageError(f"{shown}={value} is not an absolute path: give one, as /srv/app.")
     return value
 
 

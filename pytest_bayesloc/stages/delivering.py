@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.advice import Remembered
 from pytest_bayesloc.domain.errors import StoreError
-from pytest_bayesloc.report.files import own_folder
+from pytest_bayesloc.report.files import FOLDER, own_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,7 +57,7 @@ class Delivery:
 
         with suppress(OSError):  # what can't be made is said when it is opened
             own_folder(self.rootdir)
-        outbox = outbox_of(self.rootdir / ".bayesloc", self.url)
+        outbox = outbox_of(self.rootdir / FOLDER, self.url)
         try:
             return self._sent(outbox, tell)
         except StoreError as error:

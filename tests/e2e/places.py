@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 LIMIT_S = 60.0
 DEMO = Path(__file__).resolve().parents[2] / "demo_project"
-WORKSPACE = "/work/app"
+WORKSPACE = "/app"
 IMAGE = "bayesloc-test"
 
 
@@ -193,7 +193,7 @@ def _root() -> bytes:
     """The folders of a root, as a tar archive; what is in them is mounted."""
     stream = io.BytesIO()
     with tarfile.open(fileobj=stream, mode="w") as archive:
-        for name in ("usr", "tmp", "proc", "etc", "work", "root", "sys", "dev"):
+        for name in ("usr", "tmp", "proc", "etc", "root", "sys", "dev"):
             entry = tarfile.TarInfo(name)
             entry.type, entry.mode = tarfile.DIRTYPE, 0o755
             archive.addfile(entry)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.integration.conftest import BUGGY, Project
+from tests.integration.test_memory_runs import git
 
 if TYPE_CHECKING:
     from tests.integration.conftest import Projects
@@ -31,11 +31,6 @@ def demo(tmp_path: Path) -> Project:
     left_out = shutil.ignore_patterns(".bayesloc", "__pycache__", ".pytest_cache")
     shutil.copytree(DEMO, tmp_path / "demo", ignore=left_out)
     return Project(tmp_path / "demo")
-
-
-def git(project: Project, *args: str) -> None:
-    who = ("-c", "user.name=a", "-c", "user.email=a@b")
-    subprocess.run(["git", *who, *args], cwd=project.root, check=True, capture_output=True)
 
 
 def recorded(project: Project, name: str, *tests: str) -> None:
