@@ -25,19 +25,19 @@ from sqlalchemy import func, select, text
 
 from benchmarks.memory.load import drawn
 from benchmarks.scale import _suite, _write_files, failure_of
-from pytest_bayesloc.collection.collector import Footprint, Row
-from pytest_bayesloc.collection.recorded import START_UP, Recorded
-from pytest_bayesloc.collection.shards import State, dump, load
-from pytest_bayesloc.collection.source_filter import SourceFilter
-from pytest_bayesloc.collection.sources import Sources
-from pytest_bayesloc.collection.spectra import build_failures, build_spectrum
-from pytest_bayesloc.inspection.cases import Reader, Terms, open_groups
 from pytest_bayesloc.memory.episodes import Episodes, Red
 from pytest_bayesloc.memory.ledger import Ledger
 from pytest_bayesloc.memory.schema import METADATA
 from pytest_bayesloc.memory.sightings import Run
 from pytest_bayesloc.memory.store import BugStore
 from pytest_bayesloc.memory.summaries import RuleSummarizer
+from pytest_bayesloc.ranking.groups import Reader, Terms, open_groups
+from pytest_bayesloc.spectrum.build import build_failures, build_spectrum
+from pytest_bayesloc.spectrum.collectors.base import Footprint, Row
+from pytest_bayesloc.spectrum.recorded import START_UP, Recorded
+from pytest_bayesloc.spectrum.shards import State, dump, load
+from pytest_bayesloc.spectrum.source_filter import SourceFilter
+from pytest_bayesloc.spectrum.sources import Sources
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -24,20 +24,20 @@ from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.inspection import InspectionPatch, Verdict
 from pytest_bayesloc.domain.source import SourceMap
-from pytest_bayesloc.execution.cluster import open_cluster
-from pytest_bayesloc.execution.command import NEUTRAL, PLUGIN, Command
-from pytest_bayesloc.execution.containers import Docker
-from pytest_bayesloc.execution.gateways import Opener
-from pytest_bayesloc.execution.local import LocalPlace
-from pytest_bayesloc.execution.pool import Pool
-from pytest_bayesloc.execution.workspaces import Workspaces
-from pytest_bayesloc.inspection.proposals import mutants
+from pytest_bayesloc.fixes.edits import mutants
+from pytest_bayesloc.rerun.command import NEUTRAL, PLUGIN, Command
+from pytest_bayesloc.rerun.pool import Pool
+from pytest_bayesloc.rerun.transports.cluster import open_cluster
+from pytest_bayesloc.rerun.transports.containers import Docker
+from pytest_bayesloc.rerun.transports.gateways import Opener
+from pytest_bayesloc.rerun.transports.local import LocalPlace
+from pytest_bayesloc.rerun.workspaces import Workspaces
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pytest_bayesloc.domain.ports import Runner
-    from pytest_bayesloc.execution.place import Place
+    from pytest_bayesloc.rerun.transport import Place
 
 DEMO = Path(__file__).resolve().parent.parent / "demo_project"
 FILE, NAME = "cutshop/prices.py", "combined_rate"

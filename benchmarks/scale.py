@@ -20,19 +20,19 @@ from array import array
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_bayesloc.collection.cache.spectra import SpectrumCache
-from pytest_bayesloc.collection.collector import Footprint, Row
-from pytest_bayesloc.collection.recorded import START_UP, Recorded
-from pytest_bayesloc.collection.source_filter import SourceFilter
-from pytest_bayesloc.collection.sources import Sources
-from pytest_bayesloc.collection.spectra import build_failures, build_spectrum
-from pytest_bayesloc.collection.xdist import encode, merge
-from pytest_bayesloc.inspection.cases import Reader, Terms, open_groups
+from pytest_bayesloc.ranking.groups import Reader, Terms, open_groups
+from pytest_bayesloc.spectrum.build import build_failures, build_spectrum
+from pytest_bayesloc.spectrum.cache.spectra import SpectrumCache
+from pytest_bayesloc.spectrum.collectors.base import Footprint, Row
+from pytest_bayesloc.spectrum.recorded import START_UP, Recorded
+from pytest_bayesloc.spectrum.source_filter import SourceFilter
+from pytest_bayesloc.spectrum.sources import Sources
+from pytest_bayesloc.spectrum.xdist import encode, merge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pytest_bayesloc.collection.failures import RawFailure
+    from pytest_bayesloc.spectrum.failures import RawFailure
 
 # The shape of a real suite (click 8.5.1: 1,550 tests, 461 functions that they execute): quantiles
 # of the share of tests that execute a function, and of how many ways they do it in.

@@ -10,14 +10,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_bayesloc.collection.shards import SCHEMA as RECORD
+from pytest_bayesloc.pipeline.privacy import privacy_of
 from pytest_bayesloc.report.checkout import Checkout
 from pytest_bayesloc.report.files import replace_text
 from pytest_bayesloc.report.json import SCHEMA as RESULT
 from pytest_bayesloc.report.kinds import KINDS, Material
 from pytest_bayesloc.report.merging import merged
 from pytest_bayesloc.report.prompt import prompt
-from pytest_bayesloc.stages.privacy import privacy_of
+from pytest_bayesloc.spectrum.shards import SCHEMA as RECORD
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from pytest_bayesloc.domain.inspection import InspectionPatch
     from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.inspection.case import Case
-    from pytest_bayesloc.inspection.cases import Group
+    from pytest_bayesloc.ranking.case import Case
+    from pytest_bayesloc.ranking.groups import Group
 
 
 @pytest.hookspec

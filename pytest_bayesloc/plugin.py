@@ -13,7 +13,7 @@ from pytest_bayesloc import options
 from pytest_bayesloc.domain import clock  # noqa: F401 - bound before any test can patch it
 
 if TYPE_CHECKING:
-    from pytest_bayesloc.collection.recorder import Recorder
+    from pytest_bayesloc.spectrum.recorder import Recorder
 
 AT_START = options.Launch(path=tuple(sys.path), environment=dict(os.environ))
 RECORDER: pytest.StashKey[Recorder] = pytest.StashKey()
@@ -48,10 +48,10 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
         return None
     settings = options.Settings.from_config(config)
     if options.is_about_fixes(config):
-        from pytest_bayesloc.stages import fix_tools
+        from pytest_bayesloc.pipeline import fix_tools
 
         return fix_tools.answer(config, settings)
-    from pytest_bayesloc.stages.asking import answer
+    from pytest_bayesloc.pipeline.ask import answer
 
     return answer(config, settings)
 
@@ -64,8 +64,8 @@ def pytest_configure(config: pytest.Config) -> None:
     settings = options.Settings.from_config(config)
     if options.is_listing(config):
         return
-    from pytest_bayesloc.collection import xdist
-    from pytest_bayesloc.collection.cache.key import variant_of
+    from pytest_bayesloc.spectrum import xdist
+    from pytest_bayesloc.spectrum.cache.key import variant_of
 
     register = config.pluginmanager.register
     recorder = _recorder(config)
@@ -85,7 +85,7 @@ def pytest_configure(config: pytest.Config) -> None:
     session = LocalizationSession(config, settings, recorder, AT_START)
     register(session, "bayesloc-session")
     if settings.merge:
-        from pytest_bayesloc.stages.merging import Merging
+        from pytest_bayesloc.pipeline.merge import Merging
 
         recorder.give_up()
         register(Merging(recorder, settings.merge, session.note), "bayesloc-merging")
@@ -112,8 +112,8 @@ def _recorder(config: pytest.Config) -> Recorder:
     """The recorder of this run, made at the first call."""
     recorder = config.stash.get(RECORDER, None)
     if recorder is None:
-        from pytest_bayesloc.collection.start import recorder_for
         from pytest_bayesloc.report.files import FOLDER
+        from pytest_bayesloc.spectrum.start import recorder_for
 
         collect = options.early_text(config, "collect")
         keeps = collect != "always" and options.early_text(config, "memory") != "off"

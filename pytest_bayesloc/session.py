@@ -8,31 +8,31 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_bayesloc.collection.sources import Sources
 from pytest_bayesloc.domain.clock import monotonic
 from pytest_bayesloc.domain.errors import BayeslocError, StoreError
-from pytest_bayesloc.stages.green import GreenRuns
-from pytest_bayesloc.stages.place import has_work
-from pytest_bayesloc.stages.tracing import Tracing, keep, note_empty_spectrum
+from pytest_bayesloc.pipeline.green import GreenRuns
+from pytest_bayesloc.pipeline.place import has_work
+from pytest_bayesloc.pipeline.trace import Tracing, keep, note_empty_spectrum
+from pytest_bayesloc.spectrum.sources import Sources
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
     from pathlib import Path
 
-    from pytest_bayesloc.collection.recorder import Recorder
     from pytest_bayesloc.domain.advice import Remembered
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.result import Fault
-    from pytest_bayesloc.inspection.case import Case
-    from pytest_bayesloc.inspection.cases import Group
-    from pytest_bayesloc.inspection.changes import Changes
+    from pytest_bayesloc.history.changes import Changes
     from pytest_bayesloc.options import Launch, Settings
     from pytest_bayesloc.options.fix import FixSettings
-    from pytest_bayesloc.stages.applying import Applying
-    from pytest_bayesloc.stages.executing import Executing
-    from pytest_bayesloc.stages.fix_memory import Tries
-    from pytest_bayesloc.stages.guiding import Guiding
-    from pytest_bayesloc.stages.remembering import Remembering
+    from pytest_bayesloc.pipeline.apply import Applying
+    from pytest_bayesloc.pipeline.execute import Executing
+    from pytest_bayesloc.pipeline.fix_memory import Tries
+    from pytest_bayesloc.pipeline.guide import Guiding
+    from pytest_bayesloc.pipeline.remember import Remembering
+    from pytest_bayesloc.ranking.case import Case
+    from pytest_bayesloc.ranking.groups import Group
+    from pytest_bayesloc.spectrum.recorder import Recorder
 
 
 FIX_SHARE = 1 / 3  # of the budget, at least, where fixes are searched
@@ -75,7 +75,7 @@ class LocalizationSession:
 
     @cached_property
     def _memory(self) -> Remembering:
-        from pytest_bayesloc.stages.remembering import Remembering
+        from pytest_bayesloc.pipeline.remember import Remembering
 
         return Remembering(
             self._config.rootpath,
@@ -88,7 +88,7 @@ class LocalizationSession:
 
     @cached_property
     def _executing(self) -> Executing:
-        from pytest_bayesloc.stages.executing import Executing
+        from pytest_bayesloc.pipeline.execute import Executing
 
         files, executor = self._recorder.files_in_use, self._settings.executor
         return Executing(self._config, executor, self._launch, lambda: [*files()], self.note)
@@ -98,7 +98,7 @@ class LocalizationSession:
         if self._settings.llm is None:
             return None
         try:
-            from pytest_bayesloc.stages.guiding import Guiding
+            from pytest_bayesloc.pipeline.guide import Guiding
         except ModuleNotFoundError as error:
             self.note(
                 f"No language model is asked: {error.name} is missing. "
@@ -153,7 +153,7 @@ class LocalizationSession:
         elif self._settings.record is not None:
             self._complete_spectra()
         if self._settings.record is not None:
-            from pytest_bayesloc.stages.merging import keep_record
+            from pytest_bayesloc.pipeline.merge import keep_record
 
             keep_record(self._recorder, self._config.rootpath, self._settings.record, self.note)
         if self._settings.merge:  # nothing ran here
@@ -193,12 +193,12 @@ class LocalizationSession:
             self._notes.append(text)
 
     def _warn(self, error: Exception) -> None:
-        from pytest_bayesloc.stages.own_fault import warn_of
+        from pytest_bayesloc.pipeline.own_fault import warn_of
 
         self._notes.append(warn_of(self._config, error))
 
     def _print(self, reporter: pytest.TerminalReporter) -> None:
-        from pytest_bayesloc.stages.telling import Told, tell
+        from pytest_bayesloc.pipeline.telling import Told, tell
 
         told = Told(
             document=self._document,
@@ -221,9 +221,9 @@ class LocalizationSession:
             self._seconds[name] = self._seconds.get(name, 0.0) + monotonic() - started
 
     def _localize(self) -> None:
-        from pytest_bayesloc.collection.spectra import build_failures, build_spectrum
-        from pytest_bayesloc.inspection.cases import Reader, Terms, open_groups
-        from pytest_bayesloc.stages.telling import tell_others
+        from pytest_bayesloc.pipeline.telling import tell_others
+        from pytest_bayesloc.ranking.groups import Reader, Terms, open_groups
+        from pytest_bayesloc.spectrum.build import build_failures, build_spectrum
 
         recorded = self._recorder.recorded
         with self._stage("localize"):
@@ -272,7 +272,7 @@ class LocalizationSession:
             self._keep_advice(self._document)
 
     def _write(self, document: dict[str, object]) -> None:
-        from pytest_bayesloc.stages.writing import write_reports
+        from pytest_bayesloc.pipeline.writing import write_reports
 
         self._written = write_reports(
             document,
@@ -295,13 +295,13 @@ class LocalizationSession:
 
     def _needed(self, changes: Changes, tests: Sequence[str]) -> Sequence[Location]:
         """Which of the changes that mended a bug its tests need."""
-        from pytest_bayesloc.stages.proving import needed
+        from pytest_bayesloc.pipeline.prove import needed
 
         with self._stage("inspect"):
             return needed(self._executing, changes, tests)
 
     def _keep_advice(self, document: dict[str, object]) -> None:
-        from pytest_bayesloc.stages.asking import keep_last
+        from pytest_bayesloc.pipeline.ask import keep_last
 
         if self._has_memory_work(is_red=True):
             with suppress(OSError):  # said already: the memory lies in the same folder
@@ -346,7 +346,7 @@ class LocalizationSession:
         return 0.0 if self._settings.fix is None else self._settings.budget_s * FIX_SHARE
 
     def _inspect(self, groups: Sequence[Group], cases: Sequence[Case]) -> None:
-        from pytest_bayesloc.stages.inspecting import Inspecting
+        from pytest_bayesloc.pipeline.inspect import Inspecting
 
         stage = Inspecting(
             config=self._config,
@@ -363,8 +363,8 @@ class LocalizationSession:
         stage.run(cases, tuple(self._recorder.recorded.verdicts))
 
     def _fix(self, fix: FixSettings, groups: Sequence[Group], cases: Sequence[Case]) -> None:
-        from pytest_bayesloc.stages.applying import Applying
-        from pytest_bayesloc.stages.fixing import Fixing
+        from pytest_bayesloc.pipeline.apply import Applying
+        from pytest_bayesloc.pipeline.fix import Fixing
 
         stage = Fixing(
             config=self._config,
@@ -384,7 +384,7 @@ class LocalizationSession:
         self._applying.write_patches()
 
     def _result(self, faults: tuple[Fault, ...], cases: Sequence[Case]) -> dict[str, object]:
-        from pytest_bayesloc.stages.result import Parts, document_of
+        from pytest_bayesloc.pipeline.result import Parts, document_of
 
         parts = Parts(
             settings=self._settings,

@@ -25,8 +25,8 @@ from scipy.optimize import minimize, minimize_scalar
 
 from benchmarks.faults.replay import outcome_of, problems
 from pytest_bayesloc.domain.evidence import Outcome
-from pytest_bayesloc.inspection.order import order_evidence
-from pytest_bayesloc.localization.prior import blend_features
+from pytest_bayesloc.ranking.evidence.order import order_evidence
+from pytest_bayesloc.ranking.prior import blend_features
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -19,7 +19,7 @@ from benchmarks.faults.fitting import (
 from benchmarks.faults.split import FIT
 from benchmarks.faults.storage import packages, read_rows
 from pytest_bayesloc.domain.failure import Role
-from pytest_bayesloc.localization.fitted import PRIOR
+from pytest_bayesloc.ranking.fitted import PRIOR
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

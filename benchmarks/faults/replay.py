@@ -18,26 +18,26 @@ from pytest_bayesloc.domain.location import MODULE, Location
 from pytest_bayesloc.domain.recording import Call, Recording
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.inspection.batch import Alone
-from pytest_bayesloc.inspection.case import Case
-from pytest_bayesloc.inspection.finding import Finding
-from pytest_bayesloc.inspection.kind import Kind, outlooks
-from pytest_bayesloc.inspection.kinds.assertions import Assertions
-from pytest_bayesloc.inspection.kinds.mutants import Mutants, judged
 from pytest_bayesloc.inspection.loop import Loop
-from pytest_bayesloc.inspection.names import name_evidence
-from pytest_bayesloc.inspection.neighbours import Neighbourhood
-from pytest_bayesloc.inspection.test_side import Signs, is_most, test_side_evidence
-from pytest_bayesloc.localization.belief import MODELS
-from pytest_bayesloc.localization.likelihoods import weigh
-from pytest_bayesloc.localization.prior import joint_prior
-from pytest_bayesloc.localization.selection import Informative, Limits, greedy
+from pytest_bayesloc.inspection.selection import Informative, Limits, greedy
+from pytest_bayesloc.inspection.strategies.assertions import Assertions
+from pytest_bayesloc.inspection.strategies.mutants import Mutants, judged
+from pytest_bayesloc.inspection.strategy import Kind, outlooks
+from pytest_bayesloc.ranking.belief import MODELS
+from pytest_bayesloc.ranking.case import Case
+from pytest_bayesloc.ranking.evidence.names import name_evidence
+from pytest_bayesloc.ranking.evidence.test_side import Signs, is_most, test_side_evidence
+from pytest_bayesloc.ranking.finding import Finding
+from pytest_bayesloc.ranking.likelihoods import weigh
+from pytest_bayesloc.ranking.neighbours import Neighbourhood
+from pytest_bayesloc.ranking.prior import joint_prior
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_bayesloc.domain.evidence import Evidence
     from pytest_bayesloc.domain.inspection import InspectionPatch
-    from pytest_bayesloc.inspection.kind import Bench
+    from pytest_bayesloc.inspection.strategy import Bench
 
     Json = Mapping[str, Any]
 

@@ -22,7 +22,7 @@ from benchmarks.faults.scoring import (
 from benchmarks.faults.split import packages_of
 from benchmarks.faults.storage import packages, read_rows
 from benchmarks.suites.scores import Standing, score
-from pytest_bayesloc.localization.prior import BLEND, PRIORS
+from pytest_bayesloc.ranking.prior import BLEND, PRIORS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.faults.replay import Setting, problems, replay
 from benchmarks.suites.scores import Standing, score, standing
-from pytest_bayesloc.localization.formulas import function_scores, line_maximum, line_scores
+from pytest_bayesloc.ranking.formulas import function_scores, line_maximum, line_scores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from benchmarks.faults.replay import Problem
     from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.inspection.case import Case
+    from pytest_bayesloc.ranking.case import Case
 
     Scores = Mapping[Location, float]
     Line = tuple[str, int]

@@ -17,13 +17,13 @@ from benchmarks.faults.replay import Setting
 from benchmarks.faults.scoring import POSTERIOR, interval, judge, top
 from benchmarks.faults.storage import packages, read_rows
 from pytest_bayesloc.domain.guiding import Suspicion
-from pytest_bayesloc.inspection.judgement import (
+from pytest_bayesloc.inspection.views import candidates
+from pytest_bayesloc.ranking.evidence.judgement import (
     RANKING,
     judgement_evidence,
     records_of,
     words_of,
 )
-from pytest_bayesloc.inspection.views import candidates
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from benchmarks.faults.scoring import Judged
     from pytest_bayesloc.domain.evidence import Outcome
     from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.inspection.case import Case
+    from pytest_bayesloc.ranking.case import Case
 
 N_NAMED = 5
 KS = (1, 3, 5)

@@ -35,7 +35,7 @@ from pytest_bayesloc.memory.schema import BUG, RUN, SIGHTING
 from pytest_bayesloc.memory.sightings import Run
 from pytest_bayesloc.memory.store import BugStore
 from pytest_bayesloc.memory.summaries import RuleSummarizer
-from pytest_bayesloc.stages.delivering import Delivery
+from pytest_bayesloc.pipeline.delivering import Delivery
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,10 +12,10 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.masking import masked
+from pytest_bayesloc.domain.similarity import cosines
 from pytest_bayesloc.domain.tool_record import ToolRecord
 from pytest_bayesloc.domain.words import trigrams, words
 from pytest_bayesloc.fixes import bounded
-from pytest_bayesloc.localization.similarity import cosines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

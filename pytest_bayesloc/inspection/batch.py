@@ -9,10 +9,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_bayesloc.domain.ports import Crew, Runner
-    from pytest_bayesloc.inspection.case import Case
-    from pytest_bayesloc.inspection.finding import Finding
-    from pytest_bayesloc.inspection.kind import Bench, Kind
-    from pytest_bayesloc.localization.selection import Action
+    from pytest_bayesloc.inspection.selection import Action
+    from pytest_bayesloc.inspection.strategy import Bench, Kind
+    from pytest_bayesloc.ranking.case import Case
+    from pytest_bayesloc.ranking.finding import Finding
 
     Done = tuple[Action, Sequence[Finding]]
 

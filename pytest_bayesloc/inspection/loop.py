@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from pytest_bayesloc.domain.inspection import Verdict
 from pytest_bayesloc.domain.recording import Recording
 from pytest_bayesloc.inspection.batch import Batch
-from pytest_bayesloc.inspection.case import N_HISTORY
-from pytest_bayesloc.inspection.invariants import mine, seen_values
-from pytest_bayesloc.inspection.kind import Bench
-from pytest_bayesloc.inspection.order import order_evidence
 from pytest_bayesloc.inspection.reflection import innocents
-from pytest_bayesloc.localization.likelihoods import strongest
-from pytest_bayesloc.localization.selection import NOTHING_LEFT, Action, Limits, stop_reason
+from pytest_bayesloc.inspection.selection import NOTHING_LEFT, Action, Limits, stop_reason
+from pytest_bayesloc.inspection.strategy import Bench
+from pytest_bayesloc.ranking.case import N_HISTORY
+from pytest_bayesloc.ranking.evidence.invariants import mine, seen_values
+from pytest_bayesloc.ranking.evidence.order import order_evidence
+from pytest_bayesloc.ranking.likelihoods import strongest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.inspection import Rerun
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.ports import Clock, Crew
-    from pytest_bayesloc.inspection.case import Case
-    from pytest_bayesloc.inspection.kind import Kind
-    from pytest_bayesloc.localization.selection import Select
+    from pytest_bayesloc.inspection.selection import Select
+    from pytest_bayesloc.inspection.strategy import Kind
+    from pytest_bayesloc.ranking.case import Case
 
     Progress = Callable[[int, Location | None, float], None]
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.inspection import InspectionPatch
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.source import SourceMap
-    from pytest_bayesloc.inspection.case import Case
     from pytest_bayesloc.inspection.watching import Watched
+    from pytest_bayesloc.ranking.case import Case
 
 N_CANDIDATES = 15
 N_TESTS = 2

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.inspection import Verdict
-from pytest_bayesloc.localization.outcomes import fired_checks, signals_of
+from pytest_bayesloc.ranking.outcomes import fired_checks, signals_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun, Signals, TestRun
-    from pytest_bayesloc.inspection.case import Case
-    from pytest_bayesloc.inspection.kind import Bench
+    from pytest_bayesloc.inspection.strategy import Bench
+    from pytest_bayesloc.ranking.case import Case
 
 MAX_FAILING = 3
 MAX_PASSING = 6

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from math import log
 from typing import TYPE_CHECKING, TypeAlias
 
+from pytest_bayesloc.domain.similarity import cosines
 from pytest_bayesloc.domain.words import trigrams, words
-from pytest_bayesloc.localization.similarity import cosines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import LostError
-from pytest_bayesloc.execution.process import Reply
+from pytest_bayesloc.rerun.process import Reply
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_bayesloc.execution.place import Place, Server
-    from pytest_bayesloc.execution.wire import Message
+    from pytest_bayesloc.rerun.transport import Place, Server
+    from pytest_bayesloc.rerun.wire import Message
 
 
 @dataclass(eq=False)

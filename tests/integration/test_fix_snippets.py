@@ -14,12 +14,12 @@ import pytest
 
 from pytest_bayesloc.domain.fixing import Task
 from pytest_bayesloc.domain.inspection import Rerun, TestRun, Verdict
+from pytest_bayesloc.fixes.bounds import out_of_bounds
 from pytest_bayesloc.fixes.checking import Checker
 from pytest_bayesloc.fixes.library import Library
+from pytest_bayesloc.fixes.reach import Reach
 from pytest_bayesloc.fixes.search import Search
 from pytest_bayesloc.fixes.shelf import shelf
-from pytest_bayesloc.stages.bounds import out_of_bounds
-from pytest_bayesloc.stages.reach import Reach
 from tests.fakes.project import TextProject
 from tests.integration.snippets import BROKEN, SNIPPETS, TRAPS, Snippet
 

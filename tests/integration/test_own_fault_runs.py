@@ -26,17 +26,17 @@ def pytest_configure(config):
     setattr(owner, {name!r}, broken)
 """
 LATE = [
-    ("pytest_bayesloc.collection.spectra", "", "build_spectrum"),
-    ("pytest_bayesloc.inspection.cases", "", "open_groups"),
+    ("pytest_bayesloc.spectrum.build", "", "build_spectrum"),
+    ("pytest_bayesloc.ranking.groups", "", "open_groups"),
     ("pytest_bayesloc.report.json", "", "to_json"),
     ("pytest_bayesloc.report.terminal", "", "brief"),
 ]
 EARLY = [
-    ("pytest_bayesloc.collection.monitoring", "MonitoringCollector", "switch"),
-    ("pytest_bayesloc.collection.coverage_py", "CoverageCollector", "switch"),
-    ("pytest_bayesloc.collection.cache.spectra", "SpectrumCache", "settle"),
-    ("pytest_bayesloc.collection.failures", "", "describe"),
-    ("pytest_bayesloc.collection.failures", "", "test_code"),
+    ("pytest_bayesloc.spectrum.collectors.monitoring", "MonitoringCollector", "switch"),
+    ("pytest_bayesloc.spectrum.collectors.coverage_py", "CoverageCollector", "switch"),
+    ("pytest_bayesloc.spectrum.cache.spectra", "SpectrumCache", "settle"),
+    ("pytest_bayesloc.spectrum.failures", "", "describe"),
+    ("pytest_bayesloc.spectrum.failures", "", "test_code"),
 ]
 
 
@@ -131,7 +131,7 @@ def test_server_that_cannot_start_spares_the_ranking(buggy_project: Project) -> 
             "conftest.py": """
                 import sys
 
-                if "pytest_bayesloc.execution.server" in sys.modules:
+                if "pytest_bayesloc.rerun.server" in sys.modules:
                     raise RuntimeError("only once")
                 """
         }

@@ -13,14 +13,14 @@ import pytest
 from pytest_bayesloc.domain.errors import ExecutionError
 from pytest_bayesloc.domain.inspection import InspectionPatch, Verdict
 from pytest_bayesloc.domain.source import SourceMap
-from pytest_bayesloc.execution.command import NEUTRAL, PLUGIN, Command
-from pytest_bayesloc.execution.local import local_runner
+from pytest_bayesloc.rerun.command import NEUTRAL, PLUGIN, Command
+from pytest_bayesloc.rerun.transports.local import local_runner
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytest_bayesloc.domain.inspection import Rerun
-    from pytest_bayesloc.execution.runner import ServerRunner
+    from pytest_bayesloc.rerun.runner import ServerRunner
     from tests.integration.conftest import Project, Projects
 
 FILES = {

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from pytest_bayesloc.domain.evidence import Evidence, Outcome
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.localization.belief import MODELS, IndependentBelief, SingleFaultBelief
-from pytest_bayesloc.localization.selection import Action, greedy, information
+from pytest_bayesloc.inspection.selection import Action, greedy, information
+from pytest_bayesloc.ranking.belief import MODELS, IndependentBelief, SingleFaultBelief
 
 LOCATIONS = [
     Location(file="m.py", start_line=i + 1, end_line=20, qualname=name, is_test=name == "test_a")

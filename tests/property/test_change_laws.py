@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.source import SourceMap, lines_of, parse
-from pytest_bayesloc.inspection.changes import FileChange
-from pytest_bayesloc.inspection.kinds.counterfactual import minimal
-from pytest_bayesloc.inspection.proposals.mutants import propose
+from pytest_bayesloc.fixes.edits.mutants import propose
+from pytest_bayesloc.history.changes import FileChange
+from pytest_bayesloc.inspection.strategies.counterfactual import minimal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from pytest_bayesloc.domain.spectrum import Counts
-from pytest_bayesloc.localization.formulas import FORMULAS, suspiciousness
+from pytest_bayesloc.ranking.formulas import FORMULAS, suspiciousness
 
 SIZES = st.integers(0, 40)
 COUNTS = st.builds(Counts, ef=SIZES, ep=SIZES, nf=SIZES, np=SIZES)

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from pytest_bayesloc.domain.errors import PatchError
 from pytest_bayesloc.domain.guiding import ProposedCode
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap, parse
-from pytest_bayesloc.execution.compiled import compile_patched
-from pytest_bayesloc.execution.probe import NAME, Probe
 from pytest_bayesloc.inspection.proposals.gate import admitted
 from pytest_bayesloc.inspection.proposals.generated import propose
+from pytest_bayesloc.rerun.compiled import compile_patched
+from pytest_bayesloc.rerun.probe import NAME, Probe
 from tests.property.test_patch_laws import (
     ARGUMENTS,
     behaviour,

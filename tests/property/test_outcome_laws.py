@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from pytest_bayesloc.domain.evidence import Decision, Outcome
 from pytest_bayesloc.domain.inspection import TestRun, Verdict
-from pytest_bayesloc.localization.likelihoods import TABLES, likelihood
-from pytest_bayesloc.localization.outcomes import classify, fired_checks, signals_of
+from pytest_bayesloc.ranking.likelihoods import TABLES, likelihood
+from pytest_bayesloc.ranking.outcomes import classify, fired_checks, signals_of
 
 RUNS = st.dictionaries(
     st.sampled_from(["t0", "t1", "t2"]),

@@ -8,10 +8,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pytest_bayesloc.domain.source import SourceMap, lines_of, parse
-from pytest_bayesloc.execution.compiled import codes_in, compile_patched, excerpt, key_of, line_map
-from pytest_bayesloc.execution.probe import NAME, Probe
-from pytest_bayesloc.inspection.invariants import RESULT, Invariant
 from pytest_bayesloc.inspection.proposals.assertions import propose
+from pytest_bayesloc.ranking.evidence.invariants import RESULT, Invariant
+from pytest_bayesloc.rerun.compiled import codes_in, compile_patched, excerpt, key_of, line_map
+from pytest_bayesloc.rerun.probe import NAME, Probe
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 from pytest_bayesloc.domain.failure import Role
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.spectrum import Spectrum
-from pytest_bayesloc.localization.formulas import (
+from pytest_bayesloc.ranking.formulas import (
     FORMULAS,
     function_scores,
     line_maximum,
     line_scores,
     suspiciousness,
 )
-from pytest_bayesloc.localization.grouping import groups
-from pytest_bayesloc.localization.prior import PRIORS, is_candidate, prior, with_tests
-from pytest_bayesloc.localization.ranking import rank
+from pytest_bayesloc.ranking.grouping import groups
+from pytest_bayesloc.ranking.prior import PRIORS, is_candidate, prior, with_tests
+from pytest_bayesloc.ranking.rows import rank
 
 N_TESTS = 6
 NAMES = ("a", "b", "C", "C.m", "<module>", "<lambda>", "f.<locals>.g", "test_a")

@@ -12,8 +12,8 @@ NOT_SLUGS = {"pytest-bayesloc"}
 
 def slugs_in_code() -> set[str]:
     paths = (ROOT / "pytest_bayesloc").rglob("*.py")
-    # What stands in templates are examples of code.
-    texts = (path.read_text("utf-8") for path in paths if "templates" not in path.parts)
+    # What stands in edits are examples of code.
+    texts = (path.read_text("utf-8") for path in paths if "edits" not in path.parts)
     return {a or b for text in texts for a, b in SLUG_IN_CODE.findall(text)} - NOT_SLUGS
 
 

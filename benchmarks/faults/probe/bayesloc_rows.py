@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import bits
 from pytest_bayesloc.inspection import loop
-from pytest_bayesloc.inspection.invariants import broken
+from pytest_bayesloc.ranking.evidence.invariants import broken
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.failure import Failure, Frame
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.recording import Call
-    from pytest_bayesloc.inspection.case import Case
-    from pytest_bayesloc.inspection.cases import Group
+    from pytest_bayesloc.ranking.case import Case
+    from pytest_bayesloc.ranking.groups import Group
 
 ROWS_TO = "BAYESLOC_ROWS"
 N_INSPECTED = 15

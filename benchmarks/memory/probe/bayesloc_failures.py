@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from pytest_bayesloc.inspection.case import Case
-    from pytest_bayesloc.inspection.cases import Group
+    from pytest_bayesloc.ranking.case import Case
+    from pytest_bayesloc.ranking.groups import Group
 
 FAILURES_TO = "BAYESLOC_FAILURES"
 N_SUSPECTS = 10

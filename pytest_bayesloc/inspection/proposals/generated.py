@@ -17,9 +17,9 @@ from pytest_bayesloc.domain.source import (
     lines_of,
     parse,
 )
-from pytest_bayesloc.inspection.invariants import RESULT
 from pytest_bayesloc.inspection.proposals.gate import additions, admitted
 from pytest_bayesloc.inspection.proposals.writing import LineWriter, heartbeat
+from pytest_bayesloc.ranking.evidence.invariants import RESULT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

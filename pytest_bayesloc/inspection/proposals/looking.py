@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import PatchError
 from pytest_bayesloc.inspection.proposals.assertions import SEE_LOCALS
-from pytest_bayesloc.inspection.proposals.world import (
+from pytest_bayesloc.rerun.world import (
     CHANGING,
     DENIED,
     INNER,

@@ -16,7 +16,7 @@ from pytest_bayesloc.domain.errors import PatchError
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap, lines_of
 from pytest_bayesloc.inspection.proposals.gate import only_function, same_header
 from pytest_bayesloc.inspection.proposals.looking import refused
-from pytest_bayesloc.inspection.proposals.world import (
+from pytest_bayesloc.rerun.world import (
     DENIED,
     INNER,
     METHODS,

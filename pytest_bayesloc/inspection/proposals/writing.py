@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.source import first_line, lines_of
-from pytest_bayesloc.inspection.invariants import RESULT
+from pytest_bayesloc.ranking.evidence.invariants import RESULT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,9 +11,9 @@ import pytest
 from benchmarks.faults.replay import Setting, problems
 from benchmarks.faults.storage import read_rows
 from pytest_bayesloc.domain.evidence import Outcome
-from pytest_bayesloc.localization import fitted as numbers
-from pytest_bayesloc.localization.likelihoods import likelihood
-from pytest_bayesloc.localization.prior import softmax
+from pytest_bayesloc.ranking import fitted as numbers
+from pytest_bayesloc.ranking.likelihoods import likelihood
+from pytest_bayesloc.ranking.prior import softmax
 
 np = pytest.importorskip("numpy", reason="fitting needs benchmarks/requirements.txt")
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_bayesloc.domain.source import SourceMap
-from pytest_bayesloc.fixes.templates import TEMPLATES, repairs
+from pytest_bayesloc.fixes.edits import TEMPLATES, repairs
 
 if TYPE_CHECKING:
-    from pytest_bayesloc.fixes.templates.site import Template
+    from pytest_bayesloc.fixes.edits.site import Template
 
 HEAD = "def f(self, first, second):\n    "
 EXAMPLES = [

@@ -10,9 +10,9 @@ import pytest
 
 from pytest_bayesloc.domain.errors import ExecutionError
 from pytest_bayesloc.inspection.batch import Alone
-from pytest_bayesloc.inspection.kinds.assertions import Assertions
 from pytest_bayesloc.inspection.loop import Loop
-from pytest_bayesloc.localization.selection import Limits, greedy
+from pytest_bayesloc.inspection.selection import Limits, greedy
+from pytest_bayesloc.inspection.strategies.assertions import Assertions
 from tests.fakes.clock import Clock
 from tests.fakes.runner import FakeRunner, as_port
 from tests.unit.inspection.test_loop import LIMITS, case, outcomes, propose, violates
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun
     from pytest_bayesloc.domain.ports import Crew, Runner
-    from pytest_bayesloc.inspection.case import Case
+    from pytest_bayesloc.ranking.case import Case
 
 WAIT_S = 10.0
 

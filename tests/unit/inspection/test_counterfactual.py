@@ -11,17 +11,17 @@ from pytest_bayesloc.domain.evidence import Outcome
 from pytest_bayesloc.domain.inspection import Verdict
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import Spectrum
-from pytest_bayesloc.inspection.case import Case
-from pytest_bayesloc.inspection.changes import Changes, FileChange
-from pytest_bayesloc.inspection.kind import Bench
-from pytest_bayesloc.inspection.kinds.counterfactual import (
+from pytest_bayesloc.history.changes import Changes, FileChange
+from pytest_bayesloc.inspection.strategies.counterfactual import (
     MAX_FAILING,
     MAX_SETS,
     MAX_SINGLE,
     Counterfactual,
 )
-from pytest_bayesloc.inspection.neighbours import Neighbourhood
-from pytest_bayesloc.localization.belief import MODELS
+from pytest_bayesloc.inspection.strategy import Bench
+from pytest_bayesloc.ranking.belief import MODELS
+from pytest_bayesloc.ranking.case import Case
+from pytest_bayesloc.ranking.neighbours import Neighbourhood
 from tests.fakes.clock import Clock
 from tests.fakes.runner import FAILED, PASSED, FakeRunner, as_port
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pytest_bayesloc.domain.inspection import InspectionPatch, TestRun
-    from pytest_bayesloc.inspection.finding import Finding
+    from pytest_bayesloc.ranking.finding import Finding
 
 
 def text(names: str, value: int) -> str:

@@ -13,13 +13,13 @@ from pytest_bayesloc.domain.guiding import ProposedCode, Reflection
 from pytest_bayesloc.domain.inspection import TestRun, Verdict
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import Spectrum
-from pytest_bayesloc.inspection.case import Case
-from pytest_bayesloc.inspection.judgement import INSPECTION, Judged, records_of
-from pytest_bayesloc.inspection.kind import Bench
-from pytest_bayesloc.inspection.kinds.generated import Generated
-from pytest_bayesloc.inspection.neighbours import Neighbourhood
+from pytest_bayesloc.inspection.strategies.generated import Generated
+from pytest_bayesloc.inspection.strategy import Bench
 from pytest_bayesloc.inspection.views import Views
-from pytest_bayesloc.localization.belief import MODELS
+from pytest_bayesloc.ranking.belief import MODELS
+from pytest_bayesloc.ranking.case import Case
+from pytest_bayesloc.ranking.evidence.judgement import INSPECTION, Judged, records_of
+from pytest_bayesloc.ranking.neighbours import Neighbourhood
 from tests.fakes.guide import FakeGuide, as_port, at_once, never
 from tests.fakes.runner import FAILED, FakeRunner
 from tests.fakes.runner import as_port as runner_port
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.source import Unit
-    from pytest_bayesloc.inspection.finding import Finding
+    from pytest_bayesloc.ranking.finding import Finding
 
 SOURCE = SourceMap(
     "def add(a, b):\n    return a - b\n\n\ndef half(a):\n    return a / 2\n\n\nX = 1\n", "m.py"

@@ -13,12 +13,12 @@ from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.recording import Call, Recording
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.inspection.batch import Alone
-from pytest_bayesloc.inspection.case import Case
-from pytest_bayesloc.inspection.kinds.assertions import Assertions
 from pytest_bayesloc.inspection.loop import Loop
-from pytest_bayesloc.inspection.neighbours import Neighbourhood
-from pytest_bayesloc.localization.belief import MODELS
-from pytest_bayesloc.localization.selection import Limits, greedy
+from pytest_bayesloc.inspection.selection import Limits, greedy
+from pytest_bayesloc.inspection.strategies.assertions import Assertions
+from pytest_bayesloc.ranking.belief import MODELS
+from pytest_bayesloc.ranking.case import Case
+from pytest_bayesloc.ranking.neighbours import Neighbourhood
 from tests.fakes.clock import Clock
 from tests.fakes.runner import FAILED, PASSED, FakeRunner, as_port
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_bayesloc.domain.inspection import TestRun
-    from pytest_bayesloc.inspection.invariants import Invariant
+    from pytest_bayesloc.ranking.evidence.invariants import Invariant
 
 
 def location(name: str) -> Location:

@@ -6,8 +6,8 @@ from pytest_bayesloc.domain.evidence import Decision
 from pytest_bayesloc.domain.inspection import Check, InspectionPatch
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.recording import Call, Recording, Value
-from pytest_bayesloc.inspection.invariants import Invariant
 from pytest_bayesloc.inspection.reflection import describe, innocents, reflect
+from pytest_bayesloc.ranking.evidence.invariants import Invariant
 
 
 def location(name: str) -> Location:

@@ -9,11 +9,11 @@ from pytest_bayesloc.domain.inspection import Check, InspectionPatch, TestRun, V
 from pytest_bayesloc.domain.recording import Recording
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import Spectrum
-from pytest_bayesloc.inspection.case import Case
-from pytest_bayesloc.inspection.neighbours import Neighbourhood
 from pytest_bayesloc.inspection.views import HIDDEN, Views, candidates
 from pytest_bayesloc.inspection.watching import Watched
-from pytest_bayesloc.localization.belief import MODELS
+from pytest_bayesloc.ranking.belief import MODELS
+from pytest_bayesloc.ranking.case import Case
+from pytest_bayesloc.ranking.neighbours import Neighbourhood
 
 if TYPE_CHECKING:
     from pytest_bayesloc.domain.location import Location

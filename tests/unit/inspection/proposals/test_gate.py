@@ -13,7 +13,7 @@ import pytest
 from pytest_bayesloc.domain.errors import PatchError
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap
 from pytest_bayesloc.inspection.proposals.gate import MAX_ASSERTIONS, admitted
-from pytest_bayesloc.inspection.proposals.world import PURE, is_pure
+from pytest_bayesloc.rerun.world import PURE, is_pure
 
 if TYPE_CHECKING:
     from pytest_bayesloc.inspection.proposals.looking import Addition

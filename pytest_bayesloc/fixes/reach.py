@@ -1,0 +1,141 @@
+"""Which names of a project lead out of the process, through whatever functions they call."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.domain.source import ScopeNode
+from pytest_bayesloc.fixes.syntax import BUILT_IN, tree_of
+from pytest_bayesloc.rerun.world import reaching_calls
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+    from pytest_bayesloc.domain.source import SourceMap
+    from pytest_bayesloc.spectrum.sources import Sources
+
+MAX_NAMES = 400  # that are looked up for one question
+_DEFINED = re.compile(r"\b(?:def|class)\s+(\w+)")
+
+
+class Reach:
+    """Follows calls by name, since nobody knows what a name stands for: rather too far than not.
+
+    Args:
+        files: The project's Python files, relative to rootdir.
+        sources: Their texts.
+        never_edited: Functions, methods and modules that reach out because the user says so.
+    """
+
+    def __init__(
+        self, files: Sequence[str], sources: Sources, never_edited: Collection[str]
+    ) -> None:
+        self._files = files
+        self._sources = sources
+        self._never_edited = never_edited
+        self._defined: dict[str, set[str]] | None = None
+        self._known: dict[str, bool] = {}
+        self._leads: dict[str, tuple[bool, set[str]]] = {}
+
+    def reaches(self, name: str) -> bool:
+        """Whether any function, method or class of this name changes files or processes.
+
+        It does if it, or any function of the project that it calls by name, directly or through
+        others, does.
+        """
+        if name not in self._known:
+            seen = {name}
+            pending = [name]
+            found = False
+            while pending and not found:
+                is_direct, called = self._step(pending.pop())
+                found = is_direct or len(seen) > MAX_NAMES
+                pending += called - seen
+                seen |= called
+            self._known[name] = found
+        return self._known[name]
+
+    def new_in(self, before: str, after: str, module: str = "") -> str:
+        """A name that ``after`` has and ``before`` has not, and that leads out; empty if none.
+
+        Args:
+            before: Text of a function, or of a file.
+            after: The same with a change.
+            module: Text of the file: where it does not bind the name of a built-in, that is one.
+        """
+        names, attributes = _names(after)
+        old_names, old_attributes = _names(before)
+        fresh = names - old_names - old_attributes
+        if module and not fresh.isdisjoint(BUILT_IN):
+            fresh -= BUILT_IN - _bound(module)
+        fresh |= attributes - old_names - old_attributes
+        return next((name for name in sorted(fresh) if self.reaches(name)), "")
+
+    def _step(self, name: str) -> tuple[bool, set[str]]:
+        """Whether what has this name reaches out by itself, and what it calls."""
+        if name not in self._leads:
+            is_direct, called = False, set[str]()
+            for source in self._sources_of(name):
+                for unit in source.units:
+                    if name not in unit.location.qualname.split("."):
+                        continue
+                    is_direct |= bool(reaching_calls(source, unit, self._never_edited))
+                    called |= _called(unit.node)
+            self._leads[name] = is_direct, {other for other in called if other in self._places()}
+        return self._leads[name]
+
+    def _sources_of(self, name: str) -> Iterator[SourceMap]:
+        for file in sorted(self._places().get(name, ())):
+            source = self._sources.map(file)
+            if source is not None and not source.is_broken:
+                yield source
+
+    def _places(self) -> dict[str, set[str]]:
+        """Per name that is defined in the project, the files that do."""
+        if self._defined is None:
+            self._defined = {}
+            for file in self._files:
+                for name in _DEFINED.findall(self._sources.read(file) or ""):
+                    self._defined.setdefault(name, set()).add(file)
+        return self._defined
+
+
+def _called(node: ast.AST) -> set[str]:
+    functions = (call.func for call in ast.walk(node) if isinstance(call, ast.Call))
+    return {_last(function) for function in functions} - {""}
+
+
+def _last(function: ast.expr) -> str:
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else ""
+
+
+def _names(text: str) -> tuple[set[str], set[str]]:
+    """All names, and all attributes, of a text; none if it does not parse."""
+    tree = tree_of(text)
+    nodes = [] if tree is None else list(ast.walk(tree))
+    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    return names, {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+
+
+@lru_cache(maxsize=16)  # each candidate asks for the same file
+def _bound(module: str) -> frozenset[str]:
+    """The names that a file binds, in whatever scope; all built-ins if it can't be told."""
+    tree = tree_of(module)
+    if tree is None:
+        return BUILT_IN
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ScopeNode):
+            found.add(node.name)
+        elif isinstance(node, ast.alias):
+            found.add(node.asname or node.name.partition(".")[0])
+        elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            found.add(node.id)
+        elif isinstance(node, ast.arg):
+            found.add(node.arg)
+    return BUILT_IN if "*" in found else frozenset(found)

@@ -1,0 +1,231 @@
+"""What fix tools are told of a group of failing tests, and what a change of theirs may break."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.domain.fixing import TAKE_BACK, Level, Task
+from pytest_bayesloc.domain.location import MODULE
+from pytest_bayesloc.domain.spectrum import bitset_of
+from pytest_bayesloc.fixes.candidate import CHANGE, Candidate
+from pytest_bayesloc.spectrum.source_filter import FileKind
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+
+    from pytest_bayesloc.domain.failure import Failure
+    from pytest_bayesloc.domain.location import Location
+    from pytest_bayesloc.domain.source import SourceMap
+    from pytest_bayesloc.ranking.case import Case
+    from pytest_bayesloc.ranking.groups import Group
+    from pytest_bayesloc.spectrum.sources import Sources
+
+MAX_FAILURES = 3  # of a group whose errors differ
+MAX_PLACES = 8
+N_SUSPECTS = 5
+MAX_FILES = 2_000
+MAX_DATA = 1 << 20
+
+
+def tasks_of(group: Group, case: Case, sources: Sources) -> list[Task]:
+    """What tools are given, the likeliest place of the fix first.
+
+    The frames of the traceback come first, the innermost before its callers, then the hottest
+    lines of the likeliest suspects.
+    """
+    found: dict[tuple[str, str, int], Task] = {}
+    for failure in _unlike(group.failures):
+        places = dict.fromkeys((*_places(failure), *_hottest(case)))
+        for file, line in islice(places, MAX_PLACES):
+            source = sources.map(file)
+            if source is not None:
+                task = _task(failure, source, line, case, sources)
+                found.setdefault((task.error, file, line), task)
+    return [*_data_tasks(group.failures, sources), *found.values()]
+
+
+def test_text(failure: Failure, sources: Sources) -> str:
+    """Text of a failing test; empty if it can't be had."""
+    for where in failure.test_locations[:1]:
+        source = sources.map(where.file)
+        if source is not None:
+            return source.text_of(where)
+    return ""
+
+
+def texts_of_tests(failures: Sequence[Failure], sources: Sources) -> Iterator[str]:
+    """Failing tests and their fixtures with decorators, and the values of their modules."""
+    for where in dict.fromkeys(where for f in failures for where in f.test_locations):
+        source = sources.map(where.file)
+        unit = None if source is None else source.unit(where)
+        if source is None or unit is None:
+            continue
+        body = getattr(source.module.node, "body", ())
+        values = [node for node in body if isinstance(node, (ast.Assign, ast.AnnAssign))]
+        yield from map(ast.unparse, (unit.node, *values))
+
+
+def _module_name(file: str) -> str:
+    """The last part of the name that a file is imported by."""
+    path = Path(file)
+    return path.parent.name if path.stem == "__init__" else path.stem
+
+
+def test_files(node_ids: Iterable[str]) -> frozenset[str]:
+    """The files that tests were collected from, but for those of doctests, which hold the code."""
+    found = set()
+    for node_id in node_ids:
+        file, _, name = node_id.partition("::")
+        if name and "." not in name.partition("[")[0]:
+            found.add(file)
+    return frozenset(found)
+
+
+def covering(group: Group, target: Location, sources: Sources) -> tuple[str, ...]:
+    """The passing tests that a change of ``target`` may break.
+
+    Of what is executed at an import, all tests that execute anything in the file, and those of
+    test files that name it: they may use a value of it without executing a line.
+    """
+    spectrum, name = group.spectrum, target.qualname
+    found = 0
+    if name == MODULE:
+        stem = re.compile(rf"\b{re.escape(_module_name(target.file))}\b")
+        files = test_files(spectrum.tests)
+        naming = {file for file in files if stem.search(sources.read(file) or "")}
+        found = bitset_of(i for i, n in enumerate(spectrum.tests) if n.partition("::")[0] in naming)
+    for where, executed in spectrum.executed.items():
+        is_inside = where.qualname == name or where.qualname.startswith(f"{name}.")
+        if where.file == target.file and (name == MODULE or is_inside):
+            found |= executed
+    return spectrum.node_ids(found & spectrum.passing)
+
+
+def taken_back(case: Case) -> Iterator[Candidate]:
+    """What changed since the tests passed, as it was then; first what was seen to be enough."""
+    changes = case.changes
+    known = [where for where in changes.code if where in case.belief.probabilities]
+    likeliest = sorted(known, key=lambda where: (-case.belief.p(where), where))[:N_SUSPECTS]
+    tries = [case.cause] if len({where.file for where in case.cause}) == 1 else []
+    for chosen in (*tries, *((where,) for where in likeliest)):
+        first = chosen[0]
+        text = changes.files[first.file].reverted(chosen)
+        if text is not None:
+            names = " and ".join(where.qualname for where in chosen)
+            yield Candidate(
+                tools=(TAKE_BACK,),
+                stage=CHANGE,
+                level=Level.UNSAFE,
+                file=first.file,
+                before=changes.files[first.file].now.text,
+                after=text,
+                message=f"take back what changed in {names} since {changes.since}",
+                line=first.start_line,
+            )
+
+
+def python_files(sources: Sources) -> list[str]:
+    """The project's Python files, code before tests, relative to rootdir."""
+    found: dict[str, FileKind] = {}
+    roots = dict.fromkeys((*sources.files.directories, sources.files.rootdir))
+    for path in islice(_walked(roots), MAX_FILES):
+        kind = sources.files.kind(path)
+        if kind is not FileKind.FOREIGN:
+            found.setdefault(sources.files.relative(path), kind)
+    return sorted(found, key=lambda file: (found[file] is FileKind.TEST, file))
+
+
+def _unlike(failures: Sequence[Failure]) -> list[Failure]:
+    """A few failures, each of another error or raised elsewhere."""
+    found: dict[tuple[str, str, object], Failure] = {}
+    for failure in failures:
+        said = failure.message.partition("\n")[0]
+        found.setdefault((failure.exc_type, said, failure.raise_frame), failure)
+    return list(found.values())[:MAX_FAILURES]
+
+
+def _places(failure: Failure) -> Iterator[tuple[str, int]]:
+    if failure.syntax_error is not None:
+        yield failure.syntax_error
+    for frames in (failure.frames, *failure.cause_frames):
+        yield from ((frame.file, frame.line) for frame in reversed(frames) if frame.in_app)
+
+
+def _data_tasks(failures: Sequence[Failure], sources: Sources) -> Iterator[Task]:
+    """The JSON files of the project that don't parse, where that is what failed."""
+    failure = next((f for f in failures if f.exc_type.endswith("JSONDecodeError")), None)
+    if failure is None:
+        return
+    for path in islice(_walked([sources.files.rootdir], ".json"), MAX_FILES):
+        if Path(path).stat().st_size > MAX_DATA:
+            continue
+        file = sources.files.relative(path)
+        text = sources.read(file)
+        if text is not None and not _is_json(text):
+            yield Task(
+                code=text,
+                filename=file,
+                error=f"{failure.exc_type}: {failure.message}",
+                test_file=file if _is_of_tests(file) else "",
+            )
+
+
+def _is_of_tests(file: str) -> bool:
+    """Whether a data file lies among tests: what stands there may be wrong on purpose."""
+    return any(
+        re.match(r"(?:unit|integration)?_?tests?(?:data|_data)?$|fixtures$", part)
+        for part in Path(file).parts[:-1]
+    )
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _hottest(case: Case) -> Iterator[tuple[str, int]]:
+    """The most suspicious line of each of the likeliest suspects."""
+    for where in case.targets()[:N_SUSPECTS]:
+        heat = case.near.suspiciousness(where)
+        line = max(heat, key=lambda line: (heat[line], -line), default=where.start_line)
+        yield where.file, line
+
+
+def _task(failure: Failure, source: SourceMap, line: int, case: Case, sources: Sources) -> Task:
+    where = source.owner(line).location
+    heat = case.near.suspiciousness(where)
+    lines = sorted((n for n in heat if heat[n] > 0), key=lambda n: (-heat[n], n))
+    is_test_file = sources.files.kind(sources.files.absolute(source.file)) is FileKind.TEST
+    return Task(
+        code=source.text,
+        filename=source.file,
+        error=f"{failure.exc_type}: {failure.message}",
+        line=line,
+        lines=tuple(lines) or ((line,) if line else ()),
+        values=case.values.get(where, {}),
+        test=test_text(failure, sources),
+        test_file=source.file if is_test_file else failure.node_id.partition("::")[0],
+    )
+
+
+def _walked(roots: Collection[str], suffix: str = ".py") -> Iterator[str]:
+    for root in roots:
+        for folder, folders, files in os.walk(root):
+            folders[:] = sorted(
+                name
+                for name in folders
+                if not name.startswith(".")
+                and name not in {"node_modules", "__pycache__", "site-packages"}
+                and not Path(folder, name, "pyvenv.cfg").exists()
+            )
+            chosen = (name for name in sorted(files) if name.endswith(suffix))
+            yield from (os.path.join(folder, name) for name in chosen)  # noqa: PTH118 - of many

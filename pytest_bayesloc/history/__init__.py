@@ -1,0 +1,1 @@
+"""Earlier states of the code: git, snapshots, and what changed since."""

@@ -1,0 +1,261 @@
+"""What changed since the tests passed, and the text with some of it taken back."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, TypeAlias
+
+from pytest_bayesloc.domain.location import MODULE
+from pytest_bayesloc.domain.source import FunctionNode, ScopeNode, SourceMap, lines_of, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+
+    from pytest_bayesloc.domain.location import Location
+    from pytest_bayesloc.domain.source import Unit
+
+# Qualified name, and how many of that name stand before it: a getter and its setter share one.
+Name: TypeAlias = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileChange:
+    """One file, then and now.
+
+    Attributes:
+        green: As it was when the tests passed.
+        now: As it is.
+        changed: Locations of ``now`` whose own code differs or is new. What was removed counts as
+            a change of the scope that held it. Comments, layout and annotations don't count.
+        fresh: Those of them that only an import can take back: their signature, decorators or
+            defaults changed, or they are the body of a class or a module.
+    """
+
+    green: SourceMap
+    now: SourceMap
+    changed: tuple[Location, ...] = field(init=False)
+    fresh: frozenset[Location] = field(init=False)
+
+    def __post_init__(self) -> None:
+        before = named(self.green)
+        # Of two texts that don't parse, nobody can tell what differs.
+        is_broken = self.green.is_broken and self.now.is_broken
+        changed: list[Location] = []
+        fresh: set[Location] = set()
+        for name, unit in named(self.now).items():
+            old = before.get(name)
+            if old is not None and not is_broken and shape(old.node) == shape(unit.node):
+                continue
+            changed.append(unit.location)
+            if old is None or not unit.is_function or _header(old.node) != _header(unit.node):
+                fresh.add(unit.location)
+        object.__setattr__(self, "changed", tuple(changed))
+        object.__setattr__(self, "fresh", frozenset(fresh))
+
+    def reverted(self, chosen: Collection[Location]) -> str | None:
+        """The present text with the changes of ``chosen`` taken back; None if it can't be made."""
+        kept = {where for where in self.changed if where not in chosen}
+        if not kept:
+            return self.green.text
+        mixture = _Mixture(self.green, self.now, chosen)
+        text = mixture.text()
+        if not mixture.fits or not kept <= mixture.placed:
+            return None
+        try:
+            parse(text)
+        except (SyntaxError, ValueError, RecursionError):
+            return None
+        return text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """What changed in the project since some tests passed.
+
+    Attributes:
+        files: Per file whose code changed, what did.
+        known: The files whose text then is known; of others nobody can tell.
+        commit: With whose code they pass; empty if a run in which they passed is remembered.
+        moved: Dotted names that modules had whose files lie elsewhere now, as far as that was
+            looked at; ``files`` has them under their new paths.
+    """
+
+    files: Mapping[str, FileChange] = field(default_factory=dict)
+    known: frozenset[str] = frozenset()
+    commit: str = ""
+    moved: frozenset[str] = frozenset()
+
+    @property
+    def every(self) -> list[Location]:
+        """All that changed."""
+        return [where for change in self.files.values() for where in change.changed]
+
+    @property
+    def code(self) -> list[Location]:
+        """What changed and is not test code."""
+        return [where for where in self.every if not where.is_test]
+
+    @property
+    def tests(self) -> list[Location]:
+        """What changed and is test code."""
+        return [where for where in self.every if where.is_test]
+
+    @property
+    def since(self) -> str:
+        """From when on, in words that follow "since"."""
+        return self.commit or "the tests last passed"
+
+    @property
+    def then(self) -> str:
+        """When that was, in words."""
+        return f"at {self.commit}" if self.commit else "when they last passed"
+
+
+def changes_since(
+    greens: Sequence[Mapping[str, str]],
+    text_of: Callable[[str], str | None],
+    map_of: Callable[[str], SourceMap | None],
+) -> list[Changes]:
+    """What changed since the files held each of ``greens``; no text is compared twice.
+
+    Args:
+        greens: Per file, its text when some tests passed.
+        text_of: The text of a file as it is now; None if there is none.
+        map_of: The same with its locations, asked for where the text differs.
+    """
+
+    @cache
+    def change_of(file: str, text: str) -> FileChange | None:
+        now = None if text_of(file) in {None, text} else map_of(file)
+        if now is None:
+            return None
+        change = FileChange(green=SourceMap(text, file, is_test=now.is_test), now=now)
+        return change if change.changed else None
+
+    found = []
+    for green in greens:
+        changes = {file: change_of(file, text) for file, text in green.items()}
+        files = {file: change for file, change in changes.items() if change is not None}
+        found.append(Changes(files=files, known=frozenset(green)))
+    return found
+
+
+def named(source: SourceMap) -> dict[Name, Unit]:
+    """The units of ``source`` by what they are called, outer ones first."""
+    found: dict[Name, Unit] = {}
+    n_seen: dict[str, int] = {}
+    for unit in source.units:
+        qualname = unit.location.qualname
+        n_before = n_seen.get(qualname, 0)
+        n_seen[qualname] = n_before + 1
+        found[qualname, n_before] = unit
+    return found
+
+
+class _Side:
+    """The lines of a file and what stands directly in each of its scopes."""
+
+    def __init__(self, source: SourceMap) -> None:
+        self.units = named(source)
+        self.lines = lines_of(source.text)
+        if self.lines and not self.lines[-1].endswith(("\n", "\r")):
+            self.lines[-1] += "\n"
+        self.inner: dict[Name, list[Name]] = {name: [] for name in self.units}
+        names = {id(unit): name for name, unit in self.units.items()}
+        for unit, outer in source.nested():
+            if outer is not None:
+                self.inner[names[id(outer)]].append(names[id(unit)])
+
+
+class _Mixture:
+    """The text of now in which some units are as they were.
+
+    Attributes:
+        placed: The locations of now whose text is in it.
+        fits: Whether each text stands as deep as it did.
+    """
+
+    def __init__(self, green: SourceMap, now: SourceMap, chosen: Collection[Location]) -> None:
+        self._green, self._now, self._chosen = _Side(green), _Side(now), chosen
+        self.placed: set[Location] = set()
+        self.fits = True
+
+    def text(self) -> str:
+        return "".join(self._lines((MODULE, 0), 0))
+
+    def _lines(self, name: Name, column: int) -> Iterator[str]:
+        """The unit of now that is called ``name``, or what was in its place."""
+        unit, side = self._now.units[name], self._now
+        if unit.location in self._chosen:
+            if name not in self._green.units:
+                yield f"{' ' * column}pass\n"
+                return
+            side = self._green
+            unit = side.units[name]
+        else:
+            self.placed.add(unit.location)
+        self.fits = self.fits and _column(unit) == column
+        at = unit.first_line - 1
+        for inner_name in side.inner[name]:
+            inner = side.units[inner_name]
+            yield from side.lines[at : inner.first_line - 1]
+            at = inner.location.end_line
+            if inner_name in self._now.units:
+                yield from self._lines(inner_name, _column(inner))
+            else:
+                yield from side.lines[inner.first_line - 1 : at]
+        yield from side.lines[at : unit.location.end_line]
+
+
+def _column(unit: Unit) -> int:
+    column: int = getattr(unit.node, "col_offset", 0)
+    return column
+
+
+def _header(node: ast.AST) -> list[object]:
+    """What runs where a function is defined: decorators, parameters and defaults."""
+    if not isinstance(node, FunctionNode):
+        return []
+    return shape([*node.decorator_list, node.args])
+
+
+def shape(top: object) -> list[object]:
+    """Syntax as a flat list, without places, annotations, docstrings and bodies of nested scopes.
+
+    So of what is nested in a location, only the header counts.
+
+    Not by recursion: a sum of a thousand terms is a thousand levels deep.
+    """
+    found: list[object] = []
+    pending: list[object] = [top]
+    while pending:
+        part = pending.pop()
+        found.append(type(part))
+        if isinstance(part, ast.AST):
+            pending.extend(reversed(_parts(part, is_top=part is top)))
+        elif isinstance(part, list):
+            found.append(len(part))
+            pending.extend(reversed(part))
+        else:
+            found.append(part)
+    return found
+
+
+def _parts(node: ast.AST, *, is_top: bool) -> list[object]:
+    parts = {name: part for name, part in ast.iter_fields(node) if name not in _SAYS_NOTHING}
+    if isinstance(node, ast.arg):
+        del parts["annotation"]
+    if isinstance(node, (ScopeNode, ast.Module)):
+        parts["body"] = _without_docstring(node.body) if is_top else []
+    return list(parts.values())
+
+
+_SAYS_NOTHING = frozenset({"ctx", "kind", "returns", "type_comment", "type_ignores"})
+
+
+def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
+    first = body[0] if body else None
+    is_docstring = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+    return body[1:] if is_docstring else body

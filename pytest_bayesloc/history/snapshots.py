@@ -1,0 +1,301 @@
+"""What the project's files said when each test last passed, and when it last failed.
+
+Standard library only: a green run writes here, and must not pay for imports.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+import zlib
+from collections import Counter
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.domain.errors import StoreError
+from pytest_bayesloc.domain.storable import storable
+from pytest_bayesloc.history.texts import as_python_reads
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    LookUp = Callable[[sqlite3.Connection, Sequence[str]], Iterator[tuple[str, int]]]
+
+VERSION = 2
+BUSY_S = 10.0
+N_SNAPSHOTS = 50  # no test needs an older one for long: it is one that passes, or is long gone
+
+SCHEMA = """
+CREATE TABLE text (          -- a file's text, once however often it is used
+    digest TEXT PRIMARY KEY,
+    body BLOB NOT NULL       -- as Python reads it, in UTF-8, by zlib
+);
+CREATE TABLE snapshot (      -- all files of the project at the end of a run
+    id INTEGER PRIMARY KEY,
+    digest TEXT NOT NULL UNIQUE
+);
+CREATE TABLE file (
+    snapshot INTEGER NOT NULL REFERENCES snapshot (id) ON DELETE CASCADE,
+    path TEXT NOT NULL,      -- relative to rootdir
+    digest TEXT NOT NULL REFERENCES text (digest),
+    PRIMARY KEY (snapshot, path)
+) WITHOUT ROWID;
+CREATE TABLE passed (        -- the last snapshot that each test passed on
+    node_id TEXT PRIMARY KEY,
+    snapshot INTEGER NOT NULL REFERENCES snapshot (id) ON DELETE CASCADE
+) WITHOUT ROWID;
+CREATE TABLE failed (        -- the snapshot of its last run, of each test that failed in it
+    node_id TEXT PRIMARY KEY,
+    snapshot INTEGER NOT NULL REFERENCES snapshot (id) ON DELETE CASCADE
+) WITHOUT ROWID;
+CREATE TABLE seen (          -- spares reading files that did not change
+    path TEXT PRIMARY KEY,
+    mtime_ns INTEGER NOT NULL,
+    size INTEGER NOT NULL,
+    digest TEXT NOT NULL
+) WITHOUT ROWID;
+"""
+
+
+# What a file of an older version lacks.
+MIGRATIONS = {1: SCHEMA[SCHEMA.index("CREATE TABLE failed") : SCHEMA.index("CREATE TABLE seen")]}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Green:
+    """The project as it was when some tests last passed, or last ran.
+
+    Attributes:
+        texts: Per file, relative to rootdir, its text then.
+        passed: The tests, of those that were asked for, that it is the last state of.
+    """
+
+    texts: Mapping[str, str]
+    passed: frozenset[str]
+
+
+class GreenMemory:
+    """A file of the project's own that two runs may write at once.
+
+    Args:
+        path: The file, made with its folder where there is none.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def remember(
+        self,
+        passed: Sequence[str],
+        failed: Sequence[str],
+        files: Mapping[str, Path],
+        started_ns: int,
+    ) -> None:
+        """Note which tests ``passed`` and ``failed`` on what ``files`` hold now.
+
+        Nothing is noted if one of the files was written during the run: nobody knows which of its
+        texts the tests saw.
+
+        Args:
+            passed: Node ids.
+            failed: Node ids.
+            files: Per path relative to rootdir, where it is.
+            started_ns: When the run began, as ``time.time_ns``.
+
+        Raises:
+            StoreError: If it can't be written.
+        """
+        if (
+            not (passed or failed)
+            or not files
+            or any(written_ns(f) > started_ns for f in files.values())
+        ):
+            return
+        with self._open() as db:
+            digests = {
+                (key := storable(name)): _noted(db, key, path) for name, path in files.items()
+            }
+            present = {name: digest for name, digest in digests.items() if digest}
+            snapshot = _snapshot(db, present)
+            for table, node_ids in (("passed", passed), ("failed", failed)):
+                db.executemany(
+                    f"INSERT INTO {table} VALUES (?, ?) ON CONFLICT (node_id) DO UPDATE SET "  # noqa: S608 - a name of ours
+                    "snapshot = excluded.snapshot WHERE snapshot <> excluded.snapshot",
+                    [(storable(node_id), snapshot) for node_id in node_ids],
+                )
+            if db.execute("SELECT 1 FROM failed LIMIT 1").fetchone() is not None:
+                again = [(storable(node_id),) for node_id in passed]
+                db.executemany("DELETE FROM failed WHERE node_id = ?", again)
+            _forget(db)
+
+    def last_greens(self, groups: Sequence[Sequence[str]]) -> list[Green | None]:
+        """Per group of tests, what the files held when most of it last passed; None if unknown.
+
+        Args:
+            groups: Node ids; that of a file, which could not be collected, stands for its tests.
+
+        Raises:
+            StoreError: If it can't be read.
+        """
+        return self._found(groups, _passed)
+
+    def last_runs(self, groups: Sequence[Sequence[str]]) -> list[Green | None]:
+        """Per group of tests, what the files held when it last ran; None if unknown.
+
+        Args:
+            groups: Node ids, as of ``last_greens``.
+
+        Raises:
+            StoreError: If it can't be read.
+        """
+        return self._found(groups, _ran)
+
+    def _found(self, groups: Sequence[Sequence[str]], look_up: LookUp) -> list[Green | None]:
+        if not self.path.is_file():
+            return [None for _ in groups]
+        with self._open() as db:
+            texts_of = cache(partial(_texts, db))
+            return [_green(dict(look_up(db, group)), texts_of) for group in groups]
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        """A transaction: all of it is kept, or nothing."""
+        try:
+            with closing(sqlite3.connect(self.path, timeout=BUSY_S, isolation_level=None)) as db:
+                db.execute("PRAGMA foreign_keys = ON")
+                db.execute("BEGIN IMMEDIATE")
+                _migrate(db)
+                try:
+                    yield db
+                except BaseException:
+                    db.execute("ROLLBACK")
+                    raise
+                db.execute("COMMIT")
+        except (sqlite3.Error, OSError, zlib.error, UnicodeError) as error:
+            raise StoreError(
+                f"The memory of green runs in {self.path} can't be used ({error}): what changed "
+                "since the tests passed is not known. Remove the file if it is damaged.",
+                slug="green-memory",
+            ) from error
+
+
+def written_ns(path: Path) -> int:
+    """When a file was written last, as ``time.time_ns``; 0 if there is none."""
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+def _migrate(db: sqlite3.Connection) -> None:
+    version = db.execute("PRAGMA user_version").fetchone()[0]
+    if version == 0:
+        for statement in SCHEMA.split(";\n"):
+            db.execute(statement)
+        db.execute(f"PRAGMA user_version = {VERSION}")
+    elif version in MIGRATIONS:
+        db.execute(MIGRATIONS[version])
+        db.execute(f"PRAGMA user_version = {version + 1}")
+        _migrate(db)
+    elif version != VERSION:
+        raise sqlite3.DatabaseError(f"it is of version {version}, not {VERSION}")
+
+
+def _noted(db: sqlite3.Connection, name: str, path: Path) -> str:
+    """The digest of a file's text, which is kept; empty if it can't be read as text."""
+    try:
+        stat = path.stat()
+        known = db.execute("SELECT mtime_ns, size, digest FROM seen WHERE path = ?", (name,))
+        row = known.fetchone()
+        if row is not None and row[:2] == (stat.st_mtime_ns, stat.st_size):
+            return str(row[2])
+        data = path.read_bytes()
+        text = as_python_reads(data).encode()
+    except (OSError, SyntaxError, UnicodeError):
+        return ""
+    digest = hashlib.sha256(data).hexdigest()
+    db.execute("INSERT OR IGNORE INTO text VALUES (?, ?)", (digest, zlib.compress(text)))
+    db.execute(
+        "INSERT OR REPLACE INTO seen VALUES (?, ?, ?, ?)",
+        (name, stat.st_mtime_ns, stat.st_size, digest),
+    )
+    return digest
+
+
+def _snapshot(db: sqlite3.Connection, digests: Mapping[str, str]) -> int:
+    """The number of the snapshot that holds these files, made where there is none."""
+    listed = "\n".join(f"{name}\0{digest}" for name, digest in sorted(digests.items()))
+    own = hashlib.sha256(listed.encode()).hexdigest()
+    known = db.execute("SELECT id FROM snapshot WHERE digest = ?", (own,)).fetchone()
+    if known is not None:
+        return int(known[0])
+    made = db.execute("INSERT INTO snapshot (digest) VALUES (?)", (own,)).lastrowid
+    assert made is not None  # noqa: S101 - a row was inserted
+    db.executemany("INSERT INTO file VALUES (?, ?, ?)", [(made, *item) for item in digests.items()])
+    return made
+
+
+def _passed(db: sqlite3.Connection, node_ids: Iterable[str]) -> Iterator[tuple[str, int]]:
+    """Per test that has passed once, its last snapshot; of a file, that of most of its tests."""
+    for node_id in node_ids:
+        key = storable(node_id)
+        low, high = (key, f"{key}\0") if "::" in key else (f"{key}::", f"{key}:;")
+        row = db.execute(
+            "SELECT snapshot FROM passed WHERE node_id >= ? AND node_id < ? "
+            "GROUP BY snapshot ORDER BY count(*) DESC, snapshot DESC LIMIT 1",
+            (low, high),
+        ).fetchone()
+        if row is not None:
+            yield node_id, int(row[0])
+
+
+def _ran(db: sqlite3.Connection, node_ids: Sequence[str]) -> Iterator[tuple[str, int]]:
+    """Per test, its last snapshot: those that failed, or where none did those that passed."""
+    yield from list(_failed(db, node_ids)) or _passed(db, node_ids)
+
+
+def _failed(db: sqlite3.Connection, node_ids: Iterable[str]) -> Iterator[tuple[str, int]]:
+    """Per test that failed in its last run, the snapshot of that run."""
+    for node_id in node_ids:
+        asked = "SELECT snapshot FROM failed WHERE node_id = ?"
+        row = db.execute(asked, (storable(node_id),)).fetchone()
+        if row is not None:
+            yield node_id, int(row[0])
+
+
+def _green(
+    snapshots: Mapping[str, int], texts_of: Callable[[int], Mapping[str, str]]
+) -> Green | None:
+    """Of the last snapshot of each test, the one that most share, and then the youngest."""
+    if not snapshots:
+        return None
+    counts = Counter(snapshots.values())
+    best = max(counts, key=lambda snapshot: (counts[snapshot], snapshot))
+    passed = frozenset(node_id for node_id, snapshot in snapshots.items() if snapshot == best)
+    return Green(texts=texts_of(best), passed=passed)
+
+
+def _texts(db: sqlite3.Connection, snapshot: int) -> dict[str, str]:
+    rows = db.execute(
+        "SELECT path, body FROM file JOIN text USING (digest) WHERE snapshot = ?", (snapshot,)
+    )
+    return {path: zlib.decompress(body).decode("utf-8") for path, body in rows}
+
+
+def _forget(db: sqlite3.Connection) -> None:
+    """Drop snapshots that are no test's last one, then the oldest, and texts of neither."""
+    db.execute(
+        "DELETE FROM snapshot WHERE id NOT IN (SELECT snapshot FROM passed) "
+        "AND id NOT IN (SELECT snapshot FROM failed)"
+    )
+    db.execute(
+        "DELETE FROM snapshot WHERE id NOT IN (SELECT id FROM snapshot ORDER BY id DESC LIMIT ?)",
+        (N_SNAPSHOTS,),
+    )
+    db.execute(
+        "DELETE FROM text WHERE digest NOT IN (SELECT digest FROM file) "
+        "AND digest NOT IN (SELECT digest FROM seen)"
+    )

@@ -1,0 +1,232 @@
+"""Changes since the tests passed, taken back in memory: do the failing tests pass then?
+
+Reference:
+    Zeller: Yesterday, my program worked. Today, it does not. Why? ESEC/FSE 1999.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.domain.evidence import Outcome
+from pytest_bayesloc.domain.inspection import InspectionPatch, Signals, Verdict
+from pytest_bayesloc.history.states import last_passing
+from pytest_bayesloc.inspection.strategy import Kind
+from pytest_bayesloc.ranking.evidence.changes import change_evidence, suspect_of
+from pytest_bayesloc.ranking.finding import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from pytest_bayesloc.domain.inspection import Rerun
+    from pytest_bayesloc.domain.location import Location
+    from pytest_bayesloc.history.changes import Changes
+    from pytest_bayesloc.history.states import History
+    from pytest_bayesloc.inspection.strategy import Bench
+    from pytest_bayesloc.ranking.case import Case
+
+KIND = "counterfactual"
+MAX_FAILING = 10
+MAX_SINGLE = 20  # changes that are taken back one by one
+MAX_SETS = 40  # re-runs that look for the smallest set
+FRESH = "fresh"  # how a re-run says that it imported all anew
+LOOK_BACK = 0.25  # share of the time left in which code is looked for that passes
+
+
+class Counterfactual(Kind):
+    """Puts code back as it was, first one function at a time, then in sets.
+
+    Args:
+        history: Older code, which is tried where no run is known in which the tests passed.
+    """
+
+    name = KIND
+
+    def __init__(self, history: History | None = None) -> None:
+        self._history = history
+
+    def open(self, case: Case, bench: Bench) -> Iterator[tuple[Location, Finding]]:
+        """Take changes back, the likeliest of the code first, until the failing tests pass."""
+        if self._history is not None and not case.changes.known:
+            _look_back(self._history, case, bench)
+        changed = case.changes.code
+        known = [where for where in changed if where in case.belief.probabilities]
+        suspects = sorted(known, key=lambda where: (-case.belief.p(where), where))[:MAX_SINGLE]
+        was_fresh = False
+        for where in suspects:
+            tried = _try(case, [where], bench)
+            if tried is not None:
+                was_fresh = tried.rerun.how == FRESH
+                case.cause = (where,) if tried.repairs else ()
+                yield where, _finding(tried, [where], case.changes)
+            if not bench.left_s() or (tried is not None and tried.repairs):
+                return
+        is_done = was_fresh and len(changed) == 1
+        found = [] if is_done else list(_together(case, changed, bench))
+        yield from found or _together(case, case.changes.tests, bench)
+
+
+def _look_back(history: History, case: Case, bench: Bench) -> None:
+    """Find out since when the tests fail; it proves that what changed since is the cause."""
+    until_s = (1 - LOOK_BACK) * bench.left_s()
+
+    def passes(changes: Changes) -> bool:
+        if not changes.every or bench.left_s() < until_s:
+            return False
+        tried = _try(replace(case, changes=changes), changes.every, bench, fresh=True)
+        return tried is not None and tried.repairs
+
+    found = last_passing(history, passes)
+    if found is not None:
+        case.changes = found
+        case.learn(change_evidence(found, case.belief.probabilities, model=case.model))
+
+
+class _Tried:
+    """A set of changes that was taken back, and what the failing tests did."""
+
+    def __init__(self, case: Case, patch: InspectionPatch, rerun: Rerun, seconds: float) -> None:
+        self.patch = patch
+        self.rerun = rerun
+        self.seconds = seconds
+        runs, is_placed = rerun.tests, bool(rerun.n_swapped and rerun.tests)
+        self.repairs = is_placed and all(r.verdict is Verdict.PASS for r in runs.values())
+        # Code of then that does not fit to the rest of now fails in another way.
+        self.changes_nothing = is_placed and all(
+            run.verdict is Verdict.FAIL and run.error == case.errors.get(node_id, run.error)
+            for node_id, run in runs.items()
+        )
+
+
+def _try(
+    case: Case, chosen: Sequence[Location], bench: Bench, *, fresh: bool = False
+) -> _Tried | None:
+    """The failing tests without the changes ``chosen``; None if the text can't be made.
+
+    Args:
+        case: The group.
+        chosen: The changes.
+        bench: Where it is tried.
+        fresh: Whether all is to be imported anew, so that what an import runs is as it was too.
+    """
+    patch = patch_back(case.changes, chosen, fresh=fresh)
+    if patch is None or not bench.left_s():
+        return None
+    started = bench.clock()
+    rerun = bench.rerun(patch, case.failing[:MAX_FAILING])
+    return _Tried(case, patch, rerun, bench.clock() - started)
+
+
+def patch_back(
+    changes: Changes, chosen: Sequence[Location], *, fresh: bool = False
+) -> InspectionPatch | None:
+    """What takes the changes ``chosen`` back; None if the text can't be made.
+
+    Args:
+        changes: What changed.
+        chosen: Of these locations.
+        fresh: Whether all is to be imported anew, so that what an import runs is as it was too.
+    """
+    parts = []
+    for file, group in groupby(sorted(chosen), key=lambda where: where.file):
+        here, change = list(group), changes.files[file]
+        text = change.reverted(here)
+        if text is None:
+            return None
+        parts.append(
+            InspectionPatch(
+                target=here[0],
+                others=tuple(here[1:]),
+                kind=KIND,
+                original=change.now.text,
+                patched=text,
+                words="as it was when the tests passed",
+                fresh=fresh or not change.fresh.isdisjoint(here),
+            )
+        )
+    first, *rest = parts
+    return replace(first, companions=tuple(rest))
+
+
+def _together(
+    case: Case, changed: Sequence[Location], bench: Bench
+) -> Iterator[tuple[Location, Finding]]:
+    """The smallest set of changes without which the tests pass, if they do without all."""
+    n_left, best = MAX_SETS, None
+
+    def repairs(chosen: Sequence[Location]) -> bool:
+        nonlocal n_left, best
+        n_left -= 1
+        tried = _try(case, chosen, bench, fresh=True) if n_left >= 0 else None
+        if tried is None or not tried.repairs:
+            return False
+        best = tried
+        return True
+
+    smallest = minimal(changed, repairs) if changed and repairs(changed) else []
+    case.cause = tuple(smallest)
+    known = case.belief.probabilities
+    for where in dict.fromkeys(suspect_of(changed, known) for changed in smallest):
+        if best is not None:
+            case.admit(where)
+            yield where, _finding(best, smallest, case.changes)
+
+
+def minimal(
+    items: Sequence[Location], suffices: Callable[[Sequence[Location]], bool]
+) -> list[Location]:
+    """A subset of ``items`` that still suffices, of which no smaller part was found to.
+
+    Reference:
+        Zeller, Hildebrandt: Simplifying and isolating failure-inducing input. TSE 2002, ddmin.
+    """
+    left, n_parts = list(items), 2
+    while len(left) > 1:
+        size = -(-len(left) // n_parts)
+        parts = [left[i : i + size] for i in range(0, len(left), size)]
+        # Of two parts, each is what is left without the other.
+        rest = parts if len(parts) > 2 else []
+        without = [[item for item in left if item not in part] for part in rest]
+        smaller = next((part for part in (*parts, *without) if part and suffices(part)), None)
+        if smaller is not None:
+            n_parts = 2 if smaller in parts else max(n_parts - 1, 2)
+            left = smaller
+        elif n_parts >= len(left):
+            break
+        else:
+            n_parts = min(len(left), 2 * n_parts)
+    return left
+
+
+def _finding(tried: _Tried, chosen: Sequence[Location], changes: Changes) -> Finding:
+    outcome = Outcome.INCONCLUSIVE
+    if tried.repairs:
+        outcome = Outcome.REVERT_REPAIRS
+    elif tried.changes_nothing:
+        outcome = Outcome.REVERT_CHANGES_NOTHING
+    return Finding(
+        kind=KIND,
+        outcome=outcome,
+        why=_why(outcome, chosen, changes),
+        diff=tried.patch.diff,
+        tests=tried.rerun.tests,
+        signals=Signals(
+            is_covered=bool(tried.rerun.n_swapped),
+            has_target_assertion=False,
+            is_failure=not tried.repairs,
+        ),
+        seconds=tried.seconds,
+        cpu_s=tried.rerun.cpu_s,
+        log=f"{tried.rerun.how}: code put back in {tried.rerun.n_swapped} place(s)",
+    )
+
+
+def _why(outcome: Outcome, chosen: Sequence[Location], changes: Changes) -> str:
+    if outcome is Outcome.REVERT_REPAIRS:
+        others = f" (with {len(chosen) - 1} more)" if len(chosen) > 1 else ""
+        return f"the failing tests pass with it as it was {changes.then}{others}"
+    if outcome is Outcome.REVERT_CHANGES_NOTHING:
+        return f"it changed since {changes.since}, but the tests fail with its old code as well"
+    return "its old code does not fit to what else changed, or could not be put in place"

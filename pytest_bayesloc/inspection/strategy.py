@@ -1,0 +1,156 @@
+"""What an inspection is carried out with, and the face of its kinds."""
+
+from __future__ import annotations
+
+from copy import copy
+from math import inf
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.inspection.selection import Outlook
+from pytest_bayesloc.ranking.likelihoods import likelihood
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pytest_bayesloc.domain.evidence import Outcome
+    from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun
+    from pytest_bayesloc.domain.location import Location
+    from pytest_bayesloc.domain.ports import Clock, Runner
+    from pytest_bayesloc.ranking.case import Case
+    from pytest_bayesloc.ranking.finding import Finding
+
+
+PATIENCE = 10.0  # times what the tests take as they are, for a patch that may loop
+
+
+class Bench:
+    """Where patches are tried, and how much time is left for it.
+
+    Args:
+        runner: Where tests are run again.
+        clock: Monotonic seconds.
+        deadline: When the work must end.
+        case: Whose tests they are.
+    """
+
+    def __init__(self, runner: Runner, clock: Clock, deadline: float, case: Case) -> None:
+        self.runner = runner
+        self._case = case
+        self.clock = clock
+        self.deadline = deadline
+        self.wait_s = max(0.0, deadline - clock())  # of one re-run, once tests have been timed
+        self.usual_s = 0.0  # what the failing tests took as they are
+
+    def beside(self, runner: Runner) -> Bench:
+        """The same with another runner."""
+        other = copy(self)
+        other.runner = runner
+        return other
+
+    def end(self) -> None:
+        """Let no more be tried on it, from another thread."""
+        self.deadline = -inf
+
+    def left_s(self) -> float:
+        """Seconds left; 0 if there are none."""
+        return max(0.0, self.deadline - self.clock())
+
+    def limit_s(self) -> float:
+        """Seconds that one re-run may take."""
+        return max(0.1, min(self.wait_s, self.left_s()))
+
+    def patience_s(self, least_s: float) -> float:
+        """Seconds for a patch that should take about as long as the tests as they are."""
+        return least_s + PATIENCE * self.usual_s
+
+    def rerun(
+        self, patch: InspectionPatch | None, tests: Sequence[str], *, at_most_s: float | None = None
+    ) -> Rerun:
+        """Run ``tests`` under ``patch``, unless it is known that they fail under it.
+
+        Raises:
+            ExecutionError: If the place where re-runs happen is lost.
+        """
+        limit_s = self.limit_s()
+        if at_most_s is not None:
+            limit_s = min(limit_s, at_most_s)
+        if patch is None:
+            return self.runner.rerun(None, tests, limit_s=limit_s)
+        rejected, errors = self._case.rejected, self._case.errors
+        known = rejected.find(patch, tests, errors)
+        if known is not None:
+            return known
+        rerun = self.runner.rerun(patch, tests, limit_s=limit_s)
+        rejected.add(patch, tests, errors, rerun)
+        return rerun
+
+
+def outlooks(kinds: Iterable[Kind], model: str) -> dict[str, Outlook]:
+    """Per kind that inspects targets, what may come out of it under ``model``, and its price."""
+    return {
+        kind.name: Outlook(outcomes=_chances(kind, model), seconds=kind.seconds)
+        for kind in kinds
+        if kind.outcomes
+    }
+
+
+def _chances(kind: Kind, model: str) -> list[tuple[float, float]]:
+    """P(outcome | faulty) and P(outcome | clean) of its outcomes, then of all that says nothing."""
+    pairs = [likelihood(model, outcome) for outcome in kind.outcomes]
+    told = [(pair.p_if_faulty, pair.p_if_clean) for pair in pairs]
+    rest = (1.0 - sum(a for a, _ in told), 1.0 - sum(b for _, b in told))
+    return [*told, (max(0.0, rest[0]), max(0.0, rest[1]))]
+
+
+class Kind:
+    """One way to inspect. One a file, below ``kinds/``.
+
+    Attributes:
+        name: What it is called in reports.
+        outcomes: What may come out of inspecting a target, but for what says nothing; none if it
+            has all its work done when the case is opened.
+        seconds: What inspecting a target usually takes. A constant, so that what is inspected next
+            does not depend on how busy the machine is.
+    """
+
+    name: str
+    outcomes: tuple[Outcome, ...] = ()
+    seconds: float = 1.0
+
+    def open(self, case: Case, bench: Bench) -> Iterable[tuple[Location, Finding]]:
+        """What it finds about any location before targets are chosen.
+
+        Raises:
+            ExecutionError: If the place where re-runs happen is lost.
+        """
+        del case, bench
+        return ()
+
+    def inspect(self, case: Case, target: Location, bench: Bench) -> Sequence[Finding]:
+        """Inspect ``target``; nothing if there is nothing to try.
+
+        Raises:
+            ExecutionError: If the place where re-runs happen is lost.
+        """
+        del case, target, bench
+        return ()
+
+    def prepare(self, case: Case, bench: Bench) -> None:
+        """Start what takes long elsewhere; calls and values are known by now."""
+        del case, bench
+
+    def harvest(
+        self, case: Case, bench: Bench, *, wait_s: float
+    ) -> Iterable[tuple[Location, Finding]]:
+        """What came of that since the last time; to be asked between inspections and at the end.
+
+        Args:
+            case: The group.
+            bench: Where patches are tried.
+            wait_s: Seconds to wait for what is still under way.
+
+        Raises:
+            ExecutionError: If the place where re-runs happen is lost.
+        """
+        del case, bench, wait_s
+        return ()

@@ -1,0 +1,216 @@
+"""Questions to the memory, and corrections of it, that run no test."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import closing, contextmanager
+from datetime import datetime, timezone
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_bayesloc.domain.errors import BayeslocError, StoreError
+from pytest_bayesloc.report.files import FOLDER, own_folder, replace_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator, Mapping
+    from pathlib import Path
+
+    from pytest_bayesloc.memory.ledger import Ledger
+    from pytest_bayesloc.memory.statistics import Row
+    from pytest_bayesloc.options import Settings
+
+LAST = "last-advice.json"
+
+
+def answer(config: pytest.Config, settings: Settings) -> int:
+    """Answer what was asked; pytest's exit status."""
+    try:
+        for line in _answers(config, settings):
+            sys.stdout.write(f"{line}\n")
+    except BayeslocError as error:
+        sys.stderr.write(f"{error}\n")
+        return int(pytest.ExitCode.USAGE_ERROR)
+    return int(pytest.ExitCode.OK)
+
+
+def keep_last(rootdir: Path, memory: Mapping[str, Any]) -> None:
+    """Keep the advice of this run for ``--bug-advice-last``.
+
+    Raises:
+        OSError: If it can't be written.
+    """
+    made_at = datetime.now(timezone.utc).isoformat(timespec="seconds")
+    text = json.dumps({"made_at": made_at, "memory": memory}, ensure_ascii=True)
+    replace_text(own_folder(rootdir) / LAST, text)
+
+
+def _answers(config: pytest.Config, settings: Settings) -> Iterator[str]:
+    asked = config.getoption
+    if asked("bug_advice_last"):
+        yield from _last(config.rootpath / FOLDER / LAST, settings)
+    if asked("bug_forget"):
+        yield from _corrected(config, settings, partial(_forget, bug_id=asked("bug_forget")))
+    if asked("bug_merge"):
+        yield from _corrected(config, settings, partial(_merge, pair=asked("bug_merge")))
+    for name, move in (("import", _imported), ("export", _exported)):
+        if asked(f"bug_memory_{name}"):
+            yield move(config, settings, config.invocation_params.dir / asked(f"bug_memory_{name}"))
+    if asked("bug_stats") or asked("bug_stats_json"):
+        yield from _counted(config, settings)
+
+
+def _counted(config: pytest.Config, settings: Settings) -> Iterator[str]:
+    from pytest_bayesloc.memory.stats import stats_json, stats_lines
+
+    rows = _stats(config, settings)
+    if config.getoption("bug_stats"):
+        yield from stats_lines(rows)
+    if config.getoption("bug_stats_json"):
+        yield json.dumps(stats_json(rows), indent=2)
+
+
+def _last(path: Path, settings: Settings) -> Iterator[str]:
+    """The advice of the last red run."""
+    from pytest_bayesloc.report.advice import advice_lines
+
+    try:
+        kept = json.loads(path.read_text(encoding="utf-8"))
+        lines = advice_lines(kept["memory"], in_full=True, n_last=settings.n_failed_strategies)
+        made_at = str(kept["made_at"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise StoreError(
+            f"There is no advice of a last run in {path} ({type(error).__name__}): run the failing "
+            "tests once, with the memory on.",
+            slug="last-advice",
+        ) from error
+    yield f"advice of the run of {made_at}"
+    yield from (line.text for line in lines)
+
+
+def _corrected(
+    config: pytest.Config, settings: Settings, correct: Callable[[Ledger], str]
+) -> Iterator[str]:
+    with _ledger(config, settings, write=True) as ledger:
+        if ledger is not None:
+            yield correct(ledger)
+
+
+def _exported(config: pytest.Config, settings: Settings, path: Path) -> str:
+    from pytest_bayesloc.memory.transfer import export
+
+    with _ledger(config, settings, write=False) as ledger:
+        if ledger is None:
+            return "nothing was exported"
+        lines = list(export(ledger.db, ledger.project))
+    try:
+        replace_text(path, "".join(f"{line}\n" for line in lines))
+    except OSError as error:
+        raise StoreError(
+            f"The memory can't be written to {path} ({error}): give a path that can, as "
+            "--bug-memory-export=FILE.",
+            slug="memory-export",
+        ) from error
+    n_bugs = sum(line.startswith('{"bug"') for line in lines)
+    return f"{path}: {n_bugs} bugs in {len(lines)} lines"
+
+
+def _imported(config: pytest.Config, settings: Settings, path: Path) -> str:
+    from pytest_bayesloc.memory.transfer import Intake
+
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeError) as error:
+        raise StoreError(
+            f"{path} can't be read ({error}): nothing was taken in. Give a file that "
+            "--bug-memory-export wrote.",
+            slug="memory-import",
+        ) from error
+    with _ledger(config, settings, write=True, may_begin=True) as ledger:
+        if ledger is None:
+            return "nothing was taken in"
+        intake = Intake(ledger.db)
+        intake.take(lines)
+    news = ", ".join(f"{n} {kind}" for kind, n in sorted(intake.counts.items()) if n)
+    return f"taken in, as new: {news or 'nothing, all of it was known'}"
+
+
+def _stats(config: pytest.Config, settings: Settings) -> list[Row]:
+    from pytest_bayesloc.memory.statistics import summed_up
+    from pytest_bayesloc.memory.worth import Worth
+
+    with _ledger(config, settings, write=False) as ledger:
+        if ledger is None:
+            return []
+        worth = Worth(ledger)
+        counted, gained = worth.counted(), worth.gained()
+    return summed_up(counted, gained)
+
+
+@contextmanager
+def _ledger(
+    config: pytest.Config, settings: Settings, *, write: bool, may_begin: bool = False
+) -> Generator[Ledger | None]:
+    """The project's ledger in a transaction; None, and a word why, where there is no memory.
+
+    Args:
+        config: pytest's.
+        settings: Where it is.
+        write: Whether anything is written.
+        may_begin: Whether a new one is made where there is none.
+    """
+    from pytest_bayesloc.memory.ledger import Ledger
+    from pytest_bayesloc.memory.store import BugStore
+    from pytest_bayesloc.pipeline.place import memory_of, project_of
+
+    where = memory_of(config.rootpath, settings.memory)
+    if where is None:
+        _note("The memory is off (--bayesloc-memory=off): there is nothing to ask.")
+        yield None
+    elif not isinstance(where, str) and not may_begin and not where.exists():
+        _note(f"There is no memory in {where} yet: no test has failed with it on.")
+        yield None
+    else:
+        if may_begin and not isinstance(where, str):
+            own_folder(config.rootpath)
+            where.parent.mkdir(parents=True, exist_ok=True)
+        with closing(BugStore(where, _note)) as store, store.transaction(write=write) as connection:
+            yield Ledger(connection, project_of(config.rootpath))
+
+
+def _note(text: str) -> None:
+    """Apart from the answer, which a program may read."""
+    sys.stderr.write(f"{text}\n")
+
+
+def _forget(ledger: Ledger, bug_id: str) -> str:
+    bug = _found(ledger, bug_id)
+    record = ledger.bugs([bug])[bug]
+    ledger.decide(record.symptom.fingerprints, "")
+    ledger.delete(bug)
+    return f"bug {record.id} is forgotten, and what fails as it did is not taken in again"
+
+
+def _merge(ledger: Ledger, pair: str) -> str:
+    kept_id, _, merged_id = (part.strip() for part in pair.partition(","))
+    kept, merged = _found(ledger, kept_id), _found(ledger, merged_id)
+    if kept == merged:
+        return f"bug {kept_id} is already one with itself: nothing was changed"
+    records = ledger.bugs([kept, merged])
+    ledger.decide(records[merged].symptom.fingerprints, records[kept].id)
+    ledger.add_failures(kept, records[merged].symptom)
+    ledger.delete(merged)
+    return f"bug {records[merged].id} is bug {records[kept].id} from now on"
+
+
+def _found(ledger: Ledger, bug_id: str) -> int:
+    bug = ledger.find(bug_id) if bug_id else None
+    if bug is None:
+        raise StoreError(
+            f"No single bug has the id {bug_id!r}: nothing was changed. Give an id as the advice "
+            "prints it (--bug-forget ID, --bug-merge A,B).",
+            slug="memory-unknown-bug",
+        )
+    return bug

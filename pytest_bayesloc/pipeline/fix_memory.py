@@ -1,0 +1,197 @@
+"""What the memory knows of fix tools, what it is told of them, and what it learns from people."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.domain.errors import StoreError
+from pytest_bayesloc.pipeline.place import memory_of
+from pytest_bayesloc.report.files import FOLDER, own_folder, replace_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping, Sequence
+
+    from pytest_bayesloc.domain.tool_record import ToolRecord
+    from pytest_bayesloc.history.changes import Changes
+    from pytest_bayesloc.memory.episodes import Event
+    from pytest_bayesloc.memory.ledger import Ledger
+    from pytest_bayesloc.memory.sightings import Run
+
+LEARNED = f"{FOLDER}/fixes/learned"
+N_SUSPECTS = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tries:
+    """What was tried for one group of failing tests.
+
+    Attributes:
+        tried: Per tool, candidates that were run, and those that were verified.
+        functions: Per tool with a verified fix, what it changes, as ``file qualname``.
+    """
+
+    tried: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    functions: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+
+def tool_records(rootdir: Path, told: str, note: Callable[[str], None]) -> dict[str, ToolRecord]:
+    """The record of each tool; none where the memory is off, not there yet or can't be read.
+
+    Args:
+        rootdir: Of the project.
+        told: Where the memory is, as the setting says.
+        note: Tells the user.
+    """
+    where = memory_of(rootdir, told)
+    if where is None or (isinstance(where, Path) and not where.is_file()):
+        return {}
+    from pytest_bayesloc.memory.store import BugStore
+    from pytest_bayesloc.memory.tool_book import records
+
+    try:
+        with closing(BugStore(where, note)) as store, store.transaction(write=False) as connection:
+            return records(connection)
+    except StoreError as error:
+        note(str(error))
+        return {}
+
+
+def note_fate(
+    rootdir: Path,
+    told: str,
+    note: Callable[[str], None],
+    fates: Sequence[tuple[str, Collection[str], str]],
+) -> None:
+    """Tell the memory that fixes were applied or undone: tool, functions, and what."""
+    where = memory_of(rootdir, told)
+    if where is None or not fates or (isinstance(where, Path) and not where.is_file()):
+        return
+    from pytest_bayesloc.memory.ledger import Ledger
+    from pytest_bayesloc.memory.store import BugStore
+    from pytest_bayesloc.memory.tool_book import ToolBook
+    from pytest_bayesloc.pipeline.place import project_of
+
+    try:
+        with closing(BugStore(where, note)) as store, store.transaction() as connection:
+            book = ToolBook(Ledger(connection, project_of(rootdir)))
+            for tool, functions, fate in fates:
+                book.note_fate(tool, functions, fate)
+    except StoreError as error:
+        note(str(error))
+
+
+def take_in(
+    ledger: Ledger,
+    events: Sequence[Event],
+    run: Run,
+    tries: Sequence[Tries],
+    symptoms: Sequence[tuple[Collection[str], Sequence[str]]],
+) -> list[str]:
+    """Keep how tools fared, and which of their fixes did not last; sentences for the user.
+
+    Args:
+        ledger: In a transaction.
+        events: What became of each bug.
+        run: This one.
+        tries: Of each group; none where no fix was searched.
+        symptoms: Of each group, its tests and its suspects, as ``file qualname``.
+    """
+    from pytest_bayesloc.memory.tool_book import ToolBook
+
+    book = ToolBook(ledger)
+    said = []
+    for event in events:
+        if event.red < 0:
+            continue
+        tests, suspects = symptoms[event.red]
+        broken = book.note_broken(run.number, tests, suspects[:N_SUSPECTS])
+        said += [f"the fix by {t} did not last: its test fails again there" for t in broken]
+        if tries:
+            own = tries[event.red]
+            book.add_tries(event.bug, run, own.tried, own.functions)
+    return said
+
+
+def learn(
+    ledger: Ledger,
+    events: Sequence[Event],
+    run: Run,
+    changes: Mapping[int, Changes],
+    rootdir: Path,
+) -> list[str]:
+    """Take in how people mended bugs; a way that mended two becomes a tool, which is said.
+
+    Args:
+        ledger: In a transaction.
+        events: What became of each bug.
+        run: This one.
+        changes: Per number of a bug, what was edited before it passed.
+        rootdir: Of the project.
+    """
+    from pytest_bayesloc.fixes.learned import Lesson, tool_files
+    from pytest_bayesloc.fixes.pattern import generalised
+    from pytest_bayesloc.memory.tool_book import Habit, ToolBook
+
+    said = []
+    mended = [e.bug for e in events if e.what == "resolved" and e.bug in changes]
+    known = ledger.bugs(mended) if mended else {}
+    for bug in mended:
+        error = known[bug].symptom.signature.partition(":")[0].rpartition(".")[2]
+        for before, after in _functions(changes[bug]):
+            pattern = generalised(before, after)
+            if pattern is None:
+                continue
+            habit = Habit(
+                pattern=json.dumps([pattern.before, pattern.after]),
+                bug=known[bug].id,
+                error=error,
+                before=before,
+                after=after,
+            )
+            alike = ToolBook(ledger).add_habit(habit, run.made_at.isoformat())
+            if len(alike) == 2:
+                lessons = [
+                    Lesson(bug=h.bug, error=h.error, before=h.before, after=h.after) for h in alike
+                ]
+                files = tool_files(habit.pattern, lessons, LEARNED)
+                said.append(_offered(rootdir, files, pattern.before, pattern.after))
+    return said
+
+
+def _functions(changes: Changes) -> list[tuple[str, str]]:
+    """The text of each changed function that is no test, then and now."""
+    from textwrap import dedent
+
+    found = []
+    for change in changes.files.values():
+        then = {unit.location.qualname: unit.location for unit in change.green.units}
+        for where in change.changed:
+            old = then.get(where.qualname)
+            if old is not None and not where.is_test and where.qualname != "<module>":
+                pair = change.green.text_of(old), change.now.text_of(where)
+                found.append((dedent(pair[0]), dedent(pair[1])))
+    return found
+
+
+def _offered(rootdir: Path, files: Mapping[str, str], before: str, after: str) -> str:
+    folder = rootdir / LEARNED
+    name = next(iter(files)).removesuffix(".py")
+    with suppress(OSError):
+        own_folder(rootdir)
+        folder.mkdir(parents=True, exist_ok=True)
+        for file, text in files.items():
+            if not (folder / file).exists():
+                replace_text(folder / file, text)
+    return (
+        f"`{before}` became `{after}` for a second bug: the tool {name} is learned. Read "
+        f"{LEARNED}/{name}.py; to have it used: pytest --bayesloc-trust={LEARNED}/{name}.yaml"
+    )
+
+
+def functions_of(file: str, names: Sequence[str]) -> list[str]:
+    """Functions as the memory calls them."""
+    return [f"{file} {name}" for name in names]

@@ -1,0 +1,167 @@
+"""The tools at hand: whose they are, which may run, and questions about them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import platformdirs
+import pytest
+
+from pytest_bayesloc.domain.errors import BayeslocError, ToolError
+from pytest_bayesloc.fixes.executable import Executable
+from pytest_bayesloc.fixes.journal import Journal
+from pytest_bayesloc.fixes.library import Library, Source, Tool
+from pytest_bayesloc.fixes.shelf import shelf
+from pytest_bayesloc.fixes.trust import Trust, definitions_in, found_at, tools_at
+from pytest_bayesloc.pipeline.fix_memory import LEARNED, note_fate, tool_records
+from pytest_bayesloc.report.files import FOLDER
+from pytest_bayesloc.report.text import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from pytest_bayesloc.fixes.trust import Found
+    from pytest_bayesloc.options import Settings
+
+    Note = Callable[[str], None]
+
+PROJECT_FOLDER = "bayesloc_fixes"
+APP = "pytest-bayesloc"
+MAX_LINE = 500
+
+
+def user_folder() -> Path:
+    """The user's own configuration."""
+    return platformdirs.user_config_path(APP)
+
+
+def journal(rootdir: Path) -> Journal:
+    """What was applied in this project."""
+    return Journal(rootdir, rootdir / FOLDER / "fixes" / "journal")
+
+
+def tools_of(config: pytest.Config, note: Note) -> list[Tool]:
+    """All tools, those of the package first; one that can't be read costs a note."""
+    return [
+        *shelf(),
+        *_read(_offered(config, note), Source.PLUGIN, note),
+        *_read(definitions_in(user_folder() / "fixes"), Source.USER, note),
+        *_read(definitions_in(config.rootpath / PROJECT_FOLDER), Source.PROJECT, note, config),
+        *_read(definitions_in(config.rootpath / LEARNED), Source.PROJECT, note, config),
+    ]
+
+
+def _offered(config: pytest.Config, note: Note) -> Sequence[Path]:
+    try:
+        offered = config.hook.pytest_bayesloc_fix_tools(config=config)
+        return [Path(path) for paths in offered for path in paths]
+    except Exception as error:  # noqa: BLE001 - it is not ours, and may raise anything
+        note(
+            f"A plugin's pytest_bayesloc_fix_tools failed ({type(error).__name__}: {error}): its "
+            "tools are left out. (broken-tool)"
+        )
+        return ()
+
+
+def _read(
+    paths: Sequence[Path], source: Source, note: Note, config: pytest.Config | None = None
+) -> Iterator[Tool]:
+    for path in paths:
+        try:
+            yield _tool(found_at(path, config and config.rootpath), source)
+        except ToolError as error:  # noqa: PERF203 - a few tools
+            note(str(error))
+
+
+def _tool(found: Found, source: Source) -> Tool:
+    why_not = ""
+    if source is Source.PROJECT and not Trust(user_folder()).holds(found):
+        why_not = "not trusted"
+    executable = Executable(definition=found.definition, files=found.files)
+    return Tool(
+        definition=found.definition,
+        source=source,
+        propose=None if why_not else executable,
+        why_not=why_not,
+        where=str(found.path),
+    )
+
+
+# -- questions, and corrections, that run no test
+
+
+def answer(config: pytest.Config, settings: Settings) -> int:
+    """Answer what was asked about fixes; pytest's exit status."""
+    try:
+        for line in _answers(config, settings):
+            # A definition may be anybody's: it neither steers the terminal nor adds a line.
+            sys.stdout.write(f"{visible(' '.join(line.splitlines()))[:MAX_LINE]}\n")
+    except BayeslocError as error:
+        sys.stderr.write(f"{visible(str(error))}\n")
+        return int(pytest.ExitCode.USAGE_ERROR)
+    return int(pytest.ExitCode.OK)
+
+
+def _answers(config: pytest.Config, settings: Settings) -> Iterator[str]:
+    if config.getoption("bayesloc_trust"):
+        yield from _trusted(config, config.getoption("bayesloc_trust"))
+    if config.getoption("bayesloc_fix") == "undo":
+        yield from _undone(config, settings)
+    if config.getoption("bayesloc_fix_tools"):
+        yield from _listed(config, settings)
+
+
+def _trusted(config: pytest.Config, given: str) -> Iterator[str]:
+    path = config.invocation_params.dir / given
+    root = config.rootpath.resolve()
+    if user_folder().resolve().is_relative_to(root):
+        raise ToolError(
+            f"--bayesloc-trust={given} is not kept: the folder of your configuration, "
+            f"{user_folder()}, lies in the project, which could then trust itself. Expected a "
+            "folder outside of it.",
+            slug="not-trusted",
+        )
+    paths = list(tools_at(path))
+    if not paths:
+        raise ToolError(
+            f"--bayesloc-trust={given} holds no definition of a fix tool: expected a .yaml file, "
+            "or a folder of them.",
+            slug="not-trusted",
+        )
+    for found in [found_at(path, root) for path in paths]:
+        Trust(user_folder()).add(found)
+        names = ", ".join(found.files) or "no file beside it"
+        yield f"{found.definition.name} is trusted as it is now ({found.path.name}, {names})"
+
+
+def _undone(config: pytest.Config, settings: Settings) -> Iterator[str]:
+    done = journal(config.rootpath).undo()
+    notes: list[str] = []
+    fates = [(entry.tool, [entry.target], "undone") for entry, why in done if not why]
+    note_fate(config.rootpath, settings.memory, notes.append, fates)
+    yield from notes
+    for entry, why in done:
+        where = f"{entry.file} ({entry.tool})"
+        yield f"{where} is not undone: {why}" if why else f"{where} is as it was before"
+    if not done:
+        yield "no fix was applied here, or all are undone"
+
+
+def _listed(config: pytest.Config, settings: Settings) -> Iterator[str]:
+    notes: list[str] = []
+    records = tool_records(config.rootpath, settings.memory, notes.append)
+    library = Library(tools_of(config, notes.append), records)
+    width = max(len(tool.name) for tool in library.tools)
+    for tool in library.tools:
+        level = tool.definition.level.value
+        state = tool.why_not or "trusted"
+        record = library.record(tool.name)
+        used = "never used"
+        if record.n_bugs:
+            bugs = f"{record.n_verified} of {record.n_bugs} bugs"
+            used = f"{record.worth:.0%} ({bugs}), last on {record.last_used}"
+        yield f"{tool.name:{width}}  {tool.source.value:8} {level:12} {state}; {used}"
+        yield f"{'':{width}}  {tool.definition.description}"
+    yield from notes

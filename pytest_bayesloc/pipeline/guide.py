@@ -1,0 +1,305 @@
+"""A language model's part in a session, if the user asked for one."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from pytest_bayesloc.domain.clock import monotonic
+from pytest_bayesloc.domain.errors import PatchError
+from pytest_bayesloc.domain.guiding import Usage
+from pytest_bayesloc.inspection.proposals.mending import mended
+from pytest_bayesloc.inspection.strategies.generated import Generated
+from pytest_bayesloc.inspection.views import Views, candidates
+from pytest_bayesloc.llm.answers import Answers
+from pytest_bayesloc.llm.budget import Budget, Caps
+from pytest_bayesloc.llm.deadline import Later
+from pytest_bayesloc.llm.endpoint import CallError, OpenAIEndpoint, Reply
+from pytest_bayesloc.llm.exchanges import Exchanges
+from pytest_bayesloc.llm.guide import LlmGuide
+from pytest_bayesloc.pipeline.privacy import privacy_of
+from pytest_bayesloc.ranking.evidence.judgement import (
+    RANKING,
+    Judged,
+    judgement_evidence,
+    records_of,
+    words_of,
+)
+from pytest_bayesloc.report.files import own_folder, replace_text
+from pytest_bayesloc.rerun.world import reaches_out
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    import pytest
+
+    from pytest_bayesloc.domain.failure import Failure
+    from pytest_bayesloc.domain.guiding import ProposedCode
+    from pytest_bayesloc.domain.location import Location
+    from pytest_bayesloc.domain.ports import Summarizer
+    from pytest_bayesloc.domain.source import SourceMap, Unit
+    from pytest_bayesloc.options import Settings
+    from pytest_bayesloc.options.llm import LlmSettings
+    from pytest_bayesloc.ranking.case import Case
+    from pytest_bayesloc.ranking.groups import Group
+    from pytest_bayesloc.spectrum.sources import Sources
+
+GRACE_S = 0.5
+N_RANKED = 10  # groups of failing tests
+_TOLD = "told.txt"
+
+
+class Guiding:
+    """Asks a language model, and says so.
+
+    Args:
+        config: pytest's.
+        settings: What the user asked for.
+        llm: What was said about language models.
+        sources: The project's files.
+        note: Tells the user, once.
+    """
+
+    def __init__(
+        self,
+        config: pytest.Config,
+        settings: Settings,
+        llm: LlmSettings,
+        sources: Sources,
+        note: Callable[[str], None],
+    ) -> None:
+        self._config = config
+        self._llm = llm
+        self._sources = sources
+        self._note = note
+        self._never = settings.never_edited
+        self._without = settings.without
+        self.prompts: list[str] = []
+        self._privacy = privacy_of(config.rootpath, llm.never_send)
+        self._endpoint = _Dry(self.prompts) if llm.is_dry else OpenAIEndpoint()
+        self._budget = Budget(
+            Caps(
+                n_calls=llm.n_calls,
+                n_tokens=llm.n_tokens,
+                cost=llm.cost,
+                prices=llm.prices,
+                seconds=settings.budget_s,
+                n_parallel=llm.n_parallel,
+            ),
+            monotonic,
+        )
+        folder = config.rootpath / llm.folder
+        self._answers = Answers(
+            self._endpoint,
+            self._budget,
+            Exchanges(folder, "record" if llm.is_dry else llm.mode, partial(_keep, config)),
+            self._privacy,
+            self._say,
+            self._announce,
+        )
+        self.guide = LlmGuide(self._answers, llm.model, llm.fast_model, llm.max_prompt)
+        self._views = Views(self._read)
+        self._known: dict[str, tuple[str, ...]] = {}
+        self._records = records_of({})
+
+    def learn(
+        self,
+        counts: Mapping[tuple[str, Any, bool], int],
+        known: Mapping[str, tuple[str, ...]],
+    ) -> None:
+        """Take in how often the model was right, and what is remembered of failing tests.
+
+        Args:
+            counts: Of the memory.
+            known: Per node id, in sentences.
+        """
+        self._records = records_of(counts)
+        self._known = dict(known)
+
+    # -- its uses
+
+    def has_judged(self, groups: Sequence[Group], cases: Sequence[Case]) -> bool:
+        """Let it rank the candidates, if it may; False if the user did not wait for it."""
+        try:
+            if "llm" not in self._without:
+                self._judge(groups, cases)
+        except KeyboardInterrupt:
+            self._note("The language model was not waited for: the ranking is what was known then.")
+            return False
+        return True
+
+    def _judge(self, groups: Sequence[Group], cases: Sequence[Case]) -> None:
+        """Let it rank the candidates of the largest groups, all at once."""
+        asked = []
+        for group, case in zip(groups[:N_RANKED], cases, strict=False):
+            known = self._known.get(case.failing[0], ())
+            view = self._views.fault(case, _by_id([group]), known)
+            asked.append(Later(partial(self.guide.suspect, view)))
+        for case, later in zip(cases, asked, strict=False):
+            try:
+                suspicions = later.result(self.left_s())
+            except TimeoutError:
+                continue
+            if suspicions:
+                said = words_of(suspicions, candidates(case))
+                case.judged += [
+                    Judged(guide=self.guide.name, use=RANKING, location=where, said=word)
+                    for where, word in said.items()
+                ]
+                case.learn(judgement_evidence(said, suspicions, self._records[RANKING]))
+
+    def kind(self, groups: Sequence[Group]) -> Generated:
+        """Inspections that it writes and reflects on."""
+        return Generated(
+            guide=self.guide,
+            start=Later,
+            views=self._views,
+            failures=_by_id(groups),
+            unit=self._unit,
+            record=self._records["inspection"],
+            known=self._known,
+            refused=self._note,
+            n_targets=self._llm.n_inspections,
+        )
+
+    def fixes(self, groups: Sequence[Group], case: Case) -> Iterator[tuple[Location, str, str]]:
+        """The likeliest functions as it would mend them: where, the text of the file, and why.
+
+        All are asked at once, and waited for in turn.
+        """
+        failures = _by_id(groups)
+        asked: list[tuple[Location, tuple[SourceMap, Unit], Later[ProposedCode | None]]] = []
+        for target in case.targets():
+            found = self._unit(target)
+            if len(asked) == self._llm.n_inspections:
+                break
+            if found is not None and found[1].is_function and not reaches_out(*found, self._never):
+                view = self._views.target(case, target, failures, self._told(case))
+                asked.append((target, found, Later(partial(self.guide.mend, view))))
+        for target, found, later in asked:
+            try:
+                answer = later.result(self.left_s())
+                if answer is not None:
+                    yield target, mended(*found, answer, self._never), answer.why
+            except TimeoutError:  # noqa: PERF203 - a few functions
+                return
+            except PatchError as error:
+                said = f"The language model's fix of {target.qualname} is not run: {error}"
+                self._note(said)
+
+    def _told(self, case: Case) -> tuple[str, ...]:
+        return self._known.get(case.failing[0], ()) if case.failing else ()
+
+    def summarizer(self, rules: Summarizer) -> Summarizer:
+        """The stages of a bug in its words."""
+        from pytest_bayesloc.llm.summaries import LlmSummarizer
+
+        return LlmSummarizer(
+            self._answers,
+            self._llm.fast_model or self._llm.model,
+            rules,
+            self.guide.count,
+            self._privacy.may_send,
+        )
+
+    def may_send(self, file: str) -> bool:
+        """Whether anything of a file may leave the machine."""
+        return self._privacy.may_send(file)
+
+    def left_s(self) -> float:
+        """Seconds that may be waited for it: until it has said why there is no answer."""
+        return self._budget.left_s() + GRACE_S
+
+    def usage(self) -> Usage:
+        """What it took."""
+        budget = self._budget
+        return Usage(
+            model=self._llm.model,
+            endpoint=self._endpoint.address,
+            calls=budget.calls,
+            replayed=self._answers.n_replayed,
+            tokens_in=budget.tokens_in,
+            tokens_out=budget.tokens_out,
+            cost=budget.cost,
+            uses=tuple(sorted(self.guide.uses.items())),
+        )
+
+    # -- what leaves the machine
+
+    def _read(self, file: str) -> SourceMap | None:
+        return self._sources.map(file) if self._privacy.may_send(file) else None
+
+    def _unit(self, location: Location) -> tuple[SourceMap, Unit] | None:
+        return self._sources.unit(location) if self._privacy.may_send(location.file) else None
+
+    def _say(self, text: str) -> None:
+        if not self._llm.is_dry:
+            self._note(text)
+
+    def _announce(self) -> None:
+        """Say once in a project, before anything is sent, what goes where."""
+        if self._llm.is_dry:
+            return
+        address, told = self._endpoint.address, self._config.rootpath / self._llm.folder / _TOLD
+        try:
+            if address in told.read_text(encoding="utf-8").splitlines():
+                return
+        except (OSError, UnicodeError):
+            pass
+        reporter = self._config.pluginmanager.get_plugin("terminalreporter")
+        text = (
+            f"bayesloc: to the language model {self._llm.model} at {address} go: the code of "
+            "suspects and of failing tests, error messages, values, diffs of attempts, what is "
+            "remembered of the bug. Not: secrets, names of people and home folders, files that "
+            "bayesloc_llm_never_send names. To see it first: --bayesloc-llm-dry-run. (llm-sent)"
+        )
+        if reporter is not None:
+            reporter.write_line("")  # the dots of the tests may have no end yet
+            reporter.write_line(text, yellow=True)
+        else:
+            self._note(text)
+        _keep(self._config, told, f"{_text(told)}{address}\n")
+
+
+class _Dry:
+    """An endpoint that sends nothing, and keeps what it was asked."""
+
+    def __init__(self, prompts: list[str]) -> None:
+        self._prompts = prompts
+
+    @property
+    def address(self) -> str:
+        """Nowhere."""
+        return ""
+
+    def send(self, body: Mapping[str, Any], *, n_calls: int, seconds: float) -> Reply:
+        """Never answers.
+
+        Raises:
+            CallError: Always.
+        """
+        del n_calls, seconds
+        parts = [f"--- {m['role']}\n{m['content']}" for m in body["messages"]]
+        self._prompts.append(f"model: {body['model']}\n" + "\n".join(parts))
+        raise CallError("nothing was sent", n_calls=0)
+
+
+def _keep(config: pytest.Config, path: Path, text: str) -> None:
+    try:
+        own_folder(config.rootpath)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_text(path, text)
+    except OSError:
+        pass  # what can't be kept is asked again
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeError):
+        return ""
+
+
+def _by_id(groups: Sequence[Group]) -> dict[str, Failure]:
+    return {failure.node_id: failure for group in groups for failure in group.failures}

@@ -1,0 +1,148 @@
+"""Runs of several machines as one: what each saw is read, and no test is run but by inspections."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_bayesloc.domain.errors import ShardError
+from pytest_bayesloc.history.git import head
+from pytest_bayesloc.report.files import replace_text
+from pytest_bayesloc.rerun.agent import digest_of
+from pytest_bayesloc.spectrum.recorded import Recorded
+from pytest_bayesloc.spectrum.shards import SCHEMA, State, dump, environment, load, state_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from pytest_bayesloc.spectrum.recorder import Recorder
+
+
+class Merging:
+    """Takes the place of the tests of this run.
+
+    Args:
+        recorder: Of this run, which records nothing itself.
+        paths: Files that ``--bayesloc-record`` wrote, or folders of them.
+        note: Tells the user.
+    """
+
+    def __init__(
+        self, recorder: Recorder, paths: Sequence[Path], note: Callable[[str], None]
+    ) -> None:
+        self._recorder = recorder
+        self._paths = paths
+        self._note = note
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Read what others ran, and run nothing."""
+        recorded = self._recorder.recorded
+        recorded.verdicts.clear()
+        texts = dict(filter(None, map(self._read, found(self._paths, self._note))))
+        states = {path: state_of(text, path) for path, text in texts.items()}
+        refuse_other_code({**states, Path("this checkout"): self._state_here(states.values())})
+        for path, text in texts.items():
+            load(recorded, text, path, self._recorder.files)
+        order = {item.nodeid: number for number, item in enumerate(session.items)}
+        known = sorted(recorded.verdicts, key=lambda node_id: order.get(node_id, len(order)))
+        recorded.verdicts = {node_id: recorded.verdicts[node_id] for node_id in known}
+        session.testsfailed = sum(not passed for passed in recorded.verdicts.values())
+        return True
+
+    def _state_here(self, states: Iterable[State]) -> State:
+        """Of the same files, as far as they are here: inspections would be about these."""
+        files = dict.fromkeys(file for state in states for file in state.digests)
+        here = {file: digest_of(Path(self._recorder.files.absolute(file))) for file in files}
+        return State(revision="", digests={f: digest for f, digest in here.items() if digest})
+
+    def _read(self, path: Path) -> tuple[Path, str] | None:
+        """A record that can be used; if it can't, that is said."""
+        try:
+            text = path.read_text(encoding="utf-8")
+            state_of(text, path)
+            load(Recorded(), text, path, self._recorder.files)
+        except (OSError, UnicodeError, ShardError) as error:
+            self._note(str(error))
+            self._recorder.recorded.partial.append(f"What {path.name} holds is missing")
+            return None
+        return path, text
+
+
+def refuse_other_code(states: Mapping[Path, State]) -> None:
+    """End the run if records are not all about the same code.
+
+    Raises:
+        pytest.UsageError: If two differ; the text names them, and a file.
+    """
+    first: dict[str, Path] = {}  # per file, the record that told of it first
+    known = [(path, state.revision) for path, state in states.items() if state.revision]
+    for path, revision in known[1:]:
+        if revision != known[0][1]:
+            raise pytest.UsageError(
+                f"{path} is of commit {revision[:12]}, and {known[0][0]} of {known[0][1][:12]}: "
+                "what tests execute at two commits is not merged. Give records of one commit. "
+                "(other-code)"
+            )
+    for path, state in states.items():
+        for file, digest in state.digests.items():
+            other = first.setdefault(file, path)
+            if states[other].digests[file] != digest:
+                raise pytest.UsageError(
+                    f"{file} was another one for {path} than for {other}: what tests execute in "
+                    "two versions of the code is not merged. Give records of one version. "
+                    "(other-code)"
+                )
+
+
+def elsewhere(tests: Sequence[str], environments: Mapping[str, str]) -> str:
+    """Where all of ``tests`` failed, if that was not in an environment as this one; else empty."""
+    met = {environments[test] for test in tests if test in environments}
+    return "" if not met or environment() in met else min(met)
+
+
+def found(paths: Sequence[Path], note: Callable[[str], None]) -> list[Path]:
+    """The files that are meant; of folders, the records in them, at any depth."""
+    files: dict[Path, None] = {}
+    for path in paths:
+        inside = sorted(filter(_is_record, path.rglob("*.json"))) if path.is_dir() else [path]
+        if not inside:
+            note(
+                f"{path} holds no record of a run: expected what --bayesloc-record=PATH writes. "
+                "(unreadable-record)"
+            )
+        files.update(dict.fromkeys(inside))
+    return list(files)
+
+
+def _is_record(path: Path) -> bool:
+    try:
+        with path.open(encoding="utf-8") as stream:
+            return SCHEMA in stream.read(100)
+    except (OSError, UnicodeError):
+        return False
+
+
+def keep_record(recorder: Recorder, rootdir: Path, path: Path, note: Callable[[str], None]) -> None:
+    """Write what this run saw.
+
+    Args:
+        rootdir: Of the project.
+        recorder: With all that is known of tests that were not traced.
+        path: Where to.
+        note: Told if it can't be written.
+    """
+    in_use = recorder.files_in_use()
+    imported = [str(file) for file in in_use.values()]
+    digests = {file: digest_of(where) for file, where in in_use.items()}
+    state = State(revision=head(rootdir)[0], digests=digests)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_text(path, dump(recorder.recorded, recorder.files, imported, state))
+    except OSError as error:
+        note(
+            f"The record of this run can't be written to {path}: {error}. Give a path that can, "
+            "as --bayesloc-record=PATH. (report-not-written)"
+        )

@@ -1,0 +1,152 @@
+"""What tests execute, from this run and from earlier ones."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.domain.errors import ExecutionError
+from pytest_bayesloc.report.files import FOLDER, own_folder
+from pytest_bayesloc.spectrum.cache.files import written_ns
+from pytest_bayesloc.spectrum.recorded import named
+from pytest_bayesloc.spectrum.recorder import TRACED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    import pytest
+
+    from pytest_bayesloc.options import Launch, Settings
+    from pytest_bayesloc.spectrum.recorder import Recorder
+    from pytest_bayesloc.spectrum.source_filter import SourceFilter
+
+N_FAILING = 50  # that are traced after the run, at most
+N_PASSING = 100  # beside them, where none was traced
+LIMIT_S = 20.0
+N_CACHES = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tracing:
+    """What the stage is given.
+
+    Attributes:
+        config: pytest's.
+        settings: What the user asked for.
+        launch: What the process was started with.
+        recorder: Of the run.
+        note: Tells the user, once.
+    """
+
+    config: pytest.Config
+    settings: Settings
+    launch: Launch
+    recorder: Recorder
+    note: Callable[[str], None]
+
+    def complete(self, *, may_run: bool) -> None:
+        """Find out what the tests execute that were not traced in this run.
+
+        Tests that failed and are not known to fail like that are run once more, in a process of
+        its own, and so are some that passed where none of those is known.
+
+        Args:
+            may_run: Whether tests may be run once more.
+        """
+        self.recorder.take_seen()
+        recorded, cache = self.recorder.recorded, self.recorder.cache
+        spoilt = recorded.spoilt_tests()
+        if spoilt:
+            recorded.partial.append(
+                f"{named(spoilt)} set a trace function: what was executed then is not known"
+            )
+        if self.settings.collect != "never":
+            outcomes = cache.outcomes()
+            run = {*recorded.verdicts, *recorded.excused, *recorded.cached.values()}
+            passed = (node_id for node_id, outcome in outcomes.items() if outcome == "passed")
+            recorded.remember([node_id for node_id in passed if node_id not in run])
+            failing = self._untraced(outcomes)
+            if failing and may_run and TRACED not in recorded.partial:
+                self._trace([*failing[:N_FAILING], *self._passing(failing)])
+            still = self._untraced(outcomes)
+            if still:
+                recorded.partial.append(f"It is not known what {named(still)} executed")
+        cache.recall(recorded)
+
+    def _untraced(self, outcomes: Mapping[str, str]) -> list[str]:
+        """Failing tests that are not known to fail like that."""
+        recorded = self.recorder.recorded
+        known = recorded.windows_of.keys()
+
+        def is_doubtful(node_id: str) -> bool:
+            name = recorded.cached.get(recorded.windows_of[node_id][0])
+            return name is not None and outcomes.get(name) != "failed"
+
+        return [
+            node_id
+            for node_id, passed in recorded.verdicts.items()
+            if not passed and "::" in node_id and (node_id not in known or is_doubtful(node_id))
+        ]
+
+    def _passing(self, failing: Sequence[str]) -> list[str]:
+        """Tests that passed, of the same files first, where it is not known what any executes."""
+        recorded = self.recorder.recorded
+        passed = [n for n, passed in recorded.verdicts.items() if passed]
+        if recorded.remembered or any(n in recorded.windows_of for n in passed):
+            return []
+        files = {node_id.partition("::")[0] for node_id in failing}
+        passed.sort(key=lambda node_id: node_id.partition("::")[0] not in files)
+        return passed[:N_PASSING]
+
+    def _trace(self, tests: Sequence[str]) -> None:
+        from pytest_bayesloc.rerun.command import command_for
+        from pytest_bayesloc.rerun.transports.local import local_runner
+        from pytest_bayesloc.spectrum.xdist import merge
+
+        sources = (f"--bayesloc-source={entry}" for entry in self.settings.source)
+        ours = ("--bayesloc-collect=always", *sources)
+        path, environment = self.launch.path, self.launch.environment
+        runner = local_runner(command_for(self.config, path, environment, ours=ours), tests, {})
+        try:
+            told = runner.trace(tests, limit_s=LIMIT_S)
+        except ExecutionError as error:
+            self.note(str(error))
+            return
+        finally:
+            runner.close()
+        if told:
+            recorded = self.recorder.recorded
+            n_windows = recorded.n_windows
+            is_ordered = not recorded.unordered.issuperset(recorded.imports)
+            merge(recorded, told)
+            if is_ordered:  # what is imported there first may not be first in the whole run
+                recorded.unordered.update(w for w in recorded.imports if w >= n_windows)
+
+
+def note_empty_spectrum(files: SourceFilter, note: Callable[[str], None]) -> None:
+    """Say that no code of the project was executed by any failing test."""
+    where = ", ".join(map(files.relative, files.directories))
+    note(
+        f"No failing test executed any file under {where!r}: only the tests themselves are "
+        "suspects. Check bayesloc_source. (empty-spectrum)"
+    )
+
+
+def keep(recorder: Recorder, rootdir: Path) -> None:
+    """Note what was traced, for later runs; where that can't be, they trace it again."""
+    recorder.take_seen()
+    with suppress(OSError, sqlite3.Error, ValueError):
+        if recorder.cache.has_news(recorder.recorded):
+            own_folder(rootdir)
+            recorder.cache.keep(recorder.recorded, recorder.files_in_use())
+            _forget(rootdir / FOLDER)
+
+
+def _forget(folder: Path) -> None:
+    """Drop the oldest caches: of interpreters and packages that nobody uses any more."""
+    found = sorted(folder.glob("spectra-*.sqlite"), key=written_ns)
+    for path in found[:-N_CACHES]:
+        path.unlink(missing_ok=True)

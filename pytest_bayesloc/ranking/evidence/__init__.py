@@ -1,0 +1,1 @@
+"""One kind of evidence a file."""

@@ -1,0 +1,324 @@
+"""Who made the value that a guard refused: the frames of a traceback, read backwards.
+
+A guard is a ``raise`` under an ``if``, or an ``assert``, whose condition speaks of the function's
+own parameters. The code that raises is right to; the value's owner is the suspect.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.domain.conditions import guarding, spans
+from pytest_bayesloc.domain.source import FunctionNode
+from pytest_bayesloc.ranking.evidence.provenance import (
+    ASKS,
+    BUILDS,
+    BUILTINS,
+    CONSTRUCTORS,
+    MAX_HOPS,
+    RECEIVERS,
+    Values,
+    argument_names,
+    is_immutable,
+    is_plain_call,
+    is_self,
+    names_in,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pytest_bayesloc.domain.failure import Failure, Frame
+    from pytest_bayesloc.domain.location import Location
+    from pytest_bayesloc.domain.source import Unit
+    from pytest_bayesloc.ranking.evidence.provenance import ReadMap
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guard:
+    """A refusal and who has to answer for it.
+
+    Attributes:
+        function: The function that raised.
+        condition: Source text of what it tests.
+        owner: Where the refused value was made.
+        line: Line of the owner where the value is handed over.
+        value: Source text of the value.
+        in_fixture: Whether the owner is a fixture.
+    """
+
+    function: Location
+    condition: str
+    owner: Location
+    line: int
+    value: str
+    in_fixture: bool = False
+
+
+def refusal(failure: Failure, read: ReadMap) -> Guard | None:
+    """The guard that ended ``failure`` and the owner of the refused value, if both are plain."""
+    frames = [frame for frame in failure.frames if not frame.file.startswith("<")]
+    if not frames or not frames[-1].in_app or frames[-1].is_test:
+        return None
+    unit = _unit(frames[-1], read)
+    if unit is None or not isinstance(unit.node, FunctionNode):
+        return None
+    conditions = guarding(unit.node, frames[-1].line)
+    refused = _refused(conditions, unit, read)
+    if not refused:
+        return None
+    owner = _Owner(failure, read).find(frames[:-1], unit, refused)
+    if owner is None:
+        return None
+    return Guard(
+        function=unit.location,
+        condition=ast.unparse(conditions[0]),
+        owner=owner.where,
+        line=owner.line,
+        value=owner.value,
+        in_fixture=owner.in_fixture,
+    )
+
+
+def refusals(failures: Iterable[Failure], read: ReadMap) -> dict[str, Guard]:
+    """Per node id, the guard that ended it; what failed along the same lines is looked at once."""
+    known: dict[tuple[object, object], Guard | None] = {}
+    found = {}
+    for failure in failures:
+        key = (failure.frames, failure.test_locations)
+        if key not in known:
+            known[key] = refusal(failure, read)
+        guard = known[key]
+        if guard is not None:
+            found[failure.node_id] = guard
+    return found
+
+
+def _unit(frame: Frame, read: ReadMap) -> Unit | None:
+    source = read(frame.file)
+    return None if source is None else source.unit_of_code(frame.first_line, frame.name)
+
+
+def _refused(conditions: Sequence[ast.expr], unit: Unit, read: ReadMap) -> set[str]:
+    """The parameters that the innermost condition speaks of.
+
+    Empty if any condition depends on more than parameters: on state, or on what code computed.
+    """
+    values = Values(unit, read)
+    roots = [values.roots(condition, ASKS) for condition in conditions]
+    if not roots or None in roots:
+        return set()
+    return (roots[0] or set()) - RECEIVERS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    where: Location
+    line: int
+    value: str
+    in_fixture: bool = False
+
+
+class _Owner:
+    """Follows refused parameters from frame to frame, outward."""
+
+    def __init__(self, failure: Failure, read: ReadMap) -> None:
+        self._read = read
+        self._test = failure.test_locations[:1]
+        self._fixtures = {
+            name: unit
+            for where in failure.test_locations[1:]
+            if (source := read(where.file)) is not None and (unit := source.unit(where)) is not None
+            for name in _fixture_names(unit)
+        }
+
+    def find(self, frames: Sequence[Frame], callee: Unit, refused: set[str]) -> _Found | None:
+        """The owner; None if the value can't be followed to where it was made."""
+        is_shared = False
+        for frame in reversed(frames):
+            unit = _unit(frame, self._read) if frame.in_app else None
+            if unit is None:
+                return None
+            call = _call_of(unit, frame.line, callee)
+            values = _handed_over(call, callee, refused, self._read) if call is not None else []
+            if call is None or not values:
+                return None
+            passed_on = self._passed_on(unit, values, is_test=frame.is_test)
+            if passed_on is None:
+                return self._made_here(unit, frame, values)
+            is_shared |= _is_shared(unit, call, values)
+            ends = frame.is_test and (unit.location in self._test or not self._test)
+            if passed_on and not ends and unit not in self._fixtures.values():
+                callee, refused = unit, passed_on
+                continue
+            if is_shared and not all(is_immutable(value, unit) for value in values):
+                return None  # whoever else was given it may have changed it
+            return self._made_by(unit, frame, values, passed_on)
+        return None
+
+    def _passed_on(
+        self, unit: Unit, values: Sequence[ast.expr], *, is_test: bool
+    ) -> set[str] | None:
+        """Parameters of ``unit`` that the values come from; None if code made them."""
+        known = Values(unit, self._read, own_only=is_test)
+        found: set[str] = set()
+        for value in values:
+            roots = known.roots(value, BUILDS if is_test else ASKS)
+            if roots is None:
+                return None
+            found |= roots
+        return found
+
+    def _made_here(self, unit: Unit, frame: Frame, values: Sequence[ast.expr]) -> _Found | None:
+        """In code, the maker answers for it; in a test, what it calls may be the maker."""
+        is_state = any(is_self(n) for v in values for n in ast.walk(v) if isinstance(n, ast.expr))
+        if frame.is_test or is_state:
+            return None
+        return _Found(where=unit.location, line=frame.line, value=_text(values))
+
+    def _made_by(
+        self, unit: Unit, frame: Frame, values: Sequence[ast.expr], passed_on: set[str]
+    ) -> _Found | None:
+        fixtures = [self._fixtures[name] for name in sorted(passed_on) if name in self._fixtures]
+        if not frame.is_test or not fixtures:
+            in_fixture = unit in self._fixtures.values()
+            line, text = frame.line, _text(values)
+            return _Found(where=unit.location, line=line, value=text, in_fixture=in_fixture)
+        if len(fixtures) > 1 or not self._makes_its_own(fixtures[0], 0):
+            return None
+        where = fixtures[0].location
+        text = f"fixture {where.qualname}"
+        return _Found(where=where, line=where.start_line, value=text, in_fixture=True)
+
+    def _makes_its_own(self, fixture: Unit, hops: int) -> bool:
+        """Whether no code under test has a hand in what ``fixture`` gives away."""
+        node = fixture.node
+        if hops > MAX_HOPS or not isinstance(node, FunctionNode):
+            return False
+        values = Values(fixture, self._read, own_only=True)
+        for statement in node.body:
+            for child in ast.walk(statement):
+                if isinstance(child, ast.Call) and not is_plain_call(child.func, BUILDS):
+                    return False
+                given = isinstance(child, (ast.Return, ast.Yield, ast.Assign)) and child.value
+                if given and values.roots(given, BUILDS) is None:
+                    return False
+        used = values.arguments & {n for s in node.body for n in names_in(s)} - {"request", "self"}
+        return all(
+            name in self._fixtures and self._makes_its_own(self._fixtures[name], hops + 1)
+            for name in used
+        )
+
+
+def _fixture_names(unit: Unit) -> set[str]:
+    """The name of a fixture, and the one that its decorator gives it."""
+    decorators = getattr(unit.node, "decorator_list", [])
+    keywords = (k for d in decorators if isinstance(d, ast.Call) for k in d.keywords)
+    given = {
+        str(k.value.value)
+        for k in keywords
+        if k.arg == "name" and isinstance(k.value, ast.Constant)
+    }
+    return given or {unit.location.qualname.rpartition(".")[2]}
+
+
+def _is_shared(unit: Unit, handing: ast.Call, values: Sequence[ast.expr]) -> bool:
+    """Whether ``unit`` gave a name in ``values`` to other code before, which may change it."""
+    names = {name for value in values for name in names_in(value)} - BUILTINS
+    for node in ast.walk(unit.node):
+        if not isinstance(node, ast.Call) or node.lineno > handing.lineno:
+            continue
+        if is_plain_call(node.func, BUILDS) or any(n is handing for n in ast.walk(node)):
+            continue
+        given = [*node.args, *(keyword.value for keyword in node.keywords)]
+        if isinstance(node.func, ast.Attribute):
+            given.append(node.func.value)
+        if names & {name for value in given for name in names_in(value)}:
+            return True
+    return False
+
+
+def _text(values: Sequence[ast.expr]) -> str:
+    return ", ".join(f"`{ast.unparse(value)[:60]}`" for value in values[:2])
+
+
+def _call_of(unit: Unit, line: int, callee: Unit) -> ast.Call | None:
+    """The only call of ``callee`` at ``line``."""
+    calls = [
+        node
+        for node in ast.walk(unit.node)
+        if isinstance(node, ast.Call) and spans(node, line) and _calls(node, callee)
+    ]
+    return calls[0] if len(calls) == 1 else None
+
+
+def _handed_over(call: ast.Call, callee: Unit, refused: set[str], read: ReadMap) -> list[ast.expr]:
+    """The argument expressions of ``call`` that fill the parameters ``refused``."""
+    named = _parameter_order(callee, read)
+    arguments = call.args[1:] if _names_self(call, callee) else call.args
+    values: list[ast.expr] = []
+    for position, value in enumerate(arguments):
+        if isinstance(value, ast.Starred):
+            return [*values, value.value]
+        if position < len(named) and named[position] in refused:
+            values.append(value)
+    by_name = (k.value for k in call.keywords if k.arg is None or k.arg in refused)
+    return [*values, *by_name]
+
+
+def _calls(call: ast.Call, callee: Unit) -> bool:
+    *outer, name = callee.location.qualname.split(".")
+    wanted = {name}
+    if name in CONSTRUCTORS and outer:
+        wanted |= {outer[-1], "cls"}
+    function = call.func
+    text = function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")
+    return text in wanted
+
+
+def _names_self(call: ast.Call, callee: Unit) -> bool:
+    """Whether a method is called by its class, with the object as first argument."""
+    outer = callee.location.qualname.split(".")[:-1]
+    function = call.func
+    return (
+        _first_arguments(callee) == ["self"]
+        and isinstance(function, ast.Attribute)
+        and isinstance(function.value, ast.Name)
+        and function.value.id == outer[-1]
+        and function.attr != outer[-1]
+    )
+
+
+def _first_arguments(callee: Unit) -> list[str]:
+    node = callee.node
+    is_method = isinstance(node, FunctionNode) and "." in callee.location.qualname
+    return argument_names(node)[:1] if is_method and isinstance(node, FunctionNode) else []
+
+
+def _parameter_order(callee: Unit, read: ReadMap) -> list[str]:
+    """Names that positional arguments fill, ``self`` left out."""
+    node = callee.node
+    if not isinstance(node, FunctionNode):
+        return []
+    if node.name == "__post_init__":
+        return _fields(callee, read)
+    names = [arg.arg for arg in (*node.args.posonlyargs, *node.args.args)]
+    return names[1:] if _first_arguments(callee) in (["self"], ["cls"]) else names
+
+
+def _fields(callee: Unit, read: ReadMap) -> list[str]:
+    """The fields of the dataclass that ``callee`` ends the making of; none if it inherits."""
+    source, owner = read(callee.location.file), callee.location.qualname.rpartition(".")[0]
+    classes = [u.node for u in source.units if u.location.qualname == owner] if source else []
+    found: list[str] = []
+    for node in classes:
+        if not isinstance(node, ast.ClassDef) or node.bases:
+            return []
+        for statement in node.body:
+            if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+                text = ast.unparse(statement)
+                if "ClassVar" not in text and "init=False" not in text:
+                    found.append(statement.target.id)
+    return found

@@ -1,0 +1,93 @@
+"""What a guide makes of the candidates, as evidence that weighs what its record says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.domain.evidence import Evidence, Outcome
+from pytest_bayesloc.ranking.track_record import WORDS, TrackRecord
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from pytest_bayesloc.domain.guiding import Suspicion
+    from pytest_bayesloc.domain.location import Location
+
+SOURCE = "llm"
+RANKING, INSPECTION = "ranking", "inspection"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """What a guide said of one location: kept until it is known whether it was right.
+
+    Attributes:
+        guide: Name of the guide.
+        use: In which way it was asked.
+        location: Of what.
+        said: One of the ways that ``WORDS`` gives of this use.
+    """
+
+    guide: str
+    use: str
+    location: Location
+    said: Outcome
+
+
+def words_of(
+    suspicions: Sequence[Suspicion], candidates: Iterable[Location]
+) -> dict[Location, Outcome]:
+    """Per candidate, what the guide's ranking says of it."""
+    named = [suspicion.location for suspicion in suspicions]
+    said = {
+        where: Outcome.LLM_SUSPECTED if where in named else Outcome.LLM_PASSED_OVER
+        for where in candidates
+    }
+    return said | dict.fromkeys(named[:1], Outcome.LLM_FIRST)
+
+
+def judgement_evidence(
+    said: Mapping[Location, Outcome], suspicions: Sequence[Suspicion], record: TrackRecord
+) -> list[Evidence]:
+    """A ranking as evidence; without a record it is neutral."""
+    reasons = {suspicion.location: suspicion.reason for suspicion in suspicions}
+    found = []
+    for where, outcome in said.items():
+        pair = record.likelihood(outcome)
+        if pair is None:
+            continue
+        found.append(
+            Evidence(
+                location=where,
+                source=SOURCE,
+                outcome=outcome,
+                p_if_faulty=pair.p_if_faulty,
+                p_if_clean=pair.p_if_clean,
+                why=_why(outcome, reasons.get(where, "")),
+            )
+        )
+    return found
+
+
+def _why(outcome: Outcome, reason: str) -> str:
+    words = {
+        Outcome.LLM_FIRST: "the language model suspects it first",
+        Outcome.LLM_SUSPECTED: "the language model suspects it too",
+        Outcome.LLM_PASSED_OVER: "the language model passes it over",
+    }[outcome]
+    return f"{words}: {reason}" if reason else words
+
+
+def records_of(
+    counts: Mapping[tuple[str, Outcome, bool], int],
+) -> dict[str, TrackRecord]:
+    """Track records by use, from how often what was said of locations that were faulty or not."""
+    return {
+        use: TrackRecord(
+            words=words,
+            faulty={word: counts.get((use, word, True), 0) for word in words},
+            clean={word: counts.get((use, word, False), 0) for word in words},
+        )
+        for use, words in WORDS.items()
+    }

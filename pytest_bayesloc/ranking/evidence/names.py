@@ -1,0 +1,108 @@
+"""What the failing tests' names say: a test is often called after what it tests."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.domain.evidence import Outcome
+from pytest_bayesloc.domain.location import MODULE
+from pytest_bayesloc.ranking.likelihoods import weigh
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pytest_bayesloc.domain.evidence import Evidence
+    from pytest_bayesloc.domain.location import Location
+
+    Words = tuple[str, ...]
+
+SOURCE = "names"
+MAX_TESTS = 50
+MIN_NAME, MIN_WORD = 3, 4  # letters, for a name or a word of it to say anything
+_EMPTY = frozenset({"test", "tests", "testing", "case", "check"})
+_BOUNDARY = re.compile(r"[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])")
+
+
+def name_evidence(
+    failing: Sequence[str], candidates: Iterable[Location], *, model: str
+) -> list[Evidence]:
+    """How far the names of the tests ``failing`` name each of ``candidates``.
+
+    Where several tests fail, what at least half of them name counts.
+
+    Args:
+        failing: Node ids of one group.
+        candidates: Locations that a belief covers; tests are passed over.
+        model: Name of the belief model.
+    """
+    tests = [_Test(node_id) for node_id in failing[:MAX_TESTS]]
+    evidence = []
+    for where in sorted(candidates):
+        if where.is_test or not tests:
+            continue
+        target = _target(where)
+        levels = sorted(test.level(*target) for test in tests)
+        outcome, why = _LEVELS[levels[len(levels) // 2]]
+        evidence.append(weigh(model, outcome, where, source=SOURCE, why=why))
+    return evidence
+
+
+_LEVELS = (
+    (Outcome.NAME_ABSENT, "not named by the failing tests"),
+    (Outcome.NAME_PART, "partly named by the failing tests"),
+    (Outcome.NAME_EXACT, "named by the failing tests"),
+)
+
+
+class _Test:
+    """The words of a test's name, of its classes and of its file."""
+
+    def __init__(self, node_id: str) -> None:
+        file, *names = node_id.split("::")
+        self._own = _words(names[-1].partition("[")[0]) if names else ()
+        self._around = [_words(name) for name in names[:-1]]
+        self._file = _words(PurePosixPath(file).stem)
+
+    def level(self, name: Words, owner: Words, stem: Words) -> int:
+        """2 if the test is called after ``name``, 1 if after a part of it or what it is in."""
+        if _holds(self._own, name):
+            return 2
+        if any(_holds(words, name) for words in (*self._around, self._file)):
+            return 1
+        if any(_holds(words, owner) for words in (self._own, *self._around)):
+            return 1
+        if stem and stem == self._file:
+            return 1
+        shared = set(name) & set(self._own)
+        return int(any(len(word) >= MIN_WORD for word in shared))
+
+
+def _holds(words: Words, name: Words) -> bool:
+    """Whether ``name`` stands in ``words``, one word after the other or written as one."""
+    joined = "".join(name)
+    if len(joined) < MIN_NAME:
+        return False
+    spans = range(len(words) - len(name) + 1)
+    if any(words[i : i + len(name)] == name for i in spans):
+        return True
+    return len(joined) > MIN_WORD and joined in "".join(words)
+
+
+@lru_cache(maxsize=4096)
+def _words(name: str) -> Words:
+    found = (word.lower() for word in _BOUNDARY.split(name) if word)
+    return tuple(word for word in found if word not in _EMPTY)
+
+
+def _target(where: Location) -> tuple[Words, Words, Words]:
+    """The words of a location's own name, of the class around it, and of its file."""
+    stem = _words(PurePosixPath(where.file).stem)
+    if where.qualname == MODULE:
+        return stem, (), stem
+    *around, own = (part for part in where.qualname.split(".") if part != "<locals>")
+    if own.startswith("__") and own.endswith("__") and around:
+        own = around.pop()
+    return _words(own), _words(around[-1]) if around else (), stem

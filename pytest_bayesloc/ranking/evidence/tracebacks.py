@@ -1,0 +1,187 @@
+"""What the failure itself says, before anything is run again."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.domain.evidence import Outcome
+from pytest_bayesloc.domain.failure import ErrorKind, Frame, Origin
+from pytest_bayesloc.domain.location import MODULE
+from pytest_bayesloc.ranking.likelihoods import weigh
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from pytest_bayesloc.domain.evidence import Evidence
+    from pytest_bayesloc.domain.failure import Failure
+    from pytest_bayesloc.domain.location import Location
+    from pytest_bayesloc.ranking.evidence.guards import Guard
+
+    Locate = Callable[[Frame], Location | None]
+
+# Raised by the test's own text, whatever the code under test does.
+TEST_ERRORS = frozenset({"NameError", "UnboundLocalError", "FixtureLookupError", "SyntaxError"})
+ASSERTIONS = frozenset({"AssertionError", "Failed", "XPASS", "ExceptionGroup"})
+
+
+def raising(failure: Failure, locate: Locate) -> list[tuple[Location, Frame]]:
+    """Where the exception, and each one that it was raised from, left the code under test.
+
+    A file that does not parse has no frame: it stands for itself.
+    """
+    if failure.syntax_error is not None:
+        file, line = failure.syntax_error
+        frame = Frame(file=file, line=line, name=MODULE, first_line=1, in_app=True)
+        where = locate(frame)
+        return [] if where is None or where.is_test else [(where, frame)]
+    found = []
+    for frames in (failure.frames, *failure.cause_frames):
+        inner = next((frame for frame in reversed(frames) if frame.in_app), None)
+        where = None if inner is None or inner.is_test else locate(inner)
+        if inner is not None and where is not None:
+            found.append((where, inner))
+    return found
+
+
+def traceback_evidence(
+    failures: Sequence[Failure],
+    candidates: Mapping[Location, float],
+    locate: Locate,
+    *,
+    model: str,
+    spared: frozenset[Location] = frozenset(),
+) -> list[Evidence]:
+    """Evidence of a group's tracebacks on ``candidates``.
+
+    Args:
+        failures: Of one group.
+        candidates: Locations that a belief covers.
+        locate: Finds the location of a frame.
+        model: Name of the belief model.
+        spared: Guards that refused a caller's data: that they raised speaks not against them.
+    """
+    raised: dict[Location, Frame] = {}
+    passed: set[Location] = set()
+    for failure in failures:
+        for where, frame in raising(failure, locate):
+            raised.setdefault(where, frame)
+        for frames in (failure.frames, *failure.cause_frames):
+            passed.update(w for f in frames if f.in_app and (w := locate(f)) is not None)
+    if not raised:
+        return []
+    evidence = []
+    for where in sorted(candidates):
+        if where in raised and where not in spared:
+            frame = raised[where]
+            why = f"the exception was raised or left the code here, at {frame.file}:{frame.line}"
+            outcome = Outcome.RAISE_FRAME
+        elif where not in passed and not where.is_test:
+            why, outcome = "not in the traceback", Outcome.NOT_IN_TRACEBACK
+        else:
+            continue
+        evidence.append(weigh(model, outcome, where, source="traceback", why=why))
+    return evidence
+
+
+def guard_evidence(guard: Guard, *, model: str) -> list[Evidence]:
+    """The owner of the refused value is suspect, the guard is not."""
+    outcome = Outcome.GUARD_NAMES_OWNER if guard.owner.is_test else Outcome.RAISE_FRAME
+    return [
+        weigh(
+            model,
+            outcome,
+            guard.owner,
+            source="guard",
+            why=f"gave {guard.value}, which the guard `{guard.condition}` in "
+            f"{guard.function.qualname} refused ({guard.owner.file}:{guard.line})",
+        ),
+        weigh(
+            model,
+            Outcome.GUARD_REFUSED,
+            guard.function,
+            source="guard",
+            why=f"raised, but as a guard against its caller's data: `{guard.condition}`",
+        ),
+    ]
+
+
+def test_evidence(failures: Sequence[Failure], locate: Locate, *, model: str) -> list[Evidence]:
+    """Errors that stand in the tests' own text."""
+    found: dict[Location, Failure] = {}
+    for failure in failures:
+        where = _own_error(failure, locate)
+        if where is not None:
+            found.setdefault(where, failure)
+    return [
+        weigh(
+            model,
+            Outcome.ORIGIN_IN_TEST,
+            where,
+            source="origin",
+            why=f"{failure.exc_type} was raised by the test's own text",
+        )
+        for where, failure in found.items()
+    ]
+
+
+test_evidence.__test__ = False  # type: ignore[attr-defined]  # not a test for pytest
+
+
+def _own_error(failure: Failure, locate: Locate) -> Location | None:
+    """The test code whose own text is wrong, if it is."""
+    if not failure.frames or failure.syntax_error is not None:
+        in_test = [w for w in failure.test_locations if _has_syntax_error(failure, w)]
+        fixture_error = failure.exc_type in TEST_ERRORS and failure.syntax_error is None
+        return in_test[0] if in_test else failure.test_locations[0] if fixture_error else None
+    inner = failure.frames[-1]
+    if failure.exc_type == "FixtureLookupError" and failure.test_locations:
+        return failure.test_locations[0]
+    if inner.is_test and failure.exc_type in TEST_ERRORS:
+        return locate(inner)
+    return None
+
+
+def _has_syntax_error(failure: Failure, where: Location) -> bool:
+    return failure.syntax_error is not None and failure.syntax_error[0] == where.file
+
+
+def origin_of(failures: Sequence[Failure], guard: Guard | None, own: Sequence[Evidence]) -> Origin:
+    """Where the error of a group stands, in one word."""
+    if any(failure.phase == "collect" for failure in failures):
+        return Origin.COLLECTION
+    if guard is not None and guard.owner.is_test:
+        return Origin.FIXTURE if guard.in_fixture else Origin.DATA
+    if own:
+        return Origin.FIXTURE if failures[0].phase != "call" else Origin.TEST
+    return Origin.CODE
+
+
+def kind_of(failures: Sequence[Failure], guard: Guard | None) -> ErrorKind:
+    """What sort of error it is: refused by a guard, a crash, or a wrong result."""
+    if guard is not None:
+        return ErrorKind.VALIDATION
+    if all(failure.exc_type in ASSERTIONS for failure in failures):
+        return ErrorKind.LOGIC
+    return ErrorKind.RUNTIME
+
+
+_NAMED_MODULE = re.compile(r"from (?:partially initialized module )?'([\w.]+)'")
+
+
+def executed_lines(
+    failure: Failure, locate: Locate, by_module: Callable[[str], Location | None]
+) -> Iterator[tuple[Location, int]]:
+    """Lines of code that the traceback proves to be executed by the failing test.
+
+    An import that fails names the module that lacks the name, which is no frame any more.
+    """
+    for frames in (failure.frames, *failure.cause_frames):
+        for frame in frames:
+            where = locate(frame) if frame.in_app and not frame.is_test else None
+            if where is not None:
+                yield where, frame.line
+    named = _NAMED_MODULE.search(failure.message) if failure.exc_type == "ImportError" else None
+    module = by_module(named.group(1)) if named else None
+    if module is not None and not module.is_test:
+        yield module, module.start_line

@@ -1,0 +1,149 @@
+"""How strongly each outcome speaks, per belief model.
+
+Reference:
+    docs/model.md, section "Likelihoods".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import exp
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.domain.evidence import Evidence, Outcome
+from pytest_bayesloc.ranking.fitted import CHANCES, LOG_RATIOS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from pytest_bayesloc.domain.location import Location
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Likelihood:
+    """P(outcome | faulty) and P(outcome | clean) of a location, each in (0, 1]."""
+
+    p_if_faulty: float
+    p_if_clean: float
+
+    @property
+    def ratio(self) -> float:
+        """Above 1 speaks against the location, 1 says nothing."""
+        return self.p_if_faulty / self.p_if_clean
+
+
+def of_ratio(ratio: float) -> Likelihood:
+    """The pair with this ratio that sums to 1, as every row of the reference table does."""
+    return Likelihood(p_if_faulty=ratio / (1.0 + ratio), p_if_clean=1.0 / (1.0 + ratio))
+
+
+NEUTRAL = Likelihood(p_if_faulty=0.5, p_if_clean=0.5)
+
+#: About tests and the guards that refuse their data. Choices, not measurements:
+#: 60 lifts one test that holds a twentieth of the belief (1 to 19) to 0.76.
+_TESTS = {
+    Outcome.GUARD_NAMES_OWNER: of_ratio(60.0),
+    Outcome.GUARD_REFUSED: of_ratio(0.5),
+    Outcome.ORIGIN_IN_TEST: of_ratio(20.0),
+}
+
+#: A change that makes the tests pass when it is taken back is the cause by definition; the rest is
+#: for tests that fail for another reason, as far as a run can tell. Choices.
+_CHANGES = {
+    Outcome.REVERT_REPAIRS: Likelihood(p_if_faulty=0.95, p_if_clean=0.001),
+    Outcome.REVERT_CHANGES_NOTHING: Likelihood(p_if_faulty=0.05, p_if_clean=0.999),
+    # What is not seen to change can break too: by another dependency, data file or machine.
+    Outcome.CHANGED_SINCE_GREEN: Likelihood(p_if_faulty=0.99, p_if_clean=0.05),
+    Outcome.UNCHANGED_SINCE_GREEN: Likelihood(p_if_faulty=0.01, p_if_clean=0.95),
+}
+
+#: The reference table. It knows no other evidence: that is neutral, but for what concerns tests.
+REFERENCE: Mapping[Outcome, Likelihood] = MappingProxyType(
+    {
+        **dict.fromkeys(Outcome, NEUTRAL),
+        Outcome.TARGET_ASSERTION_FAILED: Likelihood(p_if_faulty=0.95, p_if_clean=0.05),
+        Outcome.TARGET_ASSERTION_FAILED_BUT_LLM_DISAGREES: Likelihood(
+            p_if_faulty=0.60, p_if_clean=0.40
+        ),
+        Outcome.COVERED_AND_PASSED: Likelihood(p_if_faulty=0.10, p_if_clean=0.90),
+        Outcome.COLLATERAL_FAILURE_LLM_SUSPICIOUS: Likelihood(p_if_faulty=0.70, p_if_clean=0.30),
+        Outcome.COLLATERAL_FAILURE_LLM_INNOCENT: Likelihood(p_if_faulty=0.40, p_if_clean=0.60),
+        Outcome.COLLATERAL_FAILURE: Likelihood(p_if_faulty=0.60, p_if_clean=0.40),
+        **_TESTS,
+    }
+)
+
+#: What was fitted to planted faults, and choices for the rest.
+MEASURED: Mapping[Outcome, Likelihood] = MappingProxyType(
+    {
+        **dict.fromkeys(Outcome, NEUTRAL),
+        # The reference's ratios, until an LLM has been measured.
+        Outcome.COLLATERAL_FAILURE_LLM_SUSPICIOUS: of_ratio(7.0 / 3.0),
+        Outcome.COLLATERAL_FAILURE_LLM_INNOCENT: of_ratio(2.0 / 3.0),
+        **_CHANGES,
+        **_TESTS,
+        **{outcome: of_ratio(exp(x)) for outcome, x in LOG_RATIOS.items()},
+        **{
+            outcome: Likelihood(p_if_faulty=faulty, p_if_clean=clean)
+            for outcome, (faulty, clean) in CHANCES.items()
+        },
+    }
+)
+
+REFERENCE_MODEL = "independent"
+TABLES: Mapping[str, Mapping[Outcome, Likelihood]] = MappingProxyType(
+    {REFERENCE_MODEL: REFERENCE, "single-fault": MEASURED}
+)
+
+
+def likelihood(model: str, outcome: Outcome) -> Likelihood:
+    """How strongly ``outcome`` speaks in the belief model ``model``.
+
+    Raises:
+        KeyError: If ``model`` is not one of ``TABLES``.
+    """
+    return TABLES[model][outcome]
+
+
+def strongest(model: str, outcomes: Iterable[Outcome]) -> float:
+    """The highest likelihood ratio that one of ``outcomes`` can bring.
+
+    Raises:
+        KeyError: If ``model`` is not one of ``TABLES``.
+    """
+    return max(likelihood(model, outcome).ratio for outcome in outcomes)
+
+
+def weigh(
+    model: str,
+    outcome: Outcome,
+    location: Location,
+    *,
+    source: str,
+    why: str = "",
+    learned: Likelihood | None = None,
+) -> Evidence:
+    """``outcome`` at ``location`` as evidence for the belief model ``model``.
+
+    Args:
+        model: One of ``TABLES``.
+        outcome: What was seen.
+        location: Where.
+        source: Kind of evidence.
+        why: One line for a person.
+        learned: What it is worth by experience; the reference model keeps to its table.
+
+    Raises:
+        KeyError: If ``model`` is not one of ``TABLES``.
+    """
+    told = likelihood(model, outcome)
+    pair = told if learned is None or model == REFERENCE_MODEL else learned
+    return Evidence(
+        location=location,
+        source=source,
+        outcome=outcome,
+        p_if_faulty=pair.p_if_faulty,
+        p_if_clean=pair.p_if_clean,
+        why=why,
+    )

@@ -1,0 +1,217 @@
+"""Notes the calls of chosen functions with their values, by ``sys.setprofile``.
+
+Only built-in types are looked into, and no method of the project's objects is ever called.
+"""
+
+from __future__ import annotations
+
+import dis
+import os
+import sys
+import threading
+from collections import deque
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from types import CodeType, FrameType
+
+    from pytest_bayesloc.rerun.compiled import CodeKey
+
+FIRST_CALLS = 120  # a function and test; then only the last ones are kept
+LAST_CALLS = 40
+SAMPLED_CALLS = 300  # a function, over all tests of a sample
+TEXT_LIMIT = 40
+SORTED_LIMIT = 100
+CO_SUSPENDS = 0x20 | 0x80 | 0x200  # generator, coroutine, asynchronous generator
+_SIZED = (str, bytes, list, tuple, dict, set, frozenset)
+_NORMAL_EXITS = frozenset(
+    dis.opmap[name]
+    for name in ("RETURN_VALUE", "RETURN_CONST", "YIELD_VALUE", "RETURN_GENERATOR")
+    if name in dis.opmap
+)
+# Where a suspended frame stands: before YIELD_FROM on Python 3.10, on RESUME on 3.13.
+_AFTER = bytes([dis.opmap["YIELD_FROM"]]) if "YIELD_FROM" in dis.opmap else None
+_RESUME = dis.opmap.get("RESUME", -1)
+_qualname = type.__dict__["__qualname__"].__get__  # asks no metaclass of the project's
+
+# [type_name, number, length, is_sorted, text, identity]
+RawValue = list[Any]
+
+
+def note(value: object) -> RawValue:
+    """What is kept of ``value``."""
+    kind = type(value)
+    number = length = ordered = text = None
+    if kind in (int, float):
+        number = float(value) if -1e300 < value < 1e300 else None  # type: ignore[operator,arg-type]
+        text = repr(value) if number is not None else None
+    elif value is None or kind is bool:
+        text = repr(value)
+    elif kind in _SIZED:
+        length = len(value)  # type: ignore[arg-type]
+        if kind is str and length <= TEXT_LIMIT:
+            text = repr(value)
+        elif kind in (list, tuple):
+            ordered = _is_sorted(value)  # type: ignore[arg-type]
+    return [_qualname(kind), number, length, ordered, text, id(value)]
+
+
+def _is_sorted(values: Sequence[Any]) -> bool | None:
+    if not 1 < len(values) <= SORTED_LIMIT:
+        return None
+    kinds = {type(item) for item in values}
+    if not (kinds <= {int, float} or kinds == {str}):
+        return None
+    return all(a <= b for a, b in pairwise(values))
+
+
+class _Open:
+    """A call that was entered."""
+
+    __slots__ = ("args", "caller", "entered", "left", "raised", "result", "target")
+
+    def __init__(self, target: int, caller: _Open | None, entered: int, args: Any) -> None:  # noqa: ANN401
+        self.target = target
+        self.caller = caller
+        self.entered = entered
+        self.left = -1
+        self.args = args
+        self.result: RawValue | None = None
+        self.raised = False
+
+
+class CallTracer:
+    """Records one test at a time.
+
+    Args:
+        targets: Per real path, per code key, the number of the function.
+        sample: Note the first calls of each function over all tests and no more, which costs
+            less where there are many; else the first and the last ones of each test.
+    """
+
+    def __init__(
+        self, targets: Mapping[str, Mapping[CodeKey, int]], *, sample: bool = False
+    ) -> None:
+        self._targets = targets
+        self._sampled: dict[int, int] | None = {} if sample else None
+        self._known: dict[int, tuple[CodeType, int]] = {}
+        self._real: dict[str, str] = {}
+        self._first: dict[int, list[_Open]] = {}
+        self._last: dict[int, deque[_Open]] = {}
+        self._clock = 0
+        self._stacks = threading.local()
+        self.edges: dict[tuple[int, int], int] = {}
+
+    def start(self) -> None:
+        """Begin a test."""
+        self._first, self._last, self._clock = {}, {}, 0
+        self._stacks = threading.local()
+        hook: Callable[[FrameType, str, Any], None] = self._event
+        threading.setprofile(hook)
+        sys.setprofile(hook)
+
+    def stop(self) -> list[list[Any]]:
+        """End the test.
+
+        Returns:
+            Its calls in the order of entry, each ``[target, caller's index or -1, entered, left,
+            args, result or None, raised]``.
+        """
+        sys.setprofile(None)
+        threading.setprofile(None)
+        calls = [call for calls in self._first.values() for call in calls]
+        calls += [call for calls in self._last.values() for call in calls]
+        calls.sort(key=lambda call: call.entered)
+        index = {id(call): i for i, call in enumerate(calls)}
+        return [
+            [
+                call.target,
+                index.get(id(call.caller), -1),
+                call.entered,
+                call.left,
+                call.args,
+                call.result,
+                call.raised,
+            ]
+            for call in calls
+        ]
+
+    def _number(self, code: CodeType) -> int:
+        known = self._known.get(id(code))
+        if known is not None:
+            return known[1]
+        path = self._real.get(code.co_filename)
+        if path is None:
+            path = self._real[code.co_filename] = os.path.realpath(code.co_filename)
+        number = self._targets.get(path, {}).get((code.co_firstlineno, code.co_name), -1)
+        self._known[id(code)] = (code, number)
+        return number
+
+    def _event(self, frame: FrameType, event: str, arg: Any) -> None:  # noqa: ANN401
+        if event == "call":
+            number = self._number(frame.f_code)
+            if number >= 0 and not self._has_enough(number):
+                self._enter(frame, number)
+        elif event == "return" and self._number(frame.f_code) >= 0:
+            self._leave(frame, arg)
+
+    def _has_enough(self, number: int) -> bool:
+        if self._sampled is None:
+            return False
+        n_noted = self._sampled.get(number, 0)
+        self._sampled[number] = n_noted + 1
+        return n_noted >= SAMPLED_CALLS
+
+    def _stack(self) -> list[tuple[FrameType, _Open]]:
+        stack: list[tuple[FrameType, _Open]] | None = getattr(self._stacks, "calls", None)
+        if stack is None:
+            stack = self._stacks.calls = []
+        return stack
+
+    def _enter(self, frame: FrameType, number: int) -> None:
+        stack = self._stack()
+        caller = stack[-1][1] if stack else None
+        if caller is not None:
+            edge = (caller.target, number)
+            self.edges[edge] = self.edges.get(edge, 0) + 1
+        self._clock += 1
+        first = self._first.setdefault(number, [])
+        call = _Open(number, caller, self._clock, _arguments(frame))
+        if len(first) < FIRST_CALLS:
+            first.append(call)
+        else:
+            self._last.setdefault(number, deque(maxlen=LAST_CALLS)).append(call)
+        stack.append((frame, call))
+
+    def _leave(self, frame: FrameType, arg: Any) -> None:  # noqa: ANN401
+        stack = self._stack()
+        depth = next((i for i in reversed(range(len(stack))) if stack[i][0] is frame), -1)
+        if depth < 0:  # entered before the recording
+            return
+        call = stack[depth][1]
+        del stack[depth:]
+        self._clock += 1
+        call.left = self._clock
+        code = frame.f_code
+        if arg is None and not _exits_normally(code, frame.f_lasti):
+            call.raised = True
+        elif not code.co_flags & CO_SUSPENDS:
+            call.result = note(arg)
+
+
+def _exits_normally(code: CodeType, at: int) -> bool:
+    """Whether the instruction at ``at`` hands a value to the caller."""
+    instructions = code.co_code
+    if instructions[at] in _NORMAL_EXITS:
+        return True
+    suspended = instructions[at] == _RESUME or instructions[at + 2 : at + 3] == _AFTER
+    return bool(code.co_flags & CO_SUSPENDS) and suspended
+
+
+def _arguments(frame: FrameType) -> dict[str, RawValue]:
+    code = frame.f_code
+    n_named = code.co_argcount + code.co_kwonlyargcount
+    values = frame.f_locals
+    return {name: note(values[name]) for name in code.co_varnames[:n_named] if name in values}

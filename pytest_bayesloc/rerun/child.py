@@ -1,0 +1,208 @@
+"""One request, carried out in a process that ends right after."""
+
+from __future__ import annotations
+
+import builtins
+import os
+from itertools import pairwise
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_bayesloc.domain.clock import monotonic
+from pytest_bayesloc.rerun.calls import CallTracer
+from pytest_bayesloc.rerun.compiled import codes_in, compile_patched, key_of
+from pytest_bayesloc.rerun.overlay import DataOverlay, Overlay
+from pytest_bayesloc.rerun.probe import NAME, Probe
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from types import CodeType
+
+    from pytest_bayesloc.rerun.swap import FunctionIndex
+    from pytest_bayesloc.rerun.wire import Message
+
+RECORDER = "bayesloc-told"  # the name of a plugin with ``told``, which answers with a text
+OUTPUT_LIMIT = 4000
+WHOLE = "::*"  # behind the name of a file: all its tests
+ERROR_LIMIT = 500
+
+
+class Child:
+    """Runs tests, patched or recorded, and sends what it sees as it goes.
+
+    Args:
+        items: The collected tests by node id.
+        collected: Files that were collected, with the error of those that could not be.
+        send: Takes one message.
+        functions: What a swap can reach; None: the overlay is in place already.
+    """
+
+    def __init__(
+        self,
+        items: Mapping[str, pytest.Item],
+        collected: Mapping[str, str],
+        send: Callable[[Message], None],
+        functions: FunctionIndex | None,
+    ) -> None:
+        self._items = items
+        self._collected = collected
+        self._send = send
+        self._functions = functions
+        self._current = ""
+        self._probe = Probe(lambda: send({"covered": self._current}))
+        self._tracer: CallTracer | None = None
+        self._reports: list[pytest.TestReport] = []
+        self._overlays: list[Overlay | DataOverlay] = []
+        self._n_swapped = 0
+        self._failed = ""  # with what a test of a whole file failed
+        self._n_passed = 0  # of them
+
+    def run(self, request: Message, overlays: Sequence[Overlay | DataOverlay] = ()) -> None:
+        """Carry ``request`` out."""
+        setattr(builtins, NAME, self._probe)
+        patches = request.get("patches", ())
+        if patches and self._functions is not None and not self._swap_all(patches):
+            return
+        self._overlays += overlays
+        self._tell_loaded()
+        if request.get("targets") is not None:
+            self._tracer = CallTracer(_numbered(request["targets"]), sample=request["sample"])
+        self._run_tests(request["tests"], monotonic() + request.get("trace_s", inf))
+        self._tell_loaded()  # more of it, where tests import
+        if self._tracer is not None:
+            self._send({"edges": [[*edge, n] for edge, n in self._tracer.edges.items()]})
+
+    def _tell_loaded(self) -> None:
+        if self._overlays:
+            n_loaded = sum(overlay.n_loaded for overlay in self._overlays)
+            self._send({"swapped": self._n_swapped + n_loaded})
+
+    def _swap_all(self, patches: Sequence[Message]) -> bool:
+        """Put all of ``patches`` in place; False if they can't be, or only by an import."""
+        try:
+            codes = [_compiled(patch) for patch in patches]
+        except (SyntaxError, ValueError) as error:
+            self._send({"unusable": f"{type(error).__name__}: {error}"})
+            return False
+        for patch, code in zip(patches, codes, strict=True):
+            if not self._swap(patch, code):
+                self._send({"swapped": 0})
+                return False
+        self._send({"swapped": self._n_swapped})
+        return True
+
+    def _swap(self, patch: Message, code: CodeType) -> bool:
+        assert self._functions is not None  # noqa: S101 - for the type checker
+        keys = {(line, name) for line, name in patch["keys"]}
+        if not keys <= {key_of(inner) for inner in codes_in(code)}:
+            return False  # lines were matched up in another way
+        try:
+            n_swapped = self._functions.swap(patch["filename"], code, tuple(keys))
+        except ValueError:  # it would close over other variables
+            return False
+        if not n_swapped:
+            overlay = Overlay(patch["filename"], patch["original"], patch["patched"])
+            overlay.install()
+            self._overlays.append(overlay)
+        self._n_swapped += n_swapped
+        return True
+
+    def _run_tests(self, tests: Sequence[str], ends: float) -> None:
+        runnable = [self._items[node_id] for node_id in tests if node_id in self._items]
+        following = dict(pairwise(runnable))
+        for item in list(self._items.values())[:1]:  # also where only whole files are named
+            item.config.pluginmanager.register(self, "bayesloc-child")
+        for node_id in tests:
+            if monotonic() > ends:
+                break
+            if node_id in self._items:
+                item = self._items[node_id]
+                self._run_test(item, following.get(item))
+            elif node_id.endswith(WHOLE):
+                self._run_whole(node_id)
+            elif node_id in self._collected:
+                error = self._collected[node_id]
+                self._send({"start": node_id})
+                verdict = "fail" if error else "pass"
+                self._end(node_id, verdict, error.strip().rpartition("\n")[2], error)
+        recorder = runnable[0].config.pluginmanager.get_plugin(RECORDER) if runnable else None
+        if recorder is not None:
+            self._send({"traced": recorder.told()})
+
+    def _run_whole(self, name: str) -> None:
+        """Run all tests of a file; it passes if some do, and none fails."""
+        self._failed, self._n_passed = "", 0
+        for node_id, item in self._items.items():
+            if node_id.startswith(name[:-1]):
+                self._run_test(item, None)
+        self._send({"start": name})
+        verdict = "pass" if self._n_passed else "not-run"
+        self._end(name, "fail" if self._failed else verdict, self._failed, "")
+
+    def _run_test(self, item: pytest.Item, following: pytest.Item | None) -> None:
+        self._current = item.nodeid
+        self._probe.reset()
+        self._reports = []
+        self._send({"start": item.nodeid})
+        if self._tracer is not None:
+            self._tracer.start()
+        try:
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+        finally:
+            calls = self._tracer.stop() if self._tracer is not None else None
+        if calls is not None:
+            self._send({"calls": calls, "of": item.nodeid})
+        failed = [report for report in self._reports if report.failed]
+        skipped = not self._reports or any(report.skipped for report in self._reports)
+        verdict = "fail" if failed else "not-run" if skipped else "pass"
+        self._failed = self._failed or _error(failed)
+        self._n_passed += verdict == "pass"
+        self._end(item.nodeid, verdict, _error(failed), _output(failed))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Keep the reports of the running test; of reruns, the last one's."""
+        if str(report.outcome) == "rerun":
+            self._reports.clear()
+        else:
+            self._reports.append(report)
+
+    def _end(self, node_id: str, verdict: str, error: str, output: str) -> None:
+        self._send(
+            {
+                "end": node_id,
+                "verdict": verdict,
+                "error": error[:ERROR_LIMIT],
+                "output": output[-OUTPUT_LIMIT:],
+                "covered": self._probe.covered,
+                "violations": self._probe.violations,
+            }
+        )
+
+
+def _compiled(patch: Message) -> CodeType:
+    original, patched = patch["excerpt"] or (patch["original"], patch["patched"])
+    return compile_patched(original, patched, patch["code_filename"])
+
+
+def _numbered(targets: Sequence[Sequence[Any]]) -> dict[str, dict[tuple[int, str], int]]:
+    numbered: dict[str, dict[tuple[int, str], int]] = {}
+    for number, (filename, first_line, name) in enumerate(targets):
+        numbered.setdefault(os.path.realpath(filename), {})[first_line, name] = number
+    return numbered
+
+
+def _error(failed: Sequence[pytest.TestReport]) -> str:
+    if not failed:
+        return ""
+    crash = getattr(failed[0].longrepr, "reprcrash", None)
+    return str(getattr(crash, "message", failed[0].longrepr)).partition("\n")[0]
+
+
+def _output(failed: Sequence[pytest.TestReport]) -> str:
+    if not failed:
+        return ""
+    sections = "".join(f"\n-- {name} --\n{text}" for name, text in failed[0].sections)
+    return f"{failed[0].longreprtext}{sections}"

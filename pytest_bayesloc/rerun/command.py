@@ -1,0 +1,217 @@
+"""How a server is started such that it collects what the main run did."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pytest
+
+PLUGIN = "pytest_bayesloc.rerun.server"
+_BOOT = (
+    "import sys, json; sys.path[{}] = json.loads(sys.argv.pop(1)); "
+    "from pytest_bayesloc.rerun import overlay; overlay.install_all(); "
+    "import pytest; sys.exit(pytest.main(sys.argv[1:]))"
+)
+
+#: With the whole ``sys.path`` given, or only what goes before the interpreter's own.
+BOOT, BOOT_BEFORE = _BOOT.format(":"), _BOOT.format("0:1")
+
+# A server is no worker, and what it runs is not to be measured by the user's coverage.py.
+NOT_INHERITED = ("PYTEST_XDIST_WORKER", "COVERAGE_PROCESS_CONFIG", "COVERAGE_PROCESS_START")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """What is the same for every server of a run.
+
+    Attributes:
+        flags: Of the interpreter.
+        path: ``sys.path``.
+        arguments: pytest's, but for the files to collect.
+        rootdir: The root that node ids are relative to.
+        cwd: The folder that the main run was started in.
+        environment: Of the process.
+        options: Option values to set, whatever the command line and the ini file say.
+    """
+
+    flags: tuple[str, ...]
+    path: tuple[str, ...]
+    arguments: tuple[str, ...]
+    rootdir: Path
+    cwd: Path
+    environment: Mapping[str, str]
+    options: Mapping[str, Any]
+
+    @property
+    def argv(self) -> tuple[str, ...]:
+        """The process on this machine, its pytest arguments included, the files to collect not."""
+        boot = (*self.flags, "-c", BOOT, json.dumps(self.path))
+        return (sys.executable, *boot, *self.arguments)
+
+    def files_of(self, tests: Sequence[str]) -> list[str]:
+        """The files that ``tests`` are collected from, absolute, each once."""
+        return [
+            str(self.rootdir / name)
+            for name in dict.fromkeys(node_id.partition("::")[0] for node_id in tests)
+        ]
+
+
+def command_for(
+    config: pytest.Config,
+    path: Sequence[str],
+    environment: Mapping[str, str],
+    *,
+    ours: Sequence[str] = ("--no-bayesloc",),
+) -> Command:
+    """The command of a server that sees what ``config`` saw.
+
+    Args:
+        config: Of the main run.
+        path: ``sys.path`` as it was before pytest changed it.
+        environment: ``os.environ`` as it was before the tests changed it.
+        ours: Options of this plugin.
+    """
+    flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]  # noqa: SLF001 - as multiprocessing does
+    environment = {**environment, "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
+    for name in NOT_INHERITED:
+        environment.pop(name, None)
+    return Command(
+        flags=tuple(flags),
+        path=tuple(path),
+        arguments=(*ours, *_arguments(config)),
+        rootdir=config.rootpath,
+        cwd=Path(config.invocation_params.dir),
+        environment=environment,
+        options={**options_of(config), **NEUTRAL},
+    )
+
+
+def _arguments(config: pytest.Config) -> list[str]:
+    has = config.pluginmanager.hasplugin
+    arguments = [f"--rootdir={config.rootpath}", "-p", PLUGIN]
+    if config.inipath is not None:
+        arguments += ["-c", str(config.inipath)]
+    for flag, name in (("-p", "plugins"), ("-o", "override_ini")):
+        for value in getattr(config.option, name, None) or ():
+            arguments += [flag, value]
+    if getattr(config.option, "confcutdir", None):
+        arguments.append(f"--confcutdir={config.option.confcutdir}")
+    if has("xdist"):
+        arguments.append("-n0")
+    if has("pytest_cov"):
+        arguments.append("--no-cov")
+    if has("hypothesispytest"):
+        arguments.append("--hypothesis-seed=0")
+    return arguments
+
+
+def options_of(config: pytest.Config) -> dict[str, Any]:
+    """The plain option values of ``config`` that a server should run under."""
+    return {
+        name: value
+        for name, value in vars(config.option).items()
+        if _is_plain(value) and not name.startswith(_OURS_TO_SET) and name not in _NOT_CARRIED
+    }
+
+
+def _is_plain(value: object) -> bool:
+    if isinstance(value, list):
+        return all(isinstance(item, (str, int, float)) for item in value)
+    return value is None or isinstance(value, (str, int, float))
+
+
+# Options of pytest and of its usual plugins that select, distribute, stop, or write files.
+_OURS_TO_SET = ("bayesloc", "bug_", "cov_", "stepwise", "sw_", "json_report", "html", "rsync")
+_NOT_CARRIED = frozenset(
+    (
+        "args",
+        "basetemp",
+        "cacheclear",
+        "cacheshow",
+        "collectonly",
+        "confcutdir",
+        "continue_on_collection_errors",
+        "debug",
+        "deselect",
+        "dist",
+        "failedfirst",
+        "file_or_dir",
+        "help",
+        "ignore",
+        "ignore_glob",
+        "inifilename",
+        "keyword",
+        "last_failed_no_failures",
+        "lf",
+        "log_file",
+        "looponfail",
+        "markexpr",
+        "maxfail",
+        "maxprocesses",
+        "maxworkerrestart",
+        "newfirst",
+        "no_bayesloc",
+        "no_cov",
+        "numprocesses",
+        "override_ini",
+        "pastebin",
+        "plugins",
+        "pyargs",
+        "report_log",
+        "rootdir",
+        "setuponly",
+        "setupplan",
+        "setupshow",
+        "show_fixtures_per_test",
+        "showfixtures",
+        "testrunuid",
+        "trace",
+        "tx",
+        "usepdb",
+        "usepdb_cls",
+        "version",
+        "xmlpath",
+    )
+)
+# What a server sets whatever its own command line and ini file say. Plugins that write while a
+# test runs would keep what a patch did: as the outcome of a test, or as what is expected of one.
+NEUTRAL: dict[str, Any] = {
+    "allure_report_dir": None,
+    "collectonly": False,
+    "continue_on_collection_errors": True,
+    "deselect": None,
+    "failedfirst": False,
+    "force_regen": False,
+    "ignore": None,
+    "ignore_glob": None,
+    "keyword": "",
+    "lf": False,
+    "log_file": os.devnull,  # None would be that of the ini file
+    "markexpr": "",
+    "maxfail": 0,
+    "newfirst": False,
+    "no-testmon": True,
+    "pastebin": None,
+    "record_mode": None,
+    "regen_all": False,
+    "report_log": None,
+    "setuponly": False,
+    "setupplan": False,
+    "snapshot_update": False,
+    "stepwise": False,
+    "tbstyle": "line",  # the cheapest that still says where
+    "trace": False,
+    "update_snapshots": False,
+    "usepdb": False,
+    "vcr_record": None,
+    "xmlpath": None,
+}

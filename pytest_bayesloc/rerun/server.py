@@ -1,0 +1,252 @@
+"""The pytest that re-runs tests: a plugin for a process of its own.
+
+Loaded by ``-p pytest_bayesloc.rerun.server`` with ``SERVER_VARIABLE`` set. It collects the
+targeted tests once, then forks a child for each request; started for one request only
+(``once``), it runs that in the process itself, behind the overlay.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import random
+import select
+import shutil
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+import pytest
+
+from pytest_bayesloc.domain.clock import monotonic
+from pytest_bayesloc.rerun.child import WHOLE, Child
+from pytest_bayesloc.rerun.link import answering
+from pytest_bayesloc.rerun.overlay import bring_to_front
+from pytest_bayesloc.rerun.processes import (
+    adopt_orphans,
+    children,
+    cpu_of_children,
+    end_orphans,
+    kill_group,
+    kill_tree,
+    limit_resources,
+)
+from pytest_bayesloc.rerun.swap import FunctionIndex
+from pytest_bayesloc.rerun.wire import SERVER_VARIABLE, LineBuffer, Message, encode
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+# Bound now: tests patch these (pyfakefs).
+_close = os.close
+_remove = shutil.rmtree
+
+POLL_S = 0.05
+END_POLL_S = 0.001
+
+SPEC: pytest.StashKey[Message] = pytest.StashKey()
+
+
+def pytest_addoption() -> None:
+    """Be ready before other plugins are loaded: the project may be one, or its conftest files."""
+    bring_to_front()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
+    """Set options before conftest files are loaded: ``-W`` is read from the early ones."""
+    spec = json.loads(Path(os.environ.pop(SERVER_VARIABLE)).read_text(encoding="ascii"))
+    early_config.stash[SPEC] = spec
+    sys.dont_write_bytecode = True
+    _set_options(early_config.known_args_namespace, spec["options"])
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Become a server, before a conftest asks for an option."""
+    spec = config.stash[SPEC]
+    _set_options(config.option, spec["options"])
+    config.pluginmanager.register(Server(config, spec), "bayesloc-server")
+
+
+def _set_options(namespace: object, options: Message) -> None:
+    for name, value in options.items():
+        setattr(namespace, name, value)
+
+
+class Server:
+    """Answers requests until the main run hangs up.
+
+    Args:
+        config: pytest's.
+        spec: how the main run is reached, ``tests`` in order, ``options`` to set,
+            ``once`` with the only request, or None, ``scratch`` the folder of temporary files.
+    """
+
+    def __init__(self, config: pytest.Config, spec: Message) -> None:
+        self._link = answering(spec)
+        self._tests: list[str] = spec["tests"]
+        self._once: Message | None = spec["once"]
+        self._scratch: str = spec["scratch"]
+        self._buffer = LineBuffer()
+        self._collected: dict[str, str] = {}
+        self._overlays = bring_to_front()
+        _fix_randomness(config, spec["options"].get("basetemp"))
+
+    # -- pytest's side
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Keep how collecting went: it is the answer, where a file is what is re-run."""
+        if report.failed:
+            self._collected[report.nodeid] = str(report.longrepr)[-2000:]
+        else:  # a module that skips itself could be imported
+            self._collected.setdefault(report.nodeid, "")
+
+    @pytest.hookimpl(wrapper=True, trylast=True)
+    def pytest_collection_modifyitems(
+        self, items: list[pytest.Item]
+    ) -> Generator[None, None, None]:
+        """Only the targeted tests, in the order of the main run."""
+        order = {node_id: i for i, node_id in enumerate(self._tests)}
+        wholes = tuple(name[:-1] for name in self._tests if name.endswith(WHOLE))
+        own = (i for i in items if i.nodeid in order or i.nodeid.startswith(wholes))
+        chosen = sorted(own, key=lambda i: order.get(i.nodeid, len(order)))
+        items[:] = chosen
+        result = yield
+        items[:] = [item for item in chosen if item in items]
+        return result
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> NoReturn:
+        """Serve, and end without the work that other plugins do at the end of a session."""
+        items = {item.nodeid: item for item in session.items}
+        status = 1
+        try:
+            if self._once is not None:
+                threading.Thread(target=self._end_with_main_run, daemon=True).start()
+                self._child(items).run(self._once, self._overlays)
+            else:
+                self._serve(items)
+            status = 0
+        finally:
+            os._exit(status)
+
+    def _child(
+        self, items: dict[str, pytest.Item], functions: FunctionIndex | None = None
+    ) -> Child:
+        return Child(items, self._collected, self._send, functions)
+
+    def _send(self, message: Message) -> None:
+        self._link.send(encode(message))
+
+    def _end_with_main_run(self) -> None:
+        while self._link.receive():
+            pass
+        self._clean_up()
+        kill_tree(os.getpid())
+        os._exit(1)
+
+    # -- the warm loop
+
+    def _serve(self, items: dict[str, pytest.Item]) -> None:
+        gc.collect()
+        functions = FunctionIndex()
+        gc.freeze()
+        n_threads = sum(not _may_be_forked(thread) for thread in threading.enumerate())
+        adopt_orphans()
+        own = children()  # what fixtures and conftest files started
+        self._send({"ready": sorted(items), "n_threads": n_threads})
+        while (request := self._next_request()) is not None:
+            self._answer(request, items, functions)
+            end_orphans(own)
+        self._clean_up()
+
+    def _clean_up(self) -> None:
+        """The main run hung up, and may have been killed: leave no temporary files."""
+        _remove(self._scratch, ignore_errors=True)
+
+    def _next_request(self) -> Message | None:
+        while True:
+            data = self._link.receive()
+            if not data:
+                return None
+            messages = self._buffer.feed(data)
+            if messages:
+                return messages[0]
+
+    def _answer(
+        self, request: Message, items: dict[str, pytest.Item], functions: FunctionIndex
+    ) -> None:
+        started, before = monotonic(), cpu_of_children()
+        alive, held = os.pipe()  # ends with the child, which holds the other end
+        pid = os.fork()
+        if pid == 0:
+            self._be_child(request, items, functions)
+        _close(held)
+        status, timed_out = self._wait(pid, alive, request["limit_s"])
+        _close(alive)
+        self._send(
+            {
+                "done": "timeout" if timed_out else "ok" if status == 0 else "crash",
+                "status": status,
+                "seconds": monotonic() - started,
+                "cpu_s": cpu_of_children() - before,
+            }
+        )
+
+    def _be_child(
+        self, request: Message, items: dict[str, pytest.Item], functions: FunctionIndex
+    ) -> NoReturn:
+        status = 1
+        try:
+            os.setpgid(0, 0)
+            limit_resources(request["limit_s"])
+            self._link.leave()
+            self._child(items, functions).run(request)
+            status = 0
+        finally:
+            os._exit(status)
+
+    def _wait(self, pid: int, alive: int, limit_s: float) -> tuple[int, bool]:
+        """Wait for the child; end its whole group when time is up or the main run is gone."""
+        deadline = monotonic() + limit_s
+        watched, pause = [self._link.fileno(), alive], POLL_S
+        while True:
+            readable, _, _ = select.select(watched, [], [], pause)
+            if self._link.fileno() in readable:  # nothing is sent while a request is under way
+                kill_group(pid)
+                self._clean_up()
+                os._exit(1)
+            if alive in readable:  # it ends now, or a test of it has closed all that was open
+                watched, pause = [self._link.fileno()], END_POLL_S
+            done, status = os.waitpid(pid, os.WNOHANG)
+            if done:
+                kill_group(pid)
+                return status, False
+            if monotonic() > deadline:
+                kill_group(pid)
+                os.waitpid(pid, 0)
+                return -1, True
+
+
+def _may_be_forked(thread: threading.Thread) -> bool:
+    """Whether ``thread`` holds nothing that a forked child could wait for."""
+    target = getattr(thread, "_target", None)  # no public way leads to it
+    return getattr(target, "__module__", None) == "pytest_rerunfailures"  # it waits on a socket
+
+
+def _fix_randomness(config: pytest.Config, storage: str | None) -> None:
+    """The same random numbers in every re-run, and no example database of the user's."""
+    random.seed(0)
+    if not config.pluginmanager.hasplugin("hypothesispytest"):
+        return
+    import hypothesis
+    from hypothesis import configuration
+
+    if storage:
+        configuration.set_hypothesis_home_dir(f"{storage}-hypothesis")
+    hypothesis.settings.register_profile("bayesloc", derandomize=True, database=None, deadline=None)
+    hypothesis.settings.load_profile("bayesloc")

@@ -1,0 +1,327 @@
+"""A Dask cluster as a place: each request is a task, and the server stays warm in the worker."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import threading
+import time
+from dataclasses import dataclass, field
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
+
+from pytest_bayesloc.domain.errors import BayeslocError, ExecutionError, LostError
+from pytest_bayesloc.rerun import agent
+from pytest_bayesloc.rerun.process import Reply, ServerProcess
+from pytest_bayesloc.rerun.remote import Remote, told
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from distributed import Client, Future, LocalCluster
+
+    from pytest_bayesloc.rerun.command import Command
+    from pytest_bayesloc.rerun.wire import Message
+    from pytest_bayesloc.rerun.workspaces import Workspaces
+
+DASK = "dask:"
+OPEN_S = 20.0
+START_UP_S = 120.0  # that a worker's server may take, where a task comes to a new worker
+IDLE_S = 120.0  # after which a worker ends the server of a run that does not ask any more
+MAX_TASKS = 8  # under way at once: more inspections than that are chosen too blindly to pay
+
+
+# -- in the worker
+
+
+@dataclass(eq=False)
+class _Kept:
+    server: ServerProcess
+    used: float
+
+
+_kept: dict[str, list[_Kept]] = {}
+_lock = threading.Lock()
+
+
+def perform(run: str, opening: str, request: str, limit_s: float) -> Message:
+    """Have a warm server of this worker answer, or a fresh one if there is no request.
+
+    Args:
+        run: Key of the servers that may answer.
+        opening: As ``agent.opening_of`` takes it, as JSON.
+        request: As JSON; empty: the server is started with it.
+        limit_s: Wall seconds.
+    """
+    try:
+        if not request:
+            return _once(opening, limit_s)
+        kept = _taken(run) or _started(opening, START_UP_S)[0]
+        reply = kept.server.exchange(json.loads(request), limit_s)
+        _put_back(run, kept, is_fit=reply.is_done)
+        return agent.reply_told(reply)
+    except BayeslocError as error:
+        return agent.error_told(error)
+
+
+def prepare(run: str, opening: str, limit_s: float) -> Message:
+    """Have a warm server in this worker; its first message."""
+    try:
+        kept, ready = _started(opening, limit_s)
+        _put_back(run, kept, is_fit=ready["n_threads"] <= 1)
+    except BayeslocError as error:
+        return agent.error_told(error)
+    return ready
+
+
+def _once(opening: str, limit_s: float) -> Message:
+    server = ServerProcess(agent.opening_of(json.loads(opening), ""))
+    try:
+        return agent.reply_told(server.exchange(None, limit_s))
+    finally:
+        server.end()
+
+
+def _started(opening: str, limit_s: float) -> tuple[_Kept, Message]:
+    """A server, and its first message."""
+    server = ServerProcess(agent.opening_of(json.loads(opening), ""))
+    try:
+        ready = server.ready(limit_s)
+    except BaseException:
+        server.end()
+        raise
+    return _Kept(server, time.monotonic()), ready
+
+
+def _taken(run: str) -> _Kept | None:
+    with _lock:
+        waiting = _kept.get(run)
+        return waiting.pop() if waiting else None
+
+
+def _put_back(run: str, kept: _Kept, *, is_fit: bool) -> None:
+    if not is_fit:
+        kept.server.end()
+        return
+    kept.used = time.monotonic()
+    with _lock:
+        is_first = run not in _kept
+        _kept.setdefault(run, []).append(kept)
+    if is_first:
+        threading.Thread(target=_look_after, args=(run,), daemon=True).start()
+
+
+def _look_after(run: str) -> None:
+    """End the servers of a run that was lost."""
+    while run in _kept:
+        time.sleep(IDLE_S / 4)
+        end_servers(run, IDLE_S)
+
+
+def end_servers(run: str, idle_s: float = 0.0) -> None:
+    """End the servers of a run that were not used for ``idle_s`` seconds."""
+    with _lock:
+        now = time.monotonic()
+        waiting = _kept.get(run, [])
+        idle = [kept for kept in waiting if now - kept.used >= idle_s]
+        used = [kept for kept in waiting if kept not in idle]
+        if used:
+            _kept[run] = used
+        else:  # what is at work comes back by itself
+            _kept.pop(run, None)
+    for kept in idle:
+        kept.server.end()
+
+
+def version() -> str:
+    """Of this package, in the worker."""
+    return metadata.version("pytest-bayesloc")
+
+
+# -- on this side
+
+
+@dataclass(kw_only=True, eq=False)
+class DaskPlace:
+    """A cluster that was found to be usable.
+
+    Attributes:
+        name: As the user gave it.
+        n_servers: Tasks under way at once.
+        client: Dask's.
+        cluster: Ours, if it is.
+        remote: How servers are started there.
+        run: Names this run to the workers.
+    """
+
+    name: str
+    n_servers: int
+    client: Client
+    cluster: LocalCluster | None
+    remote: Remote
+    run: str
+    may_fork: bool = True
+    _is_open: bool = field(default=True)
+
+    def path_of(self, file: str) -> str:
+        """Its path there."""
+        return self.remote.path_of(file)
+
+    def here(self, text: str) -> str:
+        """``text`` with the paths of this machine."""
+        return self.remote.workspaces.here(text)
+
+    def start(self, tests: Sequence[str], once: Message | None) -> _DaskServer:
+        """A server of any worker: they take turns."""
+        opening = self.remote.told(tests, once)
+        key = f"{self.run}:{hash(tuple(tests))}"
+        return _DaskServer(self, key, json.dumps(opening))
+
+    def close(self) -> None:
+        """End the servers of this run, and the cluster if it is ours."""
+        if not self._is_open:
+            return
+        self._is_open = False
+        _end(self.client, self.cluster)
+
+
+class _DaskServer:
+    """Answers ``place.Server`` by tasks."""
+
+    def __init__(self, place: DaskPlace, key: str, opening: str) -> None:
+        self._place = place
+        self._key = key
+        self._opening = opening
+        self._future: Future | None = None
+        self._is_hung_up = False
+
+    def ready(self, limit_s: float) -> Message:
+        return self._result(limit_s, prepare, self._key, self._opening, limit_s)
+
+    def exchange(self, request: Message | None, limit_s: float) -> Reply:
+        asked = "" if request is None else json.dumps(request)
+        reply = self._result(limit_s, perform, self._key, self._opening, asked, limit_s)
+        return Reply(**reply) if reply else Reply(messages=())
+
+    def hang_up(self) -> None:
+        self._is_hung_up = True
+        future = self._future
+        if future is not None:
+            future.cancel()
+
+    def end(self) -> None:
+        """Its servers are for all that asks in this run."""
+
+    def _result(self, limit_s: float, function: Any, *args: Any) -> Message:  # noqa: ANN401 - Dask's
+        """What the task gives, wherever it ends up; nothing if it was hung up on."""
+        try:
+            self._future = self._place.client.submit(function, *args, pure=False)
+            answer: Message = self._future.result(timeout=limit_s + START_UP_S)
+        except Exception as error:  # the scheduler is gone, or no worker survives the task
+            if self._is_hung_up:
+                return {}
+            raise LostError(
+                f"{self._place.name} does not answer any more ({type(error).__name__}): what it "
+                "had under way is done again elsewhere.",
+                slug="lost-executor",
+            ) from error
+        finally:
+            self._future = None
+        if "error" in answer:
+            raise told(answer)
+        return answer
+
+
+def open_cluster(
+    spec: str, command: Command, files: Sequence[str], workspaces: Workspaces, n_workers: int
+) -> DaskPlace:
+    """The cluster that ``dask:tcp://HOST:PORT`` names, or one of our own by ``dask:local``.
+
+    Args:
+        spec: As the user gave it.
+        command: How a server is started on this machine.
+        files: Of the project, relative to rootdir, that must be the same there.
+        workspaces: The project's folder here, and there.
+        n_workers: Of a cluster of our own; otherwise tasks under way at most, 0 for any number.
+
+    Raises:
+        ExecutionError: If it can't be used.
+    """
+    import logging
+
+    import distributed
+
+    address = spec.removeprefix(DASK)
+    cluster = None
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    try:
+        if address == "local":
+            cluster = distributed.LocalCluster(
+                n_workers=n_workers or 2,
+                threads_per_worker=1,
+                dashboard_address=None,
+                silence_logs=logging.CRITICAL,
+            )
+        client = distributed.Client(cluster or address, timeout=OPEN_S, set_as_default=False)
+    except Exception as error:  # whatever Dask meets
+        raise ExecutionError(
+            f"{spec} can't be reached ({type(error).__name__}): no tests are run again there. "
+            "Check the scheduler's address.",
+            slug="no-executor",
+        ) from error
+    try:
+        n_threads = _checked(spec, client, Remote(command, workspaces), files)
+    except BaseException:
+        _end(client, cluster)
+        raise
+    return DaskPlace(
+        name=spec,
+        n_servers=min(n_threads, n_workers or MAX_TASKS),
+        client=client,
+        cluster=cluster,
+        remote=Remote(command, workspaces),
+        run=client.id,
+    )
+
+
+def _checked(spec: str, client: Client, remote: Remote, files: Sequence[str]) -> int:
+    """The threads of all workers, each of which has this package and the project's files."""
+    ours = version()
+    folder = remote.workspaces.there(str(remote.command.rootdir))
+    try:
+        n_threads = int(sum(client.nthreads().values()))
+        versions = set(client.run(version).values())
+        found = client.run(agent.digests, folder, list(files))
+    except Exception as error:
+        raise ExecutionError(
+            f"The workers of {spec} can't run tests again ({type(error).__name__}: {error}). "
+            f"Install pytest-bayesloc {ours} and what the tests need there.",
+            slug="no-executor",
+        ) from error
+    if not n_threads or versions != {ours}:
+        has = f"versions {', '.join(sorted(versions))} of" if versions else "no workers with"
+        raise ExecutionError(
+            f"{spec} has {has} pytest-bayesloc, and {ours} is needed: no tests are run again "
+            "there. Install it on the workers, or start some.",
+            slug="no-executor",
+        )
+    for worker, digests in found.items():
+        remote.check_tree(f"{spec}, worker {worker}", digests)
+    return n_threads
+
+
+def _end(client: Client, cluster: LocalCluster | None) -> None:
+    with contextlib.suppress(Exception):
+        if cluster is None:
+            client.run(end_all, client.id)
+    with contextlib.suppress(Exception):
+        client.close()
+    with contextlib.suppress(Exception):
+        if cluster is not None:
+            cluster.close()
+
+
+def end_all(run: str) -> None:
+    """End all servers of a run in this worker."""
+    for key in [key for key in list(_kept) if key.startswith(f"{run}:")]:
+        end_servers(key)

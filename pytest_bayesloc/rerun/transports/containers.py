@@ -1,0 +1,126 @@
+"""Containers as places: a gateway whose Python runs in one.
+
+Reference:
+    https://docs.docker.com/reference/cli/docker/container/run/
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import shlex
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.domain.errors import ExecutionError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_bayesloc.rerun.transports.gateways import GatewayPlace, Opener
+    from pytest_bayesloc.rerun.workspaces import Workspaces
+
+RUNNING, IMAGE = "docker:", "docker-image:"
+PYTHON_KEY = "//python="
+REMOVE_S = 20.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Docker:
+    """How containers are reached.
+
+    Attributes:
+        client: The command: ``docker``, or another one that takes the same arguments.
+        workspaces: The project's folder here, and in the container.
+        run: More options of ``docker run``.
+        n_servers: That run side by side in one container.
+    """
+
+    client: Sequence[str]
+    workspaces: Workspaces
+    run: Sequence[str]
+    n_servers: int
+
+    def open(self, spec: str, opener: Opener) -> GatewayPlace:
+        """The container that ``docker:CONTAINER`` or ``docker-image:IMAGE`` names.
+
+        Either may end with ``//python=PATH``, the interpreter in the container.
+
+        Raises:
+            ExecutionError: If it can't be used.
+        """
+        named, _, python = spec.partition(PYTHON_KEY)
+        if named.startswith(IMAGE):
+            container = f"bayesloc-{secrets.token_hex(6)}"
+            command = self._run(named.removeprefix(IMAGE), container, python or "python")
+        else:
+            container = ""
+            inside = named.removeprefix(RUNNING)
+            command = [*self.client, "exec", "-i", inside, python or "python"]
+        self._check_client(spec)
+        folder = tempfile.mkdtemp(prefix="bayesloc-")
+        python = _script(folder, command)
+
+        def end() -> None:
+            self._remove(container)
+            shutil.rmtree(folder, ignore_errors=True)
+
+        try:
+            return opener.open(
+                f"popen//python={python}",
+                name=spec,
+                workspaces=self.workspaces,
+                n_servers=self.n_servers,
+                end=end,
+            )
+        except BaseException:
+            end()
+            raise
+
+    def _run(self, image: str, container: str, python: str) -> list[str]:
+        """A container whose only process is the gateway: it ends, and is removed, with the line."""
+        here, there = self.workspaces.here_folder, self.workspaces.there_folder
+        options = ["--rm", "-i", f"--name={container}", f"--workdir={there}"]
+        if not any(there in option.split(":") for option in self.run):
+            options.append(f"--volume={here}:{there}:ro")
+        if "--read-only" in self.run:
+            options.append("--tmpfs=/tmp:exec")
+        return [*self.client, "run", *options, *self.run, f"--entrypoint={python}", image]
+
+    def _check_client(self, spec: str) -> None:
+        try:
+            subprocess.run(
+                [*self.client, "version"], check=True, capture_output=True, timeout=REMOVE_S
+            )
+        except (OSError, subprocess.SubprocessError) as error:
+            said = getattr(error, "stderr", None) or str(error).encode()
+            line = said.decode("utf-8", "replace").strip().splitlines()[-1:]
+            raise ExecutionError(
+                f"{spec} can't be reached: {shlex.join(self.client)} says {''.join(line)!r}. No "
+                "tests are run again there: start the engine, or name another client by "
+                "bayesloc_docker_command.",
+                slug="no-executor",
+            ) from error
+
+    def _remove(self, container: str) -> None:
+        """Remove a container of ours, if its end has not done that already."""
+        if container:
+            with contextlib.suppress(OSError, subprocess.SubprocessError):
+                subprocess.run(
+                    [*self.client, "rm", "--force", container],
+                    check=False,
+                    capture_output=True,
+                    timeout=REMOVE_S,
+                )
+
+
+def _script(folder: str, command: Sequence[str]) -> str:
+    """``command`` as one word: execnet's specifications may hold no ``//``, and URLs do."""
+    path = Path(folder, "python")
+    path.write_text(f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n', encoding="utf-8")
+    path.chmod(0o700)
+    return str(path)

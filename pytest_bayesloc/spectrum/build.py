@@ -1,0 +1,180 @@
+"""From executed lines to a spectrum over locations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.domain.failure import Failure, Frame
+from pytest_bayesloc.domain.location import MODULE
+from pytest_bayesloc.domain.source import SourceMap, first_line
+from pytest_bayesloc.domain.spectrum import Spectrum, bits, bitset_of
+from pytest_bayesloc.spectrum.collectors.base import CHILD_PROCESS
+from pytest_bayesloc.spectrum.definitions import users
+from pytest_bayesloc.spectrum.executed import Executed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pytest_bayesloc.domain.location import Location
+    from pytest_bayesloc.spectrum.collectors.base import Footprint
+    from pytest_bayesloc.spectrum.failures import RawFailure
+    from pytest_bayesloc.spectrum.recorded import Recorded
+    from pytest_bayesloc.spectrum.sources import Sources
+
+
+def build_spectrum(recorded: Recorded, sources: Sources) -> Spectrum:
+    """The spectrum of code under test: tests x locations with their lines, and verdicts.
+
+    It holds the files that failing tests have to do with: they run code of them, have imported
+    them, or no test runs code of them. What others execute explains no failure, and a large suite
+    has a hundred times as much of it.
+
+    Tests that did not run now stand in it, too, where it is known that they would pass: of a few
+    selected ones alone, there would be none to compare the failing ones with.
+
+    Where no test ran because files could not be collected, the test files that could be stand
+    for passing tests: what their import executed did not fail.
+    """
+    tests = [*recorded.verdicts, *recorded.remembered]
+    windows_of = {node_id: recorded.windows_of.get(node_id, []) for node_id in tests}
+    verdicts = {**dict.fromkeys(tests, True), **recorded.verdicts}
+    if not any(verdicts.get(node_id) for node_id in tests):
+        for node_id, window in recorded.imported.items():
+            tests.append(node_id)
+            windows_of[node_id], verdicts[node_id] = [window], True
+    failing = bitset_of(i for i, node_id in enumerate(tests) if not verdicts[node_id])
+    # Of a test that was not traced nobody knows what it executed: it is no evidence.
+    is_traced = any(windows_of.values())
+    passing = bitset_of(
+        i for i, n in enumerate(tests) if verdicts[n] and (windows_of[n] or not is_traced)
+    )
+    executed = Executed(recorded, [windows_of[node_id] for node_id in tests], failing, sources)
+    lines = _Lines(executed, failing, sources)
+    return Spectrum(
+        tests=tuple(tests),
+        failing=failing,
+        passing=passing,
+        lines=lines.found(tests),
+        remote=lines.remote,
+    )
+
+
+def build_failures(recorded: Recorded, sources: Sources) -> tuple[Failure, ...]:
+    """The failures in the order that they happened."""
+    return tuple(_failure(raw, sources) for raw in recorded.failures.values())
+
+
+def _failure(raw: RawFailure, sources: Sources) -> Failure:
+    found = (sources.locate((file, line, name)) for file, line, name in raw["test_code"])
+    syntax = raw["syntax_error"]
+    return Failure(
+        node_id=raw["node_id"],
+        phase=raw["phase"],
+        exc_type=raw["exc_type"],
+        message=raw["message"],
+        frames=tuple(Frame(**frame) for frame in raw["frames"]),
+        cause_frames=tuple(tuple(Frame(**f) for f in frames) for frames in raw["cause_frames"]),
+        test_locations=tuple(location for location in found if location is not None),
+        syntax_error=None if syntax is None else (syntax[0], syntax[1]),
+    )
+
+
+class _Lines:
+    """Per location, per line, the tests that executed it.
+
+    What a file executes while it is imported, once for all tests, is credited to the tests that use
+    what it defines. Where none is seen to, and for the import as such (the first line that it
+    executes), that is every test that executes code of that file afterwards, and those of the first
+    importer.
+    """
+
+    def __init__(self, executed: Executed, failing: int, sources: Sources) -> None:
+        self._sources = sources
+        self._failing = failing
+        self._own: dict[Location, dict[int, int]] = {}
+        self._imported: dict[Location, dict[int, int]] = {}
+        self._users_of_file: dict[str, int] = {}
+        here: set[Location] = set()
+        remote: set[Location] = set()
+        for footprint, tests, importers in executed.found():
+            seen = remote if footprint.name == CHILD_PROCESS else here
+            for location, line in _located(footprint, sources):
+                seen.add(location)
+                if tests:
+                    _add(self._own, location, line, tests)
+                if importers is not None:
+                    _add(self._imported, location, line, importers)
+                users = self._users_of_file.get(location.file, 0)
+                self._users_of_file[location.file] = users | tests
+        self.remote = frozenset(remote - here)
+        self._add_unseen_imports()
+
+    def _add_unseen_imports(self) -> None:
+        """The bodies of modules and classes whose import was over before recording began.
+
+        pytest imports them when a filter of warnings names a class of theirs, or they are a plugin.
+        What such an import executed is taken from the text: every statement right in a body.
+        """
+        seen = {where.file for where in (*self._own, *self._imported) if where.qualname == MODULE}
+        for file in sorted(self._users_of_file.keys() - seen):
+            source = self._sources.map(file)
+            for unit in source.units if source is not None else ():
+                if not unit.is_function and ".<locals>." not in unit.location.qualname:
+                    for statement in getattr(unit.node, "body", ()):
+                        _add(self._imported, unit.location, first_line(statement), 0)
+
+    def found(self, tests: Sequence[str]) -> dict[Location, dict[int, int]]:
+        """All of them; ``tests`` has the node id of each bit."""
+        written, test_files = self._written(tests)
+        users_of_line = users([*self._related(), *test_files], {**self._own, **written})
+        lines = self._own
+        for location, rows in self._imported.items():
+            used = users_of_line.get(location, {})
+            everybody = self._users_of_file[location.file]
+            first = min(rows)
+            for line, importer in rows.items():
+                credited = (used.get(line, 0) if line != first else 0) or everybody | importer
+                if credited:
+                    _add(lines, location, line, credited)
+        return lines
+
+    def _related(self) -> list[SourceMap]:
+        """Imported files that failing tests have to do with: they run code of them, or none does.
+
+        Of what only defines no test could be seen to execute anything.
+        """
+        files = {where.file: self._users_of_file[where.file] for where in self._imported}
+        related = [file for file, tests in files.items() if tests & self._failing or not tests]
+        return [found for file in related if (found := self._sources.map(file)) is not None]
+
+    def _written(
+        self, tests: Sequence[str]
+    ) -> tuple[dict[Location, dict[int, int]], list[SourceMap]]:
+        """The lines of tests, which nobody traces, in the files of those that fail."""
+        files = {tests[i].partition("::")[0] for i in bits(self._failing)}
+        maps = {file: found for file in files if (found := self._sources.map(file)) is not None}
+        units = {(f, u.location.qualname): u.location for f in maps for u in maps[f].units}
+        lines: dict[Location, dict[int, int]] = {}
+        for i, node_id in enumerate(tests):
+            file, _, name = node_id.partition("::")
+            where = units.get((file, name.partition("[")[0].replace("::", ".")))
+            if where is not None:
+                for line in range(where.start_line, where.end_line + 1):
+                    _add(lines, where, line, 1 << i)
+        return lines, list(maps.values())
+
+
+def _add(lines: dict[Location, dict[int, int]], where: Location, line: int, tests: int) -> None:
+    rows = lines.setdefault(where, {})
+    # Lines that run together share one bitset, which may have 100,000 bits.
+    rows[line] = rows[line] | tests if line in rows else tests
+
+
+def _located(footprint: Footprint, sources: Sources) -> Iterator[tuple[Location, int]]:
+    source = sources.map(sources.files.relative(footprint.filename))
+    if source is None or not source.text or source.text.isspace():  # some Pythons run line 1 of it
+        return
+    first_line, name = footprint.first_line, footprint.name
+    whole = source.unit_of_code(first_line, name) if first_line else None
+    for line in footprint.lines:
+        yield (whole or source.owner(line)).location, line

@@ -1,0 +1,76 @@
+"""What changed of the files that tests stand on, and which tests that concerns."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.domain.clock import time_ns
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping
+
+    from pytest_bayesloc.spectrum.cache.store import KnownFile
+
+# A file that was written so shortly before may be written again within one tick of its clock.
+YOUNG_NS = 2_000_000_000
+
+
+def digest_of(path: Path) -> str:
+    """The digest of a file's bytes; empty if it can't be read."""
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return ""
+
+
+def written_ns(path: Path) -> int:
+    """When a file was last written or put in its place; 0 if there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return 0
+    return max(status.st_mtime_ns, status.st_ctime_ns)
+
+
+def stamp_of(path: Path) -> str:
+    """Size and times of a file, which differ once it was written; empty if it is too young."""
+    try:
+        status = path.stat()
+    except OSError:
+        return ""
+    times = status.st_mtime_ns, status.st_ctime_ns
+    return "" if max(times) > time_ns() - YOUNG_NS else f"{status.st_size} {times[0]} {times[1]}"
+
+
+def changed(known: Mapping[str, KnownFile], absolute: Callable[[str], str]) -> list[str]:
+    """Those of the ``known`` files that hold something else now, or are gone."""
+    found = []
+    for file, (_, digest, stamp) in known.items():
+        path = Path(absolute(file))
+        if (not stamp or stamp_of(path) != stamp) and digest_of(path) != digest:
+            found.append(file)
+    return found
+
+
+def with_dependents(
+    modules: Collection[str], known: Iterable[str], read: Callable[[str], str | None]
+) -> set[str]:
+    """Modules of tests that changed, and the test files that name one of them, and so on.
+
+    Args:
+        modules: That changed.
+        known: All test files.
+        read: The text of a file.
+    """
+    texts = {file: read(file) or "" for file in known} if modules else {}
+    found, pending = set(modules), list(modules)
+    while pending:
+        stem = Path(pending.pop()).stem
+        word = re.compile(rf"\b{re.escape(stem)}\b")
+        named = {file for file, text in texts.items() if stem in text and word.search(text)}
+        pending += named - found
+        found |= named
+    return found

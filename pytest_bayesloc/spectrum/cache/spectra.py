@@ -1,0 +1,361 @@
+"""Rows of tests from run to run: which of them still hold, and what is new."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import zlib
+from array import array
+from contextlib import suppress
+from functools import cache, cached_property
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from pytest_bayesloc.domain.clock import time_ns
+from pytest_bayesloc.spectrum.cache.files import (
+    changed,
+    digest_of,
+    stamp_of,
+    with_dependents,
+    written_ns,
+)
+from pytest_bayesloc.spectrum.cache.names import known_as
+from pytest_bayesloc.spectrum.cache.store import KnownFile, reading, writing
+from pytest_bayesloc.spectrum.cache.traced import START_UP, order_of, outcome_of, traced_in
+from pytest_bayesloc.spectrum.collectors.base import Footprint, Row, Seen
+from pytest_bayesloc.spectrum.source_filter import FileKind
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+    from pytest_bayesloc.spectrum.cache.store import Tables
+    from pytest_bayesloc.spectrum.cache.traced import Traced
+    from pytest_bayesloc.spectrum.recorded import Recorded
+    from pytest_bayesloc.spectrum.sources import Sources
+
+CODE, MODULE, HELPER = "code", "module", "helper"
+
+
+class Held(NamedTuple):
+    """What is still true of a cache.
+
+    Attributes:
+        run: The run that wrote it last; empty: there is none.
+        files: The files that the rows stand on, as they were.
+        changed: Those that hold something else now.
+        stale: Test files of which no row holds.
+        moved: Footprints in edited files: where they are now, or None.
+        imports: The imports that were recorded.
+        order: The options of the run that recorded them, and the imports in their order: a module's
+            body is executed by the first test module that imports it, whoever that is.
+        begun_ns: No row is older.
+    """
+
+    run: str = ""
+    files: Mapping[str, KnownFile] = {}
+    changed: Collection[str] = ()
+    stale: Collection[str] = ()
+    moved: Mapping[int, Footprint | None] = {}
+    imports: Collection[str] = ()
+    order: Sequence[str] = ()
+    begun_ns: int = 0
+
+
+NOTHING = Held()
+
+
+class SpectrumCache:
+    """The rows of earlier runs. Where anything is in doubt, there is none.
+
+    A row holds while the test's own file is the same, and all functions that it ran; while the
+    bodies of all modules and classes are, and everything that an import executed; and while
+    nothing else changed that helps tests, such as conftest files.
+
+    Args:
+        path: Its file; None: nothing is kept.
+        sources: The project's files as they are now.
+    """
+
+    def __init__(self, path: Path | None, sources: Sources) -> None:
+        self._path = path
+        self._sources = sources
+        self._started_ns = time_ns()
+        self._voided = False
+        self._found = ""  # the run that wrote it last
+        self._outside: set[str] = set()
+        #: The options that tests run with.
+        self.variant = ""
+        self._n_imports = 0
+
+    @cached_property
+    def _read(self) -> Held:
+        if self._path is not None:
+            with suppress(sqlite3.Error, ValueError, zlib.error), reading(self._path) as tables:
+                if tables is not None:
+                    return self._held(tables)
+        return NOTHING
+
+    @property
+    def _now(self) -> Held:
+        return NOTHING if self._voided else self._read
+
+    def _held(self, tables: Tables) -> Held:
+        self._found = tables.meta("run")
+        files = tables.files()
+        edited = changed(files, self._sources.files.absolute)
+        kinds = {kind: [f for f in edited if files[f].kind == kind] for kind in (CODE, MODULE)}
+        tests = [f for f, known in files.items() if known.kind != CODE and f.endswith(".py")]
+        stale = with_dependents(kinds[MODULE], tests, self._sources.read)
+        moved = self._moved(tables, kinds[CODE])
+        is_helped = any(files[f].kind == HELPER for f in (*edited, *stale))
+        if is_helped or moved is None:
+            return NOTHING
+        gone = frozenset(number for number, now in moved.items() if now is None)
+        imports = tables.imports()
+        if not all(gone.isdisjoint(row) for row in imports.values()):
+            return NOTHING  # what a function did at import, any test may have used
+        return Held(
+            run=self._found,
+            files=files,
+            changed=edited,
+            stale=stale.union(kinds[CODE]),  # of which the tests are doctests
+            moved=moved,
+            imports=imports.keys(),
+            order=json.loads(tables.meta("order") or "[]"),
+            begun_ns=int(tables.meta("begun_ns")),
+        )
+
+    def _moved(
+        self, tables: Tables, edited: Collection[str]
+    ) -> Mapping[int, Footprint | None] | None:
+        """Where the footprints in ``edited`` are now; None if a body is not the same."""
+        moved: dict[int, Footprint | None] = {}
+        if edited:
+            from pytest_bayesloc.spectrum.cache.lines import followed, kept_lines
+        for file in edited:
+            footprints, text = tables.footprints(file), self._sources.read(file)
+            executed = {line for footprint in footprints.values() for line in footprint.lines}
+            lines = None if text is None else kept_lines(tables.text(file), text, executed)
+            if lines is None:
+                return None
+            for number, footprint in footprints.items():
+                moved[number] = followed(footprint, lines)
+        return moved
+
+    # -- before and while tests are collected
+
+    def is_complete(self) -> bool:
+        """Whether nothing changed, so that importing need not be traced again."""
+        return START_UP in self._now.imports and not self._now.changed
+
+    def knows_import(self, path: str) -> bool:
+        """Whether what importing the test module ``path`` executes need not be traced.
+
+        To be asked in the order of the imports, of each until one has to be.
+        """
+        self._n_imports += 1
+        n, order = self._n_imports, self._now.order
+        is_next = order[:1] == [self.variant] and order[n : n + 1] == [path]
+        return is_next and self.is_complete() and path in self._now.imports
+
+    def settle(self, imported: Iterable[str], node_ids: Collection[str]) -> dict[str, str]:
+        """The tests that need not be traced, once all are collected, and what they are known as.
+
+        None where a file is in use that was made since, such as a new conftest file.
+
+        Args:
+            imported: The files of all modules, absolute.
+            node_ids: The tests that were collected.
+        """
+        if self._path is None:
+            return {}
+        files = self._sources.files
+        own = {files.relative(name) for name in imported if not files.is_installed(name)}
+        self._outside = {n for n in own if files.kind(files.absolute(n)) is FileKind.FOREIGN}
+        collected = {node_id.partition("::")[0] for node_id in node_ids}
+        unknown = own.difference(self._now.files, collected) if self._now.run else ()
+        began = self._now.begun_ns
+        self._voided = any(written_ns(Path(files.absolute(file))) > began for file in unknown)
+        return known_as(node_ids, self.outcomes())
+
+    def outcomes(self) -> dict[str, str]:
+        """The tests whose rows hold, and how they ended: ``passed``, ``failed``, or neither."""
+        if self._path is not None and self._now.run:
+            with suppress(sqlite3.Error), reading(self._path) as tables:
+                if tables is not None and tables.meta("run") == self._now.run:
+                    return dict(self._holding(tables))
+        return {}
+
+    def _holding(self, tables: Tables) -> Iterator[tuple[str, str]]:
+        stale, gone = self._now.stale, self._gone
+        spoilt = {
+            node_id
+            for node_id, row in (tables.test_rows(self.variant) if gone else ())
+            if not gone.isdisjoint(row)
+        }
+        for node_id, outcome in tables.tests(self.variant):
+            if node_id not in spoilt and node_id.partition("::")[0] not in stale:
+                yield node_id, outcome
+
+    @property
+    def _gone(self) -> frozenset[int]:
+        return frozenset(number for number, moved in self._now.moved.items() if moved is None)
+
+    # -- when the run is over
+
+    def recall(self, recorded: Recorded) -> None:
+        """Add the rows of what was not traced in this run."""
+        if self._path is None or not recorded.cached or not self._now.run:
+            return
+        with suppress(sqlite3.Error), reading(self._path) as tables:
+            if tables is not None and tables.meta("run") == self._now.run:
+                self._recall(tables, recorded)
+
+    def _recall(self, tables: Tables, recorded: Recorded) -> None:
+        recorded.collector = recorded.collector or tables.meta("collector")
+        imports = tables.imports()
+        windows = {name: w for w, name in recorded.cached.items() if w not in recorded.imports}
+        rows = {
+            window: imports.get(name, array("I"))
+            for window, name in self._known_imports(recorded).items()
+        }
+        for node_id, row in tables.test_rows(self.variant):
+            if node_id in windows:
+                rows[windows[node_id]] = row
+        needed = frozenset[int]().union(*rows.values())
+        absolute = cache(self._sources.files.absolute)
+        numbers: dict[int, int] = {}
+        footprints: list[Footprint] = []
+        for number, found in tables.all_footprints():
+            footprint = self._now.moved.get(number, found)
+            if number in needed and footprint is not None:
+                numbers[number] = len(footprints)
+                footprints.append(footprint._replace(filename=absolute(footprint.filename)))
+        recalled = [
+            Row(window, array("I", [numbers[n] for n in row if n in numbers]))
+            for window, row in rows.items()
+        ]
+        recorded.add(Seen(footprints, recalled))
+
+    def _known_imports(self, recorded: Recorded) -> dict[int, str]:
+        """The windows of imports that were not watched, and that hold what they did when they were.
+
+        Where none was watched, as many as were imported in the same order.
+        """
+        known = {w: name for w, name in recorded.cached.items() if w in recorded.imports}
+        variant, *order = self._now.order or ("",)
+        present = iter(order_of(recorded, recorded.imports))
+        if variant == self.variant and all(name in present for name in order):
+            unwatched = recorded.unordered.difference(row.window for row in recorded.rows)
+            names = {START_UP, *order}.intersection(self._now.imports)
+            known.update(
+                (w, name)
+                for w, name in recorded.imports.items()
+                if w in unwatched and name in names
+            )
+        return known
+
+    def has_news(self, recorded: Recorded) -> bool:
+        """Whether this run traced anything that may be kept."""
+        n_windows = len(recorded.windows_of) + len(recorded.imports.keys() - recorded.unordered)
+        has_run = bool(recorded.verdicts or recorded.excused) and bool(recorded.collector)
+        has_news = has_run and n_windows > len(recorded.cached) and not recorded.is_broken
+        return self._path is not None and has_news
+
+    def keep(self, recorded: Recorded, in_use: Mapping[str, Path]) -> None:
+        """Note what was traced in this run; nothing where files were written meanwhile.
+
+        Args:
+            recorded: What was seen.
+            in_use: The project's files that were imported, and what helps tests.
+
+        Raises:
+            sqlite3.Error: If the file can't be written.
+        """
+        if self._path is None:
+            return
+        traced = traced_in(recorded)
+        files = self._known_now(traced, in_use)
+        if files is None:
+            return
+        with writing(self._path) as tables:
+            if tables.meta("run") != self._found:
+                return  # another run was faster
+            if not self._now.run:
+                tables.clear()
+                tables.set_meta("begun_ns", str(self._started_ns))
+            self._follow(tables)
+            for path, known in files.items():
+                text = self._sources.read(path) if known.kind == CODE else None
+                tables.set_file(path, known, text)
+            self._write(tables, recorded, traced)
+            if traced.imports:
+                ordered = recorded.imports.keys() - recorded.unordered
+                tables.set_meta("order", json.dumps([self.variant, *order_of(recorded, ordered)]))
+            tables.set_meta("collector", recorded.collector)
+            tables.set_meta("run", os.urandom(8).hex())
+
+    def _known_now(self, traced: Traced, in_use: Mapping[str, Path]) -> dict[str, KnownFile] | None:
+        """The files to note as they are; None if one of them was written during the run."""
+        files, now = self._sources.files, self._now
+        collected = {name.partition("::")[0] for name in (*traced.tests, *traced.imports)}
+        collected.discard(START_UP)
+        used = map(files.relative, traced.filenames)
+        names = {*collected, *used, *now.changed, *self._outside}
+        paths = {name: Path(files.absolute(name)) for name in names} | dict(in_use)
+        found = {}
+        for name, path in paths.items():
+            if written_ns(path) > self._started_ns:
+                return None
+            known = now.files.get(name)
+            if known is None:
+                is_code = files.is_code(str(path))
+                kind = CODE if is_code else MODULE if name in collected else HELPER
+            else:
+                kind = MODULE if known.kind == HELPER and name in collected else known.kind
+                if name not in now.changed and kind == known.kind and known.stamp:
+                    continue
+            found[name] = KnownFile(kind, digest_of(path), stamp_of(path))
+        return found
+
+    def _follow(self, tables: Tables) -> None:
+        """Bring what the file holds up to the project as it is."""
+        now = self._now
+        tables.move_footprints(now.moved)
+        gone = self._gone
+        if gone or now.stale:
+            for variant in tables.variants():
+                old = {
+                    node_id
+                    for node_id, row in tables.test_rows(variant)
+                    if node_id.partition("::")[0] in now.stale or not gone.isdisjoint(row)
+                }
+                tables.remove_tests(variant, old)
+            tables.remove_imports(now.stale)
+
+    def _write(self, tables: Tables, recorded: Recorded, traced: Traced) -> None:
+        relative = self._sources.files.relative
+        used = sorted(traced.used)
+        footprints = [
+            footprint._replace(filename=relative(footprint.filename))
+            for footprint in map(recorded.footprints.__getitem__, used)
+        ]
+        known = {
+            footprint: number
+            for path in {footprint.filename for footprint in footprints}
+            for number, footprint in tables.footprints(path).items()
+        }
+        new = [footprint for footprint in dict.fromkeys(footprints) if footprint not in known]
+        known.update(zip(new, tables.add_footprints(new), strict=True))
+        numbers = {i: known[footprint] for i, footprint in zip(used, footprints, strict=True)}
+
+        def row(own: Iterable[Iterable[int]]) -> array[int]:
+            return array("I", sorted({numbers[i] for i in chain.from_iterable(own)}))
+
+        tables.set_tests(
+            (node_id, self.variant, outcome_of(recorded, node_id), row(own))
+            for node_id, own in traced.tests.items()
+        )
+        tables.set_imports({path: row(own) for path, own in traced.imports.items()})

@@ -1,0 +1,1 @@
+"""One way a file to see which lines are executed."""

@@ -1,0 +1,126 @@
+"""What child processes execute, where coverage.py measures them (``patch = subprocess``).
+
+Each of them writes a data file as it ends, next to that of the run, which combines them at its own
+end. One that appears while a test runs is that test's, since tests run one at a time. Only copies
+are opened: coverage.py would write to a file that is not whole yet.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from array import array
+from contextlib import suppress
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.spectrum.collectors.base import CHILD_PROCESS, Footprint, Row, Seen
+from pytest_bayesloc.spectrum.collectors.coverage_config import texts
+from pytest_bayesloc.spectrum.collectors.coverage_py import BLOCK
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_bayesloc.spectrum.collectors.base import Collector
+
+
+def data_file() -> str:
+    """What the names of child processes' data files begin with, absolute; empty: there are none.
+
+    To be asked before a collector of ours starts, which may be a coverage.py, too.
+    """
+    if "coverage" not in sys.modules:
+        return ""
+    from coverage import Coverage
+
+    outer = Coverage.current()
+    if outer is None:
+        return ""
+    with suppress(Exception):  # before coverage.py 7.10 there is no such option
+        if "subprocess" in texts(outer.get_option("run:patch")):
+            return os.path.abspath(f"{outer.get_option('run:data_file')}.")  # noqa: PTH100 - it need not exist
+    return ""
+
+
+class WithChildProcesses:
+    """A collector that also sees child processes.
+
+    Args:
+        collector: Sees this one.
+        begin: What the names of their data files begin with, absolute.
+        traced: Whether a file is under test.
+    """
+
+    def __init__(self, collector: Collector, begin: str, traced: Callable[[str], bool]) -> None:
+        self.name = collector.name
+        self.early = collector.early
+        self._collector = collector
+        self._traced = traced
+        self._window: int | None = None
+        self._begin = Path(begin)
+        self._known: set[str] | None = None  # data files; None: not looked yet
+        self._rows: list[tuple[int, list[Footprint]]] = []
+
+    def start(self) -> bool:
+        """Begin; False where the collector can't."""
+        return self._collector.start()
+
+    def switch(self, window: int | None) -> None:
+        """Credit what ended since to the window before."""
+        self._credit(window)
+        self._collector.switch(window)
+
+    def rest(self) -> None:
+        """As the collector does."""
+        self._credit(None)
+        self._collector.rest()
+
+    def stop(self) -> None:
+        """End."""
+        self._credit(None)
+        self._collector.stop()
+
+    def seen(self) -> Seen:
+        """What was executed, here and there."""
+        seen = self._collector.seen()
+        n_here = len(seen.footprints)
+        there: dict[Footprint, int] = {}
+        rows = [
+            Row(window, array("I", [there.setdefault(f, n_here + len(there)) for f in footprints]))
+            for window, footprints in self._rows
+        ]
+        return Seen([*seen.footprints, *there], [*seen.rows, *rows], seen.spoilt)
+
+    def _credit(self, window: int | None) -> None:
+        """Credit what ended since to the window before, and open ``window``."""
+        if window != self._window:
+            self._look()
+            self._window = window
+
+    def _look(self) -> None:
+        """Read the data files that are new."""
+        folder, begin = self._begin.parent, self._begin.name
+        with suppress(OSError):
+            found = {name for name in os.listdir(folder) if name.startswith(begin)}  # noqa: PTH208
+            before, self._known = self._known, found
+            if self._window is not None and before is not None:  # a run that died left some
+                for name in sorted(found - before):
+                    self._rows.append((self._window, self._read(folder / name)))
+
+    def _read(self, file: Path) -> list[Footprint]:
+        """The lines of one data file; none where it is not whole."""
+        from coverage import CoverageData
+
+        with tempfile.TemporaryDirectory(prefix="bayesloc-") as folder, suppress(Exception):
+            data = CoverageData(basename=shutil.copy(file, folder))
+            data.read()
+            return [
+                Footprint(path, 0, CHILD_PROCESS, tuple(block))
+                for name in sorted(data.measured_files())
+                if self._traced(path := os.path.abspath(name))  # noqa: PTH100 - as coverage.py does
+                for _, block in groupby(sorted(data.lines(name) or ()), lambda n: n // BLOCK)
+            ]
+        return []

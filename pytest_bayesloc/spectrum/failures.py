@@ -1,0 +1,144 @@
+"""Plain values of a failure, read off a live exception without running code of the project."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_bayesloc.spectrum.collectors.base import code_name
+from pytest_bayesloc.spectrum.source_filter import FileKind
+
+if TYPE_CHECKING:
+    from types import CodeType, TracebackType
+
+    import pytest
+
+    from pytest_bayesloc.spectrum.source_filter import SourceFilter
+
+MESSAGE_LIMIT = 2000
+FRAME_LIMIT = 200
+CHAIN_LIMIT = 5
+
+# What travels from a worker to the controller: JSON values only.
+RawFailure = dict[str, Any]
+RawCode = tuple[str, int, str]
+
+
+def describe(error: BaseException, files: SourceFilter, *, node_id: str, phase: str) -> RawFailure:
+    """A failure as JSON values; of a group of exceptions, the first one's traceback is followed."""
+    chain = _chain(error)
+    return {
+        "node_id": node_id,
+        "phase": phase,
+        "exc_type": type(error).__name__,
+        "message": _message(error),
+        "frames": _frames(error.__traceback__, files),
+        "cause_frames": [_frames(cause.__traceback__, files) for cause in chain],
+        "syntax_error": _syntax_error(error, files),
+        "test_code": [],
+    }
+
+
+def without_exception(node_id: str, phase: str, text: str) -> RawFailure:
+    """A failure that has no exception: a strict xpass, or one that another plugin made up."""
+    return {
+        "node_id": node_id,
+        "phase": phase,
+        "exc_type": "XPASS" if "XPASS" in text else "Failed",
+        "message": text[:MESSAGE_LIMIT],
+        "frames": [],
+        "cause_frames": [],
+        "syntax_error": None,
+        "test_code": [],
+    }
+
+
+def test_code(item: pytest.Item, files: SourceFilter) -> list[RawCode]:
+    """The code of the test function, then of the project's fixtures that it uses."""
+    functions = [getattr(item, "function", None)]
+    info = getattr(item, "_fixtureinfo", None)  # no public way leads to fixture functions
+    for definitions in getattr(info, "name2fixturedefs", {}).values():
+        functions.extend(getattr(definition, "func", None) for definition in definitions[-1:])
+    codes = (_code_of(function) for function in functions)
+    return [_raw_code(code, files) for code in codes if code is not None and _in_app(code, files)]
+
+
+def files_of(raw: RawFailure) -> set[str]:
+    """The files that a failure speaks of, relative to rootdir."""
+    chain = [raw["frames"], *raw["cause_frames"]]
+    named = {str(frame["file"]) for frames in chain for frame in frames if frame["in_app"]}
+    syntax = raw["syntax_error"]
+    return named if syntax is None else {*named, str(syntax[0])}
+
+
+def _chain(error: BaseException) -> list[BaseException]:
+    chain: list[BaseException] = []
+    current = _follower(error)
+    # Compared by identity: ``__eq__`` and ``__bool__`` of the project may do anything.
+    while current is not None and all(current is not known for known in (error, *chain)):
+        chain.append(current)
+        current = _follower(current) if len(chain) < CHAIN_LIMIT else None
+    return chain
+
+
+def _follower(error: BaseException) -> BaseException | None:
+    """Where the story of ``error`` goes on: in the first of a group, its cause or its context."""
+    try:
+        inner = getattr(error, "exceptions", None)
+    except Exception:  # noqa: BLE001 - ``__getattr__`` of the project may do anything
+        inner = None
+    if isinstance(inner, tuple) and inner and isinstance(inner[0], BaseException):
+        return inner[0]
+    if error.__cause__ is not None or error.__suppress_context__:
+        return error.__cause__
+    return error.__context__
+
+
+def _message(error: BaseException) -> str:
+    try:
+        return str(error)[:MESSAGE_LIMIT]
+    except BaseException:  # noqa: BLE001 - ``__str__`` of the project may do anything
+        return ""
+
+
+def _frames(trace: TracebackType | None, files: SourceFilter) -> list[dict[str, Any]]:
+    frames = []
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        kind = files.kind(code.co_filename)
+        frames.append(
+            {
+                "file": files.relative(code.co_filename),
+                "line": trace.tb_lineno or code.co_firstlineno,
+                "name": code_name(code),
+                "first_line": code.co_firstlineno,
+                "in_app": kind is not FileKind.FOREIGN,
+                "is_test": kind is FileKind.TEST,
+            }
+        )
+        trace = trace.tb_next
+    return frames[-FRAME_LIMIT:]
+
+
+def _syntax_error(error: BaseException, files: SourceFilter) -> tuple[str, int] | None:
+    if not isinstance(error, SyntaxError) or not error.filename:
+        return None
+    return files.relative(str(Path(error.filename))), error.lineno or 1
+
+
+def _code_of(function: object) -> CodeType | None:
+    for _ in range(20):
+        inner = getattr(function, "__wrapped__", None)
+        if inner is None:
+            break
+        function = inner
+    function = getattr(function, "__func__", function)
+    return getattr(function, "__code__", None)
+
+
+def _in_app(code: CodeType, files: SourceFilter) -> bool:
+    return files.kind(code.co_filename) is not FileKind.FOREIGN
+
+
+def _raw_code(code: CodeType, files: SourceFilter) -> RawCode:
+    return files.relative(code.co_filename), code.co_firstlineno, code_name(code)

@@ -1,0 +1,264 @@
+"""Which mutants of a function are proposed, in which order, and what trying them tells."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias
+
+import pytest
+
+from pytest_bayesloc.domain.evidence import Outcome
+from pytest_bayesloc.domain.inspection import Effect, InspectionPatch, Verdict
+from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.source import SourceMap
+from pytest_bayesloc.domain.spectrum import Spectrum
+from pytest_bayesloc.fixes.edits.mutants import propose
+from pytest_bayesloc.inspection.strategies.mutants import MAX_MUTANTS, MIN_CONCLUSIVE, Mutants
+from pytest_bayesloc.inspection.strategy import Bench
+from pytest_bayesloc.ranking.belief import MODELS
+from pytest_bayesloc.ranking.case import Case
+from pytest_bayesloc.ranking.neighbours import Neighbourhood
+from tests.fakes.runner import FAILED, PASSED, FakeRunner, as_port
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from pytest_bayesloc.domain.inspection import TestRun
+    from pytest_bayesloc.ranking.finding import Finding
+
+TEXT = """\
+def clamp(x, low, high):
+    if x < low:
+        return low
+    return high if x > high else x
+
+class Box:
+    size = 1 < 2
+"""
+SOURCE = SourceMap(TEXT, "m.py")
+MODULE, CLAMP, BOX = SOURCE.units
+
+
+def proposed(scores: Mapping[int, float]) -> list[InspectionPatch]:
+    return list(propose(SOURCE, CLAMP, scores))
+
+
+def test_only_lines_that_failing_tests_executed_are_edited() -> None:
+    assert {patch.line for patch in proposed({2: 0.0, 4: 0.5})} == {4}
+    assert proposed({}) == []
+
+
+def test_most_suspicious_line_is_edited_first() -> None:
+    lines = [patch.line for patch in proposed({2: 0.5, 3: 0.7, 4: 0.6})]
+
+    assert lines == sorted(lines, key=[3, 4, 2].index)
+    assert set(lines) == {2, 3, 4}
+
+
+def test_operators_take_turns_on_equally_suspicious_lines() -> None:
+    operators = [patch.words.partition(",")[0] for patch in proposed({2: 0.5, 3: 0.5, 4: 0.5})]
+
+    first = operators[: len(set(operators))]
+    assert len(set(first)) == len(first) > 3
+
+
+def test_no_text_is_proposed_twice_and_none_is_the_original() -> None:
+    texts = [patch.patched for patch in proposed({2: 1.0, 3: 1.0, 4: 1.0})]
+
+    assert len(set(texts)) == len(texts)
+    assert TEXT not in texts
+
+
+def test_mutant_changes_the_body_of_its_function_alone() -> None:
+    for patch in proposed({2: 1.0, 3: 1.0, 4: 1.0}):
+        after = SourceMap(patch.patched, "m.py").units
+        assert patch.patched.startswith("def clamp(x, low, high):\n")
+        assert patch.patched.endswith("class Box:\n    size = 1 < 2\n")
+        assert [u.location.qualname for u in after] == ["<module>", "clamp", "Box"]
+        assert after[1].first_line == CLAMP.first_line
+
+
+@pytest.mark.parametrize("unit", [MODULE, BOX], ids=["module", "class"])
+def test_only_functions_have_mutants(unit: object) -> None:
+    assert list(propose(SOURCE, unit, {7: 1.0})) == []  # type: ignore[arg-type]
+
+
+# -- trying them
+
+TARGET = Location(file="m.py", start_line=1, end_line=9, qualname="f")
+
+
+def mutant(n: int, line: int = 1) -> InspectionPatch:
+    return InspectionPatch(
+        target=TARGET, kind="mutants", original="0\n", patched=f"{n}\n", line=line, words=f"m{n}"
+    )
+
+
+Going: TypeAlias = (
+    "dict[str, dict[str, TestRun]]"  # per mutant, the tests that go otherwise than usual
+)
+
+
+def case() -> Case:
+    spectrum = Spectrum(
+        tests=("f0", "f1", "p0", "p1"),
+        failing=0b0011,
+        passing=0b1100,
+        lines={TARGET: {1: 0b0111, 2: 0b1111}},
+    )
+    return Case(
+        failing=("f0", "f1"),
+        near=Neighbourhood(spectrum),
+        belief=MODELS["single-fault"]({TARGET: 1.0}),
+        model="single-fault",
+        errors={"f0": "E", "f1": "E"},
+    )
+
+
+def inspected(
+    going: Going, *mutants: InspectionPatch, n_swapped: int = 1
+) -> tuple[Finding, FakeRunner]:
+    def answer(patch: InspectionPatch | None, node_id: str) -> TestRun:
+        usual = replace(FAILED, error="E") if node_id.startswith("f") else PASSED
+        return going.get(patch.words if patch is not None else "", {}).get(node_id, usual)
+
+    def offered(target: Location, scores: Mapping[int, float]) -> Iterator[InspectionPatch]:
+        assert (target, set(scores)) == (TARGET, {1, 2})
+        yield from mutants
+
+    runner = FakeRunner(answer=answer, n_swapped=n_swapped)
+    bench = Bench(as_port(runner), lambda: 0.0, 60.0, case())
+    (finding,) = Mutants(offered).inspect(case(), TARGET, bench)
+    return finding, runner
+
+
+FIXED = {"f0": PASSED, "f1": PASSED}
+OTHERWISE: Going = {"m1": {"f0": replace(FAILED, error="F")}}
+ALL = tuple(mutant(n) for n in range(1, 6))
+
+
+def test_mutant_that_repairs_all_ends_the_search() -> None:
+    going: Going = {"m2": FIXED, "m3": FIXED}
+
+    finding, _ = inspected(going, *ALL)
+
+    assert finding.outcome is Outcome.MUTANT_REPAIRS
+    assert "(m2)" in finding.why
+    assert "+2" in finding.diff
+    assert [trial.words for trial in finding.trials] == ["m1", "m2"]
+
+
+def test_first_failing_test_is_tried_then_the_others_then_passing_ones_of_the_line() -> None:
+    going: Going = {"m2": {"f0": PASSED}, "m3": FIXED}
+
+    finding, runner = inspected(going, *ALL)
+
+    assert [names for _, names in runner.asked] == [
+        ("f0",),  # m1
+        *[("f0",), ("f1",)],  # m2
+        *[("f0",), ("f1",), ("p0",)],  # m3: p1 does not execute the line
+    ]
+    effects = [trial.effect for trial in finding.trials]
+    assert effects == [Effect.SAME_ERROR, Effect.REPAIRS_SOME, Effect.REPAIRS]
+    assert [trial.n_passed for trial in finding.trials] == [0, 1, 3]
+
+
+def test_mutant_that_breaks_what_passed_does_not_repair() -> None:
+    going: Going = {"m2": {**FIXED, "p0": FAILED}}
+
+    finding, _ = inspected(going, *ALL)
+
+    assert finding.outcome is Outcome.MUTANT_BREAKS_OTHERS
+    assert finding.tests.keys() == {"f0", "f1", "p0"}
+    assert len(finding.trials) == len(ALL)
+
+
+def test_mutants_that_only_change_the_error_turn_nothing_green() -> None:
+    finding, _ = inspected(OTHERWISE, *ALL)
+
+    assert finding.outcome is Outcome.NO_MUTANT_FLIPS
+    assert finding.why == "none of 5 small edits turned the failing tests green"
+
+
+def test_target_whose_mutants_change_nothing_does_not_matter() -> None:
+    finding, _ = inspected({}, *ALL)
+
+    assert finding.outcome is Outcome.NO_MUTANT_MATTERS
+    assert finding.why == (
+        "the tests fail in the same way whatever is edited in it (5 small edits)"
+    )
+
+
+def test_another_error_is_told_from_the_same() -> None:
+    finding, _ = inspected(OTHERWISE, *ALL)
+
+    effects = [trial.effect for trial in finding.trials[:2]]
+    assert effects == [Effect.OTHER_ERROR, Effect.SAME_ERROR]
+
+
+@pytest.mark.parametrize("verdict", [Verdict.TIMEOUT, Verdict.CRASH])
+def test_line_where_a_mutant_does_not_end_has_no_second_one(verdict: Verdict) -> None:
+    going: Going = {"m1": {"f0": replace(FAILED, verdict=verdict)}}
+
+    finding, _ = inspected(going, mutant(1), mutant(2), mutant(3, line=2), mutant(4))
+
+    assert [trial.words for trial in finding.trials] == ["m1", "m3"]
+
+
+def test_mutant_that_does_not_compile_spares_its_line() -> None:
+    going: Going = {"m1": {"f0": replace(FAILED, verdict=Verdict.NOT_RUN)}}
+
+    finding, _ = inspected(going, *ALL)
+
+    assert len(finding.trials) == len(ALL)
+    assert finding.outcome is Outcome.NO_MUTANT_MATTERS
+
+
+@pytest.mark.parametrize(
+    ("n", "outcome"),
+    [
+        (MIN_CONCLUSIVE - 1, Outcome.INCONCLUSIVE),
+        (MIN_CONCLUSIVE, Outcome.NO_MUTANT_MATTERS),
+    ],
+)
+def test_too_few_mutants_say_nothing(n: int, outcome: Outcome) -> None:
+    finding, _ = inspected({}, *ALL[:n])
+
+    assert finding.outcome is outcome
+
+
+def test_mutant_that_was_never_in_place_says_nothing() -> None:
+    finding, _ = inspected({"m1": FIXED}, *ALL, n_swapped=0)
+
+    assert finding.outcome is Outcome.INCONCLUSIVE
+    assert {trial.effect for trial in finding.trials} == {Effect.INCONCLUSIVE}
+
+
+def test_number_of_mutants_is_bounded_by_those_that_ran() -> None:
+    endless = {"f0": replace(FAILED, verdict=Verdict.TIMEOUT)}
+    many = [mutant(n) for n in range(100)] + [mutant(n, line=2) for n in range(100, 200)]
+
+    finding, _ = inspected({"m0": endless}, *many)
+
+    assert len(finding.trials) == MAX_MUTANTS
+    assert [trial.words for trial in finding.trials[:2]] == ["m0", "m100"]
+
+
+def test_nothing_is_found_without_mutants_or_time() -> None:
+    runner = FakeRunner()
+    none = Bench(as_port(runner), lambda: 0.0, 60.0, case())
+    late = Bench(as_port(runner), lambda: 0.0, 0.0, case())
+
+    assert Mutants(lambda *_: iter(())).inspect(case(), TARGET, none) == ()
+    assert Mutants(lambda *_: iter(ALL)).inspect(case(), TARGET, late) == ()
+    assert runner.asked == []
+
+
+def test_mutant_gets_a_little_more_time_than_the_tests_take() -> None:
+    runner = FakeRunner()
+    bench = Bench(as_port(runner), lambda: 0.0, 600.0, case())
+    bench.usual_s = 0.2
+
+    Mutants(lambda *_: iter(ALL)).inspect(case(), TARGET, bench)
+
+    assert max(runner.limits) == pytest.approx(2.5)

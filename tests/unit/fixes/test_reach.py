@@ -1,0 +1,107 @@
+"""What leads out of the process through functions of the project."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_bayesloc.domain.source import SourceMap
+from pytest_bayesloc.fixes.reach import Reach
+
+if TYPE_CHECKING:
+    from pytest_bayesloc.spectrum.sources import Sources
+
+STORE = """
+import shutil
+
+def wipe(folder):
+    shutil.rmtree(folder)
+
+def tidy(folder):
+    wipe(folder)
+
+class Store:
+    def drop(self):
+        self.empty()
+
+    def empty(self):
+        tidy(self.folder)
+
+    def set(self):
+        self.empty()
+
+def count(names):
+    return len(names)
+"""
+OTHER = """
+def again(store):
+    store.drop()
+    again(store)
+"""
+
+
+FILES = {"store.py": STORE, "other.py": OTHER}
+
+
+class Texts:
+    """Of files that are not on any disk."""
+
+    def read(self, file: str) -> str | None:
+        return FILES.get(file)
+
+    def map(self, file: str) -> SourceMap:
+        return SourceMap(FILES[file], file)
+
+
+def reach(*never_edited: str) -> Reach:
+    texts: Sources = Texts()  # type: ignore[assignment]  # all of it that is asked
+    return Reach(sorted(FILES), texts, never_edited)
+
+
+@pytest.mark.parametrize(
+    ("name", "leads"),
+    [
+        ("wipe", True),
+        ("tidy", True),
+        ("drop", True),
+        ("Store", True),
+        ("again", True),
+        ("count", False),
+        ("nobody", False),
+    ],
+)
+def test_calls_are_followed_by_name(name: str, *, leads: bool) -> None:
+    assert reach().reaches(name) is leads
+
+
+def test_what_the_user_names_leads_out() -> None:
+    assert reach("len").reaches("count")
+
+
+def test_only_what_is_new_counts() -> None:
+    before = "def f(folder):\n    tidy(folder)\n"
+
+    assert reach().new_in(before, before + "    return count(folder)\n") == ""
+    assert reach().new_in(before, before + "    return map(wipe, folder)\n") == "wipe"
+
+
+@pytest.mark.parametrize(
+    ("module", "leads"),
+    [
+        ("x = 1\n", False),
+        ("from store import set\n", True),
+        ("from store import *\n", True),
+        ("def f(set):\n    return set\n", True),
+        ("class A:\n    def set(self):\n        pass\n", True),
+        ("def (", True),
+        ("", True),
+    ],
+)
+def test_a_built_in_leads_nowhere_where_nothing_else_has_its_name(
+    module: str, *, leads: bool
+) -> None:
+    before, after = "def f(x):\n    return x\n", "def f(x):\n    return set(x)\n"
+
+    assert bool(reach().new_in(before, after, module)) is leads
+    assert reach().new_in(before, after.replace("set(x)", "x.set()"), "x = 1\n")

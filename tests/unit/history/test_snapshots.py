@@ -1,0 +1,358 @@
+"""What is kept of green runs, and what is not."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_bayesloc.domain.errors import StoreError
+from pytest_bayesloc.history.snapshots import N_SNAPSHOTS, GreenMemory
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+LATER = 1 << 62  # a run that began after every file was written
+
+
+class Folder:
+    """A project whose files are written one by one, each later than the one before."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.store = root / "green.sqlite"
+        self.memory = GreenMemory(self.store)
+        self.files: dict[str, Path] = {}
+        self._now_ns = 10**18
+
+    def write(self, name: str, data: str | bytes) -> Folder:
+        path = self.root / name
+        path.write_bytes(data.encode() if isinstance(data, str) else data)
+        self._now_ns += 10**9
+        os.utime(path, ns=(self._now_ns, self._now_ns))
+        self.files[name] = path
+        return self
+
+    def passes(self, *tests: str) -> Folder:
+        self.memory.remember(tests, [], self.files, LATER)
+        return self
+
+    def texts(self, *failing: str) -> Mapping[str, str] | None:
+        (green,) = self.memory.last_greens([failing])
+        return None if green is None else green.texts
+
+    def count(self, table: str) -> int:
+        with closing(sqlite3.connect(self.store)) as db:
+            n: int = db.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+            return n
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Folder:
+    return Folder(tmp_path).write("a.py", "A = 1\n").write("b.py", "B = 1\n")
+
+
+def test_texts_are_given_back_as_they_were(folder: Folder) -> None:
+    folder.passes("t::1").write("a.py", "A = 2\n")
+
+    (green,) = folder.memory.last_greens([["t::1"]])
+
+    assert green is not None
+    assert green.texts == {"a.py": "A = 1\n", "b.py": "B = 1\n"}
+    assert green.passed == {"t::1"}
+
+
+def test_nothing_is_known_of_a_test_that_never_passed(folder: Folder) -> None:
+    assert folder.texts("t::1") is None
+    assert not folder.store.exists()
+    assert folder.passes("t::1").texts("t::2") is None
+
+
+def test_test_keeps_its_own_last_snapshot(folder: Folder) -> None:
+    folder.passes("t::1", "t::2").write("a.py", "A = 2\n").passes("t::2")
+
+    assert (folder.texts("t::1") or {})["a.py"] == "A = 1\n"
+    assert (folder.texts("t::2") or {})["a.py"] == "A = 2\n"
+
+
+def test_snapshot_of_most_of_the_tests_is_the_one_given(folder: Folder) -> None:
+    folder.passes("t::1", "t::2", "t::3").write("a.py", "A = 2\n").passes("t::3")
+
+    (green,) = folder.memory.last_greens([["t::3", "t::1", "t::2", "t::never"]])
+
+    assert green is not None
+    assert green.texts["a.py"] == "A = 1\n"
+    assert green.passed == {"t::1", "t::2"}
+
+
+def test_of_two_equally_shared_snapshots_the_younger_is_given(folder: Folder) -> None:
+    folder.passes("t::1").write("a.py", "A = 2\n").passes("t::2")
+
+    assert (folder.texts("t::1", "t::2") or {})["a.py"] == "A = 2\n"
+
+
+def test_groups_of_tests_have_each_their_snapshot(folder: Folder) -> None:
+    folder.passes("t::1", "t::2", "t::3").write("a.py", "A = 2\n").passes("t::3")
+
+    first, unknown, other, same = folder.memory.last_greens(
+        [["t::1"], ["t::never"], ["t::3"], ["t::2"]]
+    )
+
+    assert unknown is None
+    assert first is not None
+    assert other is not None
+    assert same is not None
+    assert (first.texts["a.py"], other.texts["a.py"]) == ("A = 1\n", "A = 2\n")
+    assert same.texts is first.texts
+    assert same.passed == {"t::2"}
+
+
+def test_file_that_can_not_be_collected_stands_for_its_tests(folder: Folder) -> None:
+    folder.passes("t.py::1", "t.py::2", "tt.py::3").write("a.py", "A = 2\n").passes("t.py::2")
+    folder.write("a.py", "A = 3\n").passes("t.py::1", "t.pyx::1", "t.p::1")
+
+    assert (folder.texts("tt.py") or {})["a.py"] == "A = 1\n"
+    assert (folder.texts("t.py") or {})["a.py"] == "A = 3\n"
+    assert folder.texts("t") is None
+
+
+def test_unchanged_file_is_not_read_again(folder: Folder) -> None:
+    folder.passes("t::1")
+    stat = folder.files["a.py"].stat()
+    folder.files["a.py"].write_text("X = 1\n", encoding="utf-8")  # as long, and as old
+    os.utime(folder.files["a.py"], ns=(stat.st_mtime_ns, stat.st_mtime_ns))
+
+    assert (folder.passes("t::2").texts("t::2") or {})["a.py"] == "A = 1\n"
+
+
+def test_run_that_changes_nothing_writes_nothing(folder: Folder) -> None:
+    folder.passes("t::1", "t::2")
+    before = folder.store.read_bytes()
+
+    assert folder.passes("t::2", "t::1").store.read_bytes() == before
+
+
+def test_nothing_is_noted_if_a_file_was_written_during_the_run(folder: Folder) -> None:
+    started_ns = folder.files["b.py"].stat().st_mtime_ns - 1
+
+    folder.memory.remember(["t::1"], [], folder.files, started_ns)
+    assert folder.texts("t::1") is None
+    folder.memory.remember(["t::1"], [], folder.files, started_ns + 1)
+    assert folder.texts("t::1") is not None
+
+
+@pytest.mark.parametrize("no", ["tests", "files"])
+def test_nothing_is_made_if_there_is_nothing_to_note(folder: Folder, no: str) -> None:
+    files = {} if no == "files" else folder.files
+
+    folder.memory.remember([] if no == "tests" else ["t::1"], [], files, LATER)
+
+    assert not folder.store.exists()
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (b"A = 1\r\nB = 2\rC = 3\n", "A = 1\nB = 2\nC = 3\n"),
+        (b"\xef\xbb\xbfA = 1\n", "A = 1\n"),
+        ("# coding: latin-1\nA = 'é'\n".encode("latin-1"), "# coding: latin-1\nA = 'é'\n"),
+        ("# coding: latin-1\nA = 'é'\n".encode(), "# coding: latin-1\nA = 'Ã©'\n"),
+        ("A = '\x0c\u2028😀'".encode(), "A = '\x0c\u2028😀'"),
+        (b"", ""),
+    ],
+    ids=["line ends", "mark", "latin-1", "mistaken", "odd", "empty"],
+)
+def test_text_is_what_python_reads(folder: Folder, data: bytes, text: str) -> None:
+    assert (folder.write("c.py", data).passes("t::1").texts("t::1") or {})["c.py"] == text
+
+
+@pytest.mark.parametrize(
+    "data", [b"A = '\xe9'\n", b"# coding: no-such\n", b"# coding: utf-16\nA\n", b"\xff\xfe"]
+)
+def test_file_that_is_no_text_is_left_out(folder: Folder, data: bytes) -> None:
+    found = folder.write("c.py", data).passes("t::1").texts("t::1")
+
+    assert found is not None
+    assert found.keys() == {"a.py", "b.py"}
+
+
+def test_file_that_is_gone_is_left_out(folder: Folder) -> None:
+    folder.passes("t::1").files["a.py"].unlink()
+
+    assert folder.passes("t::1").texts("t::1") == {"b.py": "B = 1\n"}
+
+
+def test_names_that_no_database_takes_are_kept_in_another_spelling(folder: Folder) -> None:
+    folder.files["\udce9.py"] = folder.files["a.py"]
+
+    assert folder.passes("t::\ud800").texts("t::\ud800") is not None
+
+
+def test_snapshot_that_is_no_tests_last_one_is_dropped_with_its_texts(folder: Folder) -> None:
+    for n in range(5):
+        folder.write("a.py", f"A = {n}\n").passes("t::1")
+
+    assert (folder.count("snapshot"), folder.count("text"), folder.count("file")) == (1, 2, 2)
+
+
+def test_number_of_snapshots_is_bounded(folder: Folder) -> None:
+    for n in range(N_SNAPSHOTS + 5):
+        folder.write("a.py", f"A = {n}\n").passes(f"t::{n}")
+
+    assert folder.count("snapshot") == folder.count("passed") == N_SNAPSHOTS
+    assert folder.texts("t::4") is None
+    assert folder.texts("t::5") is not None
+
+
+def test_project_that_is_as_it_once_was_has_that_snapshot(folder: Folder) -> None:
+    folder.passes("t::1").write("a.py", "A = 2\n").passes("t::2")
+    folder.write("a.py", "A = 1\n").passes("t::3")
+
+    assert folder.count("snapshot") == 2
+    assert folder.texts("t::1") == folder.texts("t::3")
+
+
+# -- what goes wrong
+
+
+def damage(folder: Folder, how: str) -> None:
+    if how == "text":
+        folder.store.write_text("This is no database. " * 100, encoding="ascii")
+    elif how == "cut":
+        folder.passes("t::1")
+        folder.store.write_bytes(folder.store.read_bytes()[:5000])
+    elif how == "another's":
+        with closing(sqlite3.connect(folder.store)) as db:
+            db.execute("CREATE TABLE text (n)")
+    elif how == "newer":
+        folder.passes("t::1")
+        with closing(sqlite3.connect(folder.store)) as db:
+            db.execute("PRAGMA user_version = 99")
+    else:
+        folder.passes("t::1")
+        with closing(sqlite3.connect(folder.store)) as db, db:
+            db.execute("UPDATE text SET body = x'00'")
+
+
+@pytest.mark.parametrize("how", ["text", "cut", "another's", "newer"])
+def test_damaged_file_is_said_to_be_one_and_left_alone(folder: Folder, how: str) -> None:
+    damage(folder, how)
+    before = folder.store.read_bytes()
+
+    for _ in range(2):
+        with pytest.raises(StoreError, match="Remove the file if it is damaged") as error:
+            folder.passes("t::1")
+        assert error.value.slug == "green-memory"
+        with pytest.raises(StoreError):
+            folder.texts("t::1")
+    assert folder.store.read_bytes() == before
+    assert not folder.store.with_name("green.sqlite-journal").exists()
+
+
+def test_damaged_text_is_an_error_of_reading(folder: Folder) -> None:
+    damage(folder, "body")
+
+    with pytest.raises(StoreError, match=r"green\.sqlite can't be used"):
+        folder.texts("t::1")
+
+
+def test_last_run_is_the_red_one_until_the_test_passes_again(folder: Folder) -> None:
+    def last() -> Mapping[str, str]:
+        (run,) = folder.memory.last_runs([["t::1"]])
+        assert run is not None
+        return run.texts
+
+    folder.passes("t::1").write("a.py", "A = 2\n")
+    folder.memory.remember([], ["t::1"], folder.files, LATER)
+    red = last()
+    folder.write("a.py", "A = 3\n").passes("t::1")
+
+    assert red["a.py"] == "A = 2\n"
+    assert last()["a.py"] == "A = 3\n"
+    assert folder.memory.last_runs([["t::other"]]) == [None]
+
+
+def test_file_of_the_first_version_is_brought_up_to_date(folder: Folder) -> None:
+    folder.passes("t::1")
+    with closing(sqlite3.connect(folder.store)) as db, db:
+        db.execute("DROP TABLE failed")
+        db.execute("PRAGMA user_version = 1")
+
+    folder.memory.remember([], ["t::1"], folder.files, LATER)
+
+    assert folder.texts("t::1") is not None
+    assert folder.count("failed") == 1
+
+
+def test_version_of_a_newer_file_is_named(folder: Folder) -> None:
+    damage(folder, "newer")
+
+    with pytest.raises(StoreError, match="version 99, not 2"):
+        folder.texts("t::1")
+
+
+def test_empty_file_is_filled(folder: Folder) -> None:
+    folder.store.touch()
+
+    assert folder.texts("t::1") is None
+    assert folder.passes("t::1").texts("t::1") is not None
+
+
+@pytest.mark.parametrize("place", ["file", "missing"])
+def test_folder_that_can_not_be_written_is_an_error(folder: Folder, place: str) -> None:
+    inside = folder.root / "own"
+    if place == "file":
+        inside.touch()
+    memory = GreenMemory(inside / "green.sqlite")
+
+    assert memory.last_greens([["t::1"], ["t::2"]]) == [None, None]
+    with pytest.raises(StoreError):
+        memory.remember(["t::1"], [], folder.files, LATER)
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from pytest_bayesloc.history.snapshots import GreenMemory
+
+own, store, *files = sys.argv[1:]
+memory = GreenMemory(Path(store))
+for n in range(20):
+    memory.remember([f"t::{own}-{n}"], [], {Path(f).name: Path(f) for f in files}, 1 << 62)
+    assert memory.last_greens([[f"t::{own}-{n}"]]) != [None]
+"""
+
+
+def test_processes_that_write_at_once_lose_nothing(folder: Folder) -> None:
+    """They make the file together, too."""
+    files = [str(path) for path in folder.files.values()]
+    writers = [
+        subprocess.Popen([sys.executable, "-c", WRITER, own, str(folder.store), *files])
+        for own in ("a", "b", "c")
+    ]
+
+    assert [writer.wait(timeout=60) for writer in writers] == [0, 0, 0]
+    assert folder.count("passed") == 60
+    assert folder.count("snapshot") == 1
+
+
+def test_reader_waits_for_a_writer(folder: Folder) -> None:
+    folder.passes("t::1")
+    with closing(sqlite3.connect(folder.store, isolation_level=None)) as db:
+        db.execute("BEGIN IMMEDIATE")
+        db.execute("DELETE FROM passed")
+        reader = subprocess.Popen(
+            [sys.executable, "-c", WRITER, "r", str(folder.store), str(folder.files["a.py"])]
+        )
+        with pytest.raises(subprocess.TimeoutExpired):
+            reader.wait(timeout=1.0)
+        db.execute("ROLLBACK")
+
+    assert reader.wait(timeout=60) == 0
+    assert folder.texts("t::1") is not None

@@ -1,0 +1,190 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from math import log
+
+import pytest
+
+from pytest_bayesloc.domain.evidence import Evidence, Outcome
+from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.inspection.selection import (
+    Action,
+    Informative,
+    Limits,
+    Outlook,
+    Prospect,
+    Select,
+    greedy,
+    information,
+    stop_reason,
+)
+from pytest_bayesloc.ranking.belief import IndependentBelief, SingleFaultBelief
+
+
+def location(name: str, line: int = 1, *, is_test: bool = False) -> Location:
+    return Location(
+        file="shop/cart.py", start_line=line, end_line=line + 1, qualname=name, is_test=is_test
+    )
+
+
+ADD, TOTAL, TAX = location("add", 4), location("total", 12), location("tax", 20)
+TEST = location("test_add", is_test=True)
+
+LIMITS = Limits(threshold=0.9, budget_s=60.0, n_inspections=20)
+
+
+def actions(*targets: Location, kinds: str = "ab") -> list[Action]:
+    return [Action(target=target, kind=kind) for target in targets for kind in kinds]
+
+
+def test_greedy_choice_is_the_likeliest_location_in_its_first_way() -> None:
+    belief = SingleFaultBelief({ADD: 0.2, TOTAL: 0.5, TAX: 0.3})
+
+    assert greedy(belief, actions(ADD, TOTAL, TAX)) == Action(target=TOTAL, kind="a")
+
+
+def test_greedy_choice_breaks_a_tie_by_location() -> None:
+    assert greedy(SingleFaultBelief({TAX: 0.5, ADD: 0.5}), actions(TAX, ADD)) == Action(
+        target=ADD, kind="a"
+    )
+
+
+def test_difference_by_rounding_is_a_tie() -> None:
+    chosen = greedy(IndependentBelief({TAX: 0.3, ADD: 0.3 - 1e-14}), actions(TAX, ADD))
+
+    assert chosen == Action(target=ADD, kind="a")
+
+
+@pytest.mark.parametrize("select", [greedy, Informative({})])
+def test_nothing_is_chosen_of_nothing(select: Select) -> None:
+    assert select(SingleFaultBelief({TAX: 1.0}), []) is None
+
+
+SURE = Outlook(outcomes=((0.9, 0.1), (0.1, 0.9)), seconds=1.0)
+VAGUE = Outlook(outcomes=((0.6, 0.5), (0.4, 0.5)), seconds=1.0)
+
+
+def test_informative_choice_is_the_way_that_tells_more() -> None:
+    chosen = Informative({"a": VAGUE, "b": SURE})(IndependentBelief({ADD: 0.5}), actions(ADD))
+
+    assert chosen == Action(target=ADD, kind="b")
+
+
+def test_informative_choice_pays_for_its_seconds() -> None:
+    slow = replace(SURE, seconds=1000.0)
+    chosen = Informative({"a": VAGUE, "b": slow})(IndependentBelief({ADD: 0.5}), actions(ADD))
+
+    assert chosen == Action(target=ADD, kind="a")
+
+
+def test_informative_choice_prefers_the_doubtful_to_the_nearly_certain() -> None:
+    belief = SingleFaultBelief({ADD: 0.97, TAX: 0.03})
+
+    assert Informative({"a": SURE})(belief, actions(TAX, ADD, kinds="a")) == Action(
+        target=ADD, kind="a"
+    )
+    assert information(0.5, SURE.outcomes) > information(0.97, SURE.outcomes)
+
+
+def test_information_is_none_where_nothing_can_be_learned() -> None:
+    assert information(0.5, ((0.3, 0.3), (0.7, 0.7))) == 0.0
+    assert information(0.0, SURE.outcomes) == 0.0
+    assert information(1.0, SURE.outcomes) == 0.0
+
+
+def test_information_of_a_perfect_inspection_is_the_entropy() -> None:
+    assert information(0.25, ((1.0, 0.0), (0.0, 1.0))) == pytest.approx(
+        -0.25 * log(0.25) - 0.75 * log(0.75)
+    )
+
+
+def reason(
+    probabilities: dict[Location, float],
+    limits: Limits = LIMITS,
+    *,
+    spent_s: float = 0.0,
+    n_made: int = 0,
+) -> str | None:
+    belief = IndependentBelief(probabilities)
+    return stop_reason(belief, limits, spent_s=spent_s, n_made=n_made)
+
+
+def test_loop_goes_on_below_every_limit() -> None:
+    assert reason({TOTAL: 0.89}, spent_s=59.9, n_made=19) is None
+
+
+def test_threshold_names_the_location_that_reached_it() -> None:
+    assert reason({TOTAL: 0.9, ADD: 0.1}) == "threshold 0.9 reached by shop/cart.py:12 total"
+
+
+def test_test_that_is_the_likeliest_fault_ends_the_loop_too() -> None:
+    assert reason({TEST: 0.95, ADD: 0.1}) == "threshold 0.9 reached by shop/cart.py:1 test_add"
+
+
+def test_spent_budget_ends_the_loop() -> None:
+    assert reason({TOTAL: 0.5}, spent_s=60.0) == "budget of 60 s spent"
+
+
+@pytest.mark.parametrize(
+    ("n", "sentence"),
+    [(20, "20 inspections made"), (1, "1 inspection made"), (0, "0 inspections made")],
+)
+def test_number_of_inspections_ends_the_loop(n: int, sentence: str) -> None:
+    limits = Limits(threshold=0.9, budget_s=60, n_inspections=n)
+
+    assert reason({TOTAL: 0.5}, limits, n_made=n) == sentence
+
+
+def test_any_number_of_inspections_fits_no_limit() -> None:
+    assert reason({TOTAL: 0.5}, Limits(threshold=0.9, budget_s=60), n_made=10**6) is None
+
+
+def test_threshold_is_the_first_reason() -> None:
+    assert reason({TOTAL: 0.95}, spent_s=99, n_made=20) == (
+        "threshold 0.9 reached by shop/cart.py:12 total"
+    )
+
+
+def test_what_is_under_way_is_not_asked_twice() -> None:
+    belief = SingleFaultBelief({ADD: 0.5, TOTAL: 0.3, TAX: 0.2})
+    select = Informative({"a": SURE, "b": SURE})
+
+    assert select(belief, actions(ADD, TOTAL, TAX)) == Action(target=ADD, kind="a")
+    pending = [Action(target=ADD, kind="a")]
+    assert select(belief, [Action(target=ADD, kind="b"), *actions(TOTAL)], pending) == Action(
+        target=TOTAL, kind="a"
+    )
+
+
+@pytest.mark.parametrize("model", [IndependentBelief, SingleFaultBelief])
+def test_prospects_are_the_beliefs_that_updates_would_give(
+    model: type[IndependentBelief | SingleFaultBelief],
+) -> None:
+    belief = model({ADD: 0.5, TOTAL: 0.3, TAX: 0.2})
+    outcomes = ((0.8, 0.3), (0.2, 0.7))
+    prospects = [
+        second
+        for first in Prospect(belief).after(ADD, outcomes)
+        for second in first.after(TAX, outcomes)
+    ]
+    updated = [
+        belief.update_all([evidence(ADD, *a), evidence(TAX, *b)])
+        for a in outcomes
+        for b in outcomes
+    ]
+
+    assert sum(prospect.weight for prospect in prospects) == pytest.approx(1.0)
+    for prospect, wanted in zip(prospects, updated, strict=True):
+        for where, p in wanted.probabilities.items():
+            assert prospect.p(where) == pytest.approx(p)
+
+
+def evidence(where: Location, p_if_faulty: float, p_if_clean: float) -> Evidence:
+    return Evidence(
+        location=where,
+        outcome=Outcome.INCONCLUSIVE,
+        p_if_faulty=p_if_faulty,
+        p_if_clean=p_if_clean,
+        source="s",
+        why="",
+    )

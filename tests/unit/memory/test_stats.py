@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from typing import Any
+
+from pytest_bayesloc.memory.statistics import Estimate, Row
+from pytest_bayesloc.memory.stats import stats_json, stats_lines
+
+HALF = Estimate(value=0.5, low=0.25, high=0.75, n=12)
+TWO = Estimate(value=2, low=1, high=4.25, n=6)
+KNOWN = {"insights": 3, "constraints": 12, "patterns": 0, "observations": 1}
+ROW = Row(
+    name="2026-10",
+    n_bugs=12,
+    mended=HALF,
+    trials=TWO,
+    hours=Estimate(value=0.123456, low=0.1, high=30, n=6),
+    edit_runs=TWO,
+    n_repeats=7,
+    n_loops=0,
+    caught=None,
+    caught_after=None,
+    helped=HALF,
+    known=KNOWN,
+)
+ARM = Row(
+    name="advice on",
+    n_bugs=1,
+    mended=None,
+    trials=None,
+    hours=None,
+    edit_runs=None,
+    n_repeats=0,
+    n_loops=0,
+    caught=None,
+    caught_after=None,
+    helped=None,
+)
+
+
+def test_lines_are_three_tables_whose_columns_stand_below_each_other() -> None:
+    assert stats_lines([ROW, ARM]) == [
+        "           bugs            mended  failed trials      edit runs              hours",
+        "2026-10      12  50% (25% to 75%)  2 (1 to 4.25)  2 (1 to 4.25)  0.123 (0.1 to 30)",
+        "advice on     1                 -              -              -                  -",
+        "",
+        "           same error  loops  caught  after errors     advice helped",
+        "2026-10             7      0       -             -  50% (25% to 75%)",
+        "advice on           0      0       -             -                 -",
+        "",
+        "known    insights  constraints  patterns  observations",
+        "2026-10         3           12         0             1",
+    ]
+
+
+def test_document_holds_the_same() -> None:
+    document: dict[str, Any] = stats_json([ROW])
+
+    assert document["schema"] == "bayesloc-stats/1"
+    (row,) = document["rows"]
+    assert row["mended"] == {"value": 0.5, "low": 0.25, "high": 0.75, "n": 12}
+    assert (row["caught"], row["known"]) == (None, KNOWN)
+
+
+def test_memory_without_bugs_says_so() -> None:
+    assert stats_lines([]) == ["no bugs are remembered yet"]

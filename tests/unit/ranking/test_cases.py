@@ -1,0 +1,227 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from textwrap import dedent
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_bayesloc.domain.evidence import Outcome
+from pytest_bayesloc.domain.failure import ErrorKind, Failure, Frame, Origin
+from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.result import Fault, Ranked
+from pytest_bayesloc.domain.source import SourceMap
+from pytest_bayesloc.domain.spectrum import Spectrum
+from pytest_bayesloc.history.changes import Changes
+from pytest_bayesloc.ranking.groups import (
+    NOT_INSPECTED,
+    Group,
+    Reader,
+    Terms,
+    combined,
+    open_groups,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+CODE = dedent("""\
+    def pay(amount):
+        if amount < 0:
+            raise ValueError("negative")
+        return fee(amount)
+
+    def fee(amount):
+        return amount / 0
+""")
+TEST = dedent("""\
+    def test_a():
+        pay(-1)
+
+    def test_b():
+        pay(-2)
+
+    def test_c():
+        fee(3)
+""")
+MAPS = {
+    "shop.py": SourceMap(CODE, "shop.py"),
+    "test_shop.py": SourceMap(TEST, "test_shop.py", is_test=True),
+}
+READER = Reader(read=MAPS.get, module=lambda name: MAPS[f"{name}.py"].module.location)
+TERMS = Terms(formula="ochiai", model="single-fault")
+MODULE, PAY, FEE = (unit.location for unit in MAPS["shop.py"].units)
+_, TEST_A, TEST_B, TEST_C = (unit.location for unit in MAPS["test_shop.py"].units)
+CALLED_AT = {TEST_A: 2, TEST_B: 5, TEST_C: 8}
+
+
+def frame(where: Location, line: int) -> Frame:
+    return Frame(
+        file=where.file,
+        line=line,
+        name=where.qualname,
+        first_line=where.start_line,
+        in_app=True,
+        is_test=where.is_test,
+    )
+
+
+def failure(test: Location, *inner: tuple[Location, int], exc_type: str = "ValueError") -> Failure:
+    return Failure(
+        node_id=test.qualname,
+        phase="call",
+        exc_type=exc_type,
+        message="",
+        frames=(frame(test, CALLED_AT[test]), *(frame(*place) for place in inner)),
+        test_locations=(test,),
+    )
+
+
+def refused(test: Location) -> Failure:
+    return failure(test, (PAY, 3))
+
+
+CRASHED = failure(TEST_C, (FEE, 7), exc_type="ZeroDivisionError")
+
+
+def opened(*failures: Failure, model: str = "single-fault", reader: Reader = READER) -> list[Group]:
+    tests = (*(f.node_id for f in failures), "passes")
+    failing = (1 << len(failures)) - 1
+    spectrum = Spectrum(
+        tests=tests,
+        failing=failing,
+        passing=1 << len(failures),
+        lines={PAY: {2: failing | 1 << len(failures)}, FEE: {7: failing}, MODULE: {1: failing}},
+    )
+    return open_groups(spectrum, failures, reader, Terms(formula="ochiai", model=model))
+
+
+def evidence_of(group: Group) -> dict[str, Outcome]:
+    told = (item for item in group.evidence if item.source != "names")
+    return {item.location.qualname: item.outcome for item in told}
+
+
+def test_data_that_a_guard_refused_makes_its_test_the_suspect() -> None:
+    (group,) = opened(refused(TEST_A))
+
+    assert Outcome.GUARD_NAMES_OWNER in {e.outcome for e in group.evidence if e.location == TEST_A}
+    assert evidence_of(group)["pay"] is Outcome.GUARD_REFUSED
+    assert group.case().belief.top(1)[0][0] == TEST_A
+    fault = group.fault(group.case())
+    assert (fault.origin, fault.kind) == (Origin.DATA, ErrorKind.VALIDATION)
+    assert (fault.stop_reason, fault.inspections) == (NOT_INSPECTED, ())
+
+
+def test_guard_that_refuses_several_owners_is_suspect_itself() -> None:
+    (group,) = opened(refused(TEST_A), refused(TEST_B))
+
+    assert group.guard is None
+    assert evidence_of(group)["pay"] is Outcome.RAISE_FRAME
+    assert group.fault(group.case()).kind is ErrorKind.RUNTIME
+
+
+def test_refused_data_is_a_fault_of_its_own() -> None:
+    groups = opened(refused(TEST_A), CRASHED)
+
+    assert [[f.node_id for f in group.failures] for group in groups] == [["test_a"], ["test_c"]]
+    assert [group.spectrum.failing for group in groups] == [0b01, 0b10]
+
+
+def test_all_groups_are_asked_at_once_what_changed_for_each() -> None:
+    asked: list[Sequence[Sequence[str]]] = []
+
+    def since(groups: Sequence[Sequence[str]]) -> list[Changes]:
+        asked.append(groups)
+        return [Changes(known=frozenset(group)) for group in groups]
+
+    groups = opened(refused(TEST_A), CRASHED, reader=replace(READER, changes=since))
+
+    assert asked == [[["test_a"], ["test_c"]]]
+    assert [group.changes.known for group in groups] == [{"test_a"}, {"test_c"}]
+
+
+def test_code_that_raised_is_the_suspect_of_a_crash() -> None:
+    (group,) = opened(CRASHED)
+    fault = group.fault(group.case())
+
+    assert fault.ranking[0].location == FEE
+    assert fault.ranking[0].evidence[0].outcome is Outcome.RAISE_FRAME
+    assert (fault.origin, fault.kind) == (Origin.CODE, ErrorKind.RUNTIME)
+
+
+def test_evidence_of_probability_one_half_is_left_out() -> None:
+    (group,) = opened(CRASHED, model="independent")
+
+    assert group.evidence == ()  # the reference model knows none from tracebacks
+
+
+def test_line_of_a_traceback_counts_as_executed_even_if_nothing_recorded_it() -> None:
+    spectrum = Spectrum(tests=("test_c",), failing=1, passing=0, lines={})
+
+    (group,) = open_groups(spectrum, [CRASHED], READER, TERMS)
+
+    assert group.spectrum.lines == {FEE: {7: 1}}
+    assert FEE in group.prior
+
+
+def test_file_with_a_syntax_error_is_the_suspect_of_those_who_import_it() -> None:
+    failures = [
+        Failure(
+            node_id=f"test_{n}.py",
+            phase="collect",
+            exc_type="SyntaxError",
+            message="",
+            syntax_error=("shop.py", 3),
+        )
+        for n in range(2)
+    ]
+    spectrum = Spectrum(tests=("test_0.py", "test_1.py"), failing=0b11, passing=0, lines={})
+
+    (group,) = open_groups(spectrum, failures, READER, TERMS)
+
+    fault = group.fault(group.case())
+    assert (fault.ranking[0].location, fault.origin) == (MODULE, Origin.COLLECTION)
+
+
+def row(name: str, posterior: float, suspiciousness: float = 0.0) -> Ranked:
+    where = Location(file="m.py", start_line=1, end_line=2, qualname=name)
+    return Ranked(
+        rank=1,
+        tied=1,
+        location=where,
+        counts=None,
+        suspiciousness=suspiciousness,
+        prior=0.1,
+        posterior=posterior,
+    )
+
+
+def fault_of(*rows: Ranked) -> Fault:
+    return Fault(
+        failures=(CRASHED,),
+        origin=Origin.CODE,
+        kind=ErrorKind.RUNTIME,
+        ranking=rows,
+        stop_reason="",
+    )
+
+
+@pytest.mark.parametrize("turn", [1, -1])
+def test_rankings_of_all_faults_combine_to_one_with_each_location_at_its_best(turn: int) -> None:
+    faults = [
+        fault_of(row("a", 0.7), row("b", 0.2), row("c", 0.1)),
+        fault_of(row("b", 0.7, 0.9), row("d", 0.2), row("a", 0.1)),
+    ]
+
+    rows = combined(faults[::turn])
+
+    assert [(r.location.qualname, r.rank, r.tied) for r in rows] == [
+        ("b", 1, 2),  # as likely as a, and more suspicious
+        ("a", 1, 2),
+        ("d", 3, 1),
+        ("c", 4, 1),
+    ]
+
+
+def test_no_fault_combines_to_nothing() -> None:
+    assert combined([]) == ()

@@ -1,0 +1,575 @@
+from __future__ import annotations
+
+import sys
+from textwrap import dedent
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_bayesloc.domain.failure import Failure, Frame
+from pytest_bayesloc.domain.source import SourceMap
+from pytest_bayesloc.ranking.evidence.guards import Guard, refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import TracebackType
+
+    from pytest_bayesloc.domain.location import Location
+
+CODE, TEST = "shop.py", "test_shop.py"
+
+
+def frames_of(traceback: TracebackType | None) -> tuple[Frame, ...]:
+    found = []
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        found.append(
+            Frame(
+                file=code.co_filename,
+                line=traceback.tb_lineno,
+                name=getattr(code, "co_qualname", code.co_name),
+                first_line=code.co_firstlineno,
+                in_app=code.co_filename in (CODE, TEST),
+                is_test=code.co_filename == TEST,
+            )
+        )
+        traceback = traceback.tb_next
+    return tuple(found[1:])
+
+
+def guard_of(
+    code: str, test: str, arguments: Mapping[str, Any] | None = None, fixtures: str = ""
+) -> Guard | None:
+    """What refused ``test()`` of a test file, which sees the names of the code's file."""
+    texts = {CODE: dedent(code), TEST: dedent(test)}
+    maps = {file: SourceMap(text, file, is_test=file == TEST) for file, text in texts.items()}
+    space: dict[str, Any] = {"__name__": "shop"}
+    exec(compile(texts[CODE], CODE, "exec", dont_inherit=True), space)
+    exec(compile(texts[TEST], TEST, "exec", dont_inherit=True), space)
+    try:
+        space["test"](**(arguments or {}))
+    except (ValueError, AssertionError, IndexError) as error:
+        frames, message = frames_of(error.__traceback__), str(error)
+    else:
+        pytest.fail("nothing was refused")
+    failure = Failure(
+        node_id=f"{TEST}::test",
+        phase="call",
+        exc_type="ValueError",
+        message=message,
+        frames=frames,
+        test_locations=tuple(named(maps[TEST], name) for name in ("test", *fixtures.split())),
+    )
+    return refusal(failure, maps.get)
+
+
+def named(source: SourceMap, qualname: str) -> Location:
+    return next(u.location for u in source.units if u.location.qualname == qualname)
+
+
+def owner_of(
+    code: str, test: str, arguments: Mapping[str, Any] | None = None, fixtures: str = ""
+) -> str | None:
+    guard = guard_of(code, test, arguments, fixtures)
+    return None if guard is None else f"{guard.owner.file} {guard.owner.qualname}"
+
+
+PAY = """\
+def pay(amount, *, fee=0):
+    if amount < 0:
+        raise ValueError("negative")
+    if fee < 0:
+        raise ValueError("negative fee")
+    return amount + fee
+"""
+OF_TEST = f"{TEST} test"
+
+
+def test_guard_names_the_test_that_made_the_value() -> None:
+    guard = guard_of(PAY, "def test():\n    assert pay(-5) == 5\n")
+
+    assert guard is not None
+    assert (guard.function.qualname, guard.condition) == ("pay", "amount < 0")
+    assert (guard.owner.qualname, guard.line, guard.value) == ("test", 2, "`-5`")
+    assert not guard.in_fixture
+
+
+@pytest.mark.parametrize(
+    "call",
+    ["pay(amount=-5)", "pay(5, fee=-1)", "pay(int('-5'))", "pay(**{'amount': -5})", "pay(*[-5])"],
+)
+def test_value_is_found_however_it_is_handed_over(call: str) -> None:
+    assert owner_of(PAY, f"def test():\n    {call}\n") == OF_TEST
+
+
+def test_keyword_only_parameter_is_not_taken_for_a_positional_one() -> None:
+    guard = guard_of(
+        "def pay(amount, *, fee=0):\n    if fee < 0:\n        raise ValueError\n",
+        "def test():\n    pay(7, fee=-1)\n",
+    )
+
+    assert guard is not None
+    assert guard.value == "`-1`"
+
+
+def test_value_from_a_local_variable_of_the_test_is_the_tests() -> None:
+    test = """\
+        def test():
+            amount = 3
+            amount -= 8
+            pay(amount)
+    """
+
+    assert owner_of(PAY, test) == OF_TEST
+
+
+def test_value_from_parametrisation_is_the_tests() -> None:
+    assert owner_of(PAY, "def test(amount):\n    pay(amount)\n", {"amount": -1}) == OF_TEST
+
+
+@pytest.mark.parametrize("amount", ["AMOUNT", "-AMOUNT * -1"])
+def test_constant_of_the_test_file_is_the_tests(amount: str) -> None:
+    assert owner_of(PAY, f"AMOUNT = -4\ndef test():\n    pay({amount})\n") == OF_TEST
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "def test():\n    pay(debt())\n",
+        "def test():\n    amount = debt()\n    pay(amount)\n",
+        "def test():\n    pay(sum(map(owed, [1])))\n",
+        "from shop import LIMIT\ndef test():\n    pay(LIMIT)\n",
+        "AMOUNT = debt()\ndef test():\n    pay(AMOUNT)\n",
+        "def test():\n    with opened() as amount:\n        pay(amount)\n",
+        "def test():\n    for amount in debts():\n        pay(amount)\n",
+        "def test():\n    pay([debt() for _ in range(1)][0])\n",
+        "def test():\n    amount = 0\n    amount -= -debt()\n    pay(amount)\n",
+    ],
+)
+def test_value_that_the_test_got_from_code_is_not_the_tests(
+    test: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = (
+        PAY
+        + """
+import sys
+from contextlib import contextmanager
+from types import SimpleNamespace
+sys.modules["shop"] = SimpleNamespace(LIMIT=-3)
+def debt():
+    return -5
+def debts():
+    return [-5]
+def owed(n):
+    return -n
+@contextmanager
+def opened():
+    yield -5
+"""
+    )
+    monkeypatch.setitem(sys.modules, "shop", None)
+
+    assert guard_of(code, test) is None
+
+
+LISTS = """\
+def fill(items):
+    items.clear()
+def total(items):
+    if not items:
+        raise ValueError("empty")
+    return sum(items)
+"""
+
+
+def test_container_that_code_may_have_changed_is_not_the_tests() -> None:
+    test = """\
+        def test():
+            items = [1]
+            fill(items)
+            total(items)
+    """
+
+    assert guard_of(LISTS, test) is None
+
+
+def test_container_that_only_the_test_changed_is_the_tests() -> None:
+    test = """\
+        def test():
+            items = [1]
+            items.remove(1)
+            total(items)
+    """
+
+    assert owner_of(LISTS, test) == OF_TEST
+
+
+def test_container_that_code_on_the_way_may_have_changed_is_nobodys() -> None:
+    code = LISTS + "def report(items):\n    fill(items)\n    return total(items)\n"
+
+    assert guard_of(code, "def test():\n    report([1])\n") is None
+
+
+def test_number_stays_the_tests_whoever_else_was_given_it() -> None:
+    code = PAY + "def log(x):\n    pass\n"
+    test = """\
+        def test():
+            amount = -1
+            log(amount)
+            pay(amount)
+    """
+
+    assert owner_of(code, test) == OF_TEST
+
+
+def test_value_is_followed_through_functions_that_pass_it_on() -> None:
+    code = PAY + "def buy(price):\n    return pay(price)\ndef shop(n):\n    return buy(price=n)\n"
+
+    assert owner_of(code, "def test():\n    shop(-2)\n") == OF_TEST
+
+
+def test_value_is_followed_through_helpers_of_the_test_file() -> None:
+    test = """\
+        def helper(n):
+            pay(n)
+        def test():
+            helper(-2)
+    """
+
+    guard = guard_of(PAY, test)
+
+    assert guard is not None
+    assert (guard.owner.qualname, guard.line) == ("test", 4)
+
+
+def test_function_that_makes_the_value_is_the_owner_even_if_a_test_calls_it() -> None:
+    code = (
+        PAY
+        + "def refund(n):\n    back = n - wrong(n)\n    pay(back)\ndef wrong(n):\n    return 9\n"
+    )
+
+    assert owner_of(code, "def test():\n    refund(4)\n") == f"{CODE} refund"
+
+
+def test_function_that_hands_over_a_constant_is_the_owner() -> None:
+    code = PAY + "def refund():\n    pay(-1)\n"
+
+    assert owner_of(code, "def test():\n    refund()\n") == f"{CODE} refund"
+
+
+def test_state_that_a_method_hands_over_has_no_known_owner() -> None:
+    code = PAY + "class Debt:\n    n = -1\n    def settle(self):\n        pay(self.n)\n"
+
+    assert guard_of(code, "def test():\n    Debt().settle()\n") is None
+
+
+def test_default_value_has_no_owner_among_the_callers() -> None:
+    code = "def pay(amount=-1):\n    if amount < 0:\n        raise ValueError\n"
+
+    assert guard_of(code, "def test():\n    pay()\n") is None
+
+
+def test_decorated_function_between_two_frames_ends_the_search() -> None:
+    code = """\
+        def logged(f):
+            def wrapper(*args):
+                return f(*args)
+            return wrapper
+        @logged
+        def pay(amount):
+            if amount < 0:
+                raise ValueError
+    """
+
+    assert guard_of(code, "def test():\n    pay(-1)\n") is None
+
+
+# -- what a guard is
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "assert amount >= 0",
+        "if not amount >= 0: raise ValueError",
+        "if amount >= 0:\n        pass\n    else:\n        raise ValueError",
+        "if amount == 1:\n        pass\n    elif amount < 0:\n        raise ValueError",
+        "sign = abs(amount) / amount\n    if sign < 0:\n        raise ValueError",
+        "if not isinstance(amount, str) and amount < LIMIT:\n        raise ValueError",
+        "for digit in [amount]:\n        if digit < 0:\n            raise ValueError",
+        "if str(amount).startswith('-'):\n        raise ValueError",
+        "if (n := amount) < 0:\n        raise ValueError",
+    ],
+)
+def test_guard_is_a_condition_on_parameters(body: str) -> None:
+    code = f"LIMIT = 0\ndef pay(amount):\n    {body}\n"
+
+    assert owner_of(code, "def test():\n    pay(-1)\n") == OF_TEST
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "raise ValueError(amount)",
+        "raise_it()",
+        "[][amount]",
+        "if is_bad(amount):\n        raise ValueError",
+        "if any(map(is_bad, [amount])):\n        raise ValueError",
+        "if amount < compute():\n        raise ValueError",
+        "low = compute()\n    if amount < low:\n        raise ValueError",
+        "amount = negated(-amount)\n    if amount < 0:\n        raise ValueError",
+        "if compute():\n        if amount < 0:\n            raise ValueError",
+        "while compute():\n        if amount < 0:\n            raise ValueError",
+        "if amount not in KNOWN:\n        raise ValueError",
+        "with opened() as low:\n        if amount < low:\n            raise ValueError",
+        "match compute():\n        case low:\n            if amount < low: raise ValueError",
+        "try:\n        raise_it()\n    except ValueError as e:\n        if e and amount: raise",
+    ],
+)
+def test_condition_on_more_than_parameters_is_no_guard(body: str) -> None:
+    code = f"""\
+from contextlib import nullcontext as opened_as
+KNOWN = {{}}
+def register(n):
+    KNOWN[n] = n
+def opened():
+    return opened_as(3)
+def is_bad(n):
+    return True
+def compute():
+    return 7
+def negated(n):
+    return -n
+def raise_it():
+    raise ValueError
+def pay(amount):
+    {body}
+"""
+
+    guard = guard_of(code, "def test():\n    pay(-1)\n")
+
+    assert guard is None
+
+
+ACCOUNT = """\
+class Account:
+    def __init__(self, balance=0):
+        self.balance = balance
+        if self.balance < 0:
+            raise ValueError("debt")
+    def deposit(self, amount):
+        self.balance -= amount  # wrong
+    def withdraw(self, amount):
+        if amount > self.balance:
+            raise ValueError("not enough")
+        if amount == 13:
+            raise ValueError("unlucky")
+    @staticmethod
+    def check(amount):
+        if amount == 13:
+            raise ValueError("unlucky")
+    @classmethod
+    def of(cls, balance):
+        return cls(balance)
+"""
+
+
+def test_condition_on_the_state_of_an_object_is_no_guard() -> None:
+    test = """\
+        def test():
+            account = Account(9)
+            account.deposit(5)
+            account.withdraw(7)
+    """
+
+    assert guard_of(ACCOUNT, test) is None
+
+
+def test_state_is_not_the_parameter_of_the_same_name() -> None:
+    code = """\
+        class Limiter:
+            limit = 9
+            def lower(self, limit):
+                if self.limit > 5:
+                    raise ValueError
+    """
+
+    assert guard_of(code, "def test():\n    Limiter().lower(3)\n") is None
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "Account(20).withdraw(13)",
+        "Account.withdraw(Account(20), 13)",
+        "Account.check(13)",
+        "Account(-1)",
+        "Account(balance=-1)",
+        "Account.of(-1)",
+    ],
+)
+def test_methods_and_constructors_are_followed(call: str) -> None:
+    guard = guard_of(ACCOUNT, f"def test():\n    {call}\n")
+
+    assert guard is not None
+    assert guard.owner.qualname == "test"
+    assert guard.value in ("`13`", "`-1`")
+
+
+def test_value_is_followed_through_the_constructor_of_a_subclass() -> None:
+    code = (
+        ACCOUNT + "class Child(Account):\n    def __init__(self, n):\n        super().__init__(n)\n"
+    )
+
+    assert owner_of(code, "def test():\n    Child(-3)\n") == OF_TEST
+
+
+def test_attribute_that_a_constructor_computed_is_not_its_parameter() -> None:
+    code = """\
+        class Order:
+            def __init__(self, total):
+                self.total = taxed(total)
+                if self.total < 0:
+                    raise ValueError
+        def taxed(n):
+            return -n
+    """
+
+    assert guard_of(code, "def test():\n    Order(3)\n") is None
+
+
+DATACLASS = """\
+from dataclasses import dataclass, field
+from typing import ClassVar
+@dataclass
+class Line:
+    price: int
+    rate: ClassVar[int] = 2
+    note: str = field(init=False, default="")
+    quantity: int = 1
+    def __post_init__(self):
+        if self.quantity < 1:
+            raise ValueError("quantity")
+        if self.taxed() < 0:
+            raise ValueError("tax")
+    def taxed(self):
+        return self.price * 2
+"""
+
+
+@pytest.mark.parametrize("call", ["Line(3, -1)", "Line(3, quantity=-1)"])
+def test_field_of_a_dataclass_is_followed_to_who_gave_it(call: str) -> None:
+    guard = guard_of(DATACLASS, f"def test():\n    {call}\n")
+
+    assert guard is not None
+    assert (guard.function.qualname, guard.value) == ("Line.__post_init__", "`-1`")
+
+
+def test_condition_on_what_a_dataclass_computes_is_no_guard() -> None:
+    assert guard_of(DATACLASS, "def test():\n    Line(-3)\n") is None
+
+
+# -- fixtures
+
+
+def test_fixture_that_makes_the_value_is_the_owner() -> None:
+    test = """\
+        def order():
+            data = {}
+            data["amount"] = -1
+            return data
+        def test(order):
+            pay(order["amount"])
+    """
+
+    guard = guard_of(PAY, test, {"order": {"amount": -1}}, fixtures="order")
+
+    assert guard is not None
+    assert (guard.owner.qualname, guard.in_fixture) == ("order", True)
+
+
+@pytest.mark.parametrize(
+    "fixture",
+    [
+        "def amount():\n    return debt()\n",
+        "def amount():\n    data = []\n    debts(data)\n    return data[0]\n",
+        "def amount(start):\n    return start\ndef start():\n    return debt()\n",
+        "def amount(elsewhere):\n    return elsewhere\n",
+        "from shop import LIMIT as amount_\ndef amount():\n    return amount_\n",
+        "async def amount():\n    return await debt()\n",
+    ],
+)
+def test_fixture_that_got_the_value_from_code_is_not_the_owner(
+    fixture: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "shop", sys.modules[__name__])
+    monkeypatch.setattr(sys.modules[__name__], "LIMIT", -1, raising=False)
+    code = PAY + "def debt():\n    return -1\ndef debts(to):\n    to.append(-1)\n"
+    fixtures = "amount start" if "start" in fixture else "amount"
+    test = f"{fixture}def test(amount):\n    pay(amount)\n"
+
+    assert guard_of(code, test, {"amount": -1}, fixtures=fixtures) is None
+
+
+def test_fixture_is_known_by_the_name_its_decorator_gives() -> None:
+    test = """\
+        def fixture(**options):
+            return lambda f: f
+        @fixture(name="amount")
+        def amount_fixture():
+            return -1
+        def test(amount):
+            pay(amount)
+    """
+
+    guard = guard_of(PAY, test, {"amount": -1}, fixtures="amount_fixture")
+
+    assert guard is not None
+    assert guard.owner.qualname == "amount_fixture"
+
+
+def test_fixture_that_is_refused_itself_is_the_owner() -> None:
+    test = """\
+        def order():
+            return pay(-1)
+        def test():
+            order()
+    """
+
+    guard = guard_of(PAY, test, fixtures="order")
+
+    assert guard is not None
+    assert (guard.owner.qualname, guard.in_fixture) == ("order", True)
+
+
+def test_test_that_spoils_what_its_fixture_made_is_not_told_from_it() -> None:
+    # Only one of them can be named: the fixture, whose text makes the value.
+    test = """\
+        def amount():
+            return 1
+        def test(amount):
+            pay(amount - 2)
+    """
+
+    assert owner_of(PAY, test, {"amount": 1}, fixtures="amount") == f"{TEST} amount"
+
+
+# -- failures that no guard ended
+
+
+def test_exception_from_outside_the_project_is_no_refusal() -> None:
+    assert guard_of("def pay(n):\n    if n < 0: int('x')\n", "def test():\n    pay(-1)\n") is None
+
+
+def test_failure_in_the_test_itself_is_no_refusal() -> None:
+    assert guard_of(PAY, "def test(n):\n    if n: raise ValueError\n", {"n": 1}) is None
+
+
+def test_failure_without_frames_is_no_refusal() -> None:
+    failure = Failure(node_id="t", phase="setup", exc_type="X", message="")
+
+    assert refusal(failure, lambda _file: None) is None
+
+
+def test_two_calls_of_the_guard_on_one_line_name_nobody() -> None:
+    assert guard_of(PAY, "def test():\n    pay(1) + pay(-1)\n") is None

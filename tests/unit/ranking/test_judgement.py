@@ -1,0 +1,56 @@
+"""What a guide says becomes evidence that weighs what its record says."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_bayesloc.domain.evidence import Outcome
+from pytest_bayesloc.domain.guiding import Suspicion
+from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.ranking.evidence.judgement import (
+    RANKING,
+    judgement_evidence,
+    records_of,
+    words_of,
+)
+
+A, B, C = (
+    Location(file="m.py", qualname=name, start_line=n, end_line=n)
+    for n, name in enumerate("abc", 1)
+)
+SUSPICIONS = [Suspicion(location=B, reason="adds twice"), Suspicion(location=C, reason="")]
+
+
+def test_each_candidate_is_named_first_named_or_passed_over() -> None:
+    assert words_of(SUSPICIONS, [A, B, C]) == {
+        A: Outcome.LLM_PASSED_OVER,
+        B: Outcome.LLM_FIRST,
+        C: Outcome.LLM_SUSPECTED,
+    }
+
+
+def test_without_a_record_a_word_has_no_weight() -> None:
+    said = words_of(SUSPICIONS, [A, B, C])
+
+    evidence = judgement_evidence(said, SUSPICIONS, records_of({})[RANKING])
+
+    assert [item.log_ratio for item in evidence] == pytest.approx([0.0, 0.0, 0.0])
+    assert {item.location: item.why for item in evidence}[B] == (
+        "the language model suspects it first: adds twice"
+    )
+
+
+def test_record_decides_what_a_word_weighs() -> None:
+    counts = {
+        (RANKING, Outcome.LLM_FIRST, True): 9,
+        (RANKING, Outcome.LLM_FIRST, False): 1,
+        (RANKING, Outcome.LLM_PASSED_OVER, True): 1,
+        (RANKING, Outcome.LLM_PASSED_OVER, False): 89,
+    }
+    said = words_of(SUSPICIONS, [A, B, C])
+
+    evidence = judgement_evidence(said, SUSPICIONS, records_of(counts)[RANKING])
+
+    ratios = {item.location: item.p_if_faulty / item.p_if_clean for item in evidence}
+    assert ratios[B] > 20
+    assert ratios[A] < 0.5

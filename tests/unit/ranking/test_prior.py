@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+from math import exp, sqrt
+
+import pytest
+
+from pytest_bayesloc.domain.failure import Role
+from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.spectrum import Spectrum
+from pytest_bayesloc.ranking import prior as priors
+from pytest_bayesloc.ranking.fitted import PRIOR, TESTS
+
+
+def location(name: str, *, is_test: bool = False) -> Location:
+    return Location(file="m.py", start_line=1, end_line=2, qualname=name, is_test=is_test)
+
+
+A, B, C, LAMBDA = (location(name) for name in ("a", "b", "c", "<lambda>"))
+TEST = location("test_a", is_test=True)
+FIXTURE = location("fixture", is_test=True)
+ROLES = {TEST: Role.TEST, FIXTURE: Role.FIXTURE}
+TWINS = {TEST: Role.TEST, FIXTURE: Role.TEST}
+
+
+def test_reference_prior_is_the_score_over_the_sum() -> None:
+    assert priors.reference_prior({A: 0.6, B: 0.2}) == pytest.approx({A: 0.75, B: 0.25})
+
+
+def test_reference_prior_lifts_every_location_to_the_floor() -> None:
+    # raw 0.98, 0.01 and 0.01: sum 1.
+    assert priors.reference_prior({A: 0.98, B: 0.0, C: 0.005}) == pytest.approx(
+        {A: 0.98, B: 0.01, C: 0.01}
+    )
+
+
+def test_reference_prior_leaves_tests_and_compiler_made_code_out_of_the_sum() -> None:
+    assert priors.reference_prior({A: 0.5, LAMBDA: 1.0, TEST: 1.0}) == {A: 1.0}
+
+
+def test_reference_prior_of_nothing_is_empty() -> None:
+    assert priors.reference_prior({TEST: 1.0}) == {}
+
+
+# Tests 0 and 1 fail, 2 and 3 pass.
+SPECTRUM = Spectrum(
+    tests=("t0", "t1", "t2", "t3"),
+    failing=0b0011,
+    passing=0b1100,
+    lines={
+        A: {1: 0b1111, 2: 0b0011},  # a line that exactly the failing tests execute
+        B: {1: 0b0101},
+        C: {1: 0b1100},  # no failing test
+        TEST: {1: 0b0001},
+        LAMBDA: {1: 0b0011},
+    },
+)
+
+
+def test_blend_is_the_documented_softmax() -> None:
+    # Ochiai: function A 2/sqrt(2*4), B 1/sqrt(2*2) = 0.5. By both line maxima A is first, B second.
+    # B is executed by one of the two failing tests.
+    whole, rank, failing = (
+        PRIOR[name] for name in ("ochiai", "rank by op2 and ochiai of lines", "failing tests")
+    )
+    a = exp(whole + failing)
+    b = exp(whole * 0.5 / (2 / sqrt(8)) + failing / 2) * 2**rank
+
+    assert priors.blend_prior(SPECTRUM) == pytest.approx({A: a / (a + b), B: b / (a + b)})
+
+
+def test_rank_of_the_blend_is_the_harmonic_mean_of_two() -> None:
+    # Three failing tests, 30 passing. Op2 prefers A, which all failing tests execute; Ochiai B:
+    # A 3/sqrt(3*33) = 0.30, 3 - 30/31 = 2.03; B 1/sqrt(3*1) = 0.58, 1 - 0.
+    every = (1 << 33) - 1
+    spectrum = Spectrum(
+        tests=tuple(f"t{n}" for n in range(33)),
+        failing=0b111,
+        passing=every & ~0b111,
+        lines={A: {1: every}, B: {1: 0b001}},
+    )
+
+    features = priors.blend_features(spectrum)
+
+    rank = "rank by op2 and ochiai of lines"
+    assert {where: exp(own[rank]) for where, own in features.items()} == pytest.approx(
+        {A: 2 / (1 / 1 + 1 / 2), B: 2 / (1 / 2 + 1 / 1)}
+    )
+
+
+def test_blend_has_no_candidate_that_no_failing_test_executed() -> None:
+    assert set(priors.blend_prior(SPECTRUM)) == {A, B}
+
+
+def test_blend_falls_back_to_all_code_where_no_failing_test_executed_any() -> None:
+    nothing = Spectrum(
+        tests=("t0", "t1"), failing=1, passing=2, lines={A: {1: 2}, B: {1: 2}, TEST: {1: 1}}
+    )
+
+    assert priors.blend_prior(nothing) == pytest.approx({A: 0.5, B: 0.5})
+
+
+def test_blend_of_an_empty_spectrum_is_empty() -> None:
+    assert priors.blend_prior(Spectrum(tests=(), failing=0, passing=0, lines={})) == {}
+
+
+def test_midrank_of_a_tie_is_the_mean_of_its_ranks() -> None:
+    assert priors.midranks({A: 0.2, B: 0.9, C: 0.2}) == {B: 1.0, A: 2.5, C: 2.5}
+
+
+def test_prior_by_formula_is_the_reference_prior_of_its_function_scores() -> None:
+    # Tarantula: A 0.5, B 0.5/(0.5+0.5) = 0.5, C 0 -> 0.01.
+    expected = {A: 0.5 / 1.01, B: 0.5 / 1.01, C: 0.01 / 1.01}
+
+    assert priors.prior(SPECTRUM, "tarantula") == pytest.approx(expected)
+
+
+def test_prior_by_the_name_blend_is_the_blend() -> None:
+    assert priors.prior(SPECTRUM, "blend") == priors.blend_prior(SPECTRUM)
+
+
+def test_unknown_prior_is_a_key_error() -> None:
+    with pytest.raises(KeyError):
+        priors.prior(SPECTRUM, "median")
+
+
+@pytest.mark.parametrize("name", priors.PRIORS)
+def test_every_prior_has_scores_to_show_beside_it(name: str) -> None:
+    assert priors.formula_of(name) == ("ochiai" if name == "blend" else name)
+
+
+def test_tests_share_a_mass_of_their_own() -> None:
+    joined = priors.with_tests({A: 0.6, B: 0.4}, ROLES, mass=0.1)
+
+    share = 1 / (1 + exp(TESTS[Role.FIXTURE] - TESTS[Role.TEST]))
+    assert joined == pytest.approx(
+        {A: 0.54, B: 0.36, TEST: 0.1 * share, FIXTURE: 0.1 * (1 - share)}
+    )
+
+
+def test_tests_outside_the_sum_leave_the_code_as_it_is() -> None:
+    joined = priors.with_tests({A: 0.6, B: 0.4}, {TEST: Role.TEST}, outside_sum=True)
+
+    assert joined == pytest.approx({A: 0.6, B: 0.4, TEST: 0.05})
+
+
+def test_without_tests_the_prior_stays() -> None:
+    assert priors.with_tests({A: 1.0}, {}) == {A: 1.0}
+
+
+@pytest.mark.parametrize("outside_sum", [False, True])
+def test_without_code_the_tests_get_everything(outside_sum: bool) -> None:
+    assert priors.with_tests({}, TWINS, outside_sum=outside_sum) == {
+        TEST: 0.5,
+        FIXTURE: 0.5,
+    }

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+from math import sqrt
+
+from pytest_bayesloc.domain.evidence import Evidence, Outcome
+from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.result import RankedLine
+from pytest_bayesloc.domain.spectrum import Counts, Spectrum
+from pytest_bayesloc.ranking.rows import rank
+
+
+def location(name: str, *, is_test: bool = False) -> Location:
+    return Location(file="m.py", start_line=1, end_line=9, qualname=name, is_test=is_test)
+
+
+A, B, C, D = (location(name) for name in "abcd")
+TEST = location("test_a", is_test=True)
+
+# Tests 0 and 1 fail, 2 and 3 pass.
+SPECTRUM = Spectrum(
+    tests=("t0", "t1", "t2", "t3"),
+    failing=0b0011,
+    passing=0b1100,
+    lines={A: {7: 0b0001, 3: 0b0111}, B: {1: 0b1000}, TEST: {1: 0b0001}},
+)
+
+
+def test_likeliest_is_first() -> None:
+    rows = rank({A: 0.1, B: 0.7, C: 0.2}, {}, SPECTRUM, {}, {})
+
+    assert [(row.rank, row.tied, row.location) for row in rows] == [(1, 1, B), (2, 1, C), (3, 1, A)]
+
+
+def test_equal_posteriors_share_the_smallest_rank_ordered_by_suspiciousness_then_location() -> None:
+    posterior = {D: 0.2, C: 0.2 + 1e-14, B: 0.2, A: 0.4}
+
+    rows = rank(posterior, {}, SPECTRUM, {D: 0.9}, {})
+
+    assert [(row.rank, row.tied, row.location) for row in rows] == [
+        (1, 1, A),
+        (2, 3, D),
+        (2, 3, B),
+        (2, 3, C),
+    ]
+
+
+def test_rank_after_a_tie_counts_all_before_it() -> None:
+    rows = rank({A: 0.4, B: 0.4, C: 0.2}, {}, SPECTRUM, {}, {})
+
+    assert [row.rank for row in rows] == [1, 1, 3]
+
+
+def test_row_carries_its_numbers() -> None:
+    values = {A: {"x": ("1", "2")}}
+
+    (row,) = rank({A: 0.6}, {A: 0.3}, SPECTRUM, {A: 0.5}, {}, values=values)
+
+    assert (row.posterior, row.prior, row.suspiciousness) == (0.6, 0.3, 0.5)
+    assert row.counts == Counts(ef=2, ep=1, nf=0, np=1)
+    assert row.values == {"x": ("1", "2")}
+
+
+def test_lines_ascend_with_their_ochiai_scores() -> None:
+    (row,) = rank({A: 1.0}, {}, SPECTRUM, {}, {})
+
+    assert row.lines == (
+        RankedLine(line=3, ef=2, ep=1, suspiciousness=2 / sqrt(6)),
+        RankedLine(line=7, ef=1, ep=0, suspiciousness=1 / sqrt(2)),
+    )
+
+
+def test_tests_and_unknown_locations_have_neither_counts_nor_lines() -> None:
+    for row in rank({TEST: 0.5, D: 0.5}, {}, SPECTRUM, {}, {}):
+        assert row.counts is None
+        assert row.lines == ()
+
+
+def test_evidence_is_strongest_first_whichever_way_it_points() -> None:
+    weak, against, strong = (
+        Evidence(
+            location=A,
+            source=source,
+            outcome=Outcome.RAISE_FRAME,
+            p_if_faulty=faulty,
+            p_if_clean=clean,
+        )
+        for source, faulty, clean in [("w", 0.6, 0.4), ("a", 0.1, 0.9), ("s", 0.99, 0.01)]
+    )
+
+    (row,) = rank({A: 1.0}, {}, SPECTRUM, {}, {A: [weak, against, strong]})
+
+    assert row.evidence == (strong, against, weak)
+
+
+def test_limit_cuts_rows_but_not_the_size_of_a_tie() -> None:
+    posterior = {A: 0.4, B: 0.2, C: 0.2, D: 0.2}
+
+    rows = rank(posterior, {}, SPECTRUM, {}, {}, limit=2)
+
+    assert [(row.rank, row.tied, row.location) for row in rows] == [(1, 1, A), (2, 3, B)]
+
+
+def test_nothing_to_rank_gives_no_row() -> None:
+    assert rank({}, {}, SPECTRUM, {}, {}) == ()

@@ -1,0 +1,94 @@
+"""What failing tests have in common that speaks for or against them."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_bayesloc.domain.evidence import Outcome
+from pytest_bayesloc.domain.failure import Failure, Frame
+from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.spectrum import Spectrum
+from pytest_bayesloc.ranking.evidence.test_side import Signs, signs, test_side_evidence
+
+TEST = Location(file="test_a.py", start_line=1, end_line=9, qualname="test_a", is_test=True)
+HELPER = Location(file="test_a.py", start_line=11, end_line=19, qualname="helper", is_test=True)
+CODE = Location(file="a.py", start_line=1, end_line=9, qualname="f")
+BY_NAME = {where.qualname: where for where in (TEST, HELPER, CODE)}
+NOTHING = Spectrum(tests=("test_a", "p0", "p1"), failing=1, passing=0b110, lines={})
+
+
+def frame(where: Location, *, in_app: bool = True) -> Frame:
+    return Frame(
+        file=where.file,
+        line=where.start_line + 1,
+        name=where.qualname,
+        first_line=where.start_line,
+        in_app=in_app,
+        is_test=where.is_test,
+    )
+
+
+def failure(*frames: Frame) -> Failure:
+    return Failure(
+        node_id="test_a", phase="call", exc_type="AssertionError", message="", frames=frames
+    )
+
+
+def of(*failures: Failure, spectrum: Spectrum = NOTHING) -> Signs:
+    return signs(failures, spectrum, lambda frame: BY_NAME.get(frame.name))
+
+
+FOREIGN = frame(Location(file="/lib/x.py", start_line=1, end_line=2, qualname="x"), in_app=False)
+IN_CODE = failure(frame(TEST), frame(CODE))
+IN_TEST = failure(frame(TEST))
+
+
+@pytest.mark.parametrize(
+    ("failures", "came_out_of_the_code"),
+    [
+        ((IN_CODE,), True),
+        ((IN_TEST,), False),
+        ((failure(frame(TEST), FOREIGN),), False),
+        ((failure(frame(TEST), frame(CODE), FOREIGN),), True),
+        ((IN_CODE, IN_TEST), True),
+        ((IN_CODE, IN_TEST, IN_TEST), False),
+        ((failure(),), False),
+    ],
+)
+def test_exception_came_out_of_the_code_in_most_tests_or_not(
+    failures: tuple[Failure, ...], came_out_of_the_code: bool
+) -> None:
+    assert of(*failures).code_raised is came_out_of_the_code
+
+
+@pytest.mark.parametrize(
+    ("lines", "has_twin"),
+    [
+        pytest.param({1: 0b011, 2: 0b111}, True, id="p0 runs both lines too"),
+        pytest.param({1: 0b011, 2: 0b101}, False, id="none runs both"),
+        pytest.param({1: 0b011, 2: 0b100}, True, id="a line that it does not run is no matter"),
+        pytest.param({1: 0b001}, False, id="a line that only it runs"),
+    ],
+)
+def test_twin_is_a_passing_test_that_runs_all_that_it_runs(
+    lines: dict[int, int], has_twin: bool
+) -> None:
+    spectrum = Spectrum(
+        tests=NOTHING.tests, failing=1, passing=NOTHING.passing, lines={CODE: lines}
+    )
+
+    assert of(IN_TEST, spectrum=spectrum).twin_passes is has_twin
+
+
+def test_each_sign_is_evidence_about_test_code_alone() -> None:
+    seen = of(failure(frame(TEST), frame(CODE)))
+
+    found = test_side_evidence(seen, [HELPER, TEST], model="single-fault")
+
+    assert {(item.location, item.outcome) for item in found} == {
+        (TEST, Outcome.CODE_RAISED),
+        (TEST, Outcome.TEST_IN_TRACEBACK),
+        (TEST, Outcome.TWIN_PASSES),
+        (HELPER, Outcome.CODE_RAISED),
+        (HELPER, Outcome.TWIN_PASSES),
+    }

@@ -1,0 +1,176 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from pytest_bayesloc.domain.evidence import Outcome
+from pytest_bayesloc.domain.failure import ErrorKind, Failure, Frame, Origin
+from pytest_bayesloc.domain.location import MODULE, Location
+from pytest_bayesloc.ranking.evidence.guards import Guard
+from pytest_bayesloc.ranking.evidence.tracebacks import (
+    executed_lines,
+    guard_evidence,
+    kind_of,
+    origin_of,
+    raising,
+    test_evidence,
+    traceback_evidence,
+)
+
+
+def location(name: str, file: str = "m.py") -> Location:
+    is_test = file.startswith("test_")
+    return Location(file=file, start_line=1, end_line=99, qualname=name, is_test=is_test)
+
+
+def frame(name: str, line: int = 5, file: str = "m.py", *, in_app: bool = True) -> Frame:
+    is_test = file.startswith("test_")
+    return Frame(file=file, line=line, name=name, first_line=1, in_app=in_app, is_test=is_test)
+
+
+def locate(frame: Frame) -> Location | None:
+    return location(frame.name, frame.file) if frame.in_app else None
+
+
+F, G, H, T = location("f"), location("g"), location("h"), location("test", "test_m.py")
+IN_TEST, OUTSIDE = frame("test", 3, "test_m.py"), frame("loads", file="json.py", in_app=False)
+GUARD = Guard(function=G, condition="x < 0", owner=T, line=3, value="`-1`")
+
+
+def failure(*frames: Frame, exc_type: str = "KeyError", phase: str = "call") -> Failure:
+    return Failure(
+        node_id="test_m.py::test",
+        phase=phase,
+        exc_type=exc_type,
+        message="",
+        frames=frames,
+        test_locations=(T,),
+    )
+
+
+SYNTAX = replace(
+    failure(exc_type="SyntaxError", phase="collect"), syntax_error=("m.py", 7), test_locations=()
+)
+
+
+def outcomes(*failures: Failure, spared: frozenset[Location] = frozenset()) -> dict[str, Outcome]:
+    found = traceback_evidence(
+        failures, dict.fromkeys((F, G, H, T), 0.2), locate, model="single-fault", spared=spared
+    )
+    return {item.location.qualname: item.outcome for item in found}
+
+
+RAISED, ELSEWHERE = Outcome.RAISE_FRAME, Outcome.NOT_IN_TRACEBACK
+
+
+def test_innermost_frame_of_the_project_is_where_the_error_left_it() -> None:
+    assert outcomes(failure(IN_TEST, frame("f"), frame("g"), OUTSIDE)) == {
+        "g": RAISED,
+        "h": ELSEWHERE,
+    }
+
+
+def test_guard_that_is_spared_gets_no_evidence() -> None:
+    found = outcomes(failure(IN_TEST, frame("f"), frame("g")), spared=frozenset({G}))
+
+    assert found == {"h": ELSEWHERE}
+
+
+def test_failure_in_the_test_says_nothing_of_the_code() -> None:
+    assert outcomes(failure(IN_TEST)) == {}
+    assert outcomes(failure(frame("f"), IN_TEST)) == {}
+    assert outcomes(failure()) == {}
+
+
+def test_causes_of_an_exception_count_as_well() -> None:
+    chained = replace(failure(IN_TEST, frame("f")), cause_frames=((IN_TEST, frame("g")),))
+
+    assert [where for where, _ in raising(chained, locate)] == [F, G]
+    assert outcomes(chained) == {"f": RAISED, "g": RAISED, "h": ELSEWHERE}
+
+
+def test_file_that_does_not_parse_stands_for_itself() -> None:
+    ((where, found),) = raising(SYNTAX, locate)
+
+    assert (where.qualname, found.line) == (MODULE, 7)
+    in_test = replace(SYNTAX, syntax_error=("test_m.py", 7))
+    assert raising(in_test, locate) == []
+
+
+def test_guard_speaks_for_itself_and_against_the_owner() -> None:
+    owner, guard = guard_evidence(GUARD, model="single-fault")
+
+    assert (owner.location, owner.outcome) == (T, Outcome.GUARD_NAMES_OWNER)
+    assert owner.log_ratio > 0 > guard.log_ratio
+    assert guard.location == G
+    assert "`x < 0`" in owner.why
+
+
+def test_owner_that_is_code_is_suspect_like_code_that_raised() -> None:
+    owner, _ = guard_evidence(replace(GUARD, owner=F), model="single-fault")
+
+    assert owner.outcome is RAISED
+
+
+@pytest.mark.parametrize(
+    ("failed", "where"),
+    [
+        (failure(IN_TEST, exc_type="NameError"), T),
+        (failure(exc_type="FixtureLookupError", phase="setup"), T),
+        (replace(SYNTAX, syntax_error=("test_m.py", 1), test_locations=(T,)), T),
+        (failure(IN_TEST, exc_type="AssertionError"), None),
+        (failure(IN_TEST, frame("f"), exc_type="NameError"), None),
+        (failure(IN_TEST, exc_type="KeyError"), None),
+        (SYNTAX, None),
+    ],
+)
+def test_error_in_the_own_text_of_a_test_is_the_tests(
+    failed: Failure, where: Location | None
+) -> None:
+    found = test_evidence([failed], locate, model="single-fault")
+
+    assert [item.location for item in found] == ([] if where is None else [where])
+
+
+def test_error_that_many_tests_of_one_helper_hit_counts_once() -> None:
+    failed = failure(IN_TEST, exc_type="NameError")
+
+    assert len(test_evidence([failed, failed], locate, model="single-fault")) == 1
+
+
+def test_origin_is_named_in_one_word() -> None:
+    crash, setup = failure(IN_TEST, frame("f")), failure(IN_TEST, phase="setup")
+    own = test_evidence([failure(IN_TEST, exc_type="NameError")], locate, model="single-fault")
+
+    assert origin_of([SYNTAX], None, []) is Origin.COLLECTION
+    assert origin_of([crash], GUARD, []) is Origin.DATA
+    assert origin_of([crash], replace(GUARD, in_fixture=True), []) is Origin.FIXTURE
+    assert origin_of([crash], replace(GUARD, owner=F), []) is Origin.CODE
+    assert origin_of([crash], None, own) is Origin.TEST
+    assert origin_of([setup], None, own) is Origin.FIXTURE
+    assert origin_of([crash], None, []) is Origin.CODE
+
+
+def test_kind_is_refusal_wrong_result_or_crash() -> None:
+    wrong, crash = failure(exc_type="AssertionError"), failure(exc_type="KeyError")
+
+    assert kind_of([wrong], GUARD) is ErrorKind.VALIDATION
+    assert kind_of([wrong, wrong], None) is ErrorKind.LOGIC
+    assert kind_of([wrong, crash], None) is ErrorKind.RUNTIME
+
+
+def test_traceback_proves_which_lines_of_code_were_executed() -> None:
+    failed = failure(IN_TEST, frame("f", 5), OUTSIDE, frame("g", 8))
+
+    assert list(executed_lines(failed, locate, lambda _: None)) == [(F, 5), (G, 8)]
+
+
+@pytest.mark.parametrize("start", ["", "partially initialized module "])
+def test_module_that_lacks_an_imported_name_was_executed(start: str) -> None:
+    message = f"cannot import name 'x' from {start}'shop.cart' (/shop/cart.py)"
+    failed = replace(failure(exc_type="ImportError"), message=message)
+    known = {"shop.cart": location(MODULE)}
+
+    assert list(executed_lines(failed, locate, known.get)) == [(location(MODULE), 1)]
+    assert list(executed_lines(replace(failed, exc_type="KeyError"), locate, known.get)) == []

@@ -1,0 +1,66 @@
+"""A judge's word is worth what its record says."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_bayesloc.domain.evidence import Outcome
+from pytest_bayesloc.ranking.track_record import WORDS, TrackRecord
+
+RANKING = WORDS["ranking"]
+FIRST, SUSPECTED, PASSED_OVER = RANKING
+NEW = TrackRecord(words=RANKING)
+
+
+def ratio(record: TrackRecord, said: Outcome) -> float:
+    pair = record.likelihood(said)
+    assert pair is not None
+    return pair.ratio
+
+
+def test_judge_of_whom_nothing_is_known_has_no_weight() -> None:
+    assert [ratio(NEW, said) for said in RANKING] == pytest.approx([1.0, 1.0, 1.0])
+
+
+def test_what_is_no_word_of_a_judge_has_no_likelihood() -> None:
+    assert NEW.likelihood(Outcome.RAISE_FRAME) is None
+
+
+def test_judge_who_is_always_right_soon_has_much_weight() -> None:
+    bug = [(FIRST, True), *[(SUSPECTED, False)] * 4, *[(PASSED_OVER, False)] * 10]
+
+    record = NEW.with_more(bug * 10)
+
+    assert ratio(record, FIRST) > 50
+    assert ratio(record, PASSED_OVER) < 0.3
+
+
+def test_judge_who_guesses_stays_without_weight() -> None:
+    dice = random.Random(0)
+    said = [FIRST, *[SUSPECTED] * 4, *[PASSED_OVER] * 10]
+    record = NEW
+    for _ in range(300):
+        record = record.with_more((word, n == 0) for n, word in enumerate(dice.sample(said, 15)))
+
+    assert [ratio(record, word) for word in RANKING] == pytest.approx([1.0] * 3, abs=0.25)
+
+
+@given(
+    st.sampled_from(sorted(WORDS)),
+    st.lists(st.tuples(st.integers(0, 4), st.booleans()), max_size=50),
+)
+def test_chances_of_all_words_sum_to_one(use: str, judged: list[tuple[int, bool]]) -> None:
+    words = WORDS[use]
+    record = TrackRecord(words=words).with_more(
+        (words[n % len(words)], was_faulty) for n, was_faulty in judged
+    )
+
+    pairs = [pair for word in words if (pair := record.likelihood(word)) is not None]
+
+    assert sum(pair.p_if_faulty for pair in pairs) == pytest.approx(1.0)
+    assert sum(pair.p_if_clean for pair in pairs) == pytest.approx(1.0)
+    assert all(0 < p <= 1 for pair in pairs for p in (pair.p_if_faulty, pair.p_if_clean))

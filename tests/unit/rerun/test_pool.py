@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+from contextlib import closing
+
+import pytest
+
+from pytest_bayesloc.domain.errors import ExecutionError
+from pytest_bayesloc.domain.inspection import Verdict
+from pytest_bayesloc.rerun.pool import Pool
+from tests.fakes.place import FakePlace, as_ports
+
+A = "test_m.py::test_a"
+
+
+def pool(*fakes: FakePlace, n_runners: int = 1, notes: list[str] | None = None) -> Pool:
+    said = [] if notes is None else notes
+    return Pool([as_ports(fake)[0] for fake in fakes], n_runners, (A,), {}, said.append)
+
+
+def test_what_a_lost_place_had_under_way_is_done_again_by_another() -> None:
+    lost, other = FakePlace("lost", lost_at=2), FakePlace("other")
+    notes: list[str] = []
+    with closing(pool(lost, other, notes=notes)) as made:
+        runs = [made.first.rerun(None, [A], limit_s=1.0) for _ in range(3)]
+
+    assert [run.tests[A].verdict for run in runs] == [Verdict.PASS] * 3
+    assert (len(lost.asked), len(other.asked)) == (2, 2)
+    assert notes == ["lost does not answer. (lost-executor)"]
+    assert (lost.n_open, other.n_open) == (0, 0)
+
+
+def test_two_places_of_one_name_are_not_lost_together() -> None:
+    with closing(pool(FakePlace(lost_at=1), FakePlace())) as made:
+        assert made.first.rerun(None, [A], limit_s=1.0).tests[A].verdict is Verdict.PASS
+
+
+def test_request_that_costs_two_places_is_not_tried_on_a_third() -> None:
+    third = FakePlace("third")
+    made = pool(FakePlace("a", lost_at=1), FakePlace("b", lost_at=1), third)
+
+    with closing(made), pytest.raises(ExecutionError, match=r"Two places .*\(b\)"):
+        made.first.rerun(None, [A], limit_s=1.0)
+
+    assert third.asked == []
+
+
+def test_loss_of_the_only_place_says_so() -> None:
+    made = pool(FakePlace("only", lost_at=1))
+
+    with closing(made), pytest.raises(ExecutionError, match=r"Nothing answers .*\(only\)"):
+        made.first.rerun(None, [A], limit_s=1.0)
+
+
+def test_other_runners_are_started_only_where_there_is_work_for_them() -> None:
+    place = FakePlace()
+    with closing(pool(place, n_runners=3)) as made:
+        made.first.rerun(None, [A], limit_s=1.0)
+
+        assert made.muster(0.0) == [made.first]
+        assert place.n_open == 1
+        assert made.muster(1e6)[:1] == [made.first]
+        assert len(made.start_all()) == 3
+        assert place.n_open == 3
+    assert place.n_open == 0
+
+
+def test_runners_go_round_the_places() -> None:
+    here, there = FakePlace("here"), FakePlace("there")
+    with closing(pool(here, there, n_runners=2)) as made:
+        for runner in made.start_all():
+            runner.rerun(None, [A], limit_s=1.0)
+
+    assert (here.asked, there.asked) == ([(A,)], [(A,)])
+
+
+def test_runner_that_is_called_off_runs_nothing_until_it_goes_on() -> None:
+    place = FakePlace()
+    with closing(pool(place)) as made:
+        made.first.call_off()
+        assert made.first.rerun(None, [A], limit_s=1.0).tests[A].verdict is Verdict.NOT_RUN
+        made.first.resume()
+        assert made.first.rerun(None, [A], limit_s=1.0).tests[A].verdict is Verdict.PASS
+
+
+def test_server_that_is_called_off_while_it_starts_is_started_again_when_needed() -> None:
+    place = FakePlace(is_silent=True)
+    with closing(pool(place)) as made:
+        made.start_all()
+        assert place.n_open == 0
+        place.is_silent = False
+        assert made.first.rerun(None, [A], limit_s=1.0).tests[A].verdict is Verdict.PASS

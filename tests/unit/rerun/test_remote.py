@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+from pytest_bayesloc.domain.errors import ExecutionError
+from pytest_bayesloc.rerun.command import Command
+from pytest_bayesloc.rerun.remote import Remote
+from pytest_bayesloc.rerun.workspaces import Workspaces
+
+HERE = Path("/home/me/shop")
+
+
+def remote(**options: object) -> Remote:
+    command = Command(
+        flags=("-X", "dev"),
+        path=("", "/home/me/shop/src", sysconfig.get_path("purelib"), "/opt/python.zip"),
+        arguments=("--rootdir=/home/me/shop",),
+        rootdir=HERE,
+        cwd=HERE / "tests",
+        environment={"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "TOKEN": "secret"},
+        options=options,
+    )
+    return Remote(command, Workspaces(str(HERE), "/app"))
+
+
+def test_paths_of_the_project_are_those_there_and_the_interpreters_own_stay_behind() -> None:
+    told = remote(ini="/home/me/shop/a.ini", many=["/home/me/shop", 1], n=3).told(
+        ["tests/test_a.py::test_a"], None
+    )
+
+    assert told["path"] == ["/app/src"]
+    assert told["cwd"] == "/app/tests"
+    assert told["arguments"][-2:] == ["--rootdir=/app", "/app/tests/test_a.py"]
+    assert told["spec"]["options"] == {"ini": "/app/a.ini", "many": ["/app", 1], "n": 3}
+    assert remote().path_of("src/a.py") == "/app/src/a.py"
+
+
+def test_environment_of_the_run_stays_here() -> None:
+    assert remote().told([], None)["environment"] == {
+        "PYTHONHASHSEED": "0",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+
+
+def test_files_that_differ_are_named() -> None:
+    found = {f"m{i}.py": "ab" for i in range(6)} | {"gone.py": ""}
+
+    with pytest.raises(ExecutionError) as raised:
+        remote().check_tree("farm", {**found, "absent.py": ""})
+
+    assert "/app of farm are not those here: m0.py, m1.py" in str(raised.value)
+    assert "and 1 more (6 of 8 differ, 0 of them are missing there)" in str(raised.value)

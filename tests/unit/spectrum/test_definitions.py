@@ -1,0 +1,82 @@
+"""Who uses what an import defines: each case names the line that a test executes."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_bayesloc.domain.source import SourceMap
+from pytest_bayesloc.spectrum.definitions import users
+
+TEXT = """\
+import re
+LIMIT = 3
+TABLE = {
+    "a": LIMIT,
+    "b": 2,
+}
+UNREAD = 1
+def plain(x):
+    return LIMIT
+@decorated
+def wrapped(x, y=re):
+    return x
+class Owner:
+    size = 1
+    other = 2
+    def method(self, n=size):
+        return self.other
+def reader():
+    return TABLE
+if LIMIT:
+    CHOSEN = 1
+else:
+    CHOSEN = 2
+register(plain)
+def late():
+    return CHOSEN, plain
+"""
+
+
+def used(*executed: int, texts: dict[str, str] | None = None, is_test: bool = False) -> set[int]:
+    """The lines of ``TEXT`` that a test is credited with which executes some lines of a file."""
+    files = {"a.py": TEXT, **(texts or {})}
+    maps = [
+        SourceMap(text, name, is_test=is_test and name != "a.py") for name, text in files.items()
+    ]
+    source = maps[-1]
+    lines = {source.owner(line).location: {line: 1} for line in executed}
+    found = users(maps, lines)
+    return {line for where, rows in found.items() if where.file == "a.py" for line in rows}
+
+
+@pytest.mark.parametrize(
+    ("line", "credited"),
+    [
+        pytest.param(9, {2}, id="a name that a function reads"),
+        pytest.param(19, {2, 3, 4, 5, 6}, id="a statement whole, and what it was made of"),
+        pytest.param(12, {1, 10, 11}, id="decorators and defaults of what is called"),
+        pytest.param(17, {14, 15, 16}, id="an attribute, and the header of the method around it"),
+        pytest.param(26, {21, 23, 24}, id="in both branches, and a call that names it"),
+    ],
+)
+def test_definition_is_used_by_who_executes_a_line_that_reads_it(
+    line: int, credited: set[int]
+) -> None:
+    assert used(line) == credited
+
+
+def test_importers_use_what_they_import_by_name_or_attribute() -> None:
+    imports = "from a import LIMIT\nimport a\ndef f():\n    return LIMIT\ndef g():\n    a.UNREAD\n"
+
+    assert used(4, texts={"b.py": imports}) == {2}
+    assert used(6, texts={"b.py": imports}) == {7}
+
+
+def test_name_of_another_file_that_did_not_import_it_is_another() -> None:
+    assert used(2, texts={"b.py": "def f():\n    return LIMIT\n"}) == set()
+
+
+def test_tests_use_but_define_nothing() -> None:
+    text = "from a import UNREAD\nOWN = 1\ndef test_it():\n    assert UNREAD == OWN\n"
+
+    assert used(4, texts={"test_a.py": text}, is_test=True) == {7}

@@ -1,0 +1,44 @@
+"""What a test is known as, whose node id is another one in each run."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_bayesloc.spectrum.cache.names import known_as
+
+
+@pytest.mark.parametrize(
+    ("now", "before"),
+    [
+        ("t.py::test[19:37:20 2026-11-22]", "t.py::test[07:01:59 2026-11-21]"),
+        ("t.py::test[1795376240.25]", "t.py::test[1795376111.5]"),
+        ("t.py::test[<C object at 0x7f3a>-a]", "t.py::test[<C object at 0x7e11>-a]"),
+        ("t.py::test[3f2b9c1d8e]", "t.py::test[00aa11bb22]"),
+    ],
+)
+def test_moments_addresses_and_random_names_don_t_matter(now: str, before: str) -> None:
+    assert known_as([now], {before}) == {now: before}
+
+
+@pytest.mark.parametrize(
+    ("now", "before"),
+    [
+        ("t.py::test[1]", "t.py::test[2]"),
+        ("t.py::test[a]", "t.py::test[b]"),
+        ("t.py::test_2026", "t.py::test_2025"),
+        ("t.py::test[20261122]", "u.py::test[20261121]"),
+    ],
+)
+def test_anything_else_does(now: str, before: str) -> None:
+    assert known_as([now], {before}) == {}
+
+
+def test_each_is_known_as_one_that_did_not_run() -> None:
+    known = {"t.py::test[1000]", "t.py::test[2000]", "t.py::test[3000]"}
+
+    found = known_as(["t.py::test[1000]", "t.py::test[4000]", "t.py::test[5000]"], known)
+
+    assert found.pop("t.py::test[1000]") == "t.py::test[1000]"
+    assert set(found) == {"t.py::test[4000]", "t.py::test[5000]"}
+    assert set(found.values()) == {"t.py::test[2000]", "t.py::test[3000]"}
+    assert known_as(["t.py::test[4000]"], ()) == {}
