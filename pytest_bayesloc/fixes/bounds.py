@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterator, Sequence
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import SourceMap, lines_of
-from pytest_bayesloc.fixes.candidate import changed_functions
+from pytest_bayesloc.fixes.candidate import Candidate, changed_functions
+from pytest_bayesloc.fixes.reach import Reach
 from pytest_bayesloc.fixes.syntax import tree_of
 from pytest_bayesloc.rerun.world import aliases, calls_out, reaching_calls
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-
-    from pytest_bayesloc.fixes.candidate import Candidate
-    from pytest_bayesloc.fixes.reach import Reach
 
 
 def out_of_bounds(candidate: Candidate, never_edited: Collection[str], reach: Reach) -> str:

@@ -6,21 +6,16 @@ import ast
 import inspect
 import re
 import sys
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from pytest_bayesloc.domain.edits import Edit
+from pytest_bayesloc.domain.edits import Edit, Text
+from pytest_bayesloc.domain.fixing import Project, Proposal, Task
 from pytest_bayesloc.domain.source import FunctionNode
 from pytest_bayesloc.fixes.syntax import class_at, nodes_at, parameters, tree_of, visible
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from pytest_bayesloc.domain.edits import Text
-    from pytest_bayesloc.domain.fixing import Project, Proposal, Task
-
-    Part = ast.expr | ast.keyword | ast.arg
+Part = ast.expr | ast.keyword | ast.arg
 
 MAX_PROPOSALS = 8
 MAX_MODULES = 3

@@ -7,15 +7,11 @@ import hashlib
 from copy import deepcopy
 from dataclasses import dataclass
 from textwrap import dedent
-from typing import TYPE_CHECKING
 
+from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.inspection import InspectionPatch
-from pytest_bayesloc.domain.source import FunctionNode, SourceMap, lines_of
-
-if TYPE_CHECKING:
-    from pytest_bayesloc.domain.fixing import Level
-    from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.domain.source import Unit
+from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.source import FunctionNode, SourceMap, Unit, lines_of
 
 KIND = "fix"
 CHANGE = "change"  # the stage of what takes a change back

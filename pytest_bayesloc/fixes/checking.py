@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import TYPE_CHECKING
 
-from pytest_bayesloc.domain.inspection import Verdict
-from pytest_bayesloc.fixes.candidate import patch_of
+from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun, TestRun, Verdict
+from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.ports import Clock, Runner
+from pytest_bayesloc.fixes.candidate import Candidate, patch_of
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun, TestRun
-    from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.domain.ports import Clock, Runner
-    from pytest_bayesloc.fixes.candidate import Candidate
-
-    #: The passing tests that execute a location; of a module body, anything of its file.
-    Covering = Callable[[Location], Sequence[str]]
+Covering = Callable[[Location], Sequence[str]]
 
 N_FIRST = 5  # failing tests that a candidate must pass before all are run
 LEAST_S = 1.0

@@ -7,18 +7,16 @@ Reference:
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from fnmatch import fnmatch
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 
 from pytest_bayesloc.domain.errors import ToolError
 from pytest_bayesloc.domain.fixing import Level
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 MAX_BYTES = 64 << 10
 MAX_WORDS = 40  # of args, tags, globs

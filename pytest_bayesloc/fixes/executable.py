@@ -13,19 +13,15 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_bayesloc.domain.errors import ToolError
-from pytest_bayesloc.domain.fixing import Proposal
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from pytest_bayesloc.domain.fixing import Project, Task
-    from pytest_bayesloc.fixes.definition import Definition
+from pytest_bayesloc.domain.fixing import Project, Proposal, Task
+from pytest_bayesloc.fixes.definition import Definition
 
 LIMIT_S = 10.0
 MAX_ANSWER = 8 << 20

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.edits import Edit, Text
 from pytest_bayesloc.domain.location import MODULE, Location
 from pytest_bayesloc.domain.source import FunctionNode, first_line, lines_of
 from pytest_bayesloc.fixes.syntax import bound_in, parameters, tree_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 _PLACEHOLDER = "_ = 0\n"
 _BY_MODULE = {

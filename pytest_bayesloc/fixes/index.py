@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.source import FunctionNode
 from pytest_bayesloc.fixes.syntax import bound_in, tree_of
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Sequence
-
-    KeyT = TypeVar("KeyT", bound=Hashable)
+KeyT = TypeVar("KeyT", bound=Hashable)
 
 MAX_FILES = 2_000
 

@@ -12,17 +12,14 @@ import json
 import os
 import stat
 import tempfile
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from pytest_bayesloc.domain.errors import FixError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ENTRY = ".json"
 UNDONE = ".undone"

@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import yaml
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _PROGRAM = '''\
 """A fix tool that was learned: `{before}` became `{after}`.

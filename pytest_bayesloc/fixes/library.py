@@ -7,21 +7,17 @@ Reference:
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.masking import masked
 from pytest_bayesloc.domain.similarity import cosines
 from pytest_bayesloc.domain.tool_record import ToolRecord
 from pytest_bayesloc.domain.words import trigrams, words
 from pytest_bayesloc.fixes import bounded
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from pytest_bayesloc.fixes.definition import Definition
-    from pytest_bayesloc.fixes.tool import Propose
+from pytest_bayesloc.fixes.definition import Definition
+from pytest_bayesloc.fixes.tool import Propose
 
 N_BEST = 3
 LEAST = 0.1  # similarity below which a tool is for something else

@@ -6,13 +6,10 @@ import difflib
 import io
 import tokenize
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from pytest_bayesloc.domain.errors import FixError
 from pytest_bayesloc.domain.source import lines_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 _ENDS = ("\r\n", "\n", "\r")
 _NO_END = b"\\ No newline at end of file\n"

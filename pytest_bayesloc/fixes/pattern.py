@@ -10,19 +10,14 @@ import ast
 import json
 import re
 import sys
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.edits import Text
-from pytest_bayesloc.domain.fixing import Proposal
+from pytest_bayesloc.domain.fixing import Proposal, Task
 from pytest_bayesloc.domain.source import ScopeNode
 from pytest_bayesloc.fixes.syntax import BUILT_IN, function_at, tree_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from pytest_bayesloc.domain.fixing import Task
 
 MAX_NODES = 16  # of a pattern: what is larger is no habit
 MAX_PROPOSALS = 8

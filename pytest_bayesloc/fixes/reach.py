@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
-from pytest_bayesloc.domain.source import ScopeNode
+from pytest_bayesloc.domain.source import ScopeNode, SourceMap
 from pytest_bayesloc.fixes.syntax import BUILT_IN, tree_of
 from pytest_bayesloc.rerun.world import reaching_calls
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-
-    from pytest_bayesloc.domain.source import SourceMap
-    from pytest_bayesloc.spectrum.sources import Sources
+from pytest_bayesloc.spectrum.sources import Sources
 
 MAX_NAMES = 400  # that are looked up for one question
 _DEFINED = re.compile(r"\b(?:def|class)\s+(\w+)")

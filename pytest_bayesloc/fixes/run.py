@@ -7,16 +7,13 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.fixing import Task
 from pytest_bayesloc.fixes.executable import MAX_PROPOSALS
 from pytest_bayesloc.fixes.index import Index
 from pytest_bayesloc.fixes.shelf import shelf
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 
 def main(argv: Sequence[str]) -> int:

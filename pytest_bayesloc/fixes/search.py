@@ -7,28 +7,19 @@ Reference:
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
-from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import ToolError
-from pytest_bayesloc.domain.fixing import Level, Task
+from pytest_bayesloc.domain.fixing import Level, Project, Proposal, Task
 from pytest_bayesloc.fixes.candidate import CHANGE, Candidate
-from pytest_bayesloc.fixes.checking import Checked, Status
-from pytest_bayesloc.fixes.library import N_BEST
+from pytest_bayesloc.fixes.checking import Checked, Checker, Status
+from pytest_bayesloc.fixes.library import N_BEST, Library, Match, Tool
 from pytest_bayesloc.fixes.soundness import unsound
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from pytest_bayesloc.domain.fixing import Project, Proposal
-    from pytest_bayesloc.fixes.checking import Checker
-    from pytest_bayesloc.fixes.library import Library, Match, Tool
-
-    #: Why a candidate must not be run; empty if it may.
-    Forbids = Callable[[Candidate], str]
-    #: Whether a tool, in words, is for a task; None: nobody knows.
-    Judge = Callable[[Task, str], bool | None]
+Forbids = Callable[[Candidate], str]
+Judge = Callable[[Task, str], bool | None]
 
 MAX_PROPOSALS = 8  # of one tool for one file
 MAX_PAIRS = 24

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from pytest_bayesloc.domain.fixing import Project, Proposal, Task
 from pytest_bayesloc.fixes import tools
 from pytest_bayesloc.fixes.definition import parsed
 from pytest_bayesloc.fixes.library import Source, Tool
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from pytest_bayesloc.domain.fixing import Project, Proposal, Task
-    from pytest_bayesloc.fixes.tool import Propose
+from pytest_bayesloc.fixes.tool import Propose
 
 
 def shelf() -> list[Tool]:

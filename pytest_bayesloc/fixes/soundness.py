@@ -10,13 +10,10 @@ import ast
 import builtins
 import re
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from pytest_bayesloc.fixes.syntax import tree_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 _ASSERT = re.compile(r"\bassert\b")
 _LEAVES = (ast.Return, ast.Break, ast.Continue, ast.Raise)

@@ -5,13 +5,10 @@ from __future__ import annotations
 import ast
 import builtins
 import difflib
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.source import FunctionNode, ScopeNode, parse
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 N_SIMILAR = 3
 SIMILAR = 0.6  # of difflib: one letter in three, two in six

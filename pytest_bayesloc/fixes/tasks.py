@@ -6,25 +6,20 @@ import ast
 import json
 import os
 import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from pytest_bayesloc.domain.failure import Failure
 from pytest_bayesloc.domain.fixing import TAKE_BACK, Level, Task
-from pytest_bayesloc.domain.location import MODULE
+from pytest_bayesloc.domain.location import MODULE, Location
+from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import bitset_of
 from pytest_bayesloc.fixes.candidate import CHANGE, Candidate
+from pytest_bayesloc.ranking.case import Case
+from pytest_bayesloc.ranking.groups import Group
 from pytest_bayesloc.spectrum.source_filter import FileKind
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
-
-    from pytest_bayesloc.domain.failure import Failure
-    from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.domain.source import SourceMap
-    from pytest_bayesloc.ranking.case import Case
-    from pytest_bayesloc.ranking.groups import Group
-    from pytest_bayesloc.spectrum.sources import Sources
+from pytest_bayesloc.spectrum.sources import Sources
 
 MAX_FAILURES = 3  # of a group whose errors differ
 MAX_PLACES = 8

@@ -11,17 +11,12 @@ import json
 import os
 import stat
 import tempfile
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import ToolError
-from pytest_bayesloc.fixes.definition import parsed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from pytest_bayesloc.fixes.definition import Definition
+from pytest_bayesloc.fixes.definition import Definition, parsed
 
 SUFFIXES = (".yaml", ".yml")
 MAX_FILE = 1 << 20

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+from pytest_bayesloc.domain.ports import Crew, Runner
+from pytest_bayesloc.inspection.selection import Action
+from pytest_bayesloc.inspection.strategy import Bench, Kind
+from pytest_bayesloc.ranking.case import Case
+from pytest_bayesloc.ranking.finding import Finding
 
-    from pytest_bayesloc.domain.ports import Crew, Runner
-    from pytest_bayesloc.inspection.selection import Action
-    from pytest_bayesloc.inspection.strategy import Bench, Kind
-    from pytest_bayesloc.ranking.case import Case
-    from pytest_bayesloc.ranking.finding import Finding
-
-    Done = tuple[Action, Sequence[Finding]]
+Done = tuple[Action, Sequence[Finding]]
 
 PATIENCE_S = 0.5  # with what is not needed any more
 LEAST_MEASURED = 3  # inspections before their mean is believed

@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING
 
-from pytest_bayesloc.domain.inspection import Verdict
+from pytest_bayesloc.domain.inspection import Rerun, Verdict
+from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.ports import Clock, Crew
 from pytest_bayesloc.domain.recording import Recording
 from pytest_bayesloc.inspection.batch import Batch
 from pytest_bayesloc.inspection.reflection import innocents
-from pytest_bayesloc.inspection.selection import NOTHING_LEFT, Action, Limits, stop_reason
-from pytest_bayesloc.inspection.strategy import Bench
-from pytest_bayesloc.ranking.case import N_HISTORY
+from pytest_bayesloc.inspection.selection import NOTHING_LEFT, Action, Limits, Select, stop_reason
+from pytest_bayesloc.inspection.strategy import Bench, Kind
+from pytest_bayesloc.ranking.case import N_HISTORY, Case
 from pytest_bayesloc.ranking.evidence.invariants import mine, seen_values
 from pytest_bayesloc.ranking.evidence.order import order_evidence
 from pytest_bayesloc.ranking.likelihoods import strongest
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from pytest_bayesloc.domain.inspection import Rerun
-    from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.domain.ports import Clock, Crew
-    from pytest_bayesloc.inspection.selection import Select
-    from pytest_bayesloc.inspection.strategy import Kind
-    from pytest_bayesloc.ranking.case import Case
-
-    Progress = Callable[[int, Location | None, float], None]
+Progress = Callable[[int, Location | None, float], None]
 
 MAX_CHECKED = 100  # failing tests that are checked for failing again
 MAX_FAILING = 3

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
 
 from pytest_bayesloc.domain.evidence import Decision
+from pytest_bayesloc.domain.inspection import Check, InspectionPatch
+from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.recording import Recording
 from pytest_bayesloc.ranking.callgraph import golden_rule
-from pytest_bayesloc.ranking.evidence.invariants import broken
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from pytest_bayesloc.domain.inspection import Check, InspectionPatch
-    from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.domain.recording import Recording
-    from pytest_bayesloc.ranking.evidence.invariants import Invariant
+from pytest_bayesloc.ranking.evidence.invariants import Invariant, broken
 
 
 def innocents(

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import log
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
+from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.ranking.belief import Belief
 from pytest_bayesloc.ranking.rows import TIE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.ranking.belief import Belief
 
 #: Probabilities that differ by less are equal: what is left is rounding.
 

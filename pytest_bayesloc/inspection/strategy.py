@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from copy import copy
 from math import inf
-from typing import TYPE_CHECKING
 
+from pytest_bayesloc.domain.evidence import Outcome
+from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun
+from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.ports import Clock, Runner
 from pytest_bayesloc.inspection.selection import Outlook
+from pytest_bayesloc.ranking.case import Case
+from pytest_bayesloc.ranking.finding import Finding
 from pytest_bayesloc.ranking.likelihoods import likelihood
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from pytest_bayesloc.domain.evidence import Outcome
-    from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun
-    from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.domain.ports import Clock, Runner
-    from pytest_bayesloc.ranking.case import Case
-    from pytest_bayesloc.ranking.finding import Finding
-
 
 PATIENCE = 10.0  # times what the tests take as they are, for a patch that may loop
 

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
 
+from pytest_bayesloc.domain.failure import Failure, Frame
 from pytest_bayesloc.domain.guiding import Code, FailingTest, FaultView, Observation, TargetView
-from pytest_bayesloc.domain.source import lines_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from pytest_bayesloc.domain.failure import Failure, Frame
-    from pytest_bayesloc.domain.inspection import InspectionPatch
-    from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.domain.source import SourceMap
-    from pytest_bayesloc.inspection.watching import Watched
-    from pytest_bayesloc.ranking.case import Case
+from pytest_bayesloc.domain.inspection import InspectionPatch
+from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.source import SourceMap, lines_of
+from pytest_bayesloc.inspection.watching import Watched
+from pytest_bayesloc.ranking.case import Case
 
 N_CANDIDATES = 15
 N_TESTS = 2

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from pytest_bayesloc.domain.inspection import Verdict
+from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun, Signals, TestRun, Verdict
+from pytest_bayesloc.inspection.strategy import Bench
+from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.outcomes import fired_checks, signals_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun, Signals, TestRun
-    from pytest_bayesloc.inspection.strategy import Bench
-    from pytest_bayesloc.ranking.case import Case
 
 MAX_FAILING = 3
 MAX_PASSING = 6

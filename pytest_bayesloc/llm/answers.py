@@ -5,23 +5,19 @@ from __future__ import annotations
 import json
 import re
 import threading
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from pydantic import ValidationError
 
 from pytest_bayesloc.domain.errors import AnswerError, EndpointError
-from pytest_bayesloc.llm.budget import CHARS_A_TOKEN
+from pytest_bayesloc.llm.budget import CHARS_A_TOKEN, Budget
 from pytest_bayesloc.llm.endpoint import DEADLINE_S, RETRIES, CallError, Reply, failed
+from pytest_bayesloc.llm.exchanges import Exchanges
+from pytest_bayesloc.llm.privacy import Privacy
 from pytest_bayesloc.llm.schemas import Answer, json_schema
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from pytest_bayesloc.llm.budget import Budget
-    from pytest_bayesloc.llm.exchanges import Exchanges
-    from pytest_bayesloc.llm.privacy import Privacy
 
 T = TypeVar("T", bound=Answer)
 

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import inf
-from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import EndpointError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from pytest_bayesloc.domain.ports import Clock
+from pytest_bayesloc.domain.ports import Clock
 
 CHARS_A_TOKEN = 3.0  # a low guess, so that what is reserved is enough
 MILLION = 1_000_000

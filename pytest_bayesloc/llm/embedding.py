@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from pytest_bayesloc.domain.errors import EndpointError
 from pytest_bayesloc.domain.redaction import redacted
 from pytest_bayesloc.llm.deadline import within
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 DEADLINE_S = 15.0
 RETRIES = 2

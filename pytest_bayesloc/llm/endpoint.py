@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -12,8 +13,6 @@ from pytest_bayesloc.domain.errors import EndpointError
 from pytest_bayesloc.llm.deadline import within
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from openai import OpenAI
 
 DEADLINE_S = 45.0

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.evidence import Decision
 from pytest_bayesloc.domain.guiding import (
     Applicability,
+    Code,
+    FailingTest,
+    FaultView,
+    Observation,
     ProposedCode,
     Reflection,
     Suspicion,
+    TargetView,
 )
-from pytest_bayesloc.llm.answers import Prompt
+from pytest_bayesloc.llm.answers import Answers, Prompt
 from pytest_bayesloc.llm.prompts import render
 from pytest_bayesloc.llm.schemas import (
     N_CANDIDATES,
@@ -24,12 +29,6 @@ from pytest_bayesloc.llm.schemas import (
     Verdict,
     inspection_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from pytest_bayesloc.domain.guiding import Code, FailingTest, FaultView, Observation, TargetView
-    from pytest_bayesloc.llm.answers import Answers
 
 MAX_PROMPT = 24_000  # characters of one prompt, if nothing else is said
 _FRAME = 2_500  # of that, what is no code

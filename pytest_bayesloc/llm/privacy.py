@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.redaction import MASK, redacted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 #: Files whose text is never sent, whatever the user adds.
 NEVER_SENT = (

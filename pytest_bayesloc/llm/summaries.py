@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from pytest_bayesloc.domain.bug import (
     HYPOTHESIS_LENGTH,
     LESSON_LENGTH,
     STRATEGY_LENGTH,
     WHY_LENGTH,
+    BugRecord,
+    Edit,
     Setback,
     Success,
+    Symptom,
     clipped,
 )
-from pytest_bayesloc.llm.answers import Prompt
+from pytest_bayesloc.domain.ports import Summarizer
+from pytest_bayesloc.llm.answers import Answers, Prompt
 from pytest_bayesloc.llm.prompts import render
 from pytest_bayesloc.llm.schemas import Answer, Beginning, Failed, Mended
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from pytest_bayesloc.domain.bug import BugRecord, Edit, Symptom
-    from pytest_bayesloc.domain.ports import Summarizer
-    from pytest_bayesloc.llm.answers import Answers
 
 T = TypeVar("T", bound=Answer)
 

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.advice import Advice, LoopWarning, Similar
+from pytest_bayesloc.domain.bug import BugRecord, Symptom
 from pytest_bayesloc.domain.words import words
+from pytest_bayesloc.memory.ledger import Ledger
 from pytest_bayesloc.memory.lookup import Lookup
 from pytest_bayesloc.memory.loops import Limits, Loop, LoopKind, loops
 from pytest_bayesloc.memory.retrieval import Entry, Score, bm25, jaccard
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pytest_bayesloc.domain.bug import BugRecord, Symptom
-    from pytest_bayesloc.memory.ledger import Ledger
 
 N_HISTORY = 60
 N_WORDS = 5

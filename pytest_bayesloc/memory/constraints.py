@@ -7,20 +7,16 @@ import builtins
 import os
 import re
 import tokenize
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.bug import LESSON_LENGTH, clipped
 from pytest_bayesloc.domain.conditions import demanded
+from pytest_bayesloc.domain.failure import Failure
 from pytest_bayesloc.domain.source import SourceMap
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from pytest_bayesloc.domain.failure import Failure
-
-    ReadMap = Callable[[str], SourceMap | None]
+ReadMap = Callable[[str], SourceMap | None]
 
 DEEP = 2  # calls from where a value comes in to a guard of the same project
 MAX_BYTES = 1_000_000  # of a library's file

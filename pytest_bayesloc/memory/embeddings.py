@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import hashlib
 from array import array
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import sqrt
 from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, func, insert, select
 
 from pytest_bayesloc.domain.clock import monotonic
+from pytest_bayesloc.domain.ports import Embedder
 from pytest_bayesloc.memory.ledger import Ledger
 from pytest_bayesloc.memory.lookup import Lookup
-from pytest_bayesloc.memory.retrieval import bm25
+from pytest_bayesloc.memory.retrieval import Entry, bm25
 from pytest_bayesloc.memory.rows import chunks
 from pytest_bayesloc.memory.schema import EMBEDDING
-from pytest_bayesloc.memory.store import safe
+from pytest_bayesloc.memory.store import BugStore, safe
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
     from sqlalchemy import Connection
-
-    from pytest_bayesloc.domain.ports import Embedder
-    from pytest_bayesloc.memory.retrieval import Entry
-    from pytest_bayesloc.memory.store import BugStore
 
 MAX_KEPT = 20_000  # vectors of a memory, the newest
 NEWEST = 2**62

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from pytest_bayesloc.domain.bug import BugRecord, DebugTrial, Edit, Outcome, State
+from pytest_bayesloc.domain.bug import BugRecord, DebugTrial, Edit, Outcome, State, Symptom
+from pytest_bayesloc.domain.ports import Summarizer
 from pytest_bayesloc.memory.judgements import Judgements
-from pytest_bayesloc.memory.sightings import Sighting
+from pytest_bayesloc.memory.ledger import Ledger
+from pytest_bayesloc.memory.sightings import Run, Sighting
 from pytest_bayesloc.memory.worth import Worth
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from pytest_bayesloc.domain.bug import Symptom
-    from pytest_bayesloc.domain.ports import Summarizer
-    from pytest_bayesloc.memory.ledger import Ledger
-    from pytest_bayesloc.memory.sightings import Run
 
 UNSEEN_AFTER = timedelta(days=30)
 N_TOP = 5  # suspects that an edit should hit

@@ -12,19 +12,15 @@ from __future__ import annotations
 import ast
 import hashlib
 import re
+from collections.abc import Callable, Iterable
 from functools import lru_cache
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
+from pytest_bayesloc.domain.failure import Failure, Frame
 from pytest_bayesloc.domain.masking import VERSION, masked
-from pytest_bayesloc.domain.source import lines_of
+from pytest_bayesloc.domain.source import SourceMap, lines_of
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from pytest_bayesloc.domain.failure import Failure, Frame
-    from pytest_bayesloc.domain.source import SourceMap
-
-    ReadMap: TypeAlias = Callable[[str], SourceMap | None]
+ReadMap: TypeAlias = Callable[[str], SourceMap | None]
 
 
 # Strings and numbers of a statement without blanks.

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, func, insert, select, update
 
 from pytest_bayesloc.domain.evidence import Outcome
+from pytest_bayesloc.memory.ledger import Ledger
 from pytest_bayesloc.memory.schema import JUDGED
 from pytest_bayesloc.memory.store import safe
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
-
     from sqlalchemy import Connection
-
-    from pytest_bayesloc.memory.ledger import Ledger
 
 
 class Judgements:

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import bindparam, delete, func, insert, select, update
 
-from pytest_bayesloc.domain.bug import BugRecord, Setback, State
+from pytest_bayesloc.domain.bug import (
+    BugRecord,
+    DebugTrial,
+    Setback,
+    State,
+    Success,
+    Symptom,
+    TestFailure,
+)
 from pytest_bayesloc.domain.words import numbered, words
 from pytest_bayesloc.memory.rows import chunks, key_of, record_of, sighting_of, stored
 from pytest_bayesloc.memory.schema import (
@@ -25,16 +35,11 @@ from pytest_bayesloc.memory.schema import (
     TOOL_USE,
     TRIAL,
 )
+from pytest_bayesloc.memory.sightings import Run, Sighting
 from pytest_bayesloc.memory.store import dumps, safe
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-    from datetime import datetime
-
     from sqlalchemy import Column, Connection, RowMapping, Select
-
-    from pytest_bayesloc.domain.bug import DebugTrial, Success, Symptom, TestFailure
-    from pytest_bayesloc.memory.sightings import Run, Sighting
 
 MAX_NODE_ID = 1000
 

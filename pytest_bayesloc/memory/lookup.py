@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection, Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
 from sqlalchemy import func, select, text
 
 from pytest_bayesloc.domain.bug import Category, Outcome
 from pytest_bayesloc.domain.words import numbered, words
+from pytest_bayesloc.memory.ledger import Ledger
 from pytest_bayesloc.memory.retrieval import Entry
 from pytest_bayesloc.memory.rows import CHUNK
 from pytest_bayesloc.memory.schema import BUG, FAILURE, NOTE, OBSERVATION, POSTING, TRIAL
 from pytest_bayesloc.memory.store import safe
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from pytest_bayesloc.memory.ledger import Ledger
 
 N_CANDIDATES = 300  # past failures that are scored
 N_COUNTED = 2000  # a word that so many failures hold is common

@@ -6,16 +6,13 @@ Reference:
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from enum import Enum
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
-    from datetime import datetime
-
-    from pytest_bayesloc.memory.sightings import Sighting
+from pytest_bayesloc.memory.sightings import Sighting
 
 MAX_PERIOD = 5
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from datetime import datetime, timezone
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, insert, select
@@ -18,9 +20,6 @@ from pytest_bayesloc.memory.store import BugStore, safe
 from pytest_bayesloc.memory.transfer import Intake, export
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
     from sqlalchemy import Connection
 
 MAX_FOLDED = 100  # deliveries that one run takes in

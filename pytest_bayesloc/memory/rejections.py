@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from sqlalchemy import delete, insert, select
 
+from pytest_bayesloc.memory.ledger import Ledger
 from pytest_bayesloc.memory.schema import BUG, REJECTED
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from pytest_bayesloc.memory.ledger import Ledger
 
 
 def rejections(ledger: Ledger, state: str) -> dict[str, str]:

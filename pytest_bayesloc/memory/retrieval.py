@@ -7,18 +7,14 @@ Reference:
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
+from pytest_bayesloc.domain.bug import Category
 from pytest_bayesloc.domain.similarity import cosines
 from pytest_bayesloc.domain.words import trigrams, words
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from pytest_bayesloc.domain.bug import Category
-
 
 K1, B = 1.2, 0.75  # of BM25, as its authors advise
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -21,8 +22,6 @@ from pytest_bayesloc.domain.bug import (
 from pytest_bayesloc.memory.sightings import Sighting
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from sqlalchemy import RowMapping
 
 T = TypeVar("T")

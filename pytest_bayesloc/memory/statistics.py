@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import operator
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from math import sqrt
 from statistics import median
-from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.bug import State
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
 
 Z = 1.96  # of a 95 % interval
 ONE_TAIL_IN = 40

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
-from pytest_bayesloc.memory.statistics import KNOWN
+from pytest_bayesloc.memory.statistics import KNOWN, Estimate, Row
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from pytest_bayesloc.memory.statistics import Estimate, Row
-
-    Column = Callable[[Row], str]
+Column = Callable[[Row], str]
 
 SCHEMA = "bayesloc-stats/1"
 

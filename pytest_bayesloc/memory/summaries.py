@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 from pytest_bayesloc.domain.bug import (
     HYPOTHESIS_LENGTH,
     LESSON_LENGTH,
     STRATEGY_LENGTH,
     WHY_LENGTH,
+    BugRecord,
+    Edit,
     Setback,
     Success,
+    Symptom,
     clipped,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from pytest_bayesloc.domain.bug import BugRecord, Edit, Symptom
 
 N_NAMED = 3
 MIN_P = 0.05  # below it, a suspect is no hypothesis

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.bug import (
     CODE_LENGTH,
@@ -15,17 +15,13 @@ from pytest_bayesloc.domain.bug import (
     TestFailure,
     clipped,
 )
+from pytest_bayesloc.domain.failure import Failure
+from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.masking import masked
+from pytest_bayesloc.domain.ports import Summarizer
+from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.memory.constraints import Guards
 from pytest_bayesloc.memory.fingerprint import fingerprint
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from pytest_bayesloc.domain.failure import Failure
-    from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.domain.ports import Summarizer
-    from pytest_bayesloc.domain.source import SourceMap
 
 N_SUSPECTS = 5
 _MISUSES = (

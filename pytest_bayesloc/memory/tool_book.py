@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sqlalchemy import and_, insert, select, update
 
 from pytest_bayesloc.domain.tool_record import ToolRecord
+from pytest_bayesloc.memory.ledger import Ledger
 from pytest_bayesloc.memory.schema import HABIT, TEST, TOOL_USE
+from pytest_bayesloc.memory.sightings import Run
 from pytest_bayesloc.memory.store import dumps, safe
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
     from sqlalchemy import Connection
-
-    from pytest_bayesloc.memory.ledger import Ledger
-    from pytest_bayesloc.memory.sightings import Run
 
 APPLIED, UNDONE, BROKEN = "applied", "undone", "broken"
 BROKEN_WITHIN = 10  # runs after a fix was applied

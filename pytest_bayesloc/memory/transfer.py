@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -36,8 +37,6 @@ from pytest_bayesloc.memory.schema import (
 from pytest_bayesloc.memory.store import dumps, safe
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
     from sqlalchemy import Column, Connection, Table
 
     Row = dict[str, Any]

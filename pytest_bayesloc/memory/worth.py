@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, insert, select, update
 
 from pytest_bayesloc.domain.advice import Month
 from pytest_bayesloc.domain.bug import Outcome, State
+from pytest_bayesloc.memory.ledger import Ledger
 from pytest_bayesloc.memory.rows import time_of
 from pytest_bayesloc.memory.schema import (
     ADVICE,
@@ -20,16 +22,11 @@ from pytest_bayesloc.memory.schema import (
     SIGHTING,
     TRIAL,
 )
-from pytest_bayesloc.memory.statistics import A_LOOP, Counted, summed_up
+from pytest_bayesloc.memory.statistics import A_LOOP, Counted, Estimate, summed_up
 from pytest_bayesloc.memory.store import dumps
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
     from sqlalchemy import Column, Select
-
-    from pytest_bayesloc.memory.ledger import Ledger
-    from pytest_bayesloc.memory.statistics import Estimate
 
 
 class Worth:

@@ -6,21 +6,18 @@ Reference:
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from heapq import nsmallest
 from math import inf, log
 from sys import float_info
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from pytest_bayesloc.domain.errors import EvidenceError
+from pytest_bayesloc.domain.evidence import Evidence
+from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.ranking.prior import softmax
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from pytest_bayesloc.domain.evidence import Evidence
-    from pytest_bayesloc.domain.location import Location
 
 #: Bounds of an updated probability in the independent model.
 LOWEST, HIGHEST = 0.01, 0.99

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterable, Mapping, Sequence
 from math import inf
 from typing import TYPE_CHECKING
 
+from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.recording import Call
+
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping, Sequence
-
     import networkx as nx
-
-    from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.domain.recording import Call
 
 
 def call_graph(edges: Mapping[tuple[Location, Location], int]) -> nx.DiGraph[Location]:

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from pytest_bayesloc.domain.evidence import Evidence
 from pytest_bayesloc.domain.inspection import Inspection
+from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.recording import Recording
 from pytest_bayesloc.history.changes import Changes
+from pytest_bayesloc.ranking.belief import Belief
+from pytest_bayesloc.ranking.evidence.invariants import Invariant
+from pytest_bayesloc.ranking.evidence.judgement import Judged
+from pytest_bayesloc.ranking.finding import Finding
 from pytest_bayesloc.ranking.likelihoods import weigh
+from pytest_bayesloc.ranking.neighbours import Neighbourhood
 from pytest_bayesloc.rerun.rejected import Rejected
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from pytest_bayesloc.domain.evidence import Evidence
-    from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.ranking.belief import Belief
-    from pytest_bayesloc.ranking.evidence.invariants import Invariant
-    from pytest_bayesloc.ranking.evidence.judgement import Judged
-    from pytest_bayesloc.ranking.finding import Finding
-    from pytest_bayesloc.ranking.neighbours import Neighbourhood
 
 N_TARGETS = 25
 N_MINED, MAX_MINED = 8, 60  # passing tests that invariants are mined from: a target, in all

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from pytest_bayesloc.domain.evidence import Decision
-from pytest_bayesloc.domain.inspection import Signals
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from pytest_bayesloc.domain.evidence import Outcome
-    from pytest_bayesloc.domain.inspection import TestRun, Trial
-    from pytest_bayesloc.ranking.likelihoods import Likelihood
+from pytest_bayesloc.domain.evidence import Decision, Outcome
+from pytest_bayesloc.domain.inspection import Signals, TestRun, Trial
+from pytest_bayesloc.ranking.likelihoods import Likelihood
 
 NO_SIGNALS = Signals(is_covered=False, has_target_assertion=False, is_failure=False)
 

@@ -12,14 +12,11 @@ Reference:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.evidence import Outcome
 from pytest_bayesloc.domain.failure import Role
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 #: Weights of the blend's terms, in nats.
 PRIOR: Mapping[str, float] = MappingProxyType(

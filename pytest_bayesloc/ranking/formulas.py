@@ -5,18 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import inf, isinf, sqrt
 from types import MappingProxyType
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-from pytest_bayesloc.domain.spectrum import Counts
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.domain.spectrum import Spectrum
+from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.spectrum import Counts, Spectrum
 
 Formula: TypeAlias = Callable[[Counts], float]
 

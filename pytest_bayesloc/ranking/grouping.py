@@ -6,17 +6,12 @@ Reference:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Hashable, Iterable, Mapping
+from typing import NamedTuple
 
-from pytest_bayesloc.domain.location import MODULE
-from pytest_bayesloc.domain.spectrum import bits
+from pytest_bayesloc.domain.location import MODULE, Location
+from pytest_bayesloc.domain.spectrum import Spectrum, bits
 from pytest_bayesloc.ranking.prior import is_candidate
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping
-
-    from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.domain.spectrum import Spectrum
 
 
 class _Row(NamedTuple):

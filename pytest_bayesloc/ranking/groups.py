@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
-from pytest_bayesloc.domain.evidence import Outcome
-from pytest_bayesloc.domain.failure import Origin, Role
-from pytest_bayesloc.domain.result import Fault
+from pytest_bayesloc.domain.evidence import Evidence, Outcome
+from pytest_bayesloc.domain.failure import Failure, Frame, Origin, Role
+from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.result import Fault, Ranked
+from pytest_bayesloc.domain.source import SourceMap
+from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.history.changes import Changes
 from pytest_bayesloc.ranking.belief import MODELS
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.evidence.changes import change_evidence
-from pytest_bayesloc.ranking.evidence.guards import refusals
+from pytest_bayesloc.ranking.evidence.guards import Guard, refusals
 from pytest_bayesloc.ranking.evidence.names import name_evidence
 from pytest_bayesloc.ranking.evidence.suspects import test_suspects
 from pytest_bayesloc.ranking.evidence.test_side import signs, test_side_evidence
@@ -31,17 +34,6 @@ from pytest_bayesloc.ranking.grouping import groups
 from pytest_bayesloc.ranking.neighbours import Neighbourhood
 from pytest_bayesloc.ranking.prior import formula_of, joint_prior
 from pytest_bayesloc.ranking.rows import TIE, rank
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping, Sequence
-
-    from pytest_bayesloc.domain.evidence import Evidence
-    from pytest_bayesloc.domain.failure import Failure, Frame
-    from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.domain.result import Ranked
-    from pytest_bayesloc.domain.source import SourceMap
-    from pytest_bayesloc.domain.spectrum import Spectrum
-    from pytest_bayesloc.ranking.evidence.guards import Guard
 
 N_ROWS = 300
 N_REACHED = 10  # rows of which is said what failing test executed them

@@ -6,18 +6,14 @@ Reference:
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import exp
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.evidence import Evidence, Outcome
+from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.ranking.fitted import CHANCES, LOG_RATIOS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from pytest_bayesloc.domain.location import Location
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from pytest_bayesloc.domain.spectrum import bits
+from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.spectrum import Spectrum, bits
 from pytest_bayesloc.ranking.formulas import scorer
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.domain.spectrum import Spectrum
 
 
 class Neighbourhood:

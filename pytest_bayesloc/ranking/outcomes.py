@@ -6,16 +6,11 @@ Reference:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.evidence import Decision, Outcome
-from pytest_bayesloc.domain.inspection import Signals, Verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from pytest_bayesloc.domain.inspection import TestRun
+from pytest_bayesloc.domain.inspection import Signals, TestRun, Verdict
 
 _EVIDENCE = frozenset({Verdict.PASS, Verdict.FAIL})
 

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from itertools import groupby
 from math import exp, fsum, log
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
-from pytest_bayesloc.domain.location import MODULE
+from pytest_bayesloc.domain.failure import Role
+from pytest_bayesloc.domain.location import MODULE, Location
+from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.ranking.fitted import PRIOR, TESTS
 from pytest_bayesloc.ranking.formulas import FORMULAS, function_scores, line_maximum
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from pytest_bayesloc.domain.failure import Role
-    from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.domain.spectrum import Spectrum
 
 BLEND = "blend"
 PRIORS: tuple[str, ...] = (BLEND, *FORMULAS)

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
+from pytest_bayesloc.domain.evidence import Evidence
+from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.result import Ranked, RankedLine
+from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.ranking.formulas import scorer
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from pytest_bayesloc.domain.evidence import Evidence
-    from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.domain.spectrum import Spectrum
 
 _NONE: Mapping[str, tuple[str, str]] = MappingProxyType({})
 

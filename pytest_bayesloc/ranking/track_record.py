@@ -7,15 +7,12 @@ Reference:
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.evidence import Outcome
 from pytest_bayesloc.ranking.likelihoods import Likelihood
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 #: What can be said of a location, per way of asking: a judge says exactly one of them.
 WORDS: Mapping[str, tuple[Outcome, ...]] = MappingProxyType(

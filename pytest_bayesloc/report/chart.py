@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_bayesloc.report.text import one_line, percent
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 N_SERIES = 5
 N_TICKS = 10

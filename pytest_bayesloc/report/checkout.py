@@ -9,14 +9,11 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import quote
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 #: Where a CI service says that the repository lies.
 VARIABLES = ("GITHUB_WORKSPACE", "CI_PROJECT_DIR")

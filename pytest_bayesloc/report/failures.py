@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
+from pytest_bayesloc.domain.failure import Failure, Frame
 from pytest_bayesloc.domain.masking import masked
+from pytest_bayesloc.domain.result import Fault
 from pytest_bayesloc.report.text import clip
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pytest_bayesloc.domain.failure import Failure, Frame
-    from pytest_bayesloc.domain.result import Fault
 
 PHASES = frozenset({"setup", "call", "teardown", "collect"})
 MAX_FAILURES = 50  # of a fault

@@ -7,15 +7,11 @@ Reference:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from pytest_bayesloc.report import markdown
+from pytest_bayesloc.report.checkout import Checkout
 from pytest_bayesloc.report.suspects import LIKELY, POSSIBLE, Suspect, suspects
 from pytest_bayesloc.report.text import clip, visible
-
-if TYPE_CHECKING:
-    from pytest_bayesloc.report.checkout import Checkout
-    from pytest_bayesloc.report.view import Document, ReadSource
+from pytest_bayesloc.report.view import Document, ReadSource
 
 MAX_SUMMARY = (1 << 20) - 1000  # bytes: what is longer is dropped as a whole
 FULL = "\n_bayesloc: the summary of this step is full; `--bayesloc-report=html` shows all._\n"

@@ -7,15 +7,12 @@ Reference:
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
+from pytest_bayesloc.report.checkout import Checkout
 from pytest_bayesloc.report.suspects import suspects
 from pytest_bayesloc.report.text import visible
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from pytest_bayesloc.report.checkout import Checkout
 
 #: From which probability on a suspect is how severe.
 SEVERITIES = ((0.9, "critical"), (0.5, "major"), (0.1, "minor"), (0.0, "info"))

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_bayesloc.report.rows import Key, Place, key_of, place
 from pytest_bayesloc.report.text import fit, percent
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 MAX_NODES = 30
 WIDTH, HEIGHT = 176.0, 44.0  # of a node

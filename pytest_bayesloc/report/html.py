@@ -6,17 +6,13 @@ import base64
 import gzip
 import hashlib
 from importlib import resources
-from typing import TYPE_CHECKING
 
 import jinja2
 from markupsafe import Markup
 
 from pytest_bayesloc.report.graph import drawing
 from pytest_bayesloc.report.text import visible
-from pytest_bayesloc.report.view import page
-
-if TYPE_CHECKING:
-    from pytest_bayesloc.report.view import Document, ReadSource
+from pytest_bayesloc.report.view import Document, ReadSource, page
 
 TEMPLATE = "report.html.j2"
 MAX_PLAIN = 400_000  # characters of long parts

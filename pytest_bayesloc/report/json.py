@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
-from typing import TYPE_CHECKING
 
-from pytest_bayesloc.domain.evidence import Outcome
-from pytest_bayesloc.domain.fixing import TAKE_BACK, Level
-from pytest_bayesloc.domain.inspection import Effect
+from pytest_bayesloc.domain.evidence import Evidence, Outcome
+from pytest_bayesloc.domain.failure import Failure
+from pytest_bayesloc.domain.fixing import TAKE_BACK, Fix, Level
+from pytest_bayesloc.domain.guiding import Usage
+from pytest_bayesloc.domain.inspection import Effect, Inspection, TestRun
+from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.result import Fault, Ranked, RankedLine, Result
+from pytest_bayesloc.domain.spectrum import Counts
 from pytest_bayesloc.report.failures import MAX_FAILURES, failures_to_json
 from pytest_bayesloc.report.memory import memory_to_json
 from pytest_bayesloc.report.text import clip
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from pytest_bayesloc.domain.evidence import Evidence
-    from pytest_bayesloc.domain.failure import Failure
-    from pytest_bayesloc.domain.fixing import Fix
-    from pytest_bayesloc.domain.guiding import Usage
-    from pytest_bayesloc.domain.inspection import Inspection, TestRun
-    from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.domain.result import Fault, Ranked, RankedLine, Result
-    from pytest_bayesloc.domain.spectrum import Counts
 
 SCHEMA = "bayesloc/1"
 MAX_ROWS = 200

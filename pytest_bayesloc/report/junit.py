@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import Any
 from xml.etree import ElementTree as ET
 
 from pytest_bayesloc.report.rows import row_of
 from pytest_bayesloc.report.text import clip, one_line
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 N_SUSPECTS = 3
 N_TESTS = 20

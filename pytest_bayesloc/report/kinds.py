@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import metadata
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from pytest_bayesloc.report.checkout import Checkout
+from pytest_bayesloc.report.checkout import Checkout
 
 Document = Mapping[str, Any]
 ReadSource = Callable[[str], "str | None"]

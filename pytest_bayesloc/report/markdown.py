@@ -6,17 +6,12 @@ Names, messages and source stand in code spans, where nothing is markup, a menti
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from pytest_bayesloc.report.rows import Row
+from pytest_bayesloc.report.steps import FixView
 from pytest_bayesloc.report.text import count, visible
-from pytest_bayesloc.report.view import page
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from pytest_bayesloc.report.rows import Row
-    from pytest_bayesloc.report.steps import FixView
-    from pytest_bayesloc.report.view import Document, FaultView, Page, ReadSource
+from pytest_bayesloc.report.view import Document, FaultView, Page, ReadSource, page
 
 MAX_FAULTS = 10
 N_SUSPECTS = 5

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from pytest_bayesloc.domain.advice import Advice, Remembered, Similar
+from pytest_bayesloc.domain.bug import BugRecord, DebugTrial
 from pytest_bayesloc.report.text import clip
-
-if TYPE_CHECKING:
-    from pytest_bayesloc.domain.advice import Advice, Remembered, Similar
-    from pytest_bayesloc.domain.bug import BugRecord, DebugTrial
 
 MAX_TRIALS = 20  # of a bug, the last ones
 MAX_TESTS = 100  # of a bug

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from pytest_bayesloc.report.json import MAX_FAULTS, MAX_ROWS, SCHEMA
 from pytest_bayesloc.report.rows import key_of
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    Document = Mapping[str, Any]
+Document = Mapping[str, Any]
 
 
 def merged(documents: Sequence[tuple[str, Document]]) -> dict[str, Any]:

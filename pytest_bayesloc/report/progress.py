@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.ports import Clock
+
 if TYPE_CHECKING:
     import pytest
-
-    from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.domain.ports import Clock
 
 
 class Progress:

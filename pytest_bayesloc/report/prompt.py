@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 import shlex
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
 
 from pytest_bayesloc.report.rows import row_of, words_of
 from pytest_bayesloc.report.text import clip, count, one_line, percent, visible
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    Entry = Mapping[str, Any]
-    ReadSource = Callable[[str], str | None]
+Entry = Mapping[str, Any]
+ReadSource = Callable[[str], str | None]
 
 N_FAULTS = 3
 N_SUSPECTS = 5

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_bayesloc.report.steps import DiffLine, diff_lines
 from pytest_bayesloc.report.text import one_line, percent
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
 
 N_MONTHS = 24
 MIN_MONTHS = 2  # for a line

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 from pytest_bayesloc.report.text import count, one_line, percent, ratio, score
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 N_REASONS = 2  # in a sentence
 

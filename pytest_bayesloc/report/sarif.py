@@ -7,17 +7,14 @@ Reference:
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
+from pytest_bayesloc.report.checkout import Checkout
 from pytest_bayesloc.report.suspects import LIKELY, POSSIBLE, Suspect, suspects
 from pytest_bayesloc.report.text import one_line
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from pytest_bayesloc.report.checkout import Checkout
-
-    Entry = Mapping[str, Any]
+Entry = Mapping[str, Any]
 
 SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_bayesloc.report.hot import hot_line
 from pytest_bayesloc.report.text import one_line, score
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 MAX_SHOWN = 80
 GLYPHS = ("", "\N{LIGHT SHADE}", "\N{MEDIUM SHADE}", "\N{DARK SHADE}", "\N{FULL BLOCK}")

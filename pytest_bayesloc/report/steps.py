@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_bayesloc.domain.fixing import TAKE_BACK
 from pytest_bayesloc.report.rows import Place, Why, place, why_of, words_of
 from pytest_bayesloc.report.text import count, one_line, percent, seconds
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 TREATS = "It may treat the symptom rather than the cause."
 LOSES = "It loses what the change was to do."

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from pytest_bayesloc.report.checkout import Checkout
 from pytest_bayesloc.report.hot import hot_line
 from pytest_bayesloc.report.rows import Row, row_of
 from pytest_bayesloc.report.text import clip, one_line
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from pytest_bayesloc.report.checkout import Checkout
 
 N_SUSPECTS = 5  # of a fault
 WORTH = 0.05  # who is less likely is named only as the first of a fault

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
+from pytest_bayesloc.report.rows import Row
+from pytest_bayesloc.report.steps import FixView
 from pytest_bayesloc.report.text import columns, fit, wrap
-from pytest_bayesloc.report.view import page
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from pytest_bayesloc.report.rows import Row
-    from pytest_bayesloc.report.steps import FixView
-    from pytest_bayesloc.report.view import Document, FaultView, Page
+from pytest_bayesloc.report.view import Document, FaultView, Page, page
 
 WHY_INDENT = len("  x1.00   ")
 N_BRIEF = 3

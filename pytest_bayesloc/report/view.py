@@ -6,10 +6,10 @@ may come from a file, its shape is held by ``docs/bayesloc-1.schema.json``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_bayesloc.report.advice import brief_lines
 from pytest_bayesloc.report.chart import Chart, chart
@@ -21,9 +21,6 @@ from pytest_bayesloc.report.source import Heat, Snippet, snippet, source_of, sou
 from pytest_bayesloc.report.steps import FixView, Step, fix_of, step_of
 from pytest_bayesloc.report.text import count, one_line, percent, seconds
 from pytest_bayesloc.report.tracebacks import Alike, alike
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 Document = Mapping[str, Any]
 ReadSource = Callable[[str], "str | None"]

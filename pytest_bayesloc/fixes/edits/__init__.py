@@ -8,22 +8,15 @@ Reference:
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 from textwrap import dedent
-from typing import TYPE_CHECKING
 
-from pytest_bayesloc.domain.edits import Text
-from pytest_bayesloc.domain.source import FunctionNode, lines_of
+from pytest_bayesloc.domain.edits import Edit, Text
+from pytest_bayesloc.domain.source import FunctionNode, SourceMap, Unit, lines_of
 from pytest_bayesloc.fixes.edits import flow, names, values
-from pytest_bayesloc.fixes.edits.site import Site
+from pytest_bayesloc.fixes.edits.site import Site, Template
 from pytest_bayesloc.fixes.syntax import tree_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from pytest_bayesloc.domain.edits import Edit
-    from pytest_bayesloc.domain.source import SourceMap, Unit
-    from pytest_bayesloc.fixes.edits.site import Template
 
 TEMPLATES: tuple[Template, ...] = (*names.TEMPLATES, *values.TEMPLATES, *flow.TEMPLATES)
 N_LINES = 12  # of a function, the hottest

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import ast
 import builtins
+from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.edits import Edit
 from pytest_bayesloc.fixes.edits.site import Site, Template, inserting, replacing
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 N_BORROWED = 8  # statements or conditions from elsewhere in the file, for one place
 _BUILT_IN = frozenset(dir(builtins))

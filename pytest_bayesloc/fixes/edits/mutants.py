@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from itertools import zip_longest
-from typing import TYPE_CHECKING
 
-from pytest_bayesloc.domain.edits import Text
+from pytest_bayesloc.domain.edits import Edit, Text
 from pytest_bayesloc.domain.inspection import InspectionPatch
+from pytest_bayesloc.domain.source import SourceMap, Unit
 from pytest_bayesloc.fixes.edits.operators import OPERATORS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from pytest_bayesloc.domain.edits import Edit
-    from pytest_bayesloc.domain.source import SourceMap, Unit
 
 KIND = "mutants"
 

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import ast
 import difflib
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
+from pytest_bayesloc.domain.edits import Edit
 from pytest_bayesloc.domain.source import FunctionNode
 from pytest_bayesloc.fixes.edits.site import Site, Template, inserting, replacing
 from pytest_bayesloc.fixes.syntax import parameters
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from pytest_bayesloc.domain.edits import Edit
 
 N_OTHERS = 6  # names that are tried in the place of one
 #: Built-in methods and functions that are taken for one another.

@@ -12,18 +12,13 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from pytest_bayesloc.domain.edits import Edit, own, own_nodes
+from pytest_bayesloc.domain.edits import Edit, Text, own, own_nodes
 from pytest_bayesloc.domain.source import FunctionNode
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from pytest_bayesloc.domain.edits import Text
-
-    Operate = Callable[[ast.AST, Text], Iterator[Edit]]
+Operate = Callable[[ast.AST, Text], Iterator[Edit]]
 
 MAX_BITS = 64  # of a constant that is changed: longer ones are no counts, and slow to write
 

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
-from pytest_bayesloc.domain.edits import Edit, own_nodes
+from pytest_bayesloc.domain.edits import Edit, Text, own_nodes
 from pytest_bayesloc.domain.source import FunctionNode
 from pytest_bayesloc.fixes.syntax import bound_in, visible
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from pytest_bayesloc.domain.edits import Text
-
-    Operate = Callable[["Site"], Iterator[Edit]]
+Operate = Callable[["Site"], Iterator[Edit]]
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import ast
 import difflib
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from pytest_bayesloc.domain.edits import Edit
 from pytest_bayesloc.fixes.edits.site import Site, Template, inserting, replacing
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from pytest_bayesloc.domain.edits import Edit
 
 CONVERSIONS = ("str", "int", "list", "tuple", "sorted", "set", "float", "bool", "dict", "abs")
 METHODS = ("copy()", "strip()", "lower()", "encode()", "decode()", "items()")

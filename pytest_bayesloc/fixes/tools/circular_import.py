@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from pytest_bayesloc.domain.fixing import Proposal
+from pytest_bayesloc.domain.edits import Edit
+from pytest_bayesloc.domain.fixing import Project, Proposal, Task
 from pytest_bayesloc.domain.source import FunctionNode, first_line, lines_of
 from pytest_bayesloc.fixes.imports import Places, Use, module_of, uses_of, with_import
 from pytest_bayesloc.fixes.syntax import bound_in, indent_of, tree_of
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from pytest_bayesloc.domain.edits import Edit
-    from pytest_bayesloc.domain.fixing import Project, Task
-
-    _Import = ast.Import | ast.ImportFrom
+_Import = ast.Import | ast.ImportFrom
 
 _CIRCLE = re.compile(
     r"cannot import name '(?P<name>\w+)' from partially initialized module '(?P<module>[\w.]+)'"

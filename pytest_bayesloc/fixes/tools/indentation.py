@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
-from pytest_bayesloc.domain.fixing import Proposal
+from pytest_bayesloc.domain.fixing import Project, Proposal, Task
 from pytest_bayesloc.domain.source import lines_of, parse
 from pytest_bayesloc.fixes.syntax import indent_of, tree_of
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from pytest_bayesloc.domain.fixing import Project, Task
-
-    _Made = Iterator[tuple[list[str], str]]
+_Made = Iterator[tuple[list[str], str]]
 
 MAX_PROPOSALS = 8
 N_ABOVE = 2

@@ -5,16 +5,11 @@ from __future__ import annotations
 import ast
 import json
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from pytest_bayesloc.domain.edits import Edit, Text
-from pytest_bayesloc.domain.fixing import Proposal
+from pytest_bayesloc.domain.fixing import Project, Proposal, Task
 from pytest_bayesloc.fixes.syntax import function_at, tree_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from pytest_bayesloc.domain.fixing import Project, Task
 
 MAX_LENGTH = 1_000_000
 _TOKEN = re.compile(

@@ -5,19 +5,13 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from pytest_bayesloc.domain.edits import Edit, Text, own_nodes
-from pytest_bayesloc.domain.fixing import Proposal
-from pytest_bayesloc.domain.source import ScopeNode
+from pytest_bayesloc.domain.fixing import Project, Proposal, Task
+from pytest_bayesloc.domain.source import FunctionNode, ScopeNode
 from pytest_bayesloc.fixes.calls import adding, brief, called, is_placed, kept
 from pytest_bayesloc.fixes.syntax import function_at, nodes_at, statement_at, tree_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from pytest_bayesloc.domain.fixing import Project, Task
-    from pytest_bayesloc.domain.source import FunctionNode
 
 MAX_VALUES = 5
 _PLAIN = {"int": "0", "float": "0", "str": "''", "list": "[]", "dict": "{}", "bool": "False"}

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.machinery import PathFinder
-from typing import TYPE_CHECKING
+from importlib.machinery import ModuleSpec, PathFinder
 
-from pytest_bayesloc.domain.fixing import Proposal
+from pytest_bayesloc.domain.fixing import Project, Proposal, Task
 from pytest_bayesloc.domain.source import ScopeNode
 from pytest_bayesloc.fixes.imports import (
     WELL_KNOWN,
@@ -19,12 +19,6 @@ from pytest_bayesloc.fixes.imports import (
     with_import,
 )
 from pytest_bayesloc.fixes.syntax import bound_in, function_at, tree_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from importlib.machinery import ModuleSpec
-
-    from pytest_bayesloc.domain.fixing import Project, Task
 
 MAX_PROPOSALS = 8
 _UNDEFINED = re.compile(r"name '(\w+)' is not defined")

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import ast
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from pytest_bayesloc.domain.edits import Edit, Text, own_nodes
-from pytest_bayesloc.domain.fixing import Proposal
-from pytest_bayesloc.domain.source import ScopeNode
+from pytest_bayesloc.domain.fixing import Project, Proposal, Task
+from pytest_bayesloc.domain.source import FunctionNode, ScopeNode
 from pytest_bayesloc.fixes.calls import brief, kept
 from pytest_bayesloc.fixes.syntax import function_at, tree_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from pytest_bayesloc.domain.fixing import Project, Task
-    from pytest_bayesloc.domain.source import FunctionNode
 
 #: Methods and functions that are called for what they do.
 EFFECTS = frozenset(

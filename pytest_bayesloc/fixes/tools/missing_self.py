@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from pytest_bayesloc.domain.edits import Text
-from pytest_bayesloc.domain.fixing import Proposal
+from pytest_bayesloc.domain.fixing import Project, Proposal, Task
+from pytest_bayesloc.domain.source import FunctionNode
 from pytest_bayesloc.fixes.calls import (
     attributes,
     family,
@@ -18,12 +19,6 @@ from pytest_bayesloc.fixes.calls import (
     with_owner,
 )
 from pytest_bayesloc.fixes.syntax import parameters, tree_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from pytest_bayesloc.domain.fixing import Project, Task
-    from pytest_bayesloc.domain.source import FunctionNode
 
 _TOO_MANY = re.compile(
     r"(?:(\w+)\.)?(\w+)\(\) takes (?:from \d+ to )?(\d+) (?:required )?positional arguments?"

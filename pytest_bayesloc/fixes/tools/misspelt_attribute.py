@@ -5,17 +5,12 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from pytest_bayesloc.domain.edits import Text
-from pytest_bayesloc.domain.fixing import Proposal
+from pytest_bayesloc.domain.fixing import Project, Proposal, Task
 from pytest_bayesloc.domain.source import FunctionNode
 from pytest_bayesloc.fixes.syntax import nodes_at, similar, tree_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from pytest_bayesloc.domain.fixing import Project, Task
 
 _MISSING = re.compile(
     r"(?:'(?P<type>[\w.]+)' object|type object '(?P<class>[\w.]+)'|module '(?P<module>[\w.]+)')"

@@ -6,9 +6,10 @@ import ast
 import difflib
 import re
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
-from pytest_bayesloc.domain.fixing import Proposal
+from pytest_bayesloc.domain.edits import Edit
+from pytest_bayesloc.domain.fixing import Project, Proposal, Task
 from pytest_bayesloc.fixes.imports import (
     WELL_KNOWN,
     Places,
@@ -19,12 +20,6 @@ from pytest_bayesloc.fixes.imports import (
     sources,
 )
 from pytest_bayesloc.fixes.syntax import SIMILAR, similar, tree_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from pytest_bayesloc.domain.edits import Edit
-    from pytest_bayesloc.domain.fixing import Project, Task
 
 MAX_PROPOSALS = 8
 N_MODULES = 3

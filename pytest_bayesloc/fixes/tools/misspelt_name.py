@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from pytest_bayesloc.domain.edits import Text
-from pytest_bayesloc.domain.fixing import Proposal
+from pytest_bayesloc.domain.fixing import Project, Proposal, Task
 from pytest_bayesloc.fixes.syntax import BUILT_IN, function_at, similar, tree_of, visible
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from pytest_bayesloc.domain.fixing import Project, Task
 
 _UNDEFINED = re.compile(r"name '(\w+)' is not defined|(?:local variable|free variable) '(\w+)'")
 

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
 
-from pytest_bayesloc.domain.fixing import Proposal
+from pytest_bayesloc.domain.fixing import Project, Proposal, Task
 from pytest_bayesloc.fixes.syntax import function_at, statement_at, tree_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from pytest_bayesloc.domain.fixing import Project, Task
 
 _STORES = r"(?:updat|regen|rewrit|overwrit|bless|accept)"
 #: An option or a variable that a message names, as many snapshot tools do.

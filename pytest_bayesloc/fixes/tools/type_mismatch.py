@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from pytest_bayesloc.domain.edits import Text
-from pytest_bayesloc.domain.fixing import Proposal
+from pytest_bayesloc.domain.fixing import Project, Proposal, Task
 from pytest_bayesloc.fixes.calls import brief, called, is_placed, kept
 from pytest_bayesloc.fixes.syntax import function_at, nodes_at, tree_of
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from pytest_bayesloc.domain.fixing import Project, Task
-
-    Pick = Callable[[ast.AST], Sequence[ast.expr]]
+Pick = Callable[[ast.AST], Sequence[ast.expr]]
 
 _WANTS = (("{}.encode", "text"), ("{}.decode", "bytes"), ("str(", "other"), ("int(", "text"),
           ("float(", "text"), ("tuple(", "other"), ("map(", "other"))  # fmt: skip

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from pytest_bayesloc.domain.edits import Edit, Text
-from pytest_bayesloc.domain.fixing import Proposal
+from pytest_bayesloc.domain.fixing import Project, Proposal, Task
 from pytest_bayesloc.domain.source import FunctionNode
 from pytest_bayesloc.fixes.calls import (
     adding,
@@ -22,11 +22,6 @@ from pytest_bayesloc.fixes.calls import (
     without,
 )
 from pytest_bayesloc.fixes.syntax import BUILT_IN, bound_in, similar, tree_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from pytest_bayesloc.domain.fixing import Project, Task
 
 _MISSING = re.compile(
     r"([\w.<>]+)\(\) missing \d+ required (positional|keyword-only) arguments?: (.+)"

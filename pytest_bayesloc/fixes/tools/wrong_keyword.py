@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from pytest_bayesloc.domain.edits import Edit, Text
-from pytest_bayesloc.domain.fixing import Proposal
+from pytest_bayesloc.domain.fixing import Project, Proposal, Task
 from pytest_bayesloc.fixes.calls import (
     accepted,
     arguments,
@@ -19,11 +19,6 @@ from pytest_bayesloc.fixes.calls import (
     without,
 )
 from pytest_bayesloc.fixes.syntax import bound_in, nodes_at, similar, tree_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from pytest_bayesloc.domain.fixing import Project, Task
 
 _UNKNOWN = re.compile(
     r"(?:([\w.<>]+)\(\) )?(?:got an unexpected keyword argument '(\w+)'"

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from pytest_bayesloc.domain.errors import PatchError
 from pytest_bayesloc.domain.inspection import Check, InspectionPatch
-from pytest_bayesloc.domain.source import compiled, first_line, parse
+from pytest_bayesloc.domain.source import SourceMap, Unit, compiled, first_line, parse
 from pytest_bayesloc.inspection.proposals.writing import LineWriter, heartbeat
-from pytest_bayesloc.ranking.evidence.invariants import RESULT
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from pytest_bayesloc.domain.source import SourceMap, Unit
-    from pytest_bayesloc.ranking.evidence.invariants import Invariant
+from pytest_bayesloc.ranking.evidence.invariants import RESULT, Invariant
 
 KIND = "assertions"
 MAX_CHECKS = 16

@@ -9,14 +9,11 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.source import FunctionNode, parse
 from pytest_bayesloc.inspection.proposals.looking import Addition, Rules, refused, short
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 MAX_ASSERTIONS = 16
 MAX_NODES = 600  # of all that is added

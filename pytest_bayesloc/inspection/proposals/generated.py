@@ -4,29 +4,25 @@ from __future__ import annotations
 
 import ast
 import copy
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import PatchError
+from pytest_bayesloc.domain.guiding import ProposedCode
 from pytest_bayesloc.domain.inspection import Check, InspectionPatch
 from pytest_bayesloc.domain.source import (
     FunctionNode,
     SourceMap,
+    Unit,
     compiled,
     first_line,
     lines_of,
     parse,
 )
 from pytest_bayesloc.inspection.proposals.gate import additions, admitted
+from pytest_bayesloc.inspection.proposals.looking import Addition
 from pytest_bayesloc.inspection.proposals.writing import LineWriter, heartbeat
 from pytest_bayesloc.ranking.evidence.invariants import RESULT
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pytest_bayesloc.domain.guiding import ProposedCode
-    from pytest_bayesloc.domain.source import Unit
-    from pytest_bayesloc.inspection.proposals.looking import Addition
 
 KIND = "generated"
 MAX_TEXT = 200

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import builtins
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import PatchError
+from pytest_bayesloc.domain.source import FunctionNode
 from pytest_bayesloc.inspection.proposals.assertions import SEE_LOCALS
 from pytest_bayesloc.rerun.world import (
     CHANGING,
@@ -19,11 +20,6 @@ from pytest_bayesloc.rerun.world import (
     is_pure,
     meanings,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
-
-    from pytest_bayesloc.domain.source import FunctionNode
 
 #: Expressions that do more than compute a value, or wait.
 _ACTS = (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Lambda)

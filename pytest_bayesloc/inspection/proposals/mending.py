@@ -10,10 +10,11 @@ from __future__ import annotations
 import ast
 import io
 import tokenize
-from typing import TYPE_CHECKING
+from collections.abc import Collection
 
 from pytest_bayesloc.domain.errors import PatchError
-from pytest_bayesloc.domain.source import FunctionNode, SourceMap, lines_of
+from pytest_bayesloc.domain.guiding import ProposedCode
+from pytest_bayesloc.domain.source import FunctionNode, SourceMap, Unit, lines_of
 from pytest_bayesloc.inspection.proposals.gate import only_function, same_header
 from pytest_bayesloc.inspection.proposals.looking import refused
 from pytest_bayesloc.rerun.world import (
@@ -26,12 +27,6 @@ from pytest_bayesloc.rerun.world import (
     calls_out,
     is_pure,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from pytest_bayesloc.domain.guiding import ProposedCode
-    from pytest_bayesloc.domain.source import Unit
 
 MAX_LINES = 400
 #: Formatted ones come in parts from Python 3.12 on.

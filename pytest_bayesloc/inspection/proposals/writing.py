@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from pytest_bayesloc.domain.source import first_line, lines_of
+from pytest_bayesloc.domain.source import FunctionNode, Unit, first_line, lines_of
 from pytest_bayesloc.ranking.evidence.invariants import RESULT
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pytest_bayesloc.domain.source import FunctionNode, Unit
 
 STEP = "    "
 

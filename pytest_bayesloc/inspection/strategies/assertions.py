@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
 from pytest_bayesloc.domain.errors import BayeslocError, ExecutionError
-from pytest_bayesloc.domain.evidence import Outcome
+from pytest_bayesloc.domain.evidence import Decision, Outcome
+from pytest_bayesloc.domain.inspection import InspectionPatch, Signals
+from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.inspection.proposals.assertions import KIND
 from pytest_bayesloc.inspection.reflection import describe, reflect
-from pytest_bayesloc.inspection.strategy import Kind
+from pytest_bayesloc.inspection.strategy import Bench, Kind
 from pytest_bayesloc.inspection.watching import watch
+from pytest_bayesloc.ranking.case import Case
+from pytest_bayesloc.ranking.evidence.invariants import Invariant
 from pytest_bayesloc.ranking.finding import NO_SIGNALS, Finding
 from pytest_bayesloc.ranking.outcomes import classify
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from pytest_bayesloc.domain.evidence import Decision
-    from pytest_bayesloc.domain.inspection import InspectionPatch, Signals
-    from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.inspection.strategy import Bench
-    from pytest_bayesloc.ranking.case import Case
-    from pytest_bayesloc.ranking.evidence.invariants import Invariant
-
-    Propose = Callable[[Location, Sequence[Invariant]], Sequence[InspectionPatch]]
+Propose = Callable[[Location, Sequence[Invariant]], Sequence[InspectionPatch]]
 
 
 class Assertions(Kind):

@@ -6,26 +6,19 @@ Reference:
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.evidence import Outcome
-from pytest_bayesloc.domain.inspection import InspectionPatch, Signals, Verdict
-from pytest_bayesloc.history.states import last_passing
-from pytest_bayesloc.inspection.strategy import Kind
+from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun, Signals, Verdict
+from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.history.changes import Changes
+from pytest_bayesloc.history.states import History, last_passing
+from pytest_bayesloc.inspection.strategy import Bench, Kind
+from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.evidence.changes import change_evidence, suspect_of
 from pytest_bayesloc.ranking.finding import Finding
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from pytest_bayesloc.domain.inspection import Rerun
-    from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.history.changes import Changes
-    from pytest_bayesloc.history.states import History
-    from pytest_bayesloc.inspection.strategy import Bench
-    from pytest_bayesloc.ranking.case import Case
 
 KIND = "counterfactual"
 MAX_FAILING = 10

@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from pytest_bayesloc.domain.errors import PatchError
 from pytest_bayesloc.domain.evidence import Decision
+from pytest_bayesloc.domain.failure import Failure
+from pytest_bayesloc.domain.guiding import ProposedCode, Reflection, TargetView
+from pytest_bayesloc.domain.inspection import InspectionPatch
+from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.ports import Guide
+from pytest_bayesloc.domain.source import SourceMap, Unit
 from pytest_bayesloc.inspection.proposals import assertions, generated
 from pytest_bayesloc.inspection.proposals.generated import KIND
-from pytest_bayesloc.inspection.strategy import Kind
+from pytest_bayesloc.inspection.strategy import Bench, Kind
+from pytest_bayesloc.inspection.views import Views
 from pytest_bayesloc.inspection.watching import Watched, watch
+from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.evidence.judgement import INSPECTION, Judged
 from pytest_bayesloc.ranking.finding import NO_SIGNALS, Finding
 from pytest_bayesloc.ranking.outcomes import classify
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from pytest_bayesloc.domain.failure import Failure
-    from pytest_bayesloc.domain.guiding import ProposedCode, Reflection, TargetView
-    from pytest_bayesloc.domain.inspection import InspectionPatch
-    from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.domain.ports import Guide
-    from pytest_bayesloc.domain.source import SourceMap, Unit
-    from pytest_bayesloc.inspection.strategy import Bench
-    from pytest_bayesloc.inspection.views import Views
-    from pytest_bayesloc.ranking.case import Case
-    from pytest_bayesloc.ranking.track_record import TrackRecord
+from pytest_bayesloc.ranking.track_record import TrackRecord
 
 T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.evidence import Outcome
-from pytest_bayesloc.domain.inspection import Effect, Signals, Trial, Verdict
+from pytest_bayesloc.domain.inspection import (
+    Effect,
+    InspectionPatch,
+    Rerun,
+    Signals,
+    TestRun,
+    Trial,
+    Verdict,
+)
+from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.fixes.edits.mutants import KIND
-from pytest_bayesloc.inspection.strategy import Kind
+from pytest_bayesloc.inspection.strategy import Bench, Kind
+from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.finding import Finding
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun, TestRun
-    from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.inspection.strategy import Bench
-    from pytest_bayesloc.ranking.case import Case
-
-    Propose = Callable[[Location, Mapping[int, float]], Iterator[InspectionPatch]]
+Propose = Callable[[Location, Mapping[int, float]], Iterator[InspectionPatch]]
 
 MAX_MUTANTS = 24  # of one target
 MIN_CONCLUSIVE = 3  # that must fail to flip anything before that says something

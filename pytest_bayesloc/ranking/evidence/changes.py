@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable
 
-from pytest_bayesloc.domain.evidence import Outcome
+from pytest_bayesloc.domain.evidence import Evidence, Outcome
+from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.history.changes import Changes
 from pytest_bayesloc.ranking.likelihoods import weigh
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
-
-    from pytest_bayesloc.domain.evidence import Evidence
-    from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.history.changes import Changes
 
 SOURCE = "changed"
 

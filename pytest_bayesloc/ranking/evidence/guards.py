@@ -7,11 +7,13 @@ own parameters. The code that raises is right to; the value's owner is the suspe
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.conditions import guarding, spans
-from pytest_bayesloc.domain.source import FunctionNode
+from pytest_bayesloc.domain.failure import Failure, Frame
+from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.source import FunctionNode, Unit
 from pytest_bayesloc.ranking.evidence.provenance import (
     ASKS,
     BUILDS,
@@ -19,6 +21,7 @@ from pytest_bayesloc.ranking.evidence.provenance import (
     CONSTRUCTORS,
     MAX_HOPS,
     RECEIVERS,
+    ReadMap,
     Values,
     argument_names,
     is_immutable,
@@ -26,14 +29,6 @@ from pytest_bayesloc.ranking.evidence.provenance import (
     is_self,
     names_in,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from pytest_bayesloc.domain.failure import Failure, Frame
-    from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.domain.source import Unit
-    from pytest_bayesloc.ranking.evidence.provenance import ReadMap
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

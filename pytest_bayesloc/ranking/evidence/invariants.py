@@ -8,15 +8,12 @@ in and what comes out.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.domain.recording import Call, Recording, Value
+from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.recording import Call, Recording, Value
 
 RESULT = "_bayesloc_result"
 MIN_SUPPORT = 3

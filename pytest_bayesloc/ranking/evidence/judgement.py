@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.evidence import Evidence, Outcome
+from pytest_bayesloc.domain.guiding import Suspicion
+from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.ranking.track_record import WORDS, TrackRecord
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from pytest_bayesloc.domain.guiding import Suspicion
-    from pytest_bayesloc.domain.location import Location
 
 SOURCE = "llm"
 RANKING, INSPECTION = "ranking", "inspection"

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
 
-from pytest_bayesloc.domain.evidence import Outcome
-from pytest_bayesloc.domain.location import MODULE
+from pytest_bayesloc.domain.evidence import Evidence, Outcome
+from pytest_bayesloc.domain.location import MODULE, Location
 from pytest_bayesloc.ranking.likelihoods import weigh
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from pytest_bayesloc.domain.evidence import Evidence
-    from pytest_bayesloc.domain.location import Location
-
-    Words = tuple[str, ...]
+Words = tuple[str, ...]
 
 SOURCE = "names"
 MAX_TESTS = 50

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
-from pytest_bayesloc.domain.evidence import Outcome
+from pytest_bayesloc.domain.evidence import Evidence, Outcome
+from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.recording import Call, Recording
 from pytest_bayesloc.ranking.likelihoods import weigh
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from pytest_bayesloc.domain.evidence import Evidence
-    from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.domain.recording import Call, Recording
 
 SOURCE = "order"
 N_LAST = 2  # functions that are said to have returned last

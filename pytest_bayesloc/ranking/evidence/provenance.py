@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import ast
 import builtins
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 
-from pytest_bayesloc.domain.source import FunctionNode
+from pytest_bayesloc.domain.source import FunctionNode, SourceMap, Unit
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from pytest_bayesloc.domain.source import SourceMap, Unit
-
-    ReadMap = Callable[[str], SourceMap | None]
+ReadMap = Callable[[str], SourceMap | None]
 
 CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__"})
 RECEIVERS = frozenset({"self", "cls"})

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from typing import TYPE_CHECKING
 
-from pytest_bayesloc.domain.failure import Role
-from pytest_bayesloc.domain.source import ScopeNode
+from pytest_bayesloc.domain.failure import Failure, Frame, Role
+from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.source import ScopeNode, SourceMap, Unit
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from pytest_bayesloc.domain.failure import Failure, Frame
-    from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.domain.source import SourceMap, Unit
-
-    Read = Callable[[str], SourceMap | None]
+Read = Callable[[str], SourceMap | None]
 
 MAX_HOPS = 2
 SET_UP = frozenset(

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from pytest_bayesloc.domain.evidence import Outcome
-from pytest_bayesloc.domain.spectrum import bits
+from pytest_bayesloc.domain.evidence import Evidence, Outcome
+from pytest_bayesloc.domain.failure import Failure, Frame
+from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.spectrum import Spectrum, bits
 from pytest_bayesloc.ranking.likelihoods import weigh
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
-
-    from pytest_bayesloc.domain.evidence import Evidence
-    from pytest_bayesloc.domain.failure import Failure, Frame
-    from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.domain.spectrum import Spectrum
-
-    Locate = Callable[[Frame], Location | None]
+Locate = Callable[[Frame], Location | None]
 
 SOURCE = "tests"
 MAX_TESTS = 40  # failing tests that are looked at

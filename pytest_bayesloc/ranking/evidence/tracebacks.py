@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from pytest_bayesloc.domain.evidence import Outcome
-from pytest_bayesloc.domain.failure import ErrorKind, Frame, Origin
-from pytest_bayesloc.domain.location import MODULE
+from pytest_bayesloc.domain.evidence import Evidence, Outcome
+from pytest_bayesloc.domain.failure import ErrorKind, Failure, Frame, Origin
+from pytest_bayesloc.domain.location import MODULE, Location
+from pytest_bayesloc.ranking.evidence.guards import Guard
 from pytest_bayesloc.ranking.likelihoods import weigh
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from pytest_bayesloc.domain.evidence import Evidence
-    from pytest_bayesloc.domain.failure import Failure
-    from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.ranking.evidence.guards import Guard
-
-    Locate = Callable[[Frame], Location | None]
+Locate = Callable[[Frame], Location | None]
 
 # Raised by the test's own text, whatever the code under test does.
 TEST_ERRORS = frozenset({"NameError", "UnboundLocalError", "FixtureLookupError", "SyntaxError"})
