@@ -28,12 +28,12 @@ from pytest_bayesloc.memory.schema import (
 from pytest_bayesloc.memory.store import BugStore
 from tests.integration import test_memory_runs as runs
 from tests.integration.conftest import projects  # noqa: F401 - a fixture
-from tests.unit.memory.conftest import Story
-from tests.unit.memory.test_episodes import *  # noqa: F403 - the same laws, on a server
-from tests.unit.memory.test_retrieval import (
+from tests.integration.memory.conftest import Story
+from tests.integration.memory.test_episodes import *  # noqa: F403 - the same laws, on a server
+from tests.integration.memory.test_lookup import (
     test_candidates_are_the_older_failures_that_share_the_rarest_words,  # noqa: F401
 )
-from tests.unit.memory.test_statistics import (
+from tests.integration.memory.test_worth import (
     test_bug_is_counted_from_its_first_run_to_its_last,  # noqa: F401
     test_what_was_learned_is_counted_in_the_month_it_came,  # noqa: F401
 )

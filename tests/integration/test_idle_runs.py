@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from typing import TYPE_CHECKING
 
@@ -56,3 +57,12 @@ def test_switched_off_plugin_imports_neither_session_nor_recorder(green_project:
         "pytest_bayesloc.options.reports",
         "pytest_bayesloc.plugin",
     }
+
+
+def test_golden_rule_needs_no_networkx() -> None:
+    code = (
+        "import sys; from pytest_bayesloc.ranking.callgraph import golden_rule; "
+        "golden_rule((), ()); sys.exit('networkx' in sys.modules)"
+    )
+
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import io
-import subprocess
-from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_bayesloc.domain.errors import FixError
-from pytest_bayesloc.fixes.patchfile import changed_bytes, unified
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pytest_bayesloc.fixes.patchfile import changed_bytes
 
 FILES = {
     "plain": b"a = 1\nb = 2\nc = 3\n",
@@ -54,23 +49,6 @@ def test_an_added_line_ends_as_the_others_do(name: str) -> None:
         b"b = 2", b"x = 0\nb = 2"
     )
     assert name == "mixed ends" or b"x = 0" + end in added
-
-
-@pytest.mark.parametrize("name", FILES)
-@pytest.mark.parametrize("file", ["a.py", "with blanks/an a.py", "ünder.py"])
-def test_git_applies_the_patch(tmp_path: Path, name: str, file: str) -> None:
-    data = FILES[name]
-    text = as_read(data)
-    after = changed_bytes(data, text, text.replace("b = 2", "b = 22\nd = 4"), file)
-    path = tmp_path / file
-    path.parent.mkdir(exist_ok=True)
-    path.write_bytes(data)
-    (tmp_path / "fix.patch").write_bytes(unified(data, after, file))
-
-    apply = ["git", "-c", "core.autocrlf=false", "apply", "fix.patch"]
-    subprocess.run(apply, cwd=tmp_path, check=True)
-
-    assert path.read_bytes() == after
 
 
 def test_a_file_that_says_something_else_is_left_alone() -> None:

@@ -3,9 +3,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_bayesloc.domain.bug import Category
-from pytest_bayesloc.memory.lookup import Lookup
 from pytest_bayesloc.memory.retrieval import SCORES, Entry, reference
-from tests.unit.memory.conftest import Story, red, symptom
 
 
 def entry(signature: str, *tags: str, category: Category = Category.VALUE_ERROR) -> Entry:
@@ -42,16 +40,3 @@ def test_reference_score_worked_by_hand() -> None:
 
     # Words 2 of 4 in common, tags 1 of 3, the same category.
     assert reference(query, [entry("b c d", "y", "z")]) == pytest.approx([0.4 / 2 + 0.4 / 3 + 0.1])
-
-
-def test_candidates_are_the_older_failures_that_share_the_rarest_words(story: Story) -> None:
-    for n in range(3):
-        story.run(red(symptom(f"ValueError: common{n}", (f"t::{n}",), fingerprint=f"1:{n}")))
-    rare = symptom("ValueError: zebra", ("t::z",), fingerprint="1:z")
-    (event,) = story.run(red(rare))
-    (last,) = story.run(red(symptom("ValueError: zebra too", ("t::y",), fingerprint="1:y")))
-
-    found = Lookup(story.ledger).candidates("ValueError: zebra too", rare.tags, before=last.bug)
-
-    assert event.bug in {bug for bug, _ in found}
-    assert last.bug not in {bug for bug, _ in found}

@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from pytest_bayesloc.memory.sightings import arm_of
-from tests.unit.memory.conftest import START
+from tests.integration.memory.conftest import START
 
 
 def test_arm_is_the_same_all_day_and_even_over_the_days() -> None:

@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-import subprocess
-import sys
-
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.recording import Call
 from pytest_bayesloc.ranking.callgraph import around, call_graph, golden_rule
@@ -91,12 +88,3 @@ def test_call_that_was_never_left_is_excused_and_never_excuses() -> None:
 
     assert golden_rule(calls, {1}) == {OUTER}
     assert golden_rule(calls, {2}) == frozenset()
-
-
-def test_golden_rule_needs_no_networkx() -> None:
-    code = (
-        "import sys; from pytest_bayesloc.ranking.callgraph import golden_rule; "
-        "golden_rule((), ()); sys.exit('networkx' in sys.modules)"
-    )
-
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -14,7 +14,7 @@ from pytest_bayesloc.memory.episodes import Green
 from pytest_bayesloc.memory.ledger import Ledger
 from pytest_bayesloc.memory.schema import BUG, METADATA, SIGHTING, TRIAL
 from pytest_bayesloc.memory.transfer import Intake, export
-from tests.unit.memory.conftest import START, Story, edit, red, symptom
+from tests.integration.memory.conftest import START, Story, edit, red, symptom
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

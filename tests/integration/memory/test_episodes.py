@@ -10,11 +10,11 @@ import pytest
 from pytest_bayesloc.domain.bug import Edit, Outcome, State
 from pytest_bayesloc.memory.episodes import Green
 from pytest_bayesloc.memory.lookup import Lookup
-from tests.unit.memory.conftest import edit, red, symptom
+from tests.integration.memory.conftest import edit, red, symptom
 
 if TYPE_CHECKING:
     from pytest_bayesloc.domain.bug import BugRecord
-    from tests.unit.memory.conftest import Story
+    from tests.integration.memory.conftest import Story
 
 TEST = "t.py::test_a"
 

@@ -14,7 +14,7 @@ from pytest_bayesloc.memory.ledger import Ledger
 from pytest_bayesloc.memory.retrieval import Entry, bm25
 from pytest_bayesloc.memory.schema import EMBEDDING
 from pytest_bayesloc.memory.store import BugStore
-from tests.unit.memory.conftest import Story, red, symptom
+from tests.integration.memory.conftest import Story, red, symptom
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from pytest_bayesloc.domain.evidence import Outcome
 from pytest_bayesloc.memory.episodes import Green
 from pytest_bayesloc.memory.judgements import Judgements, counted
-from tests.unit.memory.conftest import edit, red
+from tests.integration.memory.conftest import edit, red
 
 if TYPE_CHECKING:
-    from tests.unit.memory.conftest import Story
+    from tests.integration.memory.conftest import Story
 
 FIRST, OVER = Outcome.LLM_FIRST, Outcome.LLM_PASSED_OVER
 SAID = [("ranking", "knots.py check", FIRST), ("ranking", "curve.py insert", OVER)]
