@@ -1,18 +1,20 @@
-"""A change that may mend a bug: who proposes it, what was checked, what came of it."""
+"""A change that may fix a bug, its checks, and the success record of the tool that made it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from pytest_bayesloc.domain.location import Location
 
 #: What restores code as it was when the tests passed.
 TAKE_BACK = "take-back"
+RETIRED_AFTER = 10  # bugs
+RETIRED_BELOW = 0.2
+SURE = 0.8  # similarity from which a tool of average success is not doubted
+_BROKEN = 2.0  # a fix that did not last speaks twice against its maker
 
 
 class Level(str, Enum):
@@ -25,51 +27,6 @@ class Level(str, Enum):
     SAFE = "safe"
     UNSAFE = "unsafe"
     DISPLAY = "display-only"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Task:
-    """What a tool is given: an error, and one file that it may propose to change.
-
-    Attributes:
-        code: Text of the file; lines end in a line feed alone.
-        filename: Its path relative to rootdir.
-        error: ``Type: message``.
-        line: Line of the file that was executing when the error was raised, from 1; of a syntax
-            error, where Python says it is; 0 where there is none.
-        lines: Lines of the file that failing tests executed, the most suspicious first.
-        values: What names held in the target: name to what was seen in passing and in failing
-            calls, as texts.
-        test: Text of a failing test; empty if unknown.
-        test_file: Path of its file, relative to rootdir.
-    """
-
-    code: str
-    filename: str
-    error: str
-    line: int = 0
-    lines: tuple[int, ...] = ()
-    values: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    test: str = ""
-    test_file: str = ""
-
-    @property
-    def error_type(self) -> str:
-        """Name of the exception, without its module."""
-        return self.error.partition(":")[0].strip().rpartition(".")[2]
-
-    @property
-    def message(self) -> str:
-        """What it says."""
-        return self.error.partition(":")[2].strip()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Proposal:
-    """The whole text of the file as a tool would have it, with what it did in one sentence."""
-
-    code: str
-    message: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,20 +70,39 @@ class Fix:
         return bool(self.failing)
 
 
-class Project(Protocol):
-    """What a tool may ask about the rest of the project. It never raises."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolRecord:
+    """What became of a tool's work.
 
-    def imports_of(self, name: str) -> Sequence[str]:
-        """Import statements of the project that bind ``name``, the most frequent first."""
+    Attributes:
+        n_bugs: Bugs that it was tried for.
+        n_verified: Of those, for how many it found a verified fix.
+        n_applied: Of those, how many were applied and are still there.
+        n_undone: How many were applied and taken back.
+        n_broken: How many were applied, and the test failed again in what they changed.
+        last_used: When it was tried last, as an ISO date; empty if never.
+    """
 
-    def defined_in(self, name: str) -> Sequence[str]:
-        """Dotted names of the modules that define ``name`` at top level, in order."""
+    n_bugs: int = 0
+    n_verified: int = 0
+    n_applied: int = 0
+    n_undone: int = 0
+    n_broken: int = 0
+    last_used: str = ""
 
-    def names_in(self, module: str) -> Sequence[str]:
-        """What the module ``module`` of the project defines or imports at top level."""
+    @property
+    def worth(self) -> float:
+        """Mean of the Beta posterior of its success rate, from Beta(1, 1)."""
+        good = self.n_verified - self.n_undone - self.n_broken + self.n_applied
+        bad = self.n_bugs - self.n_verified + self.n_undone + _BROKEN * self.n_broken
+        return (1 + max(0, good)) / (2 + max(0, good) + bad)
 
-    def text(self, file: str) -> str | None:
-        """Text of a file, by its path relative to rootdir; None if it can't be read."""
+    @property
+    def is_retired(self) -> bool:
+        """Whether it was tried often enough to know that it is of no use."""
+        return self.n_bugs >= RETIRED_AFTER and self.worth < RETIRED_BELOW
 
-    def calls_of(self, name: str) -> Sequence[str]:
-        """Calls in the project of what is named ``name``, as they are written."""
+    @property
+    def sure_from(self) -> float:
+        """Similarity above which nobody is asked whether it fits: lower, the better its record."""
+        return min(1.0, max(0.5, SURE + 0.6 * (0.5 - self.worth)))

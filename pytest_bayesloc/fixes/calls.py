@@ -11,8 +11,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from pytest_bayesloc.domain.edits import Edit, Text
-from pytest_bayesloc.domain.fixing import Project, Proposal, Task
 from pytest_bayesloc.domain.source import FunctionNode
+from pytest_bayesloc.fixes.project import Project, Proposal, Task
 from pytest_bayesloc.fixes.syntax import class_at, nodes_at, parameters, tree_of, visible
 
 Part = ast.expr | ast.keyword | ast.arg

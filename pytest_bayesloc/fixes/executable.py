@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from pytest_bayesloc.domain.errors import ToolError
-from pytest_bayesloc.domain.fixing import Project, Proposal, Task
 from pytest_bayesloc.fixes.definition import Definition
+from pytest_bayesloc.fixes.project import Project, Proposal, Task
 
 LIMIT_S = 10.0
 MAX_ANSWER = 8 << 20

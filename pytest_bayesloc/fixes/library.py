@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
+from pytest_bayesloc.domain.fixing import ToolRecord
 from pytest_bayesloc.domain.masking import masked
 from pytest_bayesloc.domain.similarity import cosines
-from pytest_bayesloc.domain.tool_record import ToolRecord
 from pytest_bayesloc.domain.words import trigrams, words
 from pytest_bayesloc.fixes import bounded
 from pytest_bayesloc.fixes.definition import Definition
-from pytest_bayesloc.fixes.tool import Propose
+from pytest_bayesloc.fixes.project import Propose
 
 N_BEST = 3
 LEAST = 0.1  # similarity below which a tool is for something else

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from itertools import islice
 
 from pytest_bayesloc.domain.edits import Text
-from pytest_bayesloc.domain.fixing import Proposal, Task
 from pytest_bayesloc.domain.source import ScopeNode
+from pytest_bayesloc.fixes.project import Proposal, Task
 from pytest_bayesloc.fixes.syntax import BUILT_IN, function_at, tree_of
 
 MAX_NODES = 16  # of a pattern: what is larger is no habit

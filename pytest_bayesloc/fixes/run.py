@@ -10,9 +10,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from itertools import islice
 
-from pytest_bayesloc.domain.fixing import Task
 from pytest_bayesloc.fixes.executable import MAX_PROPOSALS
-from pytest_bayesloc.fixes.index import Index
+from pytest_bayesloc.fixes.project import Project, Task
 from pytest_bayesloc.fixes.shelf import shelf
 
 
@@ -34,7 +33,7 @@ def main(argv: Sequence[str]) -> int:
     assert propose is not None  # noqa: S101 - the shelf may always run
     made = [
         {"fixed": True, "fixed_code": found.code, "message": found.message}
-        for found in islice(propose(task, Index((), lambda _: None)), MAX_PROPOSALS)
+        for found in islice(propose(task, Project((), lambda _: None)), MAX_PROPOSALS)
     ]
     first = made[0] if made else {"fixed": False, "fixed_code": task.code, "message": ""}
     json.dump({**first, "alternatives": made[1:]}, sys.stdout)

@@ -12,10 +12,11 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 
 from pytest_bayesloc.domain.errors import ToolError
-from pytest_bayesloc.domain.fixing import Level, Project, Proposal, Task
+from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.fixes.candidate import CHANGE, Candidate
 from pytest_bayesloc.fixes.checking import Checked, Checker, Status
 from pytest_bayesloc.fixes.library import N_BEST, Library, Match, Tool
+from pytest_bayesloc.fixes.project import Project, Proposal, Task
 from pytest_bayesloc.fixes.soundness import unsound
 
 Forbids = Callable[[Candidate], str]

@@ -7,11 +7,10 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path
 
-from pytest_bayesloc.domain.fixing import Project, Proposal, Task
 from pytest_bayesloc.fixes import tools
 from pytest_bayesloc.fixes.definition import parsed
 from pytest_bayesloc.fixes.library import Source, Tool
-from pytest_bayesloc.fixes.tool import Propose
+from pytest_bayesloc.fixes.project import Project, Proposal, Propose, Task
 
 
 def shelf() -> list[Tool]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import and_, insert, select, update
 
-from pytest_bayesloc.domain.tool_record import ToolRecord
+from pytest_bayesloc.domain.fixing import ToolRecord
 from pytest_bayesloc.memory.ledger import Ledger
 from pytest_bayesloc.memory.schema import HABIT, TEST, TOOL_USE
 from pytest_bayesloc.memory.sightings import Run

@@ -16,8 +16,8 @@ from pytest_bayesloc.fixes.bounds import out_of_bounds
 from pytest_bayesloc.fixes.candidate import CHANGE, Candidate, patch_of
 from pytest_bayesloc.fixes.checking import Checker
 from pytest_bayesloc.fixes.edits import mutants, repairs
-from pytest_bayesloc.fixes.index import Index
 from pytest_bayesloc.fixes.library import Library
+from pytest_bayesloc.fixes.project import Project
 from pytest_bayesloc.fixes.reach import Reach
 from pytest_bayesloc.fixes.search import Search
 from pytest_bayesloc.fixes.tasks import (
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from pytest_bayesloc.domain.fixing import Task
     from pytest_bayesloc.domain.ports import Clock, FixJudge
     from pytest_bayesloc.fixes.checking import Checked
+    from pytest_bayesloc.fixes.project import Task
     from pytest_bayesloc.fixes.search import Outcome
     from pytest_bayesloc.options import Settings
     from pytest_bayesloc.options.fix import FixSettings
@@ -65,7 +65,7 @@ class _Means:
     """What all searches of a run share."""
 
     library: Library
-    project: Index
+    project: Project
     reach: Reach
 
 
@@ -127,7 +127,7 @@ class Fixing:
         files = python_files(self.sources)
         means = _Means(
             library=library,
-            project=Index(files, self.sources.read),
+            project=Project(files, self.sources.read),
             reach=Reach(files, self.sources, self.settings.never_edited),
         )
         for number, (group, case) in enumerate(zip(groups, cases, strict=True), 1):

@@ -15,7 +15,7 @@ from pytest_bayesloc.report.files import FOLDER, own_folder, replace_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from pytest_bayesloc.domain.tool_record import ToolRecord
+    from pytest_bayesloc.domain.fixing import ToolRecord
     from pytest_bayesloc.history.changes import Changes
     from pytest_bayesloc.memory.episodes import Event
     from pytest_bayesloc.memory.ledger import Ledger

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_bayesloc.fixes.index import Index
+from pytest_bayesloc.fixes.project import Project
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-class TextProject(Index):
-    """Answers ``domain.fixing.Project`` from texts.
+class TextProject(Project):
+    """Answers from texts.
 
     Args:
         files: Texts by their paths.

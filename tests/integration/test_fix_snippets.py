@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_bayesloc.domain.fixing import Task
 from pytest_bayesloc.domain.inspection import Rerun, TestRun, Verdict
 from pytest_bayesloc.fixes.bounds import out_of_bounds
 from pytest_bayesloc.fixes.checking import Checker
 from pytest_bayesloc.fixes.library import Library
+from pytest_bayesloc.fixes.project import Task
 from pytest_bayesloc.fixes.reach import Reach
 from pytest_bayesloc.fixes.search import Search
 from pytest_bayesloc.fixes.shelf import shelf

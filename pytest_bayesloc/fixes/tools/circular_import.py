@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pytest_bayesloc.domain.edits import Edit
-from pytest_bayesloc.domain.fixing import Project, Proposal, Task
 from pytest_bayesloc.domain.source import FunctionNode, first_line, lines_of
 from pytest_bayesloc.fixes.imports import Places, Use, module_of, uses_of, with_import
+from pytest_bayesloc.fixes.project import Project, Proposal, Task
 from pytest_bayesloc.fixes.syntax import bound_in, indent_of, tree_of
 
 _Import = ast.Import | ast.ImportFrom

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 
 from pytest_bayesloc.domain.edits import Edit, Text
-from pytest_bayesloc.domain.fixing import Project, Proposal, Task
+from pytest_bayesloc.fixes.project import Project, Proposal, Task
 from pytest_bayesloc.fixes.syntax import function_at, tree_of
 
 MAX_LENGTH = 1_000_000

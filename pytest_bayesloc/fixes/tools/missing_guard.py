@@ -8,9 +8,9 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from pytest_bayesloc.domain.edits import Edit, Text, own_nodes
-from pytest_bayesloc.domain.fixing import Project, Proposal, Task
 from pytest_bayesloc.domain.source import FunctionNode, ScopeNode
 from pytest_bayesloc.fixes.calls import adding, brief, called, is_placed, kept
+from pytest_bayesloc.fixes.project import Project, Proposal, Task
 from pytest_bayesloc.fixes.syntax import function_at, nodes_at, statement_at, tree_of
 
 MAX_VALUES = 5

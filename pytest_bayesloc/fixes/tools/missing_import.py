@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.machinery import ModuleSpec, PathFinder
 
-from pytest_bayesloc.domain.fixing import Project, Proposal, Task
 from pytest_bayesloc.domain.source import ScopeNode
 from pytest_bayesloc.fixes.imports import (
     WELL_KNOWN,
@@ -18,6 +17,7 @@ from pytest_bayesloc.fixes.imports import (
     sources,
     with_import,
 )
+from pytest_bayesloc.fixes.project import Project, Proposal, Task
 from pytest_bayesloc.fixes.syntax import bound_in, function_at, tree_of
 
 MAX_PROPOSALS = 8

@@ -7,9 +7,9 @@ import sys
 from collections.abc import Iterator
 
 from pytest_bayesloc.domain.edits import Edit, Text, own_nodes
-from pytest_bayesloc.domain.fixing import Project, Proposal, Task
 from pytest_bayesloc.domain.source import FunctionNode, ScopeNode
 from pytest_bayesloc.fixes.calls import brief, kept
+from pytest_bayesloc.fixes.project import Project, Proposal, Task
 from pytest_bayesloc.fixes.syntax import function_at, tree_of
 
 #: Methods and functions that are called for what they do.

@@ -9,7 +9,6 @@ import sys
 from collections.abc import Iterator, Sequence
 
 from pytest_bayesloc.domain.edits import Edit
-from pytest_bayesloc.domain.fixing import Project, Proposal, Task
 from pytest_bayesloc.fixes.imports import (
     WELL_KNOWN,
     Places,
@@ -19,6 +18,7 @@ from pytest_bayesloc.fixes.imports import (
     renamed,
     sources,
 )
+from pytest_bayesloc.fixes.project import Project, Proposal, Task
 from pytest_bayesloc.fixes.syntax import SIMILAR, similar, tree_of
 
 MAX_PROPOSALS = 8

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from pytest_bayesloc.domain.fixing import Project, Proposal, Task
+from pytest_bayesloc.fixes.project import Project, Proposal, Task
 from pytest_bayesloc.fixes.syntax import function_at, statement_at, tree_of
 
 _STORES = r"(?:updat|regen|rewrit|overwrit|bless|accept)"

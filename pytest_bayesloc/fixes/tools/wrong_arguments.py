@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 
 from pytest_bayesloc.domain.edits import Edit, Text
-from pytest_bayesloc.domain.fixing import Project, Proposal, Task
 from pytest_bayesloc.domain.source import FunctionNode
 from pytest_bayesloc.fixes.calls import (
     adding,
@@ -21,6 +20,7 @@ from pytest_bayesloc.fixes.calls import (
     takes_owner,
     without,
 )
+from pytest_bayesloc.fixes.project import Project, Proposal, Task
 from pytest_bayesloc.fixes.syntax import BUILT_IN, bound_in, similar, tree_of
 
 _MISSING = re.compile(

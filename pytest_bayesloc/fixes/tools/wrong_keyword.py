@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 
 from pytest_bayesloc.domain.edits import Edit, Text
-from pytest_bayesloc.domain.fixing import Project, Proposal, Task
 from pytest_bayesloc.fixes.calls import (
     accepted,
     arguments,
@@ -18,6 +17,7 @@ from pytest_bayesloc.fixes.calls import (
     with_parameter,
     without,
 )
+from pytest_bayesloc.fixes.project import Project, Proposal, Task
 from pytest_bayesloc.fixes.syntax import bound_in, nodes_at, similar, tree_of
 
 _UNKNOWN = re.compile(

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from pytest_bayesloc.domain.errors import ToolError
-from pytest_bayesloc.domain.fixing import Task
 from pytest_bayesloc.fixes import executable
 from pytest_bayesloc.fixes.definition import Definition
 from pytest_bayesloc.fixes.executable import Executable
+from pytest_bayesloc.fixes.project import Task
 from tests.fakes.project import TextProject
 
 TASK = Task(code="x = 1\n", filename="a.py", error="NameError: y", line=1)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_bayesloc.domain.fixing import Task
 from pytest_bayesloc.fixes.pattern import Pattern, generalised, propose
+from pytest_bayesloc.fixes.project import Task
 
 HABITS = {
     "a key that may be missing": (

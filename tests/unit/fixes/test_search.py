@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pytest_bayesloc.domain.fixing import Task
 from pytest_bayesloc.fixes.checking import Checker
 from pytest_bayesloc.fixes.definition import parsed
 from pytest_bayesloc.fixes.library import Library, Source, Tool
+from pytest_bayesloc.fixes.project import Task
 from pytest_bayesloc.fixes.search import N_JUDGED, SLOW_S, Search
 from tests.fakes.project import TextProject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_bayesloc.domain.fixing import Project, Proposal
+    from pytest_bayesloc.fixes.project import Project, Proposal
 
 DEFINITION = b"""\
 name: slow

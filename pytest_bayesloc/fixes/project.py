@@ -1,24 +1,70 @@
-"""What the files of a project import, define and call."""
+"""A task for a fix tool, its answer, and what it may ask about the rest of the project."""
 
 from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeVar
+from typing import TypeAlias
 
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.source import FunctionNode
 from pytest_bayesloc.fixes.syntax import bound_in, tree_of
 
-KeyT = TypeVar("KeyT", bound=Hashable)
-
 MAX_FILES = 2_000
 
 
-class Index:
-    """Answers ``domain.fixing.Project``; each file is parsed once, when something is asked.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """What a tool is given: an error, and one file that it may propose to change.
+
+    Attributes:
+        code: Text of the file; lines end in a line feed alone.
+        filename: Its path relative to rootdir.
+        error: ``Type: message``.
+        line: Line of the file that was executing when the error was raised, from 1; of a syntax
+            error, where Python says it is; 0 where there is none.
+        lines: Lines of the file that failing tests executed, the most suspicious first.
+        values: What names held in the target: name to what was seen in passing and in failing
+            calls, as texts.
+        test: Text of a failing test; empty if unknown.
+        test_file: Path of its file, relative to rootdir.
+    """
+
+    code: str
+    filename: str
+    error: str
+    line: int = 0
+    lines: tuple[int, ...] = ()
+    values: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    test: str = ""
+    test_file: str = ""
+
+    @property
+    def error_type(self) -> str:
+        """Name of the exception, without its module."""
+        return self.error.partition(":")[0].strip().rpartition(".")[2]
+
+    @property
+    def message(self) -> str:
+        """What it says."""
+        return self.error.partition(":")[2].strip()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """The whole text of the file as a tool would have it, with what it did in one sentence."""
+
+    code: str
+    message: str
+
+
+class Project:
+    """Imports, definitions and calls of the project's files, which are parsed when first asked.
+
+    It never raises.
 
     Args:
         files: Paths of the Python files, relative to rootdir.
@@ -83,6 +129,9 @@ class Index:
                     called = ast.unparse(node.func).rpartition(".")[2]
                     found.setdefault(called, []).append(ast.unparse(node))
         return found
+
+
+Propose: TypeAlias = Callable[[Task, Project], Iterator[Proposal]]
 
 
 def _imports(tree: ast.Module) -> Iterator[tuple[str, str]]:

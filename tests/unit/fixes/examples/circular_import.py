@@ -1,8 +1,8 @@
-"""Of ``circular_import``."""
+"""Examples of the tool circular-import."""
 
 from __future__ import annotations
 
-from pytest_bayesloc.fixes.tool import Example
+from tests.unit.fixes.examples import Example
 
 _CART = '''\
 """Carts."""

@@ -1,8 +1,8 @@
-"""Of ``json_syntax``."""
+"""Examples of the tool json-syntax."""
 
 from __future__ import annotations
 
-from pytest_bayesloc.fixes.tool import Example
+from tests.unit.fixes.examples import Example
 
 _BROKEN = "JSONDecodeError: Expecting property name enclosed in double quotes: line 1 column 2"
 EXAMPLES = (

@@ -1,8 +1,8 @@
-"""Of ``indentation``."""
+"""Examples of the tool indentation."""
 
 from __future__ import annotations
 
-from pytest_bayesloc.fixes.tool import Example
+from tests.unit.fixes.examples import Example
 
 _CART = '''\
 class Cart:

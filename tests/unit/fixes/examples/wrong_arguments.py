@@ -1,8 +1,8 @@
-"""Of ``wrong_arguments``."""
+"""Examples of the tool wrong-arguments."""
 
 from __future__ import annotations
 
-from pytest_bayesloc.fixes.tool import Example
+from tests.unit.fixes.examples import Example
 
 EXAMPLES = (
     Example(

@@ -1,8 +1,8 @@
-"""Of ``missing_await``."""
+"""Examples of the tool missing-await."""
 
 from __future__ import annotations
 
-from pytest_bayesloc.fixes.tool import Example
+from tests.unit.fixes.examples import Example
 
 EXAMPLES = (
     Example(

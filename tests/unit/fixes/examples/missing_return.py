@@ -1,8 +1,8 @@
-"""Of ``missing_return``."""
+"""Examples of the tool missing-return."""
 
 from __future__ import annotations
 
-from pytest_bayesloc.fixes.tool import Example
+from tests.unit.fixes.examples import Example
 
 _NONE = "AssertionError: assert None == 5\n +  where None = f(2)"
 EXAMPLES = (

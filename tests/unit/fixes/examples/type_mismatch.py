@@ -1,8 +1,8 @@
-"""Of ``type_mismatch``."""
+"""Examples of the tool type-mismatch."""
 
 from __future__ import annotations
 
-from pytest_bayesloc.fixes.tool import Example
+from tests.unit.fixes.examples import Example
 
 EXAMPLES = (
     Example(

@@ -1,8 +1,8 @@
-"""Of ``stale_snapshot``."""
+"""Examples of the tool stale-snapshot."""
 
 from __future__ import annotations
 
-from pytest_bayesloc.fixes.tool import Example
+from tests.unit.fixes.examples import Example
 
 _PAGE = "def test_page(snapshot):\n    assert page() == snapshot\n"
 _GOLDEN = "def test_page():\n    assert page() == Path('page.golden').read_text()\n"

@@ -1,26 +1,26 @@
-"""What a tool of the shelf is made of."""
+"""What each tool of the package does, and what it must leave alone: texts before and after."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TYPE_CHECKING
 
-from pytest_bayesloc.domain.fixing import Project, Proposal, Task
+from pytest_bayesloc.fixes.project import Task
 
-Propose: TypeAlias = Callable[[Task, Project], Iterator[Proposal]]
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
-    """What a tool does, or must not do: run by one parametrised test.
+    """One task for a tool, and the answer that is expected.
 
     Attributes:
         error: ``Type: message``.
         before: Text of the file.
-        after: What one of the first three proposals makes of it, the same if it only says what to
-            do; None: nothing is proposed.
-        says: Part of what the proposal says.
+        after: Text that one of the first three proposals gives, the same as before if it is a
+            hint; None: nothing is proposed.
+        says: Part of the proposal's message.
         line: Where the error was raised.
         files: More files of the project, by path.
         values: As in ``Task``.
@@ -41,7 +41,7 @@ class Example:
     test_file: str = ""
 
     def task(self) -> Task:
-        """What the tool is given."""
+        """The task that the tool is given."""
         return Task(
             code=self.before,
             filename=self.filename,

@@ -1,8 +1,8 @@
-"""Of ``missing_import``."""
+"""Examples of the tool missing-import."""
 
 from __future__ import annotations
 
-from pytest_bayesloc.fixes.tool import Example
+from tests.unit.fixes.examples import Example
 
 _REPORT = '''\
 """Reports of a day."""

@@ -1,8 +1,8 @@
-"""Of ``misspelt_attribute``."""
+"""Examples of the tool misspelt-attribute."""
 
 from __future__ import annotations
 
-from pytest_bayesloc.fixes.tool import Example
+from tests.unit.fixes.examples import Example
 
 EXAMPLES = (
     Example(

@@ -1,8 +1,8 @@
-"""Of ``stale_expectation``."""
+"""Examples of the tool stale-expectation."""
 
 from __future__ import annotations
 
-from pytest_bayesloc.fixes.tool import Example
+from tests.unit.fixes.examples import Example
 
 EXAMPLES = (
     Example(

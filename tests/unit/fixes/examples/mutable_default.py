@@ -1,8 +1,8 @@
-"""Of ``mutable_default``."""
+"""Examples of the tool mutable-default."""
 
 from __future__ import annotations
 
-from pytest_bayesloc.fixes.tool import Example
+from tests.unit.fixes.examples import Example
 
 _SHARED = "AssertionError: assert [1, 2] == [2]"
 EXAMPLES = (

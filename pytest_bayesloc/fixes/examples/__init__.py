@@ -1,1 +1,0 @@
-"""What each tool of the shelf does, and what it must leave alone: texts before and after."""
