@@ -22,8 +22,8 @@ from pytest_bayesloc.domain.inspection import Inspection, Signals, TestRun, Verd
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.result import Fault, Ranked, RankedLine, Result
 from pytest_bayesloc.domain.spectrum import Counts
+from pytest_bayesloc.report.encoding import dumps, encode
 from pytest_bayesloc.report.html import render
-from pytest_bayesloc.report.json import dumps, to_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,7 +68,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if file is None:
             started = perf_counter()
             result = large_result(given.tests, given.functions, given.faults)
-            document = to_json(result, pytest_version="9.0.0", python_version="3.13.0")
+            document = encode(result)
             text = render(document, _source, "Mend it.\n" * 1_000)
             print(f"made in {perf_counter() - started:.2f} s; JSON {len(dumps(document)):,} bytes")
             file = Path(folder, "report.html")
@@ -119,6 +119,8 @@ def large_result(n_tests: int, n_functions: int, n_faults: int) -> Result:
     faults = tuple(_fault(i, each, n_functions) for i in range(n_faults))
     places = [_place(i) for i in range(2_000)]
     return Result(
+        pytest_version="9.0.0",
+        python_version="3.13.0",
         n_passed=95_000,
         n_remembered=0,
         n_traced=100_000,

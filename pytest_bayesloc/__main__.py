@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_bayesloc.pipeline.privacy import privacy_of
 from pytest_bayesloc.report.checkout import Checkout
+from pytest_bayesloc.report.document import SCHEMA as RESULT
 from pytest_bayesloc.report.files import replace_text
-from pytest_bayesloc.report.json import SCHEMA as RESULT
 from pytest_bayesloc.report.kinds import KINDS, Material
 from pytest_bayesloc.report.merging import merged
 from pytest_bayesloc.report.prompt import prompt

@@ -94,6 +94,8 @@ class Result:
     """The outcome of one session.
 
     Attributes:
+        pytest_version: Of pytest.
+        python_version: Of Python.
         n_passed: Tests that passed.
         n_remembered: Tests that did not run, and are known to pass on this code.
         n_traced: Tests of which this run found out what they execute; of the others it was known.
@@ -113,6 +115,8 @@ class Result:
         fixes: What was found by searching; None if fixes were not searched.
     """
 
+    pytest_version: str
+    python_version: str
     n_passed: int
     n_remembered: int
     n_traced: int

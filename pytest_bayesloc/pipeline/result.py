@@ -13,7 +13,7 @@ from pytest_bayesloc.domain.guiding import Usage
 from pytest_bayesloc.domain.result import Result
 from pytest_bayesloc.options.executor import LOCAL
 from pytest_bayesloc.ranking.groups import calls_around, combined
-from pytest_bayesloc.report.json import to_json
+from pytest_bayesloc.report.encoding import encode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -58,6 +58,8 @@ def document_of(
     """The document of ``docs/bayesloc-1.schema.json``."""
     recorded, settings = parts.recorded, parts.settings
     result = Result(
+        pytest_version=pytest.__version__,
+        python_version=platform.python_version(),
         n_passed=sum(recorded.verdicts.values()),
         n_remembered=len(recorded.remembered),
         n_traced=recorded.n_traced,
@@ -76,6 +78,4 @@ def document_of(
         llm=parts.guiding.usage() if parts.guiding is not None else Usage(),
         fixes=None if parts.applying is None else parts.applying.fixes,
     )
-    return to_json(
-        result, pytest_version=pytest.__version__, python_version=platform.python_version()
-    )
+    return encode(result)

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from pytest_bayesloc.report import markdown
 from pytest_bayesloc.report.checkout import Checkout
+from pytest_bayesloc.report.document import Document, ReadSource
 from pytest_bayesloc.report.suspects import LIKELY, POSSIBLE, Suspect, suspects
 from pytest_bayesloc.report.text import clip, visible
-from pytest_bayesloc.report.view import Document, ReadSource
 
 MAX_SUMMARY = (1 << 20) - 1000  # bytes: what is longer is dropped as a whole
 FULL = "\n_bayesloc: the summary of this step is full; `--bayesloc-report=html` shows all._\n"

@@ -10,9 +10,10 @@ from importlib import resources
 import jinja2
 from markupsafe import Markup
 
+from pytest_bayesloc.report.document import Document, ReadSource
 from pytest_bayesloc.report.graph import drawing
 from pytest_bayesloc.report.text import visible
-from pytest_bayesloc.report.view import Document, ReadSource, page
+from pytest_bayesloc.report.view import page
 
 TEMPLATE = "report.html.j2"
 MAX_PLAIN = 400_000  # characters of long parts

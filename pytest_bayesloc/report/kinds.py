@@ -6,12 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import metadata
 from types import MappingProxyType
-from typing import Any
 
 from pytest_bayesloc.report.checkout import Checkout
-
-Document = Mapping[str, Any]
-ReadSource = Callable[[str], "str | None"]
+from pytest_bayesloc.report.document import Document, ReadSource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +55,7 @@ def _html(material: Material) -> str:
 
 
 def _json(material: Material) -> str:
-    from pytest_bayesloc.report.json import dumps
+    from pytest_bayesloc.report.encoding import dumps
 
     return dumps(material.document)
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from pytest_bayesloc.report.document import Document, ReadSource
 from pytest_bayesloc.report.rows import Row
 from pytest_bayesloc.report.steps import FixView
 from pytest_bayesloc.report.text import count, visible
-from pytest_bayesloc.report.view import Document, FaultView, Page, ReadSource, page
+from pytest_bayesloc.report.view import FaultView, Page, page
 
 MAX_FAULTS = 10
 N_SUSPECTS = 5

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from pytest_bayesloc.report.json import MAX_FAULTS, MAX_ROWS, SCHEMA
+from pytest_bayesloc.report.document import MAX_FAULTS, MAX_ROWS, SCHEMA, Document
 from pytest_bayesloc.report.rows import key_of
-
-Document = Mapping[str, Any]
 
 
 def merged(documents: Sequence[tuple[str, Document]]) -> dict[str, Any]:

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from pytest_bayesloc.report.document import Document
 from pytest_bayesloc.report.rows import Row
 from pytest_bayesloc.report.steps import FixView
 from pytest_bayesloc.report.text import columns, fit, wrap
-from pytest_bayesloc.report.view import Document, FaultView, Page, page
+from pytest_bayesloc.report.view import FaultView, Page, page
 
 WHY_INDENT = len("  x1.00   ")
 N_BRIEF = 3

@@ -6,13 +6,14 @@ may come from a file, its shape is held by ``docs/bayesloc-1.schema.json``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
 from pytest_bayesloc.report.advice import brief_lines
 from pytest_bayesloc.report.chart import Chart, chart
+from pytest_bayesloc.report.document import N_REACHED, Document, ReadSource
 from pytest_bayesloc.report.hot import hot_line
 from pytest_bayesloc.report.prompt import tests_to_run
 from pytest_bayesloc.report.remembered import MemoryView, memory_of
@@ -22,14 +23,10 @@ from pytest_bayesloc.report.steps import FixView, Step, fix_of, step_of
 from pytest_bayesloc.report.text import count, one_line, percent, seconds
 from pytest_bayesloc.report.tracebacks import Alike, alike
 
-Document = Mapping[str, Any]
-ReadSource = Callable[[str], "str | None"]
-
 N_SOURCES = 5
 N_LISTED = 10
 N_TO_RUN = 3  # tests in a command to copy
 N_FAULTS = 3  # that are named of a suspect
-N_REACHED = 10  # suspects of which is said whether a test executed them
 ENOUGH = 0.8  # of the belief, for a list of suspects to be worth naming
 NUMBERS = dict(
     enumerate(["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"], 2)

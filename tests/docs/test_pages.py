@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 
 MADE: dict[str, Any] = runpy.run_path(str(ROOT / ".ci" / "make_options.py"))
+SCHEMA: dict[str, Any] = runpy.run_path(str(ROOT / ".ci" / "make_schema.py"))
 CHECKS: dict[str, Any] = runpy.run_path(str(ROOT / ".ci" / "check_site.py"))
 DECLARED: dict[str, Any] = MADE["declared"]()
 FLAGS = {entry.flag.partition("=")[0] for entry in DECLARED.values()} - {""}
@@ -54,6 +55,12 @@ def test_page_of_options_is_what_the_options_make() -> None:
     made = MADE["page"]()
 
     assert page.read_text("utf-8") == made, f"run {MADE['COMMAND']}"
+
+
+def test_schema_is_what_the_types_of_the_result_make() -> None:
+    file: Path = SCHEMA["FILE"]
+
+    assert file.read_text("utf-8") == SCHEMA["schema"](), f"run {SCHEMA['COMMAND']}"
 
 
 def test_every_option_is_on_its_page() -> None:

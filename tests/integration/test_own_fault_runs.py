@@ -28,7 +28,7 @@ def pytest_configure(config):
 LATE = [
     ("pytest_bayesloc.spectrum.build", "", "build_spectrum"),
     ("pytest_bayesloc.ranking.groups", "", "open_groups"),
-    ("pytest_bayesloc.report.json", "", "to_json"),
+    ("pytest_bayesloc.report.encoding", "", "encode"),
     ("pytest_bayesloc.report.terminal", "", "brief"),
 ]
 EARLY = [

@@ -12,7 +12,7 @@ from pytest_bayesloc.report.text import visible
 from tests.unit.report.surfaces import HOSTILE, hostile
 
 if TYPE_CHECKING:
-    from pytest_bayesloc.report.kinds import ReadSource
+    from pytest_bayesloc.report.document import ReadSource
 
 Options = pytest.importorskip("cmarkgfm.cmark", reason="pip install cmarkgfm").Options
 cmarkgfm = pytest.importorskip("cmarkgfm", reason="pip install cmarkgfm")

@@ -12,7 +12,7 @@ from pytest_bayesloc.domain.inspection import Inspection, InspectionPatch, Signa
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.result import Fault, Ranked, RankedLine, Result
 from pytest_bayesloc.domain.spectrum import Counts
-from pytest_bayesloc.report.json import to_json
+from pytest_bayesloc.report.encoding import encode
 
 ReadSource = Callable[[str], "str | None"]
 
@@ -236,6 +236,8 @@ def data_fault() -> Fault:
 def result() -> Result:
     faults = (code_fault(), data_fault())
     return Result(
+        pytest_version="8.4.1",
+        python_version="3.13.5",
         n_passed=7,
         n_remembered=2,
         n_traced=8,
@@ -254,7 +256,7 @@ def result() -> Result:
 
 @pytest.fixture
 def document(result: Result) -> dict[str, object]:
-    return to_json(result, pytest_version="8.4.1", python_version="3.13.5")
+    return encode(result)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from pytest_bayesloc.report.github import FULL, MAX_SUMMARY, marks, summary
 from tests.unit.report.surfaces import HERE, HOSTILE, hostile, many, with_file
 
 if TYPE_CHECKING:
-    from pytest_bayesloc.report.kinds import ReadSource
+    from pytest_bayesloc.report.document import ReadSource
 
 Document = dict[str, Any]
 MIB = 1 << 20

@@ -10,7 +10,7 @@ from pytest_bayesloc.report.markdown import MAX_BYTES, cell, code, plain, prose,
 from tests.unit.report.surfaces import many
 
 if TYPE_CHECKING:
-    from pytest_bayesloc.report.kinds import ReadSource
+    from pytest_bayesloc.report.document import ReadSource
 
 Document = dict[str, Any]
 J = "\N{WORD JOINER}"

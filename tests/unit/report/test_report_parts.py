@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_bayesloc.domain.failure import Frame
-from pytest_bayesloc.report.failures import MAX_FAILURES, failures_to_json
+from pytest_bayesloc.report.document import MAX_FAILURES
+from pytest_bayesloc.report.encoding import encode
 from pytest_bayesloc.report.graph import HEIGHT, MAX_NODES, WIDTH, drawing
 from pytest_bayesloc.report.remembered import memory_of
 from pytest_bayesloc.report.tracebacks import alike
 from pytest_bayesloc.report.view import page
 from tests.unit.report.conftest import code_fault
+
+if TYPE_CHECKING:
+    from pytest_bayesloc.domain.result import Result
 
 ReadSource = Callable[[str], "str | None"]
 
@@ -105,14 +109,13 @@ def test_tests_with_one_error_stand_together(document: dict[str, Any]) -> None:
     ]
 
 
-def test_frames_outside_of_the_project_are_counted_only(document: dict[str, Any]) -> None:
+def test_frames_outside_of_the_project_are_counted_only(result: Result) -> None:
     fault = code_fault()
     failure = fault.failures[0]
     frames = (foreign(1), *failure.frames, foreign(2), foreign(3))
-    told = failures_to_json(replace(fault, failures=(replace(failure, frames=frames),)))
-    document["faults"][0]["failures"] = told
+    long = replace(fault, failures=(replace(failure, frames=frames),))
 
-    (group,) = alike(document["faults"][0], [])
+    (group,) = alike(encode(replace(result, faults=(long,)))["faults"][0], [])
 
     ((_, shown),) = group.failures[0].parts
     assert [frame.text or frame.where for frame in shown] == [
@@ -139,11 +142,11 @@ def test_a_test_tells_which_suspects_it_executes(document: dict[str, Any]) -> No
     assert group.failures[0].reaches == (("add", True), ("total", False))
 
 
-def test_of_many_failing_tests_the_first_are_told_in_detail() -> None:
+def test_of_many_failing_tests_the_first_are_told_in_detail(result: Result) -> None:
     fault = code_fault()
     many = replace(fault, failures=fault.failures * MAX_FAILURES, reached=((0, 2),))
 
-    told = failures_to_json(many)
+    told = encode(replace(result, faults=(many,)))["faults"][0]["failures"]
 
     assert len(told) == MAX_FAILURES
     assert [entry["executed"] for entry in told[:2]] == [[0, 2], []]

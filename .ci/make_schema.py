@@ -1,0 +1,76 @@
+"""Write docs/bayesloc-1.schema.json: the JSON schema of the types of the result.
+
+A test holds the file against what this makes of the types.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from inspect import cleandoc
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from pytest_bayesloc.report import document
+from pytest_bayesloc.report.document import SCHEMA, ResultDocument
+
+FILE = Path(__file__).resolve().parent.parent / "docs" / "bayesloc-1.schema.json"
+COMMAND = "python .ci/make_schema.py"
+_ATTRIBUTE = re.compile(r"^    (\w+): (.*(?:\n        .*)*)", re.MULTILINE)
+
+
+def schema() -> str:
+    """Return the text of the schema."""
+    (root,), parts = msgspec.json.schema_components([ResultDocument], ref_template="{name}")
+    made = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"urn:pytest-bayesloc:{SCHEMA.replace('/', '-')}",
+        **_described(root["$ref"], parts.pop(root["$ref"])),
+        "title": SCHEMA,
+        "$defs": {_short(name): _described(name, part) for name, part in sorted(parts.items())},
+    }
+    return json.dumps(_linked(made), indent=1) + "\n"
+
+
+def _described(name: str, part: dict[str, Any]) -> dict[str, Any]:
+    """Return ``part`` with the texts of its type's docstring as descriptions."""
+    kind = getattr(document, name, object)
+    del part["title"]
+    part.pop("description", None)
+    if issubclass(kind, msgspec.Struct):  # else an enumeration, whose words are about the code
+        part["description"] = " ".join(cleandoc(kind.__doc__ or "").split("Attributes:")[0].split())
+        for field, words in _attributes(kind).items():
+            part["properties"][field]["description"] = words
+    return part
+
+
+def _attributes(kind: type) -> dict[str, str]:
+    """Return the texts on the fields of ``kind``, those of the types it extends included."""
+    found: dict[str, str] = {}
+    for base in reversed(kind.__mro__):
+        _, _, listed = cleandoc(base.__doc__ or "").partition("Attributes:\n")
+        found |= {name: " ".join(words.split()) for name, words in _ATTRIBUTE.findall(listed)}
+    return found
+
+
+def _linked(node: Any) -> Any:  # noqa: ANN401 - JSON
+    """Return ``node`` with references to short names."""
+    if isinstance(node, dict):
+        return {
+            key: f"#/$defs/{_short(value)}" if key == "$ref" else _linked(value)
+            for key, value in node.items()
+        }
+    return [*map(_linked, node)] if isinstance(node, list) else node
+
+
+def _short(name: str) -> str:
+    """``BugTrialEntry`` is ``bug_trial`` in the schema."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", name.removesuffix("Entry")).lower()
+
+
+if __name__ == "__main__":
+    FILE.write_text(schema(), encoding="utf-8")
+    sys.exit(0)

@@ -1,0 +1,547 @@
+"""The types of the JSON result, ``bayesloc/1``: every other report is drawn from it.
+
+``docs/bayesloc-1.schema.json`` is made from them. Texts under ``Attributes`` become descriptions in
+the schema. Who reads a result takes it as plain JSON, since it may come from a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Literal, TypeAlias
+
+from msgspec import Meta, Struct
+
+from pytest_bayesloc.domain.bug import Category, State
+from pytest_bayesloc.domain.bug import Outcome as TrialOutcome
+from pytest_bayesloc.domain.evidence import Decision, Outcome
+from pytest_bayesloc.domain.failure import ErrorKind, Origin
+from pytest_bayesloc.domain.fixing import Level
+from pytest_bayesloc.domain.inspection import Effect, Verdict
+
+#: A result, or a part of one, as JSON holds it.
+Document: TypeAlias = Mapping[str, Any]
+#: Returns the text of a file of the project by its path in the result; None if it can't be read.
+ReadSource: TypeAlias = Callable[[str], "str | None"]
+
+SCHEMA = "bayesloc/1"
+MAX_ROWS = 200
+MAX_LINES = 200
+MAX_FAULTS = 50
+MAX_FAILURES = 50  # of a fault
+MAX_FRAMES = 40  # of a traceback: its two ends
+MAX_CAUSES = 5
+MAX_STEPS = 200
+MAX_TESTS = 100
+MAX_EDGES = 1000
+MAX_TRIALS = 100
+MAX_BUG_TRIALS = 20  # the last ones
+N_REACHED = 10  # suspects of which is said whether a test executed them
+
+Unit = Annotated[float, Meta(ge=0, le=1)]
+Likelihood = Annotated[float, Meta(gt=0, le=1)]
+Count = Annotated[int, Meta(ge=0)]
+Ordinal = Annotated[int, Meta(ge=1)]
+Amount = Annotated[float, Meta(ge=0)]
+Name = Annotated[str, Meta(min_length=1)]
+# A plain enum of strings: evidence may come from several enumerations.
+OutcomeName = Annotated[str, Meta(extra_json_schema={"enum": sorted(o.value for o in Outcome)})]
+
+
+class _Entry(Struct, kw_only=True, forbid_unknown_fields=True):
+    """A JSON object in which every key is always there."""
+
+
+class SessionEntry(_Entry):
+    """How the run was made.
+
+    Attributes:
+        n_remembered: Tests that did not run, and are known to pass on this code: they stand in the
+            spectrum.
+        n_traced: Tests of which this run found out what they execute; of the others it was known.
+        n_failed: Failing tests and files that could not be collected.
+        collector: How coverage was recorded.
+        executor: Where tests were run again.
+        formula: The prior's formula.
+        model: The belief model.
+        threshold: Belief at which the search stops.
+        seconds: Wall seconds by stage.
+    """
+
+    pytest_version: str
+    python_version: str
+    n_passed: Count
+    n_remembered: Count
+    n_traced: Count
+    n_failed: Count
+    collector: str
+    executor: str
+    formula: str
+    model: str
+    threshold: Unit
+    seconds: dict[str, Amount]
+
+
+class LocationEntry(_Entry):
+    """A function, a class body or a module body.
+
+    Attributes:
+        file: POSIX path relative to rootdir.
+        qualname: __qualname__, or <module>.
+        start_line: First line, of def or class.
+        end_line: Last line, inclusive.
+        is_test: Whether it is a test, a fixture, or other code of a test file.
+    """
+
+    file: Name
+    qualname: Name
+    start_line: Ordinal
+    end_line: Ordinal
+    is_test: bool
+
+
+class CountsEntry(_Entry):
+    """Tests that executed it (e) or not (n), failing (f) or passing (p)."""
+
+    ef: Count
+    ep: Count
+    nf: Count
+    np: Count
+
+
+class LineEntry(_Entry):
+    """One executed line of a location."""
+
+    line: Ordinal
+    ef: Count
+    ep: Count
+    suspiciousness: Unit
+
+
+class ValuesEntry(_Entry):
+    """Values of one name in passing and in failing calls."""
+
+    passing: str
+    failing: str
+
+
+class EvidenceEntry(_Entry):
+    """A finding about a location, weighed under both hypotheses.
+
+    Attributes:
+        source: Kind of evidence.
+        p_if_faulty: P(outcome | faulty).
+        p_if_clean: P(outcome | not faulty).
+        why: One line for a person.
+    """
+
+    source: str
+    outcome: OutcomeName
+    p_if_faulty: Likelihood
+    p_if_clean: Likelihood
+    why: str
+
+
+class RowEntry(LocationEntry):
+    """One ranked location.
+
+    Attributes:
+        rank: Locations that tie share the smallest rank.
+        tied: How many locations share the rank, itself included.
+        counts: Null outside the spectrum.
+        suspiciousness: Raw score of the formula.
+        prior: P(faulty) before evidence.
+        posterior: P(faulty) after it.
+        lines: Its executed lines, ascending; of very many the most suspicious.
+        values: Parameter, or 'return', to what was seen.
+        evidence: Strongest first.
+    """
+
+    rank: Ordinal
+    tied: Ordinal
+    counts: CountsEntry | None
+    suspiciousness: Unit
+    prior: Unit
+    posterior: Unit
+    lines: Annotated[list[LineEntry], Meta(max_length=MAX_LINES)]
+    values: dict[str, ValuesEntry]
+    evidence: list[EvidenceEntry]
+
+
+class BeliefEntry(LocationEntry):
+    """A location with its probability at one step."""
+
+    posterior: Unit
+
+
+class FrameEntry(_Entry):
+    """A frame of a traceback.
+
+    Attributes:
+        in_app: Whether the file belongs to the project.
+    """
+
+    file: str
+    line: int
+    name: str
+    in_app: bool
+    is_test: bool
+
+
+Frames = Annotated[list[FrameEntry], Meta(max_length=MAX_FRAMES)]
+
+
+class FailureEntry(_Entry):
+    """How one test failed.
+
+    Attributes:
+        masked: The message without what differs from run to run.
+        frames: The traceback, outermost first; of a long one, its two ends.
+        causes: Tracebacks of the exceptions that it was raised from, nearest first.
+        executed: Which of the first rows of the ranking the test executed, by index.
+    """
+
+    node_id: str
+    phase: Literal["setup", "call", "teardown", "collect"]
+    type: str
+    message: str
+    masked: str
+    frames: Frames
+    causes: Annotated[list[Frames], Meta(max_length=MAX_CAUSES)]
+    executed: Annotated[list[Count], Meta(max_length=N_REACHED)]
+
+
+class ErrorEntry(_Entry):
+    """The error of the first failing test.
+
+    Attributes:
+        file: The innermost place in the project.
+        origin: Where the error stands.
+        kind: A guard that refused, a crash, or a wrong result.
+    """
+
+    type: str
+    message: str
+    file: str | None
+    line: Ordinal | None
+    origin: Origin
+    kind: ErrorKind
+
+
+class FaultEntry(_Entry):
+    """A group of failing tests that is localized by itself.
+
+    Attributes:
+        failing_tests: Node ids, in the order they ran.
+        failures: How the first of them failed.
+        n_candidates: Locations that were ranked; the list may be cut.
+        history: The likeliest locations: by the prior, then after each step.
+        flaky: Node ids that passed when re-run as they were.
+    """
+
+    failing_tests: Annotated[list[str], Meta(min_length=1)]
+    failures: Annotated[list[FailureEntry], Meta(max_length=MAX_FAILURES)]
+    error: ErrorEntry
+    stop_reason: str
+    n_candidates: Count
+    ranking: Annotated[list[RowEntry], Meta(max_length=MAX_ROWS)]
+    history: list[list[BeliefEntry]]
+    flaky: list[str]
+
+
+class TestEntry(_Entry):
+    """One test of one inspection.
+
+    Attributes:
+        covered: Whether the target was seen to run.
+        violations: Numbers of the patch's checks that failed in the target's own frame.
+    """
+
+    __test__ = False  # not a test class for pytest
+
+    node_id: str
+    verdict: Verdict
+    covered: bool
+    violations: list[Count]
+    error: str
+    output: str
+
+
+class SignalsEntry(_Entry):
+    """The formal signals of one inspection (docs/model.md, section "Outcomes")."""
+
+    is_covered: bool
+    has_target_assertion: bool
+    is_failure: bool
+
+
+class LikelihoodsEntry(_Entry):
+    """The weight of an outcome.
+
+    Attributes:
+        p_if_faulty: P(outcome | faulty).
+        p_if_clean: P(outcome | not faulty).
+    """
+
+    p_if_faulty: Likelihood
+    p_if_clean: Likelihood
+
+
+class TrialEntry(_Entry):
+    """One of several edits that an inspection tried.
+
+    Attributes:
+        words: What the edit does.
+        n_passed: Tests that passed under it.
+    """
+
+    line: Count
+    words: str
+    effect: Effect
+    n_passed: Count
+
+
+class InspectionEntry(_Entry):
+    """One patch, run in memory only, and what came of it.
+
+    Attributes:
+        fault: Position in 'faults', from 1.
+        kind: The proposal that made the patch.
+        patch: As a unified diff.
+        trials: The edits that were tried, where an inspection tries several.
+    """
+
+    fault: Ordinal
+    step: Ordinal
+    target: LocationEntry
+    kind: str
+    patch: str
+    tests: Annotated[list[TestEntry], Meta(max_length=MAX_TESTS)]
+    outcome: OutcomeName
+    signals: SignalsEntry
+    decision: Decision
+    likelihoods: LikelihoodsEntry
+    why: str
+    belief_before: Unit
+    belief_after: Unit
+    seconds: Amount
+    cpu_s: Amount
+    log: str
+    trials: Annotated[list[TrialEntry], Meta(max_length=MAX_TRIALS)]
+
+
+class CallEntry(_Entry):
+    """Calls of one function by another."""
+
+    caller: LocationEntry
+    callee: LocationEntry
+    calls: Count
+
+
+class CallGraphEntry(_Entry):
+    """Calls seen in the failing tests."""
+
+    edges: Annotated[list[CallEntry], Meta(max_length=MAX_EDGES)]
+
+
+class FixEntry(_Entry):
+    """A candidate change.
+
+    Attributes:
+        fault: Position in 'faults', from 1.
+        step: The inspection of that fault that found it; null if it was searched for.
+        tool: Who made it; of a composition, both.
+        stage: How it was found.
+        level: How far it goes.
+        diff: As a unified diff.
+        verified: Whether all failing tests of the fault pass with it, twice, and all that passed
+            and execute what it changes still pass.
+        checked: The tests that passed under it.
+        seconds: Wall seconds that checking it took.
+        worth: Mean of its maker's success rate.
+        patch_file: Where it lies as a patch, relative to rootdir.
+        applied: Whether it was written to the file.
+    """
+
+    fault: Ordinal
+    step: Ordinal | None
+    tool: str
+    stage: Literal["inspection", "tool", "pair", "edit", "change", "generated"]
+    level: Level
+    target: LocationEntry
+    words: str
+    diff: str
+    verified: bool
+    n_failing: Count
+    n_passing: Count
+    checked: list[str]
+    seconds: Amount
+    worth: Unit
+    patch_file: str | None
+    applied: bool
+
+
+class BugTrialEntry(_Entry):
+    """One attempt to fix a bug.
+
+    Attributes:
+        plan: What was to be done, as the person or the commit said.
+        functions: What was edited, as `file qualname`.
+        error: What the tests failed with afterwards, masked.
+        metric: Share of the bug's tests that pass.
+        lesson: The constraint learned from a failed trial, the insight from the one that fixed it.
+        cause: What the root cause was, in words; empty if nobody said.
+    """
+
+    number: Ordinal
+    made_at: str
+    outcome: TrialOutcome
+    plan: str
+    functions: list[str]
+    diff: str
+    error: str
+    metric: Unit
+    why: str
+    strategy: str
+    lesson: str
+    cause: str
+
+
+class RecordEntry(_Entry):
+    """The record of one bug."""
+
+    id: str
+    state: State
+    tests: Annotated[list[str], Meta(max_length=MAX_TESTS)]
+    signature: str
+    category: Category
+    hypothesis: str
+    plan: str
+    created_at: str
+    completed_at: str | None
+    root_cause: str
+    trials: Annotated[list[BugTrialEntry], Meta(max_length=MAX_BUG_TRIALS)]
+    notes: list[str]
+
+
+class SimilarEntry(_Entry):
+    """A past bug that is like the one at hand."""
+
+    bug: str
+    score: Unit
+    why: str
+    state: str
+    seen_at: str
+    signature: str
+    root_cause: str
+    strategy: str
+    insight: str
+    failed: list[str]
+    notes: list[str]
+
+
+class AdviceEntry(_Entry):
+    """Advice on one fault.
+
+    Attributes:
+        said: What became of the bug in this run.
+        lies: Where the error lies, and why.
+        guard: What a guard far below refused, and where it could be checked first.
+    """
+
+    fault: Ordinal
+    bug: str
+    said: str
+    lies: str
+    guard: str
+    similar: list[SimilarEntry]
+    failed_strategies: list[str]
+    constraints: list[str]
+    notes: list[str]
+
+
+class LoopEntry(_Entry):
+    """A circle in which somebody goes."""
+
+    fault: Ordinal
+    kind: Literal["same error", "seen state", "alternation", "wrong place", "test at fault"]
+    n: int
+    said: list[str]
+
+
+class MonthEntry(_Entry):
+    """The bugs that began in one month.
+
+    Attributes:
+        mended: Share.
+        trials: Failed ones until mended, median.
+        hours: Until mended, median.
+    """
+
+    month: str
+    n_bugs: Count
+    mended: Unit | None
+    trials: Amount | None
+    hours: Amount | None
+
+
+class MemoryEntry(_Entry):
+    """What is known of similar failures.
+
+    Attributes:
+        said: What became of bugs that no failing test belongs to any more.
+        months: How it went, by the month in which bugs began; with --bayesloc.
+    """
+
+    said: list[str]
+    records: list[RecordEntry]
+    advice: list[AdviceEntry]
+    loops: list[LoopEntry]
+    months: list[MonthEntry]
+    world_model: dict[str, list[str]]
+
+
+class UsageEntry(_Entry):
+    """What language models were asked.
+
+    Attributes:
+        model: Empty if none was asked.
+        endpoint: Where, without credentials.
+        calls: HTTP requests, retries included.
+        replayed: Answers that were taken from what was kept.
+        cost: In the currency of the prices that were given; null if none were.
+        uses: How often an answer was of use: ranking, inspection, reflection, summary, approaches.
+    """
+
+    model: str
+    endpoint: str
+    calls: Count
+    replayed: Count
+    tokens: Count
+    cost: Amount | None
+    uses: dict[str, Count]
+
+
+class ResultDocument(_Entry):
+    """What one pytest run found about its failures.
+
+    Long lists and texts are cut; 'partial' names what is missing.
+
+    Attributes:
+        ranking: All faults' rankings in one, best first.
+        faults: One a group of failing tests, most failing tests first.
+        inspections: In the order of faults and steps.
+        fixes: Candidate changes: with --bayesloc-fix what was found by searching, else small edits
+            that inspections came across.
+        partial: What is missing, and why: one sentence each.
+    """
+
+    schema: Literal["bayesloc/1"]
+    session: SessionEntry
+    ranking: Annotated[list[RowEntry], Meta(max_length=MAX_ROWS)]
+    faults: Annotated[list[FaultEntry], Meta(max_length=MAX_FAULTS)]
+    inspections: list[InspectionEntry]
+    call_graph: CallGraphEntry
+    memory: MemoryEntry
+    fixes: list[FixEntry]
+    llm: UsageEntry
+    partial: list[str]
