@@ -19,6 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import cycle, islice
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,16 +29,16 @@ from pytest_bayesloc.fixes.edits import mutants
 from pytest_bayesloc.rerun.command import NEUTRAL, PLUGIN, Command
 from pytest_bayesloc.rerun.pool import Pool
 from pytest_bayesloc.rerun.transports.cluster import open_cluster
-from pytest_bayesloc.rerun.transports.containers import Docker
-from pytest_bayesloc.rerun.transports.gateways import Opener
-from pytest_bayesloc.rerun.transports.local import LocalPlace
-from pytest_bayesloc.rerun.workspaces import Workspaces
+from pytest_bayesloc.rerun.transports.containers import ContainerOpener
+from pytest_bayesloc.rerun.transports.gateways import GatewayOpener
+from pytest_bayesloc.rerun.transports.local import LocalTransport
+from pytest_bayesloc.rerun.transports.remote import Workspaces
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pytest_bayesloc.domain.ports import Runner
-    from pytest_bayesloc.rerun.transport import Place
+    from pytest_bayesloc.rerun.transport import Transport
 
 DEMO = Path(__file__).resolve().parent.parent / "demo_project"
 FILE, NAME = "cutshop/prices.py", "combined_rate"
@@ -55,12 +56,12 @@ class Row:
     Attributes:
         name: For the table.
         n_runners: Side by side.
-        open: Opens its places.
+        open: Opens its transports.
     """
 
     name: str
     n_runners: int
-    open: Callable[[Command], Sequence[Place]]
+    open: Callable[[Command], Sequence[Transport]]
 
 
 def main() -> None:
@@ -80,12 +81,12 @@ def main() -> None:
         patches = _patches(project)
         pools = []
         for row in _rows(args.docker, shlex.split(args.client)):
-            places = row.open(command)
-            for place in places:
-                stack.callback(place.close)
-            pool = Pool(places, row.n_runners, TESTS, {}, print)
+            transports = row.open(command)
+            for transport in transports:
+                stack.callback(transport.close)
+            pool = Pool(transports, row.n_runners, TESTS, {}, print)
             stack.callback(pool.close)
-            pools.append((row, pool.start_all()))
+            pools.append((row, _all_runners(pool, row.n_runners, patches[0])))
         times: dict[str, list[float]] = {row.name: [] for row, _ in pools}
         for _ in range(args.rounds):
             for row, runners in pools:
@@ -93,27 +94,35 @@ def main() -> None:
     _print(times, args.n)
 
 
+def _all_runners(pool: Pool, n_runners: int, patch: InspectionPatch) -> Sequence[Runner]:
+    """Start all runners of ``pool`` and wait until they are ready."""
+    pool.first.rerun(patch, TESTS, limit_s=LIMIT_S)
+    while len(pool.runners(inf)) < n_runners:
+        time.sleep(0.05)
+    return pool.runners(0.0)
+
+
 def _rows(container: str | None, client: Sequence[str]) -> list[Row]:
     both = Workspaces("/", "/")
 
-    def gateways(*specs: str) -> Callable[[Command], Sequence[Place]]:
-        def open_all(command: Command) -> Sequence[Place]:
-            opener = Opener(command, [FILE])
+    def gateways(*specs: str) -> Callable[[Command], Sequence[Transport]]:
+        def open_all(command: Command) -> Sequence[Transport]:
+            opener = GatewayOpener(command, [FILE])
             return [opener.open(spec) for spec in specs]
 
         return open_all
 
-    def docker(command: Command) -> Sequence[Place]:
-        made = Docker(client=client, workspaces=both, run=(), n_servers=1)
+    def docker(command: Command) -> Sequence[Transport]:
+        made = ContainerOpener(client=client, workspaces=both, run=(), n_servers=1)
         spec = f"docker:{container}//python={sys.executable}"
-        return [made.open(spec, Opener(command, [FILE]))]
+        return [made.open(spec, GatewayOpener(command, [FILE]))]
 
-    def dask(n_workers: int) -> Callable[[Command], Sequence[Place]]:
+    def dask(n_workers: int) -> Callable[[Command], Sequence[Transport]]:
         return lambda command: [open_cluster("dask:local", command, [FILE], both, n_workers)]
 
     rows = [
-        Row("local, 1 server", 1, lambda command: [LocalPlace(command)]),
-        Row("local, 2 servers", 2, lambda command: [LocalPlace(command)]),
+        Row("local, 1 server", 1, lambda command: [LocalTransport(command)]),
+        Row("local, 2 servers", 2, lambda command: [LocalTransport(command)]),
         Row("execnet popen, 1", 1, gateways("popen")),
         Row("execnet popen, 2", 2, gateways("popen", "popen")),
         Row("dask, 1 worker", 1, dask(1)),

@@ -72,7 +72,7 @@ def pytest_configure(config: pytest.Config) -> None:
     recorder.cache.variant = variant_of(config)
     register(recorder, "bayesloc-recorder")
     if config.pluginmanager.hasplugin("bayesloc-server"):
-        register(xdist.Teller(recorder), "bayesloc-told")
+        register(xdist.WorkerReporter(recorder), "bayesloc-worker-reporter")
         return
     if xdist.is_worker(config):
         register(xdist.Worker(recorder), "bayesloc-worker")

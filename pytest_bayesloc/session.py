@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.options import Launch, Settings
     from pytest_bayesloc.options.fix import FixSettings
     from pytest_bayesloc.pipeline.apply import Applying
-    from pytest_bayesloc.pipeline.execute import Executing
+    from pytest_bayesloc.pipeline.execute import RerunTransports
     from pytest_bayesloc.pipeline.fix_memory import Tries
     from pytest_bayesloc.pipeline.guide import Guiding
     from pytest_bayesloc.pipeline.remember import Remembering
@@ -87,11 +87,11 @@ class LocalizationSession:
         )
 
     @cached_property
-    def _executing(self) -> Executing:
-        from pytest_bayesloc.pipeline.execute import Executing
+    def _executing(self) -> RerunTransports:
+        from pytest_bayesloc.pipeline.execute import RerunTransports
 
         files, executor = self._recorder.files_in_use, self._settings.executor
-        return Executing(self._config, executor, self._launch, lambda: [*files()], self.note)
+        return RerunTransports(self._config, executor, self._launch, lambda: [*files()], self.note)
 
     @cached_property
     def _guiding(self) -> Guiding | None:
@@ -295,10 +295,10 @@ class LocalizationSession:
 
     def _needed(self, changes: Changes, tests: Sequence[str]) -> Sequence[Location]:
         """Which of the changes that mended a bug its tests need."""
-        from pytest_bayesloc.pipeline.prove import needed
+        from pytest_bayesloc.pipeline.execute import needed_changes
 
         with self._stage("inspect"):
-            return needed(self._executing, changes, tests)
+            return needed_changes(self._executing, changes, tests)
 
     def _keep_advice(self, document: dict[str, object]) -> None:
         from pytest_bayesloc.pipeline.ask import keep_last

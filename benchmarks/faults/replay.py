@@ -17,7 +17,6 @@ from pytest_bayesloc.domain.inspection import Effect, Rerun, TestRun, Verdict
 from pytest_bayesloc.domain.location import MODULE, Location
 from pytest_bayesloc.domain.recording import Call, Recording
 from pytest_bayesloc.domain.spectrum import Spectrum
-from pytest_bayesloc.inspection.batch import Alone
 from pytest_bayesloc.inspection.loop import Loop
 from pytest_bayesloc.inspection.selection import Informative, Limits, greedy
 from pytest_bayesloc.inspection.strategies.assertions import Assertions
@@ -31,12 +30,14 @@ from pytest_bayesloc.ranking.finding import Finding
 from pytest_bayesloc.ranking.likelihoods import weigh
 from pytest_bayesloc.ranking.neighbours import Neighbourhood
 from pytest_bayesloc.ranking.prior import joint_prior
+from pytest_bayesloc.rerun.pool import Pool
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_bayesloc.domain.evidence import Evidence
     from pytest_bayesloc.domain.inspection import InspectionPatch
+    from pytest_bayesloc.domain.ports import Runner
     from pytest_bayesloc.inspection.strategy import Bench
 
     Json = Mapping[str, Any]
@@ -202,9 +203,9 @@ def replay(problem: Problem, case: Case, setting: Setting) -> None:
     informative = Informative(outlooks(kinds, setting.model))
     select = greedy if setting.selection == "greedy" else informative
     limits = Limits(threshold=setting.threshold, budget_s=setting.budget_s)
-    Loop(Alone(_Fails(problem.recording())), kinds, limits, select, clock, lambda *_: None).run(
-        case
-    )
+    Loop(
+        _OneRunner(_Fails(problem.recording())), kinds, limits, select, clock, lambda *_: None
+    ).run(case)
 
 
 class _Clock:
@@ -238,11 +239,29 @@ class _Fails:
         del tests, targets, limit_s
         return Recording() if sample else self._recording
 
-    def call_off(self) -> None:
+    def cancel(self) -> None:
         return
 
     def resume(self) -> None:
         return
+
+    def close(self) -> None:
+        return
+
+
+class _OneRunner(Pool):
+    """A pool of one."""
+
+    def __init__(self, runner: Runner) -> None:
+        self._runner = runner
+
+    @property
+    def first(self) -> Runner:
+        return self._runner
+
+    def runners(self, work_s: float) -> Sequence[Runner]:
+        del work_s
+        return (self._runner,)
 
     def close(self) -> None:
         return

@@ -38,7 +38,7 @@ class Runner(Protocol):
         """Run ``tests`` under ``patch`` (None: as they are), for ``limit_s`` wall seconds at most.
 
         Raises:
-            ExecutionError: If the place where re-runs happen is lost.
+            ExecutionError: If no transport is left.
         """
 
     def record(
@@ -58,37 +58,17 @@ class Runner(Protocol):
             sample: Whether some calls of each function are enough.
 
         Raises:
-            ExecutionError: If the place where re-runs happen is lost.
+            ExecutionError: If no transport is left.
         """
 
-    def call_off(self) -> None:
-        """Let what is under way end, from another thread: nothing is run until ``resume``."""
+    def cancel(self) -> None:
+        """End what is under way, from another thread; nothing is run until ``resume``."""
 
     def resume(self) -> None:
         """Run what is asked for again."""
 
     def close(self) -> None:
         """End what was started. May be called twice."""
-
-
-class Crew(Protocol):
-    """Runners that work side by side, each for one thread at a time."""
-
-    @property
-    def first(self) -> Runner:
-        """The one that there always is."""
-
-    def muster(self, work_s: float) -> Sequence[Runner]:
-        """Those that can be used now, ``first`` among them, always in the same order.
-
-        More are made ready meanwhile if that pays.
-
-        Args:
-            work_s: Seconds that the work which is left would take one runner.
-        """
-
-    def close(self) -> None:
-        """End all. May be called twice."""
 
 
 class Guide(Protocol):

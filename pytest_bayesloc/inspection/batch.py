@@ -5,32 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
-from pytest_bayesloc.domain.ports import Crew, Runner
+from pytest_bayesloc.domain.ports import Runner
 from pytest_bayesloc.inspection.selection import Action
 from pytest_bayesloc.inspection.strategy import Bench, Kind
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.finding import Finding
+from pytest_bayesloc.rerun.pool import Pool
 
 Done = tuple[Action, Sequence[Finding]]
 
 PATIENCE_S = 0.5  # with what is not needed any more
 LEAST_MEASURED = 3  # inspections before their mean is believed
-
-
-class Alone:
-    """A crew of one."""
-
-    def __init__(self, runner: Runner) -> None:
-        self.first = runner
-
-    def muster(self, work_s: float) -> Sequence[Runner]:
-        """The one."""
-        del work_s
-        return (self.first,)
-
-    def close(self) -> None:
-        """End it."""
-        self.first.close()
 
 
 class Batch:
@@ -39,14 +24,14 @@ class Batch:
     With one runner an inspection is made when its result is asked for, in the thread that asks.
 
     Args:
-        crew: Where tests are run again.
+        pool: Where tests are run again.
         kinds: By name.
         case: The group.
         bench: Of its first runner.
     """
 
-    def __init__(self, crew: Crew, kinds: Mapping[str, Kind], case: Case, bench: Bench) -> None:
-        self._crew = crew
+    def __init__(self, pool: Pool, kinds: Mapping[str, Kind], case: Case, bench: Bench) -> None:
+        self._pool = pool
         self._kinds = kinds
         self._case = case
         self._bench = bench
@@ -64,7 +49,7 @@ class Batch:
         _, late = wait(self._busy, timeout=PATIENCE_S)
         stuck = [self._busy[future][1].runner for future in late]
         for runner in stuck:
-            runner.call_off()
+            runner.cancel()
         if self._threads is not None:
             self._threads.shutdown(wait=True)
         for runner in stuck:
@@ -85,7 +70,7 @@ class Batch:
         if self._alone is not None:
             return None
         taken = [bench.runner for _, bench in self._busy.values()]
-        runners = self._crew.muster(self._mean_s() * n_left)
+        runners = self._pool.runners(self._mean_s() * n_left)
         return next((runner for runner in runners if runner not in taken), None)
 
     def _mean_s(self) -> float:
@@ -97,7 +82,7 @@ class Batch:
 
     def start(self, action: Action, runner: Runner) -> None:
         """Have ``action`` carried out by ``runner``."""
-        is_alone = len(self._crew.muster(0.0)) == 1 and not self._busy
+        is_alone = len(self._pool.runners(0.0)) == 1 and not self._busy
         if is_alone:
             self._alone = action
             return

@@ -7,7 +7,7 @@ from contextlib import closing
 
 from pytest_bayesloc.domain.inspection import Rerun, Verdict
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.domain.ports import Clock, Crew
+from pytest_bayesloc.domain.ports import Clock
 from pytest_bayesloc.domain.recording import Recording
 from pytest_bayesloc.inspection.batch import Batch
 from pytest_bayesloc.inspection.reflection import innocents
@@ -17,6 +17,7 @@ from pytest_bayesloc.ranking.case import N_HISTORY, Case
 from pytest_bayesloc.ranking.evidence.invariants import mine, seen_values
 from pytest_bayesloc.ranking.evidence.order import order_evidence
 from pytest_bayesloc.ranking.likelihoods import strongest
+from pytest_bayesloc.rerun.pool import Pool
 
 Progress = Callable[[int, Location | None, float], None]
 
@@ -33,7 +34,7 @@ class Loop:
     """Inspects suspects until one is decided or a limit is met.
 
     Args:
-        crew: Where tests are run again.
+        pool: Where tests are run again.
         kinds: Ways to inspect a target, cheapest first.
         limits: When to stop.
         select: Chooses what to do next.
@@ -44,15 +45,15 @@ class Loop:
 
     def __init__(
         self,
-        crew: Crew,
+        pool: Pool,
         kinds: Sequence[Kind],
         limits: Limits,
         select: Select,
         clock: Clock,
         progress: Progress,
     ) -> None:
-        self._crew = crew
-        self._runner = crew.first
+        self._pool = pool
+        self._runner = pool.first
         self._kinds = {kind.name: kind for kind in kinds}
         self._limits = limits
         self._select = select
@@ -145,7 +146,7 @@ class Loop:
             for kind in self._kinds.values()
             if kind.outcomes
         ]
-        with closing(Batch(self._crew, self._kinds, case, bench)) as batch:
+        with closing(Batch(self._pool, self._kinds, case, bench)) as batch:
             touched: set[Location] = set()
             while True:
                 self._harvest(case, bench, wait_s=0.0)

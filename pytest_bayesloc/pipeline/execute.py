@@ -1,35 +1,43 @@
-"""Where the other stages run tests again: one set of places for the whole session."""
+"""Opens the transports by which the stages re-run tests: one set for the whole session."""
 
 from __future__ import annotations
 
 import warnings
 from collections import Counter
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pytest_bayesloc.domain.errors import ExecutionError
+from pytest_bayesloc.domain.errors import BayeslocError, ExecutionError
+from pytest_bayesloc.domain.inspection import Verdict
+from pytest_bayesloc.inspection.strategies.counterfactual import patch_back
 from pytest_bayesloc.options.executor import LOCAL
 from pytest_bayesloc.rerun.command import command_for
 from pytest_bayesloc.rerun.pool import Pool
-from pytest_bayesloc.rerun.transports.local import LocalPlace
+from pytest_bayesloc.rerun.transports.local import LocalTransport
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     import pytest
 
+    from pytest_bayesloc.domain.location import Location
+    from pytest_bayesloc.history.changes import Changes
     from pytest_bayesloc.options import Launch
     from pytest_bayesloc.options.executor import ExecutorSettings
     from pytest_bayesloc.rerun.command import Command
-    from pytest_bayesloc.rerun.transport import Place
-    from pytest_bayesloc.rerun.transports.gateways import Opener
+    from pytest_bayesloc.rerun.transport import Transport
+    from pytest_bayesloc.rerun.transports.gateways import GatewayOpener
 
 DASK, DOCKER = "dask:", "docker"
+MAX_CHANGES = 10
+MAX_TESTS = 5
+LIMIT_S = 10.0  # of one re-run: where it takes longer it is not cheap
 
 
 @dataclass
-class Executing:
-    """What the stage is given.
+class RerunTransports:
+    """Opens transports at the first re-run, and closes them at the end of the session.
 
     Attributes:
         config: pytest's.
@@ -44,11 +52,11 @@ class Executing:
     launch: Launch
     files: Callable[[], Sequence[str]]
     note: Callable[[str], None]
-    _places: list[Place] = field(default_factory=list, init=False)
-    _opener: Opener | None = field(default=None, init=False)
+    _transports: list[Transport] = field(default_factory=list, init=False)
+    _opener: GatewayOpener | None = field(default=None, init=False)
 
-    def crew(self, tests: Sequence[str], texts: Mapping[str, str]) -> Pool:
-        """Runners for ``tests``.
+    def pool(self, tests: Sequence[str], texts: Mapping[str, str]) -> Pool:
+        """Return runners for ``tests``.
 
         Args:
             tests: Node ids that may be asked for, in the order of the main run.
@@ -57,36 +65,38 @@ class Executing:
         Raises:
             ExecutionError: If there is nowhere to run tests again.
         """
-        if not self._places:
+        if not self._transports:
             self._open()
-        return Pool(self._places, self._n_runners(), tests, texts, self.note)
+        return Pool(self._transports, self._n_runners(), tests, texts, self.note)
 
     @property
     def words(self) -> str:
-        """Where tests were run again, for a person."""
-        counts = Counter(place.name for place in self._places)
+        """Name the places where tests were run again, for a person."""
+        counts = Counter(transport.name for transport in self._transports)
         named = (f"{n} x {name}" if n > 1 else name for name, n in counts.items())
         return ", ".join(named) or (LOCAL if self.executor.is_local else "nowhere")
 
     def close(self) -> None:
-        """End all places. May be called twice."""
-        places, self._places = self._places, []
+        """End all transports. May be called twice."""
+        places, self._transports = self._transports, []
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of libraries; the suite may have made errors of them
-            for place in places:
-                place.close()
+            for transport in places:
+                transport.close()
             if self._opener is not None:
                 self._opener.close()
                 self._opener = None
 
     def _n_runners(self) -> int:
-        return self.executor.n_workers or sum(max(1, place.n_servers) for place in self._places)
+        return self.executor.n_workers or sum(
+            max(1, transport.n_servers) for transport in self._transports
+        )
 
     def _open(self) -> None:
-        """Open what was asked for; what can't be is left out while there is another place."""
+        """Open what was asked for; what can't be is left out while there is another transport."""
         command = command_for(self.config, self.launch.path, self.launch.environment)
         if self.executor.is_local:
-            self._places = [LocalPlace(command)]
+            self._transports = [LocalTransport(command)]
             return
         files = self.files()
         with warnings.catch_warnings():
@@ -94,21 +104,21 @@ class Executing:
             failed = [
                 error for spec in self.executor.specs if (error := self._try(spec, command, files))
             ]
-        if failed and not self._places:
+        if failed and not self._transports:
             raise failed[0]
         for error in failed:
             self.note(str(error))
 
     def _try(self, spec: str, command: Command, files: Sequence[str]) -> ExecutionError | None:
         try:
-            self._places.append(self._place(spec, command, files))
+            self._transports.append(self._transport(spec, command, files))
         except ExecutionError as error:
             return error
         return None
 
-    def _place(self, spec: str, command: Command, files: Sequence[str]) -> Place:
+    def _transport(self, spec: str, command: Command, files: Sequence[str]) -> Transport:
         if spec == LOCAL:
-            return LocalPlace(command)
+            return LocalTransport(command)
         try:
             return self._remote(spec, command, files)
         except ModuleNotFoundError as error:
@@ -119,8 +129,8 @@ class Executing:
                 slug="no-executor",
             ) from error
 
-    def _remote(self, spec: str, command: Command, files: Sequence[str]) -> Place:
-        from pytest_bayesloc.rerun.workspaces import Workspaces
+    def _remote(self, spec: str, command: Command, files: Sequence[str]) -> Transport:
+        from pytest_bayesloc.rerun.transports.remote import Workspaces
 
         here = self.executor.host_workspace or str(command.rootdir)
         named = self.executor.container_workspace
@@ -129,13 +139,13 @@ class Executing:
             from pytest_bayesloc.rerun.transports.cluster import open_cluster
 
             return open_cluster(spec, command, files, both, self.executor.n_workers)
-        from pytest_bayesloc.rerun.transports.gateways import Opener
+        from pytest_bayesloc.rerun.transports.gateways import GatewayOpener
 
-        self._opener = self._opener or Opener(command, files)
+        self._opener = self._opener or GatewayOpener(command, files)
         if spec.startswith(DOCKER):
-            from pytest_bayesloc.rerun.transports.containers import Docker
+            from pytest_bayesloc.rerun.transports.containers import ContainerOpener
 
-            docker = Docker(
+            docker = ContainerOpener(
                 client=self.executor.docker_command,
                 workspaces=both,
                 run=self.executor.docker_run,
@@ -143,3 +153,36 @@ class Executing:
             )
             return docker.open(spec, self._opener)
         return self._opener.open(spec, workspaces=both if named else None)
+
+
+def needed_changes(
+    transports: RerunTransports, changes: Changes, tests: Sequence[str]
+) -> list[Location]:
+    """Find the changed locations without whose change one of ``tests`` fails.
+
+    Each is put back as it was by itself, in memory. None where that can't be tried, or all
+    changes are needed only together.
+
+    Args:
+        transports: For the re-runs.
+        changes: What changed while the tests began to pass.
+        tests: Node ids.
+    """
+    if len(changes.every) > MAX_CHANGES:
+        return []
+    texts = {file: change.now.text for file, change in changes.files.items()}
+    chosen = list(tests[:MAX_TESTS])
+    needed = []
+    try:
+        with closing(transports.pool(chosen, texts)) as pool:
+            for where in changes.every:
+                patch = patch_back(changes, [where])
+                if patch is None:
+                    continue
+                rerun = pool.first.rerun(patch, chosen, limit_s=LIMIT_S)
+                failed = any(run.verdict is Verdict.FAIL for run in rerun.tests.values())
+                if rerun.n_swapped and failed:
+                    needed.append(where)
+    except BayeslocError:  # the root cause is what was changed, then
+        return []
+    return needed

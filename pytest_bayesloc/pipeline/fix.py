@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.fixes.search import Outcome
     from pytest_bayesloc.options import Settings
     from pytest_bayesloc.options.fix import FixSettings
-    from pytest_bayesloc.pipeline.execute import Executing
+    from pytest_bayesloc.pipeline.execute import RerunTransports
     from pytest_bayesloc.pipeline.guide import Guiding
     from pytest_bayesloc.ranking.case import Case
     from pytest_bayesloc.ranking.groups import Group
@@ -90,7 +90,7 @@ class Fixing:
     config: pytest.Config
     settings: Settings
     fix: FixSettings
-    executing: Executing
+    executing: RerunTransports
     sources: Sources
     clock: Clock = monotonic
     note: Callable[[str], None]
@@ -154,9 +154,9 @@ class Fixing:
         means: _Means,
         budget_s: float,
     ) -> None:
-        with closing(self.executing.crew(case.failing, {})) as crew:
+        with closing(self.executing.pool(case.failing, {})) as pool:
             checker = Checker(
-                runner=crew.first,
+                runner=pool.first,
                 clock=self.clock,
                 deadline=self.clock() + budget_s,
                 failing=case.failing,

@@ -28,13 +28,14 @@ if TYPE_CHECKING:
 
     from pytest_bayesloc.domain.inspection import InspectionPatch
     from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.domain.ports import Clock, Crew
+    from pytest_bayesloc.domain.ports import Clock
     from pytest_bayesloc.history.states import History
     from pytest_bayesloc.inspection.strategy import Kind
     from pytest_bayesloc.options import Settings
-    from pytest_bayesloc.pipeline.execute import Executing
+    from pytest_bayesloc.pipeline.execute import RerunTransports
     from pytest_bayesloc.ranking.case import Case
     from pytest_bayesloc.ranking.evidence.invariants import Invariant
+    from pytest_bayesloc.rerun.pool import Pool
     from pytest_bayesloc.spectrum.sources import Sources
 
 
@@ -58,7 +59,7 @@ class Inspecting:
 
     config: pytest.Config
     settings: Settings
-    executing: Executing
+    executing: RerunTransports
     sources: Sources
     history: History
     clock: Clock = monotonic
@@ -79,10 +80,10 @@ class Inspecting:
         if not cases:
             return
         progress = Progress(self.config, self.clock, self.settings.budget_s - self.spent_s)
-        crew: Crew | None = None
+        pool: Pool | None = None
         try:
-            crew = self._crew(cases, node_ids)
-            loop = self._loop(crew, progress)
+            pool = self._pool(cases, node_ids)
+            loop = self._loop(pool, progress)
             for n_left, case in zip(range(len(cases), 0, -1), cases, strict=True):
                 loop.run(case, share=1 / n_left)
         except BayeslocError as error:
@@ -95,8 +96,8 @@ class Inspecting:
             _stop_all(cases, "inspections failed")
             self.warn(error)
         finally:
-            if crew is not None:
-                crew.close()
+            if pool is not None:
+                pool.close()
             progress.clear()
 
     def _is_elsewhere(self, case: Case) -> bool:
@@ -110,15 +111,15 @@ class Inspecting:
             )
         return bool(where)
 
-    def _crew(self, cases: Sequence[Case], node_ids: Sequence[str]) -> Crew:
+    def _pool(self, cases: Sequence[Case], node_ids: Sequence[str]) -> Pool:
         order = {node_id: i for i, node_id in enumerate(node_ids)}
         wanted = {node_id for case in cases for node_id in case.tests()}
         tests = sorted(wanted, key=lambda node_id: order.get(node_id, len(order)))
         files = {where.file for case in cases for where in case.belief.probabilities}
         texts = {file: text for file in files if (text := self.sources.read(file)) is not None}
-        return self.executing.crew(tests, texts)
+        return self.executing.pool(tests, texts)
 
-    def _loop(self, crew: Crew, progress: Progress) -> Loop:
+    def _loop(self, pool: Pool, progress: Progress) -> Loop:
         limits = Limits(
             threshold=self.settings.threshold,
             budget_s=max(0.0, round(self.settings.budget_s - self.spent_s, 1)),
@@ -127,7 +128,7 @@ class Inspecting:
         kinds = self._kinds()
         informative = Informative(outlooks(kinds, self.settings.model))
         select = greedy if self.settings.selection == "greedy" else informative
-        return Loop(crew, kinds, limits, select, self.clock, progress.show)
+        return Loop(pool, kinds, limits, select, self.clock, progress.show)
 
     # -- where patches come from
 

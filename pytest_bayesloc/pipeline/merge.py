@@ -10,7 +10,7 @@ import pytest
 from pytest_bayesloc.domain.errors import ShardError
 from pytest_bayesloc.history.git import head
 from pytest_bayesloc.report.files import replace_text
-from pytest_bayesloc.rerun.agent import digest_of
+from pytest_bayesloc.rerun.transports.remote import digest_of
 from pytest_bayesloc.spectrum.recorded import Recorded
 from pytest_bayesloc.spectrum.shards import SCHEMA, State, dump, environment, load, state_of
 

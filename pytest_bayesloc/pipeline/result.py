@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.result import Fault
     from pytest_bayesloc.options import Settings
     from pytest_bayesloc.pipeline.apply import Applying
-    from pytest_bayesloc.pipeline.execute import Executing
+    from pytest_bayesloc.pipeline.execute import RerunTransports
     from pytest_bayesloc.pipeline.guide import Guiding
     from pytest_bayesloc.ranking.case import Case
     from pytest_bayesloc.spectrum.recorded import Recorded
@@ -49,7 +49,7 @@ class Parts:
     remembered: Remembered | None
     applying: Applying | None
     guiding: Guiding | None
-    executing: Executing | None
+    executing: RerunTransports | None
 
 
 def document_of(

@@ -103,25 +103,27 @@ class Tracing:
 
     def _trace(self, tests: Sequence[str]) -> None:
         from pytest_bayesloc.rerun.command import command_for
-        from pytest_bayesloc.rerun.transports.local import local_runner
+        from pytest_bayesloc.rerun.runner import ServerRunner
+        from pytest_bayesloc.rerun.transports.local import LocalTransport
         from pytest_bayesloc.spectrum.xdist import merge
 
         sources = (f"--bayesloc-source={entry}" for entry in self.settings.source)
         ours = ("--bayesloc-collect=always", *sources)
         path, environment = self.launch.path, self.launch.environment
-        runner = local_runner(command_for(self.config, path, environment, ours=ours), tests, {})
+        command = command_for(self.config, path, environment, ours=ours)
+        runner = ServerRunner(LocalTransport(command), tests, {})
         try:
-            told = runner.trace(tests, limit_s=LIMIT_S)
+            payload = runner.trace(tests, limit_s=LIMIT_S)
         except ExecutionError as error:
             self.note(str(error))
             return
         finally:
             runner.close()
-        if told:
+        if payload:
             recorded = self.recorder.recorded
             n_windows = recorded.n_windows
             is_ordered = not recorded.unordered.issuperset(recorded.imports)
-            merge(recorded, told)
+            merge(recorded, payload)
             if is_ordered:  # what is imported there first may not be first in the whole run
                 recorded.unordered.update(w for w in recorded.imports if w >= n_windows)
 

@@ -1,4 +1,4 @@
-"""Notes the calls of chosen functions with their values, by ``sys.setprofile``.
+"""Records the calls of chosen functions with their values, by ``sys.setprofile``.
 
 Only built-in types are looked into, and no method of the project's objects is ever called.
 """
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from types import CodeType, FrameType
 
-    from pytest_bayesloc.rerun.compiled import CodeKey
+    from pytest_bayesloc.rerun.swap import CodeKey
 
 FIRST_CALLS = 120  # a function and test; then only the last ones are kept
 LAST_CALLS = 40
@@ -41,7 +41,7 @@ RawValue = list[Any]
 
 
 def note(value: object) -> RawValue:
-    """What is kept of ``value``."""
+    """Describe ``value`` by plain JSON values."""
     kind = type(value)
     number = length = ordered = text = None
     if kind in (int, float):

@@ -1,4 +1,4 @@
-"""One request, carried out in a process that ends right after."""
+"""Carries out one request in a process that ends right after."""
 
 from __future__ import annotations
 
@@ -12,31 +12,67 @@ import pytest
 
 from pytest_bayesloc.domain.clock import monotonic
 from pytest_bayesloc.rerun.calls import CallTracer
-from pytest_bayesloc.rerun.compiled import codes_in, compile_patched, key_of
-from pytest_bayesloc.rerun.overlay import DataOverlay, Overlay
-from pytest_bayesloc.rerun.probe import NAME, Probe
+from pytest_bayesloc.rerun.swap import DataOverlay, Overlay, codes_in, compile_patched, key_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from types import CodeType
 
+    from pytest_bayesloc.rerun.link import Message
     from pytest_bayesloc.rerun.swap import FunctionIndex
-    from pytest_bayesloc.rerun.wire import Message
 
-RECORDER = "bayesloc-told"  # the name of a plugin with ``told``, which answers with a text
+# Inspection patches speak to the probe by this name of ``builtins``, which Python does not mangle
+# inside classes; no test can capture what it sends.
+NAME = "__bayesloc__"
+REPORTER = "bayesloc-worker-reporter"  # the name of a plugin whose ``payload()`` is a text
 OUTPUT_LIMIT = 4000
 WHOLE = "::*"  # behind the name of a file: all its tests
 ERROR_LIMIT = 500
 
 
+class Probe:
+    """Collects heartbeats and violations of the running test.
+
+    Args:
+        on_first_heartbeat: Called at once, since the test may crash right after.
+
+    Attributes:
+        builtins: For checks in files that hide a built-in name.
+    """
+
+    builtins = builtins
+
+    def __init__(self, on_first_heartbeat: Callable[[], None]) -> None:
+        self._on_first_heartbeat = on_first_heartbeat
+        self.covered = False
+        self.violations: list[int] = []
+
+    def reset(self) -> None:
+        """Begin the next test."""
+        self.covered = False
+        self.violations = []
+
+    def heartbeat(self, fqn: str) -> None:  # noqa: ARG002 - shown in the patch's text
+        """The target is executed: ``--- INSPECTION_START: {fqn} ---``."""
+        if not self.covered:
+            self.covered = True
+            self._on_first_heartbeat()
+
+    def violated(self, number: int, text: str) -> str:
+        """Note that check ``number`` failed, even if the program swallows the assertion."""
+        if number not in self.violations:
+            self.violations.append(number)
+        return text
+
+
 class Child:
-    """Runs tests, patched or recorded, and sends what it sees as it goes.
+    """Runs tests, patched or recorded, and sends messages as it goes.
 
     Args:
         items: The collected tests by node id.
         collected: Files that were collected, with the error of those that could not be.
         send: Takes one message.
-        functions: What a swap can reach; None: the overlay is in place already.
+        functions: Those that a swap can reach; None: the overlay is in place already.
     """
 
     def __init__(
@@ -66,15 +102,15 @@ class Child:
         if patches and self._functions is not None and not self._swap_all(patches):
             return
         self._overlays += overlays
-        self._tell_loaded()
+        self._send_n_swapped()
         if request.get("targets") is not None:
             self._tracer = CallTracer(_numbered(request["targets"]), sample=request["sample"])
         self._run_tests(request["tests"], monotonic() + request.get("trace_s", inf))
-        self._tell_loaded()  # more of it, where tests import
+        self._send_n_swapped()  # more of it, where tests import
         if self._tracer is not None:
             self._send({"edges": [[*edge, n] for edge, n in self._tracer.edges.items()]})
 
-    def _tell_loaded(self) -> None:
+    def _send_n_swapped(self) -> None:
         if self._overlays:
             n_loaded = sum(overlay.n_loaded for overlay in self._overlays)
             self._send({"swapped": self._n_swapped + n_loaded})
@@ -127,9 +163,9 @@ class Child:
                 self._send({"start": node_id})
                 verdict = "fail" if error else "pass"
                 self._end(node_id, verdict, error.strip().rpartition("\n")[2], error)
-        recorder = runnable[0].config.pluginmanager.get_plugin(RECORDER) if runnable else None
-        if recorder is not None:
-            self._send({"traced": recorder.told()})
+        reporter = runnable[0].config.pluginmanager.get_plugin(REPORTER) if runnable else None
+        if reporter is not None:
+            self._send({"traced": reporter.payload()})
 
     def _run_whole(self, name: str) -> None:
         """Run all tests of a file; it passes if some do, and none fails."""

@@ -1,4 +1,4 @@
-"""How a server is started such that it collects what the main run did."""
+"""The command of a server that collects the same tests as the main run."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 PLUGIN = "pytest_bayesloc.rerun.server"
 _BOOT = (
     "import sys, json; sys.path[{}] = json.loads(sys.argv.pop(1)); "
-    "from pytest_bayesloc.rerun import overlay; overlay.install_all(); "
+    "from pytest_bayesloc.rerun import swap; swap.install_all(); "
     "import pytest; sys.exit(pytest.main(sys.argv[1:]))"
 )
 
-#: With the whole ``sys.path`` given, or only what goes before the interpreter's own.
+#: With the whole ``sys.path`` given, or only the entries before the interpreter's own.
 BOOT, BOOT_BEFORE = _BOOT.format(":"), _BOOT.format("0:1")
 
 # A server is no worker, and what it runs is not to be measured by the user's coverage.py.
@@ -31,7 +31,7 @@ NOT_INHERITED = ("PYTEST_XDIST_WORKER", "COVERAGE_PROCESS_CONFIG", "COVERAGE_PRO
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """What is the same for every server of a run.
+    """The parts of the command that are the same for every server of a run.
 
     Attributes:
         flags: Of the interpreter.
@@ -182,7 +182,7 @@ _NOT_CARRIED = frozenset(
         "xmlpath",
     )
 )
-# What a server sets whatever its own command line and ini file say. Plugins that write while a
+# A server sets these, whatever its own command line and ini file say. Plugins that write while a
 # test runs would keep what a patch did: as the outcome of a test, or as what is expected of one.
 NEUTRAL: dict[str, Any] = {
     "allure_report_dir": None,

@@ -1,20 +1,47 @@
-"""The line between the main run and a server: two pipes, or a socket where none is inherited."""
+"""Carries messages between the main run and a server.
+
+A message is one JSON value a line. The line is two pipes, or a socket where none is inherited.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import select
 import socket
 from math import inf
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pytest_bayesloc.domain.clock import monotonic
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pytest_bayesloc.rerun.wire import Message
+# The environment variable that names the file with a server's start-up values, as JSON.
+SERVER_VARIABLE = "PYTEST_BAYESLOC_SERVER"
+
+Message = dict[str, Any]
+
+
+def encode(message: Message) -> bytes:
+    """Encode ``message`` as one line of ASCII."""
+    return json.dumps(message, separators=(",", ":")).encode("ascii") + b"\n"
+
+
+class LineBuffer:
+    """Splits a stream of bytes into messages."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+
+    def feed(self, data: bytes) -> list[Message]:
+        """Return the messages that ``data`` completes."""
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        return [json.loads(line) for line in lines if line]
+
+
+# -- lines
 
 # Bound now: tests patch these (pyfakefs).
 _read, _write, _close = os.read, os.write, os.close
@@ -35,16 +62,16 @@ class Link(Protocol):
         """
 
     def receive(self, limit_s: float | None = None) -> bytes | None:
-        """What has come; empty if the other end is closed, None if nothing came in time."""
+        """Return the data that came: empty if the other end is closed, None if time is up."""
 
     def fileno(self) -> int:
-        """What to wait for."""
+        """Return the descriptor to wait for."""
 
     def hang_up(self) -> None:
-        """Let the other end know that nothing more comes from here."""
+        """Tell the other end that nothing more comes from here."""
 
     def leave(self) -> None:
-        """Read no more here: another process goes on with it."""
+        """Stop reading here: another process goes on."""
 
     def close(self) -> None:
         """End. May be called twice."""
@@ -70,7 +97,7 @@ class Pipes:
             data = data[_write(end, data) :]
 
     def receive(self, limit_s: float | None = None) -> bytes | None:
-        """What has come."""
+        """Return the data that has come."""
         if limit_s is not None and not select.select([self], [], [], limit_s)[0]:
             return None
         return _read(self._ends["read"], CHUNK)
@@ -98,26 +125,26 @@ class Pipes:
             _close(descriptor)
 
 
-class Caller:
-    """The end of a socket that a server calls: of the machine itself, by a word that it was told.
+class ListeningSocket:
+    """The main run's end of a socket: a server of this machine calls, and proves it by a token.
 
     Args:
-        is_alive: Whether there is somebody who may call yet.
+        is_alive: Whether there is a server that may call yet.
     """
 
     def __init__(self, is_alive: Callable[[], bool]) -> None:
         self._is_alive = is_alive
         self._listener = socket.create_server((LOOPBACK, 0))
         self._listener.settimeout(KNOCK_S)
-        self._word = secrets.token_hex(16)
+        self._token = secrets.token_hex(16)
         self._line: socket.socket | None = None
 
-    def told(self) -> Message:
-        """What the server needs to call."""
-        return {"port": self._listener.getsockname()[1], "word": self._word}
+    def address(self) -> Message:
+        """The port and the token that the server needs to call."""
+        return {"port": self._listener.getsockname()[1], "token": self._token}
 
-    def _called(self, limit_s: float) -> socket.socket | None:
-        """The line; None if nobody who knows the word has called in time, or nobody will."""
+    def _accept(self, limit_s: float) -> socket.socket | None:
+        """Return the line; None if no server with the token has called in time, or none will."""
         deadline = monotonic() + limit_s
         while self._line is None and monotonic() < deadline:
             try:
@@ -127,7 +154,7 @@ class Caller:
                     break
                 continue
             line.settimeout(KNOCK_S * 10)
-            if _word(line, len(self._word)) == self._word.encode():
+            if _token(line, len(self._token)) == self._token.encode():
                 line.settimeout(None)
                 self._line = line
             else:
@@ -135,17 +162,17 @@ class Caller:
         return self._line
 
     def send(self, data: bytes) -> None:
-        """Send all of ``data``; nobody to send it to is as good as a closed line."""
-        line = self._called(limit_s=inf)
+        """Send all of ``data``; a server that never calls counts as a closed line."""
+        line = self._accept(limit_s=inf)
         if line is None:
             raise BrokenPipeError
         line.sendall(data)
 
     def receive(self, limit_s: float | None = None) -> bytes | None:
-        """What has come."""
+        """Return the data that has come."""
         limit_s = inf if limit_s is None else limit_s
         deadline = monotonic() + limit_s
-        line = self._called(limit_s)
+        line = self._accept(limit_s)
         if line is None:
             return None if monotonic() >= deadline else b""
         return _received(line, deadline - monotonic())
@@ -155,7 +182,7 @@ class Caller:
         return (self._line or self._listener).fileno()
 
     def hang_up(self) -> None:
-        """Nothing more comes from here."""
+        """Tell the server that nothing more comes."""
         if self._line is not None:
             _hang_up(self._line)
         self._listener.close()
@@ -170,21 +197,21 @@ class Caller:
             self._line.close()
 
 
-class Called:
-    """The end of a server that has called.
+class CallingSocket:
+    """The server's end of a socket.
 
     Args:
-        port: Of the machine itself.
-        word: By which it is known.
+        port: Of this machine.
+        token: Proves that the caller is the server that was started.
     """
 
-    def __init__(self, port: int, word: str) -> None:
+    def __init__(self, port: int, token: str) -> None:
         self._line = socket.create_connection((LOOPBACK, port))
-        self._line.sendall(word.encode())
+        self._line.sendall(token.encode())
         self.send = self._line.sendall  # bound now: tests patch sockets
 
     def receive(self, limit_s: float | None = None) -> bytes | None:
-        """What has come."""
+        """Return the data that has come."""
         return _received(self._line, limit_s)
 
     def fileno(self) -> int:
@@ -192,7 +219,7 @@ class Called:
         return self._line.fileno()
 
     def hang_up(self) -> None:
-        """Nothing more comes from here."""
+        """Tell the server that nothing more comes."""
         _hang_up(self._line)
 
     def leave(self) -> None:
@@ -203,10 +230,10 @@ class Called:
         self._line.close()
 
 
-def answering(spec: Message) -> Link:
-    """A server's end of the line that ``spec`` describes."""
+def open_link(spec: Message) -> Link:
+    """Open the server's end of the line that ``spec`` describes."""
     if "port" in spec:
-        return Called(spec["port"], spec["word"])
+        return CallingSocket(spec["port"], spec["token"])
     for descriptor in (spec["read"], spec["write"]):
         os.set_inheritable(descriptor, False)
     return Pipes(spec["read"], spec["write"])
@@ -222,14 +249,14 @@ def _received(line: socket.socket, limit_s: float | None) -> bytes | None:
         return b""
 
 
-def _word(line: socket.socket, length: int) -> bytes:
-    word = b""
+def _token(line: socket.socket, length: int) -> bytes:
+    token = b""
     try:
-        while len(word) < length and (more := line.recv(length - len(word))):
-            word += more
+        while len(token) < length and (more := line.recv(length - len(token))):
+            token += more
     except OSError:
         return b""
-    return word
+    return token
 
 
 def _hang_up(line: socket.socket) -> None:

@@ -1,4 +1,4 @@
-"""Several runners: on one machine, or on many."""
+"""Several runners, on one machine or on many."""
 
 from __future__ import annotations
 
@@ -15,19 +15,21 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.ports import Runner
     from pytest_bayesloc.domain.recording import Recording
-    from pytest_bayesloc.rerun.transport import Place
+    from pytest_bayesloc.rerun.transport import Transport
 
 T = TypeVar("T")
 
-PAYS = 3.0  # times what a server takes to start: less work than that is not worth another one
+WORTH_STARTING = 3.0  # times the seconds that a server takes to start: less work needs no other
 
 
 class Pool:
-    """Answers ``domain.ports.Crew``: the first runner at once, others once they are ready.
+    """Runners that work side by side: the first one at once, others once they are ready.
+
+    Each is for one thread at a time.
 
     Args:
-        places: Where servers run; the first of them is where the first runner is.
-        n_runners: At most; they go round the places.
+        transports: Start servers; the first runner uses the first of them.
+        n_runners: At most; they are spread evenly over the transports.
         tests: Node ids that may be asked for, in the order of the main run.
         texts: Text of each file that holds a target, by its path relative to rootdir.
         note: Tells the user, once.
@@ -35,55 +37,50 @@ class Pool:
 
     def __init__(
         self,
-        places: Sequence[Place],
+        transports: Sequence[Transport],
         n_runners: int,
         tests: Sequence[str],
         texts: Mapping[str, str],
         note: Callable[[str], None],
     ) -> None:
-        self._places = list(places)
+        self._transports = list(transports)
         self._n_runners = n_runners
         self._tests = tests
         self._texts = texts
         self._note = note
-        self._lost: list[Place] = []
+        self._lost: list[Transport] = []
         self._lock = threading.Lock()
         self._starting: list[threading.Thread] = []
         self._is_closed = False
-        self._all = [_Resettled(self, 0)]
+        self._all = [_FailoverRunner(self, 0)]
 
     @property
     def first(self) -> Runner:
-        """The runner of the first place."""
+        """The runner that there always is."""
         return self._all[0]
 
-    def muster(self, work_s: float) -> Sequence[Runner]:
-        """All that are ready; the others are started where ``work_s`` of work pays for them."""
-        if len(self._all) < self._n_runners and work_s > PAYS * self._all[0].start_s > 0:
+    def runners(self, work_s: float) -> Sequence[Runner]:
+        """Return the runners that are ready, ``first`` among them, always in the same order.
+
+        The others are started meanwhile if that pays.
+
+        Args:
+            work_s: Seconds that the rest of the work would take one runner.
+        """
+        is_worth_it = work_s > WORTH_STARTING * self._all[0].start_s > 0
+        if len(self._all) < self._n_runners and is_worth_it:
             self._start_others()
         return [runner for runner in self._all if runner.is_ready or runner is self._all[0]]
 
-    def start_all(self) -> Sequence[Runner]:
-        """All, once they are ready.
-
-        Raises:
-            ExecutionError: If one can't be started.
-        """
-        self._all[0].make_ready()
-        self._start_others()
-        for thread in self._starting:
-            thread.join()
-        return self.muster(0.0)
-
     def _start_others(self) -> None:
         for number in range(len(self._all), self._n_runners):
-            runner = _Resettled(self, number)
+            runner = _FailoverRunner(self, number)
             self._all.append(runner)
             thread = threading.Thread(target=self._make_ready, args=(runner,), daemon=True)
             self._starting.append(thread)
             thread.start()
 
-    def _make_ready(self, runner: _Resettled) -> None:
+    def _make_ready(self, runner: _FailoverRunner) -> None:
         try:
             runner.make_ready()
         except ExecutionError as error:
@@ -91,10 +88,10 @@ class Pool:
                 self._note(str(error))
 
     def close(self) -> None:
-        """End all servers; the places go on."""
+        """End all servers; the transports go on."""
         self._is_closed = True
         for runner in self._all:
-            runner.call_off()
+            runner.cancel()
         for thread in self._starting:
             thread.join()
         for runner in self._all:
@@ -102,41 +99,41 @@ class Pool:
 
     # -- for runners
 
-    def runner_for(self, number: int) -> tuple[Place, ServerRunner]:
-        """A runner at a place that is not lost, with the place.
+    def runner_for(self, number: int) -> tuple[Transport, ServerRunner]:
+        """A new runner of a transport that is not lost, with that transport.
 
         Raises:
             ExecutionError: If all are lost.
         """
-        left = [place for place in self._places if place not in self._lost]
+        left = [transport for transport in self._transports if transport not in self._lost]
         if not left:
-            names = ", ".join(place.name for place in self._places)
+            names = ", ".join(transport.name for transport in self._transports)
             raise ExecutionError(
                 f"Nothing answers any more where tests are run again ({names}): "
                 "the ranking is what was known then. Look there for what ended it.",
                 slug="lost-executor",
             )
-        place = left[number % len(left)]
-        return place, ServerRunner(place, self._tests, self._texts)
+        transport = left[number % len(left)]
+        return transport, ServerRunner(transport, self._tests, self._texts)
 
-    def give_up(self, place: Place, error: LostError) -> None:
-        """No more is run at ``place``."""
+    def give_up(self, transport: Transport, error: LostError) -> None:
+        """Run no more tests by ``transport``."""
         with self._lock:
-            is_news = place not in self._lost
+            is_news = transport not in self._lost
             if is_news:
-                self._lost.append(place)
-        if is_news and len(self._lost) < len(self._places):
+                self._lost.append(transport)
+        if is_news and len(self._lost) < len(self._transports):
             self._note(str(error))
 
 
-class _Resettled:
-    """A runner that goes on elsewhere when its place is lost; what was under way is done again."""
+class _FailoverRunner:
+    """Moves to another transport when its own is lost, and does again what was under way."""
 
     def __init__(self, pool: Pool, number: int) -> None:
         self._pool = pool
         self._number = number
-        self._place, self._runner = pool.runner_for(number)
-        self._is_called_off = False
+        self._transport, self._runner = pool.runner_for(number)
+        self._is_cancelled = False
         self.is_ready = False
 
     @property
@@ -166,32 +163,32 @@ class _Resettled:
         )
 
     def _anywhere(self, ask: Callable[[ServerRunner], T]) -> T:
-        """The answer, of another place if one is lost; once, since it may be what ends places."""
+        """Ask, once more elsewhere if the transport is lost; the request may be what ends them."""
         try:
             return ask(self._runner)
         except LostError as error:
-            self._pool.give_up(self._place, error)
+            self._pool.give_up(self._transport, error)
             self._runner.close()
-            self._place, self._runner = self._pool.runner_for(self._number)
-            if self._is_called_off:
-                self._runner.call_off()
+            self._transport, self._runner = self._pool.runner_for(self._number)
+            if self._is_cancelled:
+                self._runner.cancel()
         try:
             return ask(self._runner)
         except LostError as error:
-            self._pool.give_up(self._place, error)
+            self._pool.give_up(self._transport, error)
             raise ExecutionError(
                 "Two places for re-runs were lost one after the other, the second while it did "
-                f"again what the first one had begun ({self._place.name}): no more inspections are "
-                "made.",
+                f"again what the first one had begun ({self._transport.name}): no more "
+                "inspections are made.",
                 slug="lost-executor",
             ) from error
 
-    def call_off(self) -> None:
-        self._is_called_off = True
-        self._runner.call_off()
+    def cancel(self) -> None:
+        self._is_cancelled = True
+        self._runner.cancel()
 
     def resume(self) -> None:
-        self._is_called_off = False
+        self._is_cancelled = False
         self._runner.resume()
 
     def close(self) -> None:

@@ -1,169 +1,162 @@
-"""A server's process on this machine, the line to it, and its folder of temporary files."""
+"""Starts, holds and ends processes, by the means of each platform.
+
+Linux and macOS fork, and hand pipes on; on Windows each re-run is a process of its own that calls
+back by a socket. ``PYTEST_BAYESLOC_FORK=off`` has the same done anywhere.
+"""
 
 from __future__ import annotations
 
 import contextlib
-import json
-import shutil
+import ctypes
+import os
+import signal
 import subprocess
-import tempfile
-from dataclasses import dataclass
-from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+import sys
+from typing import TYPE_CHECKING, Any
 
-from pytest_bayesloc.domain.clock import monotonic
-from pytest_bayesloc.domain.errors import ExecutionError
-from pytest_bayesloc.rerun.processes import kill_tree, started
-from pytest_bayesloc.rerun.wire import SERVER_VARIABLE, LineBuffer, Message, encode
+from pytest_bayesloc.rerun.link import ListeningSocket, Pipes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable
 
-END_S = 2.0
+    from pytest_bayesloc.rerun.link import Link, Message
 
+    Started = tuple[subprocess.Popen[bytes], Link]
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Opening:
-    """How a server is started.
-
-    Attributes:
-        argv: The process with its arguments.
-        cwd: The folder that it is started in.
-        environment: All its variables.
-        spec: What it is told: ``tests``, ``options`` and ``once``.
-    """
-
-    argv: Sequence[str]
-    cwd: str
-    environment: Mapping[str, str]
-    spec: Message
+FORK_VARIABLE = "PYTEST_BAYESLOC_FORK"
+IS_WINDOWS = sys.platform == "win32"
+MAX_FILE_BYTES = 1 << 30  # that a child may write to one file
+MAX_GENERATIONS = 5  # of processes that were left behind
+SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER of Linux
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
-    """All that came of one request.
-
-    Attributes:
-        messages: In the order in which they were sent.
-        is_done: Whether the server said that this was all.
-        timed_out: Whether that was not so when time was up.
-        seconds: Wall seconds of the server's own.
-    """
-
-    messages: Sequence[Message]
-    is_done: bool = False
-    timed_out: bool = False
-    seconds: float = 0.0
+def may_fork() -> bool:
+    """Whether processes are forked here."""
+    return hasattr(os, "fork") and os.environ.get(FORK_VARIABLE) != "off"
 
 
-class ServerProcess:
-    """Answers ``place.Server``.
+def start_linked(
+    start: Callable[..., subprocess.Popen[bytes]], announce: Callable[[Message], None]
+) -> Started:
+    """Start a process in a group of its own, and return it with the line to it.
 
     Args:
-        opening: How it is started.
+        start: Starts it.
+        announce: Stores the address of the line for it.
+
+    Raises:
+        OSError: If it can't be started.
     """
+    return _with_pipes(start, announce) if may_fork() else _with_socket(start, announce)
 
-    def __init__(self, opening: Opening) -> None:
-        # A folder of its own: a server that is hung up on removes it.
-        self._scratch = tempfile.mkdtemp(prefix="bayesloc-")
-        self._started = monotonic()
-        self._stderr: IO[bytes] = tempfile.TemporaryFile(dir=self._scratch)  # noqa: SIM115 - kept open
-        told = Path(self._scratch, "server.json")
-        environment = {**opening.environment, SERVER_VARIABLE: str(told)}
-        options = {**opening.spec["options"], "basetemp": str(Path(self._scratch, "basetemp"))}
-        spec = {**opening.spec, "options": options, "scratch": self._scratch}
 
-        def start(**how: Any) -> subprocess.Popen[bytes]:  # noqa: ANN401 - options of Popen
-            return subprocess.Popen(
-                opening.argv,
-                cwd=opening.cwd,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=self._stderr,
-                stderr=subprocess.STDOUT,
-                **how,
-            )
+def _with_pipes(
+    start: Callable[..., subprocess.Popen[bytes]], announce: Callable[[Message], None]
+) -> Started:
+    request_read, requests = os.pipe()
+    replies, reply_write = os.pipe()
+    link = Pipes(replies, requests)
+    try:
+        announce({"read": request_read, "write": reply_write})
+        return start(pass_fds=(request_read, reply_write), start_new_session=True), link
+    except OSError:
+        link.close()
+        raise
+    finally:
+        os.close(request_read)
+        os.close(reply_write)
 
-        def tell(line: Message) -> None:
-            told.write_text(json.dumps({**spec, **line}), encoding="ascii")
 
+def _with_socket(
+    start: Callable[..., subprocess.Popen[bytes]], announce: Callable[[Message], None]
+) -> Started:
+    processes: list[subprocess.Popen[bytes]] = []
+    link = ListeningSocket(lambda: not processes or processes[0].poll() is None)
+    group: dict[str, Any] = {"start_new_session": True}
+    if IS_WINDOWS:
+        group = {"creationflags": getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)}
+    try:
+        announce(link.address())
+        processes.append(start(**group))
+    except OSError:
+        link.close()
+        raise
+    return processes[0], link
+
+
+def kill_tree(pid: int) -> None:
+    """End a process that was started here, with all that it started."""
+    if IS_WINDOWS:
+        command = ["taskkill", "/F", "/T", "/PID", str(pid)]
+        with contextlib.suppress(OSError):
+            subprocess.run(command, check=False, capture_output=True)
+    else:
+        kill_group(pid)
+
+
+def cpu_of_children() -> float:
+    """CPU seconds of the children that ended, more exact than ``os.times``."""
+    import resource  # there wherever fork is
+
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def kill_group(pid: int) -> None:
+    """End the group of ``pid``."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, signal.SIGKILL)
+
+
+def adopt_orphans() -> None:
+    """Become the parent of processes that a child leaves behind, also outside its group."""
+    with contextlib.suppress(OSError, AttributeError, ValueError):  # not Linux
+        ctypes.CDLL(None).prctl(SUBREAPER, 1, 0, 0, 0)
+
+
+def children() -> set[int]:
+    """The child processes of this one; none where the platform does not say."""
+    pid = os.getpid()
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as stream:  # noqa: PTH123
+            return {int(child) for child in stream.read().split()}
+    except (OSError, ValueError):
+        return set()
+
+
+def end_orphans(own: set[int]) -> None:
+    """End the processes that a request left behind, and those that they leave behind in turn."""
+    for _ in range(MAX_GENERATIONS):
+        for pid in children() - own:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
+
+
+def limit_resources(limit_s: float) -> None:
+    """Bound CPU time and memory of a child, so that a runaway ends by itself."""
+    try:
+        import resource
+    except ImportError:  # not POSIX
+        return
+    seconds = int(limit_s) + 2
+    for kind, wanted in (
+        (resource.RLIMIT_CPU, seconds),
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_FSIZE, MAX_FILE_BYTES),
+        (resource.RLIMIT_AS, _address_space() + (4 << 30)),
+    ):
+        _soft, hard = resource.getrlimit(kind)
+        bound = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
         try:
-            self._popen, self._link = started(start, tell)
-        except OSError as error:
-            self._forget()
-            raise ExecutionError(
-                f"A re-run could not be started ({error}): no inspections are made. Check that "
-                "processes may be started here.",
-                slug="no-server",
-            ) from error
-        self._buffer = LineBuffer()
-        self._is_listening = False
-        self._ended = False
+            resource.setrlimit(kind, (bound, hard))
+        except (ValueError, OSError):
+            continue
 
-    def ready(self, limit_s: float) -> Message:
-        """The server's first message.
 
-        Raises:
-            ExecutionError: If it did not come up.
-        """
-        for message in self._messages(limit_s):
-            self._is_listening = True
-            return message
-        raise ExecutionError(
-            f"The server for re-runs did not start: {self._last_words()}. The ranking stands "
-            "without inspections; run pytest on the failing tests alone to see why.",
-            slug="no-server",
-        )
-
-    def exchange(self, request: Message | None, limit_s: float) -> Reply:
-        """Everything up to the end of the request, of the process, or of the time."""
-        asked = self._started if request is None else monotonic()
-        if request is not None:
-            with contextlib.suppress(BrokenPipeError):  # noticed by what comes back
-                self._link.send(encode(request))
-        messages = []
-        deadline = monotonic() + limit_s
-        for message in self._messages(limit_s):
-            messages.append(message)
-            if "done" in message:
-                return Reply(messages=messages, is_done=True, seconds=monotonic() - asked)
-        is_late = monotonic() >= deadline
-        return Reply(messages=messages, timed_out=is_late, seconds=monotonic() - asked)
-
-    def _messages(self, limit_s: float) -> Iterator[Message]:
-        deadline = monotonic() + limit_s
-        while (left := deadline - monotonic()) > 0:
-            data = self._link.receive(left)
-            if not data:
-                return
-            yield from self._buffer.feed(data)
-
-    def _last_words(self) -> str:
-        self._popen.poll()
-        self._stderr.seek(0)
-        lines = self._stderr.read().decode("utf-8", "replace").strip().splitlines()
-        return next((line.strip() for line in reversed(lines) if line.strip()), "it said nothing")
-
-    def hang_up(self) -> None:
-        """Let it end its work, and itself; from any thread."""
-        self._link.hang_up()
-        if not self._is_listening:  # it looks at the line when it has collected, or has run all
-            kill_tree(self._popen.pid)
-
-    def end(self) -> None:
-        """Kill the process with everything it started. May be called twice."""
-        if self._ended:
-            return
-        self._ended = True
-        self._link.hang_up()
-        # It ends its child and itself when it notices; a killed server would leave the child.
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._popen.wait(timeout=END_S)
-        kill_tree(self._popen.pid)
-        self._popen.wait()
-        self._link.close()
-        self._forget()
-
-    def _forget(self) -> None:
-        self._stderr.close()
-        shutil.rmtree(self._scratch, ignore_errors=True)
+def _address_space() -> int:
+    try:
+        with open("/proc/self/statm", encoding="ascii") as stream:  # noqa: PTH123 - before fakes
+            return int(stream.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError):
+        return 4 << 30

@@ -1,4 +1,4 @@
-"""What was tried in vain on this very code, so that it is not tried again."""
+"""Remembers the patches that failed on this very code, so that they are not tried again."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ FIX = "fix:"
 class Rejected:
     """Patches under which every test still failed, and no check of theirs was broken.
 
-    What is kept of one is how it was run and, per test in order, a letter: ``s`` for the error
-    that the test has without it, ``o`` for another; as a capital if its heartbeat was seen.
+    An entry holds how the patch was run and, per test in order, a letter: ``s`` for the error that
+    the test has without it, ``o`` for another; as a capital if its heartbeat was seen.
 
     Args:
         state: Digest of the project; empty if nothing is to be kept.
-        known: From earlier runs on that state: the key of a patch to what came of it.
+        known: From earlier runs on that state: the key of a patch to its entry.
     """
 
     def __init__(self, state: str = "", known: Mapping[str, str] | None = None) -> None:
@@ -38,7 +38,7 @@ class Rejected:
     def find(
         self, patch: InspectionPatch, tests: Sequence[str], errors: Mapping[str, str]
     ) -> Rerun | None:
-        """What came of ``patch`` before; None if it was not rejected.
+        """Return the earlier re-run of ``patch``; None if it was not rejected.
 
         Args:
             patch: To be tried.
@@ -74,16 +74,16 @@ class Rejected:
         errors: Mapping[str, str],
         rerun: Rerun,
     ) -> None:
-        """Keep what came of ``patch``, if it was rejected."""
+        """Keep the outcome of ``patch``, if it was rejected."""
         runs = [rerun.tests.get(node_id) for node_id in tests]
-        told = [run for run in runs if run is not None and _is_in_vain(run)]
-        if not rerun.n_swapped or len(told) < len(tests) or not errors.keys() >= set(tests):
+        failed = [run for run in runs if run is not None and _is_plain_failure(run)]
+        if not rerun.n_swapped or len(failed) < len(tests) or not errors.keys() >= set(tests):
             return
-        letters = (_letter(run, errors[n]) for n, run in zip(tests, told, strict=True))
+        letters = (_letter(run, errors[n]) for n, run in zip(tests, failed, strict=True))
         self.new[_key(patch, tests, errors)] = f"{rerun.how}:{''.join(letters)}"
 
 
-def _is_in_vain(run: TestRun) -> bool:
+def _is_plain_failure(run: TestRun) -> bool:
     return run.verdict is Verdict.FAIL and not run.violations
 
 
@@ -93,7 +93,7 @@ def _letter(run: TestRun, error: str) -> str:
 
 
 def _key(patch: InspectionPatch, tests: Sequence[str], errors: Mapping[str, str]) -> str:
-    """A digest of all that decides what comes of it, but for the project's state."""
+    """Digest all that decides the outcome, except the project's state."""
     parts = [(part.target.file, part.patched, part.fresh) for part in (patch, *patch.companions)]
-    said = repr((parts, [(node_id, errors.get(node_id)) for node_id in tests]))
-    return hashlib.sha256(said.encode("utf-8", "backslashreplace")).hexdigest()[:DIGEST]
+    text = repr((parts, [(node_id, errors.get(node_id)) for node_id in tests]))
+    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:DIGEST]

@@ -1,36 +1,36 @@
-"""Re-runs by servers of one place: a warm one, and a fresh one where a swap can't reach."""
+"""Re-runs by servers of one transport: a warm one, and a fresh one where a swap can't reach."""
 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_bayesloc.domain.clock import monotonic
 from pytest_bayesloc.domain.errors import LostError
+from pytest_bayesloc.domain.inspection import Rerun, TestRun, Verdict
+from pytest_bayesloc.domain.recording import Call, Recording, Value
 from pytest_bayesloc.domain.source import SourceMap
-from pytest_bayesloc.rerun.answer import Answer
-from pytest_bayesloc.rerun.compiled import excerpt
-from pytest_bayesloc.rerun.process import Reply
+from pytest_bayesloc.rerun.swap import excerpt
+from pytest_bayesloc.rerun.transport import ServerReply
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun
+    from pytest_bayesloc.domain.inspection import InspectionPatch
     from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.domain.recording import Recording
     from pytest_bayesloc.domain.source import Unit
-    from pytest_bayesloc.rerun.transport import Place, Server
-    from pytest_bayesloc.rerun.wire import Message
+    from pytest_bayesloc.rerun.link import Message
+    from pytest_bayesloc.rerun.transport import RerunServer, Transport
 
 START_UP_S = 120.0
 GRACE_S = 10.0
 
 
 class ServerRunner:
-    """Answers ``domain.ports.Runner`` with servers of one place.
+    """Implements ``domain.ports.Runner`` with servers of one transport.
 
     Args:
-        place: Where they run.
+        transport: Starts them.
         tests: Node ids that may be asked for, in the order of the main run.
         texts: Text of each file that holds a target, by its path relative to rootdir.
 
@@ -38,14 +38,16 @@ class ServerRunner:
         start_s: Wall seconds that the warm server took to be ready; 0 until it was.
     """
 
-    def __init__(self, place: Place, tests: Sequence[str], texts: Mapping[str, str]) -> None:
-        self._place = place
+    def __init__(
+        self, transport: Transport, tests: Sequence[str], texts: Mapping[str, str]
+    ) -> None:
+        self._transport = transport
         self._tests = tuple(tests)
         self._texts = texts
-        self._warm: Server | None = None
-        self._fresh: Server | None = None
-        self._may_fork = place.may_fork
-        self._is_called_off = False
+        self._warm: RerunServer | None = None
+        self._fresh: RerunServer | None = None
+        self._may_fork = transport.may_fork
+        self._is_cancelled = False
         self._map = lru_cache(maxsize=64)(SourceMap)
         self.start_s = 0.0
 
@@ -53,6 +55,7 @@ class ServerRunner:
         self, patch: InspectionPatch | None, tests: Sequence[str], *, limit_s: float
     ) -> Rerun:
         """Run ``tests`` under ``patch``: forked where a swap reaches it, else fresh."""
+        here = self._transport.here
         request: Message = {"tests": list(tests), "limit_s": limit_s}
         forked = self._may_fork and all("::" in node_id for node_id in tests)
         if patch is not None:
@@ -61,12 +64,12 @@ class ServerRunner:
             swapped = all(wired["keys"] for wired in request["patches"])
             forked = forked and swapped and not any(part.fresh for part in parts)
         if forked:
-            answer = self._ask_warm(request)
-            if answer is not None:
-                rerun = answer.rerun(tests, "fork")
-                if patch is None or answer.unusable or rerun.n_swapped or _any_covered(rerun):
+            reply = self._ask_warm(request)
+            if reply is not None:
+                rerun = _rerun_of(reply, tests, "fork", here)
+                if patch is None or rerun.log or rerun.n_swapped or _any_covered(rerun):
                     return rerun
-        return self._ask_fresh(request).rerun(tests, "fresh")
+        return _rerun_of(self._ask_fresh(request), tests, "fresh", here)
 
     def record(
         self,
@@ -83,7 +86,7 @@ class ServerRunner:
             "limit_s": limit_s,
             "targets": [
                 [
-                    self._place.path_of(unit.location.file),
+                    self._transport.path_of(unit.location.file),
                     unit.first_line,
                     unit.location.qualname.rpartition(".")[2],
                 ]
@@ -91,18 +94,18 @@ class ServerRunner:
             ],
             "sample": sample,
         }
-        answer = (self._ask_warm(request) if self._may_fork else None) or self._ask_fresh(request)
-        return answer.recording([unit.location for unit in units])
+        reply = (self._ask_warm(request) if self._may_fork else None) or self._ask_fresh(request)
+        return _recording_of(reply, [unit.location for unit in units])
 
     def trace(self, tests: Sequence[str], *, limit_s: float) -> str:
         """Run ``tests`` in a process that records what they execute, one after the other.
 
         Returns:
-            What its recorder tells, of the tests that ended in ``limit_s`` wall seconds; empty if
-            it could not.
+            The payload of its recorder, about the tests that ended within ``limit_s`` wall seconds;
+            empty if there is none.
         """
         request: Message = {"tests": list(tests), "limit_s": limit_s, "trace_s": limit_s}
-        return self._ask_fresh(request).traced
+        return str(_last(self._ask_fresh(request), "traced").get("traced", ""))
 
     def make_ready(self) -> None:
         """Start the warm server, if there may be one.
@@ -110,22 +113,22 @@ class ServerRunner:
         Raises:
             ExecutionError: If it does not come up.
         """
-        if self._may_fork and self._warm is None and not self._is_called_off:
+        if self._may_fork and self._warm is None and not self._is_cancelled:
             self._start_warm()
 
-    def call_off(self) -> None:
-        """Let what is under way end, from another thread: nothing is run until ``resume``."""
-        self._is_called_off = True
+    def cancel(self) -> None:
+        """End what is under way, from another thread; nothing is run until ``resume``."""
+        self._is_cancelled = True
         for server in (self._warm, self._fresh):
             if server is not None:
                 server.hang_up()
 
     def resume(self) -> None:
         """Run what is asked for again."""
-        self._is_called_off = False
+        self._is_cancelled = False
 
     def close(self) -> None:
-        """End the servers. The place goes on."""
+        """End the servers. The transport goes on."""
         self._end_warm()
 
     def _unit(self, location: Location) -> Unit | None:
@@ -139,7 +142,7 @@ class ServerRunner:
         units = [source.unit(where) for where in (patch.target, *patch.others)]
         chains = [source.enclosing(u) for u in units if u is not None and u.is_function]
         whole = len(chains) == len(units)  # else there is more to change than functions
-        path = self._place.path_of(patch.target.file)
+        path = self._transport.path_of(patch.target.file)
         first = chains[0][0] if len(chains) == 1 else None
         around = (first.first_line, first.location.end_line) if first is not None else (0, 0)
         return {
@@ -158,10 +161,10 @@ class ServerRunner:
 
     # -- servers
 
-    def _ask_warm(self, request: Message) -> Answer | None:
-        """The server's answer; None if forking is unsafe here."""
-        if self._is_called_off:
-            return self._answer(_NOTHING)
+    def _ask_warm(self, request: Message) -> ServerReply | None:
+        """Ask the warm server; None if forking is unsafe here."""
+        if self._is_cancelled:
+            return _NOTHING
         if self._warm is None:
             self._start_warm()
         if self._warm is None:
@@ -173,14 +176,14 @@ class ServerRunner:
             raise
         if not reply.is_done:
             self._end_warm()
-        return self._answer(reply)
+        return reply
 
     def _start_warm(self) -> None:
         started = monotonic()
-        self._warm = self._place.start(self._tests, None)
+        self._warm = self._transport.start(self._tests, None)
         ready = self._warm.ready(START_UP_S)
         self.start_s = monotonic() - started
-        if not ready:  # it was called off
+        if not ready:  # it was cancelled
             self._end_warm()
         elif ready["n_threads"] > 1:
             self._may_fork = False
@@ -191,23 +194,115 @@ class ServerRunner:
         if server is not None:
             server.end()
 
-    def _ask_fresh(self, request: Message) -> Answer:
-        if self._is_called_off:
-            return self._answer(_NOTHING)
-        server = self._fresh = self._place.start(request["tests"], request)
+    def _ask_fresh(self, request: Message) -> ServerReply:
+        if self._is_cancelled:
+            return _NOTHING
+        server = self._fresh = self._transport.start(request["tests"], request)
         try:
             reply = server.exchange(None, request["limit_s"] + GRACE_S)
         finally:
             self._fresh = None
             server.end()
-        return self._answer(reply)
-
-    def _answer(self, reply: Reply) -> Answer:
-        return Answer(reply, self._place.here)
+        return reply
 
 
-_NOTHING = Reply(messages=())
+_NOTHING = ServerReply(messages=())
 
 
 def _any_covered(rerun: Rerun) -> bool:
     return any(run.covered for run in rerun.tests.values())
+
+
+# -- replies
+
+
+def _last(reply: ServerReply, key: str) -> Message:
+    """The last message of ``reply`` that has ``key``; empty if none has."""
+    return next((message for message in reversed(reply.messages) if key in message), {})
+
+
+def _rerun_of(
+    reply: ServerReply, tests: Sequence[str], how: str, here: Callable[[str], str]
+) -> Rerun:
+    """Read from ``reply`` how each of ``tests`` went.
+
+    Args:
+        reply: Of a server.
+        tests: Node ids.
+        how: ``fork`` or ``fresh``.
+        here: Gives the paths of this machine to a text.
+    """
+    ended: dict[str, TestRun] = {}
+    covered: set[str] = set()
+    running = ""
+    for message in reply.messages:
+        if "start" in message:
+            running = message["start"]
+        elif "end" in message:
+            ended[message["end"]] = _test_run(message, here)
+            running = ""
+        elif "covered" in message:
+            covered.add(message["covered"])
+    done = _last(reply, "done")
+    timed_out = done["done"] == "timeout" if done else reply.timed_out
+
+    def unfinished(node_id: str) -> TestRun:
+        # The test that was running when the process ended has timed out or crashed.
+        verdict = Verdict.TIMEOUT if timed_out else Verdict.CRASH
+        return TestRun(
+            verdict=verdict if node_id == running else Verdict.NOT_RUN, covered=node_id in covered
+        )
+
+    return Rerun(
+        tests={node_id: ended.get(node_id) or unfinished(node_id) for node_id in tests},
+        n_swapped=_last(reply, "swapped").get("swapped", 0),
+        seconds=done.get("seconds", reply.seconds),
+        cpu_s=done.get("cpu_s", 0.0),
+        log=_last(reply, "unusable").get("unusable", ""),
+        how=how,
+    )
+
+
+def _test_run(message: Message, here: Callable[[str], str]) -> TestRun:
+    return TestRun(
+        verdict=Verdict(message["verdict"]),
+        error=here(message["error"]),
+        covered=message["covered"],
+        violations=tuple(message["violations"]),
+        output=here(message["output"]),
+    )
+
+
+def _recording_of(reply: ServerReply, targets: Sequence[Location]) -> Recording:
+    """Read from ``reply`` the calls of ``targets``, which it gives by number."""
+    calls = {m["of"]: m["calls"] for m in reply.messages if "calls" in m}
+    edges = _last(reply, "edges").get("edges", [])
+    return Recording(
+        calls={n: tuple(_call(raw, targets) for raw in raws) for n, raws in calls.items()},
+        edges={(targets[a], targets[b]): n for a, b, n in edges},
+    )
+
+
+def _call(raw: list[Any], targets: Sequence[Location]) -> Call:
+    target, caller, entered, left, args, result, raised = raw
+    return Call(
+        location=targets[target],
+        caller=caller,
+        entered=entered,
+        left=left,
+        args={name: _value(value) for name, value in args.items()},
+        result=None if result is None else _value(result),
+        raised=raised,
+    )
+
+
+def _value(raw: list[Any]) -> Value:
+    type_name, number, length, is_sorted, text, identity = raw
+    return Value(
+        type_name=type_name,
+        number=number,
+        length=length,
+        is_sorted=is_sorted,
+        text=text,
+        identity=identity,
+    )

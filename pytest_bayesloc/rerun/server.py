@@ -22,9 +22,8 @@ import pytest
 
 from pytest_bayesloc.domain.clock import monotonic
 from pytest_bayesloc.rerun.child import WHOLE, Child
-from pytest_bayesloc.rerun.link import answering
-from pytest_bayesloc.rerun.overlay import bring_to_front
-from pytest_bayesloc.rerun.processes import (
+from pytest_bayesloc.rerun.link import SERVER_VARIABLE, LineBuffer, Message, encode, open_link
+from pytest_bayesloc.rerun.process import (
     adopt_orphans,
     children,
     cpu_of_children,
@@ -33,8 +32,7 @@ from pytest_bayesloc.rerun.processes import (
     kill_tree,
     limit_resources,
 )
-from pytest_bayesloc.rerun.swap import FunctionIndex
-from pytest_bayesloc.rerun.wire import SERVER_VARIABLE, LineBuffer, Message, encode
+from pytest_bayesloc.rerun.swap import FunctionIndex, bring_to_front
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -68,7 +66,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Become a server, before a conftest asks for an option."""
     spec = config.stash[SPEC]
     _set_options(config.option, spec["options"])
-    config.pluginmanager.register(Server(config, spec), "bayesloc-server")
+    config.pluginmanager.register(RerunPlugin(config, spec), "bayesloc-server")
 
 
 def _set_options(namespace: object, options: Message) -> None:
@@ -76,17 +74,17 @@ def _set_options(namespace: object, options: Message) -> None:
         setattr(namespace, name, value)
 
 
-class Server:
+class RerunPlugin:
     """Answers requests until the main run hangs up.
 
     Args:
         config: pytest's.
-        spec: how the main run is reached, ``tests`` in order, ``options`` to set,
-            ``once`` with the only request, or None, ``scratch`` the folder of temporary files.
+        spec: The address of the main run, ``tests`` in order, ``options`` to set, ``once`` with
+            the only request, or None, and ``scratch``, the folder of temporary files.
     """
 
     def __init__(self, config: pytest.Config, spec: Message) -> None:
-        self._link = answering(spec)
+        self._link = open_link(spec)
         self._tests: list[str] = spec["tests"]
         self._once: Message | None = spec["once"]
         self._scratch: str = spec["scratch"]
@@ -99,7 +97,7 @@ class Server:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Keep how collecting went: it is the answer, where a file is what is re-run."""
+        """Keep the outcome of collecting: it is the answer where a whole file is re-run."""
         if report.failed:
             self._collected[report.nodeid] = str(report.longrepr)[-2000:]
         else:  # a module that skips itself could be imported
@@ -109,7 +107,7 @@ class Server:
     def pytest_collection_modifyitems(
         self, items: list[pytest.Item]
     ) -> Generator[None, None, None]:
-        """Only the targeted tests, in the order of the main run."""
+        """Keep only the targeted tests, in the order of the main run."""
         order = {node_id: i for i, node_id in enumerate(self._tests)}
         wholes = tuple(name[:-1] for name in self._tests if name.endswith(WHOLE))
         own = (i for i in items if i.nodeid in order or i.nodeid.startswith(wholes))
@@ -233,13 +231,13 @@ class Server:
 
 
 def _may_be_forked(thread: threading.Thread) -> bool:
-    """Whether ``thread`` holds nothing that a forked child could wait for."""
+    """Whether ``thread`` holds no lock that a forked child could wait for."""
     target = getattr(thread, "_target", None)  # no public way leads to it
     return getattr(target, "__module__", None) == "pytest_rerunfailures"  # it waits on a socket
 
 
 def _fix_randomness(config: pytest.Config, storage: str | None) -> None:
-    """The same random numbers in every re-run, and no example database of the user's."""
+    """Seed random numbers for every re-run, and leave the user's example database alone."""
     random.seed(0)
     if not config.pluginmanager.hasplugin("hypothesispytest"):
         return

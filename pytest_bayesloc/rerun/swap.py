@@ -1,17 +1,161 @@
-"""Replacing the code of functions that exist already."""
+"""Puts patched code in place: in the functions that exist, or in what an import loads.
+
+Line numbers stay those of the file on disk.
+"""
 
 from __future__ import annotations
 
+import ast
+import builtins
+import difflib
 import gc
+import io
+import json
 import os
+import pathlib
+import re
+import sys
+import tempfile
+from importlib.machinery import SourceFileLoader
+from itertools import accumulate, takewhile
+from pathlib import Path
 from types import FunctionType
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
-from pytest_bayesloc.rerun.compiled import CodeKey, codes_in, key_of
+from pytest_bayesloc.domain.source import compiled, lines_of, parse
+from pytest_bayesloc.rerun.link import SERVER_VARIABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from types import CodeType
+    from collections.abc import Iterable, Iterator, Sequence
+    from importlib.machinery import ModuleSpec
+    from types import CodeType, ModuleType
+
+# First line (of a decorator, if any) and plain name identify a code object.
+CodeKey = tuple[int, str]
+
+
+def line_map(original: str, patched: str) -> list[int]:
+    """Per line of ``patched`` (index 0 unused), the line of ``original`` that it stands for.
+
+    An inserted line stands for the line that it was inserted before, at the end of a suite for the
+    line above; a changed one for the one that it replaced. Never descends.
+    """
+    before, after = _texts(original), _texts(patched)
+    last, shortest = max(1, len(before)), min(len(before), len(after))
+    # A patch changes one function: what is equal around it needs no comparison, which is quadratic.
+    head = _n_equal(zip(before, after, strict=False))
+    tail = min(_n_equal(zip(reversed(before), reversed(after), strict=False)), shortest - head)
+    middle = before[head : len(before) - tail], after[head : len(after) - tail]
+    mapped = list(range(head + 1))
+    matcher = difflib.SequenceMatcher(None, *middle, autojunk=False)
+    for tag, i1, i2, j1, j2 in matcher.get_opcodes():
+        first, end, new = head + i1 + 1, head + i2, middle[1][j1:j2]
+        if tag == "equal":
+            mapped.extend(range(first, end + 1))
+        elif tag == "insert":
+            below = before[end] if end < len(before) else ""
+            added = [end + (_depth(text) <= _depth(below)) for text in new]
+            mapped.extend(min(max(1, n), last) for n in accumulate(added, max))
+        else:
+            mapped.extend(first + n for n in _replaced(middle[0][i1:i2], new))
+    mapped.extend(range(len(before) - tail + 1, len(before) + 1))
+    return mapped
+
+
+def _texts(text: str) -> list[str]:
+    return [line.rstrip("\r\n") for line in lines_of(text)]
+
+
+def _replaced(before: Sequence[str], after: Sequence[str]) -> list[int]:
+    """Per line of ``after``, the index of the line in ``before`` that it came from.
+
+    They are counted off, except that what follows ``if x:`` belongs to ``if x: return y``.
+    """
+    found: list[int] = []
+    at = -1
+    for n, text in enumerate(after):
+        heads = (i for i in range(at + 1, len(before)) if before[i].startswith(text))
+        at = next(heads, at) if text.endswith(":") else at
+        found.append(at if at >= 0 else min(n, len(before) - 1))
+    return [*accumulate(reversed(found), min)][::-1]
+
+
+def _depth(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _n_equal(pairs: Iterable[tuple[str, str]]) -> int:
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def excerpt(original: str, patched: str, first: int, last: int) -> tuple[str, str] | None:
+    """Return both texts with all but one statement of the module left out, each line in its place.
+
+    Compiling it takes a fraction of the time that the module takes.
+
+    Args:
+        original: The file.
+        patched: The file with the change.
+        first: First line of a statement of the module, of its decorators if it has any.
+        last: Its last line in ``original``.
+
+    Returns:
+        None if the texts differ outside of the statement, or it is not safe to cut it out.
+    """
+    before, after = _texts(original), _texts(patched)
+    head, tail = before[: first - 1], before[last:]
+    end = len(after) - len(tail)
+    if after[: first - 1] != head or after[end:] != tail or not before[first - 1][:1].strip():
+        return None
+    futures = [line for line in head if "__future__" in line]
+    if len(futures) > 1 or any(not _FUTURE.fullmatch(line) for line in futures):
+        return None
+    blank = [*futures, *[""] * (first - 1 - len(futures))]
+    cut_before, cut_after = before[first - 1 : last], after[first - 1 : end]
+    return "\n".join([*blank, *cut_before, ""]), "\n".join([*blank, *cut_after, ""])
+
+
+_FUTURE = re.compile(r"from __future__ import [\w, ]+")
+
+
+def compile_patched(original: str, patched: str, filename: str) -> CodeType:
+    """The module code of ``patched``, numbered like ``original``.
+
+    Raises:
+        SyntaxError: If the patched text does not compile.
+        ValueError: Likewise.
+    """
+    tree = parse(patched, filename)
+    _renumber(tree, line_map(original, patched))
+    return compiled(tree, filename)
+
+
+def _renumber(tree: ast.AST, lines: Sequence[int]) -> None:
+    last = len(lines) - 1
+    for node in ast.walk(tree):
+        if not hasattr(node, "lineno"):
+            continue
+        located: Any = node
+        start, end = located.lineno, located.end_lineno or located.lineno
+        located.lineno, located.end_lineno = lines[min(start, last)], lines[min(end, last)]
+        if located.end_lineno == located.lineno:  # columns of one line must not descend
+            located.end_col_offset = max(located.end_col_offset or 0, located.col_offset)
+
+
+def codes_in(code: CodeType) -> Iterator[CodeType]:
+    """``code`` and all code objects in its constants, outer ones first."""
+    yield code
+    for constant in code.co_consts:
+        if hasattr(constant, "co_consts"):
+            yield from codes_in(constant)
+
+
+def key_of(code: CodeType) -> CodeKey:
+    """The key of ``code``, which is the same in another compilation of the same file."""
+    return code.co_firstlineno, code.co_name
+
+
+# -- functions that exist
 
 
 class FunctionIndex:
@@ -52,3 +196,127 @@ class FunctionIndex:
                 function.__code__ = code
                 n_swapped += 1
         return n_swapped
+
+
+# -- imports
+
+
+class OverlayLoader(SourceFileLoader):
+    """Loads a module as if its file had the patched text; no byte code is read or written."""
+
+    def __init__(self, fullname: str, path: str, original: str, patched: str) -> None:
+        super().__init__(fullname, path)
+        self._original = original
+        self._patched = patched
+
+    def get_code(self, fullname: str) -> CodeType:  # noqa: ARG002 - importlib's signature
+        """The code of the patched text, numbered like the file."""
+        return compile_patched(self._original, self._patched, self.path)
+
+
+class Overlay:
+    """A finder for ``sys.meta_path`` that changes one file.
+
+    Attributes:
+        n_loaded: How often the changed file was loaded.
+    """
+
+    def __init__(self, filename: str, original: str, patched: str) -> None:
+        self._filename = os.path.realpath(filename)
+        self._original = original
+        self._patched = patched
+        self.n_loaded = 0
+
+    def find_spec(
+        self,
+        fullname: str,
+        path: Sequence[str] | None = None,
+        target: ModuleType | None = None,
+    ) -> ModuleSpec | None:
+        """The spec of the changed file, or None for every other module."""
+        spec = self._spec(fullname, path, target)
+        if spec is None or not spec.origin or os.path.realpath(spec.origin) != self._filename:
+            return None
+        self.n_loaded += 1
+        spec.loader = OverlayLoader(fullname, spec.origin, self._original, self._patched)
+        spec.cached = None
+        return spec
+
+    def _spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None
+    ) -> ModuleSpec | None:
+        """Ask the other finders, those of editable installs among them.
+
+        Other overlays are not asked: each would ask all the others.
+        """
+        for finder in sys.meta_path:
+            find_spec = getattr(finder, "find_spec", None)
+            if not isinstance(finder, Overlay) and find_spec is not None:
+                spec: ModuleSpec | None = find_spec(fullname, path, target)
+                if spec is not None:
+                    return spec
+        return None
+
+    def install(self) -> None:
+        """Answer before every other finder."""
+        sys.meta_path.insert(0, self)
+
+
+class DataOverlay:
+    """Serves another content of a data file to all that opens it by Python to read it.
+
+    Attributes:
+        n_loaded: How often it was opened.
+    """
+
+    def __init__(self, filename: str, patched: str, scratch: str) -> None:
+        self._filename = os.path.realpath(filename)
+        handle, self._copy = tempfile.mkstemp(dir=scratch)
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(patched)
+        self._open = io.open
+        self.n_loaded = 0
+
+    def __call__(self, file: Any, mode: str = "r", *args: Any, **kwargs: Any) -> IO[Any]:  # noqa: ANN401 - as ``open``
+        """Open the copy where the file itself is meant, else as ``open`` does."""
+        if isinstance(file, (str, bytes, os.PathLike)) and not set("wax+") & set(mode):
+            path = os.path.realpath(os.fsdecode(file))
+            if path == self._filename:
+                self.n_loaded += 1
+                file = self._copy
+        return self._open(file, mode, *args, **kwargs)
+
+    def install(self) -> None:
+        """Replace ``open`` wherever it is known."""
+        _data.append(self)
+        builtins.open = io.open = self  # type: ignore[assignment]  # it does as open does
+        accessor = getattr(pathlib, "_NormalAccessor", None)  # of 3.10
+        if accessor is not None:
+            accessor.open = staticmethod(self)
+
+
+_data: list[DataOverlay] = []
+
+
+def install_all() -> None:
+    """Install the patches that the process was started with, before pytest is imported.
+
+    Its own start may import code under test: for a filter of warnings that names a class of the
+    project's, or because the project is a plugin.
+    """
+    spec = json.loads(Path(os.environ[SERVER_VARIABLE]).read_text(encoding="ascii"))
+    patches = spec["once"].get("patches", ()) if spec["once"] else ()
+    for patch in patches:
+        if patch["filename"].endswith(".py"):
+            Overlay(patch["filename"], patch["original"], patch["patched"]).install()
+        else:
+            DataOverlay(patch["filename"], patch["patched"], spec["scratch"]).install()
+
+
+def bring_to_front() -> list[Overlay | DataOverlay]:
+    """Return the overlays; those of modules answer before every other finder again."""
+    overlays = [finder for finder in sys.meta_path if isinstance(finder, Overlay)]
+    for overlay in overlays:
+        sys.meta_path.remove(overlay)
+    sys.meta_path[:0] = overlays
+    return [*overlays, *_data]

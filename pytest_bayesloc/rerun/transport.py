@@ -1,67 +1,84 @@
-"""Where servers run: this machine, another one, a container, a cluster."""
+"""The ports of rerun: a transport starts servers on this machine, another one or a cluster."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_bayesloc.rerun.process import Reply
-    from pytest_bayesloc.rerun.wire import Message
+    from pytest_bayesloc.rerun.link import Message
 
 
-class Server(Protocol):
-    """A pytest that re-runs tests, wherever it is."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerReply:
+    """All that came of one request.
+
+    Attributes:
+        messages: In the order in which they were sent.
+        is_done: Whether the server said that this was all.
+        timed_out: Whether the time was up before that.
+        seconds: Wall seconds of the server's own.
+    """
+
+    messages: Sequence[Message]
+    is_done: bool = False
+    timed_out: bool = False
+    seconds: float = 0.0
+
+
+class RerunServer(Protocol):
+    """A pytest process that re-runs tests, wherever it is."""
 
     def ready(self, limit_s: float) -> Message:
-        """Its first message; empty if it was hung up on.
+        """Wait for its first message; it is empty if the server was hung up on.
 
         Raises:
             ExecutionError: If it did not come up.
         """
 
-    def exchange(self, request: Message | None, limit_s: float) -> Reply:
-        """Ask, and wait ``limit_s`` seconds at most for all that comes of it.
+    def exchange(self, request: Message | None, limit_s: float) -> ServerReply:
+        """Send ``request`` and wait ``limit_s`` seconds at most for all that comes of it.
 
         Args:
             request: None where the server was started with it.
             limit_s: Wall seconds.
 
         Raises:
-            LostError: If the place is lost.
+            LostError: If the transport is lost.
         """
 
     def hang_up(self) -> None:
-        """Let it end its work, and itself; from any thread."""
+        """Let it end its work and itself; may be called from any thread."""
 
     def end(self) -> None:
         """End it with everything that it started. May be called twice."""
 
 
-class Place(Protocol):
-    """Starts servers."""
+class Transport(Protocol):
+    """Starts servers in one place."""
 
     @property
     def name(self) -> str:
-        """What a person knows it by."""
+        """The name by which a person knows it."""
 
     @property
     def n_servers(self) -> int:
-        """How many servers it bears at once; 0 where that is for the user to say."""
+        """How many servers may run at once; 0 where that is for the user to say."""
 
     @property
     def may_fork(self) -> bool:
         """Whether a server there may fork."""
 
     def path_of(self, file: str) -> str:
-        """Where a file of the project, given relative to rootdir, is there."""
+        """The path there of a project file that is given relative to rootdir."""
 
     def here(self, text: str) -> str:
         """``text`` from there with the paths of this machine."""
 
-    def start(self, tests: Sequence[str], once: Message | None) -> Server:
-        """A server for ``tests``; with ``once``, for that request only.
+    def start(self, tests: Sequence[str], once: Message | None) -> RerunServer:
+        """Start a server for ``tests``; with ``once``, for that request only.
 
         Raises:
             ExecutionError: If none can be started.

@@ -140,14 +140,14 @@ class Worker:
             output[KEY] = encode(self._recorder.recorded, files)
 
 
-class Teller:
-    """The plugin of a process that runs tests again to see what they execute."""
+class WorkerReporter:
+    """Reports, as the plugin of a process that re-runs tests, which code they execute."""
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
 
-    def told(self) -> str:
-        """What was seen, as ``merge`` takes it."""
+    def payload(self) -> str:
+        """Stop recording; return all that was recorded, for ``merge``."""
         self._recorder.stop()
         self._recorder.take_seen()
         return encode(self._recorder.recorded)

@@ -1,4 +1,4 @@
-"""A place for re-runs that answers what a test told it to."""
+"""A runner that answers as a test tells it to, and a pool of such runners."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_bayesloc.domain.errors import ExecutionError
 from pytest_bayesloc.domain.inspection import Rerun, TestRun, Verdict
 from pytest_bayesloc.domain.recording import Recording
+from pytest_bayesloc.rerun.pool import Pool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -29,13 +30,13 @@ class FakeRunner:
     Attributes:
         answer: How a test goes under a patch (None: as it is).
         recording: What every recording gives.
-        dies_at: Number of the re-run (from 1) at which the place is lost; 0: never.
+        dies_at: Number of the re-run (from 1) at which the server dies; 0: never.
         n_swapped: Functions replaced by a patch.
         asked: Per re-run, the target's name (empty: unpatched) and the tests.
         recorded: Per recording, the tests.
         limits: The seconds that each re-run or recording was given.
         closed: How often it was closed.
-        is_called_off: Whether nothing is to be run now.
+        is_cancelled: Whether nothing is to be run now.
         targets: What was recorded last.
     """
 
@@ -47,7 +48,7 @@ class FakeRunner:
     recorded: list[tuple[str, ...]] = field(default_factory=list)
     limits: list[float] = field(default_factory=list)
     closed: int = 0
-    is_called_off: bool = False
+    is_cancelled: bool = False
     targets: tuple[Location, ...] = ()
 
     def rerun(
@@ -77,14 +78,33 @@ class FakeRunner:
         self.targets = tuple(targets)
         return self.recording
 
-    def call_off(self) -> None:
-        self.is_called_off = True
+    def cancel(self) -> None:
+        self.is_cancelled = True
 
     def resume(self) -> None:
-        self.is_called_off = False
+        self.is_cancelled = False
 
     def close(self) -> None:
         self.closed += 1
+
+
+class FakePool(Pool):
+    """Runners that are ready at once."""
+
+    def __init__(self, *runners: FakeRunner) -> None:
+        self._fakes = runners
+
+    @property
+    def first(self) -> Runner:
+        return self._fakes[0]
+
+    def runners(self, work_s: float) -> Sequence[Runner]:
+        del work_s
+        return self._fakes
+
+    def close(self) -> None:
+        for fake in self._fakes:
+            fake.close()
 
 
 def as_port(runner: FakeRunner) -> Runner:

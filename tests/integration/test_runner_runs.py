@@ -14,13 +14,13 @@ from pytest_bayesloc.domain.errors import ExecutionError
 from pytest_bayesloc.domain.inspection import InspectionPatch, Verdict
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.rerun.command import NEUTRAL, PLUGIN, Command
-from pytest_bayesloc.rerun.transports.local import local_runner
+from pytest_bayesloc.rerun.runner import ServerRunner
+from pytest_bayesloc.rerun.transports.local import LocalTransport
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytest_bayesloc.domain.inspection import Rerun
-    from pytest_bayesloc.rerun.runner import ServerRunner
     from tests.integration.conftest import Project, Projects
 
 FILES = {
@@ -104,7 +104,7 @@ def made_for(project: Project) -> ServerRunner:
     )
     texts = {name: project.read(name) for name in FILES}
     tests = [node_id(name) for name in ("a", "b", "size", "late")]
-    return local_runner(command, tests, texts)
+    return ServerRunner(LocalTransport(command), tests, texts)
 
 
 def node_id(name: str) -> str:
@@ -260,7 +260,7 @@ def test_server_that_is_called_off_while_it_starts_ends_at_once(projects: Projec
     starting.start()
     while not is_starting(runner):
         time.sleep(0.01)
-    runner.call_off()
+    runner.cancel()
     starting.join(20)
     runner.close()
 

@@ -17,8 +17,8 @@ from pytest_bayesloc.domain.guiding import ProposedCode
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap, parse
 from pytest_bayesloc.inspection.proposals.gate import admitted
 from pytest_bayesloc.inspection.proposals.generated import propose
-from pytest_bayesloc.rerun.compiled import compile_patched
-from pytest_bayesloc.rerun.probe import NAME, Probe
+from pytest_bayesloc.rerun.child import NAME, Probe
+from pytest_bayesloc.rerun.swap import compile_patched
 from tests.property.test_patch_laws import (
     ARGUMENTS,
     behaviour,

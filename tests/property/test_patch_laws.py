@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from pytest_bayesloc.domain.source import SourceMap, lines_of, parse
 from pytest_bayesloc.inspection.proposals.assertions import propose
 from pytest_bayesloc.ranking.evidence.invariants import RESULT, Invariant
-from pytest_bayesloc.rerun.compiled import codes_in, compile_patched, excerpt, key_of, line_map
-from pytest_bayesloc.rerun.probe import NAME, Probe
+from pytest_bayesloc.rerun.child import NAME, Probe
+from pytest_bayesloc.rerun.swap import codes_in, compile_patched, excerpt, key_of, line_map
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

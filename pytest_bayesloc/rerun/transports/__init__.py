@@ -1,1 +1,1 @@
-"""One way a file to reach a place where tests are run again."""
+"""Ways to start servers: one transport a module."""

@@ -1,4 +1,4 @@
-"""A Dask cluster as a place: each request is a task, and the server stays warm in the worker."""
+"""Servers in a Dask cluster: each request is a task, and a server stays warm in its worker."""
 
 from __future__ import annotations
 
@@ -11,9 +11,16 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from pytest_bayesloc.domain.errors import BayeslocError, ExecutionError, LostError
-from pytest_bayesloc.rerun import agent
-from pytest_bayesloc.rerun.process import Reply, ServerProcess
-from pytest_bayesloc.rerun.remote import Remote, told
+from pytest_bayesloc.rerun.transport import ServerReply
+from pytest_bayesloc.rerun.transports.local import ServerProcess
+from pytest_bayesloc.rerun.transports.remote import (
+    RemoteCommand,
+    digests,
+    error_from,
+    error_message,
+    opening_from,
+    reply_message,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,8 +28,8 @@ if TYPE_CHECKING:
     from distributed import Client, Future, LocalCluster
 
     from pytest_bayesloc.rerun.command import Command
-    from pytest_bayesloc.rerun.wire import Message
-    from pytest_bayesloc.rerun.workspaces import Workspaces
+    from pytest_bayesloc.rerun.link import Message
+    from pytest_bayesloc.rerun.transports.remote import Workspaces
 
 DASK = "dask:"
 OPEN_S = 20.0
@@ -49,42 +56,42 @@ def perform(run: str, opening: str, request: str, limit_s: float) -> Message:
 
     Args:
         run: Key of the servers that may answer.
-        opening: As ``agent.opening_of`` takes it, as JSON.
+        opening: Of ``RemoteCommand``, as JSON.
         request: As JSON; empty: the server is started with it.
         limit_s: Wall seconds.
     """
     try:
         if not request:
             return _once(opening, limit_s)
-        kept = _taken(run) or _started(opening, START_UP_S)[0]
+        kept = _taken(run) or _start(opening, START_UP_S)[0]
         reply = kept.server.exchange(json.loads(request), limit_s)
         _put_back(run, kept, is_fit=reply.is_done)
-        return agent.reply_told(reply)
+        return reply_message(reply)
     except BayeslocError as error:
-        return agent.error_told(error)
+        return error_message(error)
 
 
 def prepare(run: str, opening: str, limit_s: float) -> Message:
-    """Have a warm server in this worker; its first message."""
+    """Start a warm server in this worker and return its first message."""
     try:
-        kept, ready = _started(opening, limit_s)
+        kept, ready = _start(opening, limit_s)
         _put_back(run, kept, is_fit=ready["n_threads"] <= 1)
     except BayeslocError as error:
-        return agent.error_told(error)
+        return error_message(error)
     return ready
 
 
 def _once(opening: str, limit_s: float) -> Message:
-    server = ServerProcess(agent.opening_of(json.loads(opening), ""))
+    server = ServerProcess(opening_from(json.loads(opening), ""))
     try:
-        return agent.reply_told(server.exchange(None, limit_s))
+        return reply_message(server.exchange(None, limit_s))
     finally:
         server.end()
 
 
-def _started(opening: str, limit_s: float) -> tuple[_Kept, Message]:
-    """A server, and its first message."""
-    server = ServerProcess(agent.opening_of(json.loads(opening), ""))
+def _start(opening: str, limit_s: float) -> tuple[_Kept, Message]:
+    """Start a server and return it with its first message."""
+    server = ServerProcess(opening_from(json.loads(opening), ""))
     try:
         ready = server.ready(limit_s)
     except BaseException:
@@ -108,10 +115,10 @@ def _put_back(run: str, kept: _Kept, *, is_fit: bool) -> None:
         is_first = run not in _kept
         _kept.setdefault(run, []).append(kept)
     if is_first:
-        threading.Thread(target=_look_after, args=(run,), daemon=True).start()
+        threading.Thread(target=_end_idle, args=(run,), daemon=True).start()
 
 
-def _look_after(run: str) -> None:
+def _end_idle(run: str) -> None:
     """End the servers of a run that was lost."""
     while run in _kept:
         time.sleep(IDLE_S / 4)
@@ -142,7 +149,7 @@ def version() -> str:
 
 
 @dataclass(kw_only=True, eq=False)
-class DaskPlace:
+class DaskTransport:
     """A cluster that was found to be usable.
 
     Attributes:
@@ -150,7 +157,7 @@ class DaskPlace:
         n_servers: Tasks under way at once.
         client: Dask's.
         cluster: Ours, if it is.
-        remote: How servers are started there.
+        remote: The command of servers there.
         run: Names this run to the workers.
     """
 
@@ -158,13 +165,13 @@ class DaskPlace:
     n_servers: int
     client: Client
     cluster: LocalCluster | None
-    remote: Remote
+    remote: RemoteCommand
     run: str
     may_fork: bool = True
     _is_open: bool = field(default=True)
 
     def path_of(self, file: str) -> str:
-        """Its path there."""
+        """The path of ``file`` there."""
         return self.remote.path_of(file)
 
     def here(self, text: str) -> str:
@@ -172,8 +179,8 @@ class DaskPlace:
         return self.remote.workspaces.here(text)
 
     def start(self, tests: Sequence[str], once: Message | None) -> _DaskServer:
-        """A server of any worker: they take turns."""
-        opening = self.remote.told(tests, once)
+        """Return a server of any worker: they take turns."""
+        opening = self.remote.opening(tests, once)
         key = f"{self.run}:{hash(tuple(tests))}"
         return _DaskServer(self, key, json.dumps(opening))
 
@@ -186,10 +193,10 @@ class DaskPlace:
 
 
 class _DaskServer:
-    """Answers ``place.Server`` by tasks."""
+    """Implements ``RerunServer`` by tasks."""
 
-    def __init__(self, place: DaskPlace, key: str, opening: str) -> None:
-        self._place = place
+    def __init__(self, transport: DaskTransport, key: str, opening: str) -> None:
+        self._transport = transport
         self._key = key
         self._opening = opening
         self._future: Future | None = None
@@ -198,10 +205,10 @@ class _DaskServer:
     def ready(self, limit_s: float) -> Message:
         return self._result(limit_s, prepare, self._key, self._opening, limit_s)
 
-    def exchange(self, request: Message | None, limit_s: float) -> Reply:
+    def exchange(self, request: Message | None, limit_s: float) -> ServerReply:
         asked = "" if request is None else json.dumps(request)
         reply = self._result(limit_s, perform, self._key, self._opening, asked, limit_s)
-        return Reply(**reply) if reply else Reply(messages=())
+        return ServerReply(**reply) if reply else ServerReply(messages=())
 
     def hang_up(self) -> None:
         self._is_hung_up = True
@@ -210,36 +217,36 @@ class _DaskServer:
             future.cancel()
 
     def end(self) -> None:
-        """Its servers are for all that asks in this run."""
+        """Do nothing: the workers' servers answer all requests of this run."""
 
     def _result(self, limit_s: float, function: Any, *args: Any) -> Message:  # noqa: ANN401 - Dask's
-        """What the task gives, wherever it ends up; nothing if it was hung up on."""
+        """Run a task on any worker and return its result; empty if it was hung up on."""
         try:
-            self._future = self._place.client.submit(function, *args, pure=False)
+            self._future = self._transport.client.submit(function, *args, pure=False)
             answer: Message = self._future.result(timeout=limit_s + START_UP_S)
         except Exception as error:  # the scheduler is gone, or no worker survives the task
             if self._is_hung_up:
                 return {}
             raise LostError(
-                f"{self._place.name} does not answer any more ({type(error).__name__}): what it "
-                "had under way is done again elsewhere.",
+                f"{self._transport.name} does not answer any more ({type(error).__name__}): what "
+                "it had under way is done again elsewhere.",
                 slug="lost-executor",
             ) from error
         finally:
             self._future = None
         if "error" in answer:
-            raise told(answer)
+            raise error_from(answer)
         return answer
 
 
 def open_cluster(
     spec: str, command: Command, files: Sequence[str], workspaces: Workspaces, n_workers: int
-) -> DaskPlace:
-    """The cluster that ``dask:tcp://HOST:PORT`` names, or one of our own by ``dask:local``.
+) -> DaskTransport:
+    """Open the cluster that ``dask:tcp://HOST:PORT`` names, or one of our own by ``dask:local``.
 
     Args:
         spec: As the user gave it.
-        command: How a server is started on this machine.
+        command: Of a server on this machine.
         files: Of the project, relative to rootdir, that must be the same there.
         workspaces: The project's folder here, and there.
         n_workers: Of a cluster of our own; otherwise tasks under way at most, 0 for any number.
@@ -270,28 +277,28 @@ def open_cluster(
             slug="no-executor",
         ) from error
     try:
-        n_threads = _checked(spec, client, Remote(command, workspaces), files)
+        n_threads = _check(spec, client, RemoteCommand(command, workspaces), files)
     except BaseException:
         _end(client, cluster)
         raise
-    return DaskPlace(
+    return DaskTransport(
         name=spec,
         n_servers=min(n_threads, n_workers or MAX_TASKS),
         client=client,
         cluster=cluster,
-        remote=Remote(command, workspaces),
+        remote=RemoteCommand(command, workspaces),
         run=client.id,
     )
 
 
-def _checked(spec: str, client: Client, remote: Remote, files: Sequence[str]) -> int:
-    """The threads of all workers, each of which has this package and the project's files."""
+def _check(spec: str, client: Client, remote: RemoteCommand, files: Sequence[str]) -> int:
+    """Check all workers for this package and the project's files; return their threads."""
     ours = version()
     folder = remote.workspaces.there(str(remote.command.rootdir))
     try:
         n_threads = int(sum(client.nthreads().values()))
         versions = set(client.run(version).values())
-        found = client.run(agent.digests, folder, list(files))
+        found = client.run(digests, folder, list(files))
     except Exception as error:
         raise ExecutionError(
             f"The workers of {spec} can't run tests again ({type(error).__name__}: {error}). "
@@ -305,8 +312,8 @@ def _checked(spec: str, client: Client, remote: Remote, files: Sequence[str]) ->
             "there. Install it on the workers, or start some.",
             slug="no-executor",
         )
-    for worker, digests in found.items():
-        remote.check_tree(f"{spec}, worker {worker}", digests)
+    for worker, known in found.items():
+        remote.check_tree(f"{spec}, worker {worker}", known)
     return n_threads
 
 

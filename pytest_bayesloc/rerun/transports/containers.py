@@ -1,4 +1,4 @@
-"""Containers as places: a gateway whose Python runs in one.
+"""Servers in containers: a gateway whose Python runs in one.
 
 Reference:
     https://docs.docker.com/reference/cli/docker/container/run/
@@ -21,8 +21,8 @@ from pytest_bayesloc.domain.errors import ExecutionError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_bayesloc.rerun.transports.gateways import GatewayPlace, Opener
-    from pytest_bayesloc.rerun.workspaces import Workspaces
+    from pytest_bayesloc.rerun.transports.gateways import GatewayOpener, GatewayTransport
+    from pytest_bayesloc.rerun.transports.remote import Workspaces
 
 RUNNING, IMAGE = "docker:", "docker-image:"
 PYTHON_KEY = "//python="
@@ -30,14 +30,14 @@ REMOVE_S = 20.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Docker:
-    """How containers are reached.
+class ContainerOpener:
+    """Opens containers by their client.
 
     Attributes:
         client: The command: ``docker``, or another one that takes the same arguments.
         workspaces: The project's folder here, and in the container.
         run: More options of ``docker run``.
-        n_servers: That run side by side in one container.
+        n_servers: That may run side by side in one container.
     """
 
     client: Sequence[str]
@@ -45,8 +45,8 @@ class Docker:
     run: Sequence[str]
     n_servers: int
 
-    def open(self, spec: str, opener: Opener) -> GatewayPlace:
-        """The container that ``docker:CONTAINER`` or ``docker-image:IMAGE`` names.
+    def open(self, spec: str, opener: GatewayOpener) -> GatewayTransport:
+        """Open the container that ``docker:CONTAINER`` or ``docker-image:IMAGE`` names.
 
         Either may end with ``//python=PATH``, the interpreter in the container.
 
@@ -97,8 +97,8 @@ class Docker:
                 [*self.client, "version"], check=True, capture_output=True, timeout=REMOVE_S
             )
         except (OSError, subprocess.SubprocessError) as error:
-            said = getattr(error, "stderr", None) or str(error).encode()
-            line = said.decode("utf-8", "replace").strip().splitlines()[-1:]
+            output = getattr(error, "stderr", None) or str(error).encode()
+            line = output.decode("utf-8", "replace").strip().splitlines()[-1:]
             raise ExecutionError(
                 f"{spec} can't be reached: {shlex.join(self.client)} says {''.join(line)!r}. No "
                 "tests are run again there: start the engine, or name another client by "

@@ -1,18 +1,24 @@
-"""Places behind execnet gateways: other interpreters, machines and containers."""
+"""Servers behind execnet gateways: in other interpreters, machines and containers."""
 
 from __future__ import annotations
 
 import contextlib
+import io
 import json
+import zipfile
 from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_bayesloc.domain.errors import ExecutionError, LostError
-from pytest_bayesloc.rerun import package
-from pytest_bayesloc.rerun.agent import LEAST_PYTHON
-from pytest_bayesloc.rerun.process import Reply
-from pytest_bayesloc.rerun.remote import Remote, told
-from pytest_bayesloc.rerun.workspaces import Workspaces
+from pytest_bayesloc.rerun.transport import ServerReply
+from pytest_bayesloc.rerun.transports.remote import (
+    LEAST_PYTHON,
+    RemoteCommand,
+    Workspaces,
+    error_from,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -20,29 +26,62 @@ if TYPE_CHECKING:
     from execnet import Channel, Gateway, Group
 
     from pytest_bayesloc.rerun.command import Command
-    from pytest_bayesloc.rerun.wire import Message
+    from pytest_bayesloc.rerun.link import Message
 
 OPEN_S = 60.0  # for a gateway to come up
 NET_S = 10.0  # more than a server may take, for the way to it and back
 END_S = 3.0
 
-_CALL = "from pytest_bayesloc.rerun import agent; "
-ABOUT = f"{_CALL} channel.send(agent.about())"
-DIGESTS = f"{_CALL} channel.send(agent.digests(*channel.receive()))"
-SERVE = f"{_CALL} agent.serve(channel, channel.receive())"
+_CALL = "from pytest_bayesloc.rerun.transports import remote; "
+ABOUT = f"{_CALL} channel.send(remote.about())"
+DIGESTS = f"{_CALL} channel.send(remote.digests(*channel.receive()))"
+SERVE = f"{_CALL} remote.serve(channel, channel.receive())"
+
+
+# Executed by a gateway, which has nothing of this package yet.
+UNPACK = """
+import os, shutil, sys, tempfile
+packed = channel.receive()
+if sys.version_info < (3, 10):
+    channel.send({"python": "%d.%d" % sys.version_info[:2]})
+else:
+    folder = tempfile.mkdtemp(prefix="bayesloc-")
+    try:
+        path = os.path.join(folder, "sources.zip")
+        with open(path, "wb") as stream:
+            stream.write(packed)
+        sys.path.insert(0, path)
+        channel.send({"sources": path})
+        for _ in channel:
+            pass
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+"""
+
+
+@lru_cache(maxsize=1)
+def packed_sources() -> bytes:
+    """Pack this package's modules as a zip archive for ``sys.path``."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        root = Path(__file__).resolve().parents[2]
+        for module in sorted(root.rglob("*.py")):
+            name = module.relative_to(root.parent).as_posix()
+            archive.writestr(name, module.read_bytes())
+    return stream.getvalue()
 
 
 @dataclass(kw_only=True, eq=False)
-class GatewayPlace:
-    """The other side of a gateway, found to be usable.
+class GatewayTransport:
+    """A gateway whose other side was found to be usable.
 
     Attributes:
         name: The specification as the user gave it.
-        n_servers: That it bears at once.
+        n_servers: That may run there at once.
         gateway: execnet's.
         line: The channel that this package came by: it is taken away there when that is closed.
         sources: Where this package lies there.
-        remote: How servers are started there.
+        remote: The command of servers there.
         may_fork: Whether they may fork.
         end: Ends the gateway.
     """
@@ -52,13 +91,13 @@ class GatewayPlace:
     gateway: Gateway
     line: Channel
     sources: str
-    remote: Remote
+    remote: RemoteCommand
     may_fork: bool
     end: Callable[[], None]
     _is_open: bool = field(default=True)
 
     def path_of(self, file: str) -> str:
-        """Its path there."""
+        """The path of ``file`` there."""
         return self.remote.path_of(file)
 
     def here(self, text: str) -> str:
@@ -66,8 +105,8 @@ class GatewayPlace:
         return self.remote.workspaces.here(text)
 
     def start(self, tests: Sequence[str], once: Message | None) -> _GatewayServer:
-        """A server there."""
-        return _GatewayServer(self, self.remote.told(tests, once))
+        """Start a server there."""
+        return _GatewayServer(self, self.remote.opening(tests, once))
 
     def close(self) -> None:
         """End the gateway."""
@@ -77,14 +116,14 @@ class GatewayPlace:
 
 
 class _GatewayServer:
-    """Answers ``place.Server`` over a channel of its own."""
+    """Implements ``RerunServer`` over a channel of its own."""
 
-    def __init__(self, place: GatewayPlace, opening: Message) -> None:
-        self._name = place.name
+    def __init__(self, transport: GatewayTransport, opening: Message) -> None:
+        self._name = transport.name
         self._is_hung_up = False
         try:
-            self._channel: Channel = place.gateway.remote_exec(SERVE)
-            self._channel.send(place.sources)
+            self._channel: Channel = transport.gateway.remote_exec(SERVE)
+            self._channel.send(transport.sources)
         except OSError as error:
             raise _lost(self._name) from error
         self._ask({"open": opening}, 0.0)
@@ -92,9 +131,9 @@ class _GatewayServer:
     def ready(self, limit_s: float) -> Message:
         return self._ask({"ready": limit_s}, limit_s)
 
-    def exchange(self, request: Message | None, limit_s: float) -> Reply:
+    def exchange(self, request: Message | None, limit_s: float) -> ServerReply:
         reply = self._ask({"request": request, "limit_s": limit_s}, limit_s)
-        return Reply(**reply) if reply else Reply(messages=())
+        return ServerReply(**reply) if reply else ServerReply(messages=())
 
     def hang_up(self) -> None:
         self._is_hung_up = True
@@ -105,7 +144,7 @@ class _GatewayServer:
         self.hang_up()
 
     def _ask(self, asked: Message, limit_s: float) -> Message:
-        """What comes back; nothing if it was hung up on."""
+        """Send ``asked`` and return the answer, which is empty if the server was hung up on."""
         try:
             self._channel.send(json.dumps(asked))
             answer: Message = json.loads(self._channel.receive(timeout=limit_s + NET_S))
@@ -114,7 +153,7 @@ class _GatewayServer:
                 return {}
             raise _lost(self._name) from error
         if "error" in answer:
-            raise told(answer)
+            raise error_from(answer)
         return answer
 
 
@@ -125,11 +164,11 @@ def _lost(name: str) -> LostError:
     )
 
 
-class Opener:
+class GatewayOpener:
     """Opens gateways, all of one group.
 
     Args:
-        command: How a server is started on this machine.
+        command: Of a server on this machine.
         files: Of the project, relative to rootdir, that must be the same there.
     """
 
@@ -148,15 +187,15 @@ class Opener:
         workspaces: Workspaces | None = None,
         n_servers: int = 1,
         end: Callable[[], None] = lambda: None,
-    ) -> GatewayPlace:
-        """The place at the end of a gateway.
+    ) -> GatewayTransport:
+        """Open a gateway and return its transport.
 
         Args:
             spec: execnet's.
-            name: What a person knows it by; the specification if it is empty.
+            name: The name by which a person knows it; the specification if it is empty.
             workspaces: The project here and there; None: as the specification's ``chdir`` says.
-            n_servers: That it bears at once.
-            end: Ends what was started for it, after the gateway.
+            n_servers: That may run there at once.
+            end: Ends the processes that were started for it, after the gateway.
 
         Raises:
             ExecutionError: If it can't be opened, or what is there can't be used.
@@ -192,23 +231,23 @@ class Opener:
         workspaces: Workspaces | None,
         n_servers: int,
         end: Callable[[], None],
-    ) -> GatewayPlace:
-        line, unpacked = self._told(gateway, name, package.UNPACK, package.packed())
+    ) -> GatewayTransport:
+        line, unpacked = self._first_answer(gateway, name, UNPACK, packed_sources())
         if "python" in unpacked:
             least = ".".join(map(str, LEAST_PYTHON))
             raise _unfit(name, f"Python {unpacked['python']}; {least} or later is needed")
-        _, about = self._told(gateway, name, ABOUT)
+        _, about = self._first_answer(gateway, name, ABOUT)
         if not about["has_pytest"]:
             raise _unfit(name, f"no pytest in its Python {about['python']}")
         here = str(self._command.rootdir)
         if workspaces is None:
             has_folder = "chdir" in vars(gateway.spec)
             workspaces = Workspaces(here, about["folder"] if has_folder else here)
-        remote = Remote(self._command, workspaces)
+        remote = RemoteCommand(self._command, workspaces)
         asked = (workspaces.there(here), list(self._files))
-        _, found = self._told(gateway, name, DIGESTS, asked)
+        _, found = self._first_answer(gateway, name, DIGESTS, asked)
         remote.check_tree(name, found)
-        return GatewayPlace(
+        return GatewayTransport(
             name=name,
             n_servers=n_servers,
             gateway=gateway,
@@ -220,8 +259,8 @@ class Opener:
         )
 
     @staticmethod
-    def _told(gateway: Gateway, name: str, source: str, *sent: Any) -> tuple[Channel, Any]:  # noqa: ANN401 - as it comes
-        """What ``source`` sends first when it is carried out there."""
+    def _first_answer(gateway: Gateway, name: str, source: str, *sent: Any) -> tuple[Channel, Any]:  # noqa: ANN401 - as it comes
+        """Execute ``source`` there; return its channel and the first thing that it sends."""
         try:
             channel = gateway.remote_exec(source)
             for item in sent:
@@ -245,6 +284,6 @@ def _unfit(name: str, why: str) -> ExecutionError:
 
 
 def _words(error: BaseException) -> str:
-    said = str(error).partition(": <Gateway")[0]  # of execnet's own
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    text = str(error).partition(": <Gateway")[0]  # of execnet's own
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
     return f"{type(error).__name__}: {lines[-1]}" if lines else type(error).__name__

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_bayesloc.rerun.link import Called, Caller, Link, Pipes, answering
+from pytest_bayesloc.rerun.link import CallingSocket, Link, ListeningSocket, Pipes, open_link
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,12 +19,12 @@ BIG = bytes(range(256)) * 4096
 def pipes() -> tuple[Link, Link]:
     read, requests = os.pipe()
     replies, write = os.pipe()
-    return Pipes(replies, requests), answering({"read": read, "write": write})
+    return Pipes(replies, requests), open_link({"read": read, "write": write})
 
 
 def sockets() -> tuple[Link, Link]:
-    near = Caller(lambda: True)
-    return near, answering(near.told())
+    near = ListeningSocket(lambda: True)
+    return near, open_link(near.address())
 
 
 @pytest.fixture(params=[pipes, sockets])
@@ -74,11 +74,11 @@ def test_much_arrives_in_pieces() -> None:
 
 
 def test_who_does_not_know_the_word_is_not_heard() -> None:
-    near = Caller(lambda: True)
-    told = near.told()
+    near = ListeningSocket(lambda: True)
+    told = near.address()
     with socket.create_connection(("127.0.0.1", told["port"])) as stranger:
-        stranger.sendall(b"x" * len(told["word"]) + b"a lie")
-        far = Called(told["port"], told["word"])
+        stranger.sendall(b"x" * len(told["token"]) + b"a lie")
+        far = CallingSocket(told["port"], told["token"])
         far.send(b"the truth")
 
         assert near.receive(5) == b"the truth"
@@ -87,7 +87,7 @@ def test_who_does_not_know_the_word_is_not_heard() -> None:
 
 
 def test_server_that_dies_before_it_calls_is_not_waited_for() -> None:
-    near = Caller(lambda: False)
+    near = ListeningSocket(lambda: False)
 
     assert near.receive(60) == b""
     with pytest.raises(BrokenPipeError):

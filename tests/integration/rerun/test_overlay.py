@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_bayesloc.rerun.overlay import Overlay
+from pytest_bayesloc.rerun.swap import Overlay
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -3,43 +3,25 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_bayesloc.domain.errors import ExecutionError
-from pytest_bayesloc.inspection.batch import Alone
 from pytest_bayesloc.inspection.loop import Loop
 from pytest_bayesloc.inspection.selection import Limits, greedy
 from pytest_bayesloc.inspection.strategies.assertions import Assertions
 from tests.fakes.clock import Clock
-from tests.fakes.runner import FakeRunner, as_port
+from tests.fakes.runner import FakePool, FakeRunner
 from tests.unit.inspection.test_loop import LIMITS, case, outcomes, propose, violates
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun
-    from pytest_bayesloc.domain.ports import Crew, Runner
     from pytest_bayesloc.ranking.case import Case
 
 WAIT_S = 10.0
-
-
-@dataclass
-class FakeCrew:
-    """Two runners, ready at once."""
-
-    first: Runner
-    other: Runner
-
-    def muster(self, work_s: float) -> Sequence[Runner]:
-        del work_s
-        return (self.first, self.other)
-
-    def close(self) -> None:
-        return
 
 
 class Waiting(FakeRunner):
@@ -73,23 +55,23 @@ class Telling(FakeRunner):
         return done
 
 
-def run(crew: Crew, limits: Limits = LIMITS, started: Case | None = None) -> Case:
+def run(pool: FakePool, limits: Limits = LIMITS, started: Case | None = None) -> Case:
     started = started or case()
-    Loop(crew, [Assertions(propose)], limits, greedy, Clock(), lambda *_: None).run(started)
+    Loop(pool, [Assertions(propose)], limits, greedy, Clock(), lambda *_: None).run(started)
     return started
 
 
-def two(like: FakeRunner) -> tuple[FakeCrew, FakeRunner, FakeRunner]:
-    """A crew whose first runner is the slower one."""
+def two(like: FakeRunner) -> tuple[FakePool, FakeRunner, FakeRunner]:
+    """A pool whose first runner is the slower one."""
     event = threading.Event()
     slow, quick = Waiting(like, event), Telling(like, event)
-    return FakeCrew(as_port(slow), as_port(quick)), slow, quick
+    return FakePool(slow, quick), slow, quick
 
 
 def test_answer_of_two_runners_is_that_of_one_whatever_ends_first() -> None:
-    crew, slow, quick = two(violates("c"))
-    alone = run(Alone(as_port(violates("c"))))
-    together = run(crew)
+    pool, slow, quick = two(violates("c"))
+    alone = run(FakePool(violates("c")))
+    together = run(pool)
 
     assert outcomes(together) != outcomes(alone)  # b ended before a
     assert set(outcomes(together)) == set(outcomes(alone))
@@ -98,14 +80,14 @@ def test_answer_of_two_runners_is_that_of_one_whatever_ends_first() -> None:
 
 
 def test_no_more_is_started_than_may_be_made() -> None:
-    crew = FakeCrew(as_port(violates()), as_port(violates()))
-    done = run(crew, Limits(threshold=0.99, budget_s=60.0, n_inspections=2))
+    pool = FakePool(violates(), violates())
+    done = run(pool, Limits(threshold=0.99, budget_s=60.0, n_inspections=2))
 
     assert len(done.inspections) == 2
     assert done.stop == "2 inspections made"
 
 
-def test_what_is_under_way_is_called_off_when_the_belief_is_decided() -> None:
+def test_what_is_under_way_is_cancelled_when_the_belief_is_decided() -> None:
     released = threading.Event()
 
     class Stuck(FakeRunner):
@@ -116,12 +98,12 @@ def test_what_is_under_way_is_called_off_when_the_belief_is_decided() -> None:
                 assert released.wait(WAIT_S)
             return super().rerun(patch, tests, limit_s=limit_s)
 
-        def call_off(self) -> None:
+        def cancel(self) -> None:
             released.set()
 
     stuck = Stuck(answer=violates().answer)
-    crew = FakeCrew(as_port(stuck), as_port(violates("b")))
-    done = run(crew, Limits(threshold=0.8, budget_s=60), case(model="independent"))
+    pool = FakePool(stuck, violates("b"))
+    done = run(pool, Limits(threshold=0.8, budget_s=60), case(model="independent"))
 
     assert [name for name, _ in outcomes(done)] == ["b"]
     assert done.stop.startswith("threshold 0.8 reached")
@@ -130,7 +112,7 @@ def test_what_is_under_way_is_called_off_when_the_belief_is_decided() -> None:
 def test_loss_of_all_places_reaches_the_stage() -> None:
     dying = FakeRunner(dies_at=1)
     first = violates()
-    crew = FakeCrew(as_port(first), as_port(dying))
+    pool = FakePool(first, dying)
 
     with pytest.raises(ExecutionError):
-        run(crew)
+        run(pool)

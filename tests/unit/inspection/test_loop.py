@@ -12,7 +12,6 @@ from pytest_bayesloc.domain.inspection import Check, InspectionPatch, Verdict
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.recording import Call, Recording
 from pytest_bayesloc.domain.spectrum import Spectrum
-from pytest_bayesloc.inspection.batch import Alone
 from pytest_bayesloc.inspection.loop import Loop
 from pytest_bayesloc.inspection.selection import Limits, greedy
 from pytest_bayesloc.inspection.strategies.assertions import Assertions
@@ -20,7 +19,7 @@ from pytest_bayesloc.ranking.belief import MODELS
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.neighbours import Neighbourhood
 from tests.fakes.clock import Clock
-from tests.fakes.runner import FAILED, PASSED, FakeRunner, as_port
+from tests.fakes.runner import FAILED, PASSED, FakePool, FakeRunner
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -70,7 +69,7 @@ def run(
     proposals: object = propose,
 ) -> Case:
     loop = Loop(
-        Alone(as_port(runner)),
+        FakePool(runner),
         [Assertions(proposals)],  # type: ignore[arg-type]
         limits,
         greedy,
@@ -258,7 +257,7 @@ def test_a_case_gets_its_share_of_the_budget() -> None:
     work, limits = case(), replace(LIMITS, budget_s=30.0)
 
     kinds = [Assertions(propose)]
-    loop = Loop(Alone(as_port(runner)), kinds, limits, greedy, Clock(step=1.0), lambda *_: None)
+    loop = Loop(FakePool(runner), kinds, limits, greedy, Clock(step=1.0), lambda *_: None)
     loop.run(work, share=0.2)
 
     assert work.stop == "its share of the budget of 30 s spent"

@@ -7,13 +7,12 @@ import pytest
 
 from pytest_bayesloc.domain.errors import ExecutionError
 from pytest_bayesloc.rerun.command import Command
-from pytest_bayesloc.rerun.remote import Remote
-from pytest_bayesloc.rerun.workspaces import Workspaces
+from pytest_bayesloc.rerun.transports.remote import RemoteCommand, Workspaces
 
 HERE = Path("/home/me/shop")
 
 
-def remote(**options: object) -> Remote:
+def remote(**options: object) -> RemoteCommand:
     command = Command(
         flags=("-X", "dev"),
         path=("", "/home/me/shop/src", sysconfig.get_path("purelib"), "/opt/python.zip"),
@@ -23,11 +22,11 @@ def remote(**options: object) -> Remote:
         environment={"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "TOKEN": "secret"},
         options=options,
     )
-    return Remote(command, Workspaces(str(HERE), "/app"))
+    return RemoteCommand(command, Workspaces(str(HERE), "/app"))
 
 
 def test_paths_of_the_project_are_those_there_and_the_interpreters_own_stay_behind() -> None:
-    told = remote(ini="/home/me/shop/a.ini", many=["/home/me/shop", 1], n=3).told(
+    told = remote(ini="/home/me/shop/a.ini", many=["/home/me/shop", 1], n=3).opening(
         ["tests/test_a.py::test_a"], None
     )
 
@@ -39,7 +38,7 @@ def test_paths_of_the_project_are_those_there_and_the_interpreters_own_stay_behi
 
 
 def test_environment_of_the_run_stays_here() -> None:
-    assert remote().told([], None)["environment"] == {
+    assert remote().opening([], None)["environment"] == {
         "PYTHONHASHSEED": "0",
         "PYTHONDONTWRITEBYTECODE": "1",
     }

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_bayesloc.rerun.wire import LineBuffer, Message, encode
+from pytest_bayesloc.rerun.link import LineBuffer, Message, encode
 
 MESSAGES: list[Message] = [
     {"start": "test_a.py::test[é\n\u2028]"},

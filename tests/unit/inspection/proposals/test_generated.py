@@ -13,8 +13,8 @@ from pytest_bayesloc.domain.errors import PatchError
 from pytest_bayesloc.domain.guiding import ProposedCode
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.inspection.proposals.generated import KIND, propose
-from pytest_bayesloc.rerun.compiled import compile_patched
-from pytest_bayesloc.rerun.probe import NAME, Probe
+from pytest_bayesloc.rerun.child import NAME, Probe
+from pytest_bayesloc.rerun.swap import compile_patched
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""A place whose servers answer at once, until it is lost."""
+"""A transport whose servers answer at once, until it is lost."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import LostError
-from pytest_bayesloc.rerun.process import Reply
+from pytest_bayesloc.rerun.transport import ServerReply
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_bayesloc.rerun.transport import Place, Server
-    from pytest_bayesloc.rerun.wire import Message
+    from pytest_bayesloc.rerun.link import Message
+    from pytest_bayesloc.rerun.transport import RerunServer, Transport
 
 
 @dataclass(eq=False)
-class FakePlace:
+class FakeTransport:
     """Notes what it is asked for.
 
     Attributes:
@@ -54,23 +54,23 @@ class FakePlace:
 class FakeServer:
     """All its tests pass."""
 
-    place: FakePlace
+    transport: FakeTransport
     is_ended: bool = False
 
     def ready(self, limit_s: float) -> Message:
         del limit_s
-        return {} if self.place.is_silent else {"ready": [], "n_threads": 1}
+        return {} if self.transport.is_silent else {"ready": [], "n_threads": 1}
 
-    def exchange(self, request: Message | None, limit_s: float) -> Reply:
+    def exchange(self, request: Message | None, limit_s: float) -> ServerReply:
         del limit_s
         assert request is not None
-        self.place.asked.append(tuple(request["tests"]))
-        if self.place.lost_at and len(self.place.asked) >= self.place.lost_at:
-            raise LostError(f"{self.place.name} does not answer.", slug="lost-executor")
+        self.transport.asked.append(tuple(request["tests"]))
+        if self.transport.lost_at and len(self.transport.asked) >= self.transport.lost_at:
+            raise LostError(f"{self.transport.name} does not answer.", slug="lost-executor")
         passed = {"verdict": "pass", "error": "", "output": "", "covered": True, "violations": []}
         ended = [{"end": test, **passed} for test in request["tests"]]
         done = {"done": "ok", "seconds": 0.0, "cpu_s": 0.0}
-        return Reply(messages=[*ended, done], is_done=True)
+        return ServerReply(messages=[*ended, done], is_done=True)
 
     def hang_up(self) -> None:
         return
@@ -78,9 +78,9 @@ class FakeServer:
     def end(self) -> None:
         if not self.is_ended:
             self.is_ended = True
-            self.place.n_open -= 1
+            self.transport.n_open -= 1
 
 
-def as_ports(place: FakePlace) -> tuple[Place, Server]:
+def as_ports(transport: FakeTransport) -> tuple[Transport, RerunServer]:
     """Both as what they stand for: the type checker holds them to the ports."""
-    return place, FakeServer(place)
+    return transport, FakeServer(transport)

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from pytest_bayesloc.rerun.compiled import compile_patched
-from pytest_bayesloc.rerun.swap import FunctionIndex
+from pytest_bayesloc.rerun.swap import FunctionIndex, compile_patched
 
 Key = tuple[int, str]
 NUMBERS = count()

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import builtins
 
-from pytest_bayesloc.rerun.probe import NAME, Probe
+from pytest_bayesloc.rerun.child import NAME, Probe
 
 
 def test_first_heartbeat_of_a_test_is_told_at_once_and_no_other() -> None:

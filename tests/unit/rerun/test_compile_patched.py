@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pytest_bayesloc.domain.source import SourceMap
-from pytest_bayesloc.rerun.compiled import codes_in, compile_patched, excerpt, key_of, line_map
+from pytest_bayesloc.rerun.swap import codes_in, compile_patched, excerpt, key_of, line_map
 
 TEXT = """\
 import functools

@@ -1,0 +1,264 @@
+"""Servers on another machine: what is sent there, and the half that runs there.
+
+The whole package is sent there, so this half needs Python and pytest alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import os
+import platform
+import queue
+import re
+import sys
+import sysconfig
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_bayesloc.domain.errors import BayeslocError, ExecutionError
+from pytest_bayesloc.rerun.command import BOOT_BEFORE, NOT_INHERITED
+from pytest_bayesloc.rerun.link import SERVER_VARIABLE
+from pytest_bayesloc.rerun.process import may_fork
+from pytest_bayesloc.rerun.transports.local import Opening, ServerProcess
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_bayesloc.rerun.command import Command
+    from pytest_bayesloc.rerun.link import Message
+    from pytest_bayesloc.rerun.transport import ServerReply
+
+LEAST_PYTHON = (3, 10)
+_BEFORE = r"(?<![\w./\\-])"
+_BEHIND = r"""(?=[/\\:;,'"()<>\[\]{}\s]|$)"""
+#: The plugin as a module: whether it is installed there, and in which version, does not matter.
+OURS = ("-p", "no:bayesloc", "-p", "pytest_bayesloc.plugin")
+KEPT = ("PYTHONHASHSEED", "PYTHONDONTWRITEBYTECODE")
+N_NAMED = 5
+
+
+class Workspaces:
+    """Maps paths between this machine and another one, also inside of texts.
+
+    Args:
+        here: The folder on this machine, absolute.
+        there: The same folder there, absolute.
+    """
+
+    def __init__(self, here: str, there: str) -> None:
+        self.here_folder = here.rstrip("/") or "/"
+        self.there_folder = there.rstrip("/") or "/"
+
+    @cached_property
+    def _to_there(self) -> re.Pattern[str]:
+        return re.compile(f"{_BEFORE}{re.escape(self.here_folder)}{_BEHIND}")
+
+    @cached_property
+    def _to_here(self) -> re.Pattern[str]:
+        return re.compile(f"{_BEFORE}{re.escape(self.there_folder)}{_BEHIND}")
+
+    @property
+    def are_one(self) -> bool:
+        """Whether both names are the same."""
+        return self.here_folder == self.there_folder
+
+    def there(self, text: str) -> str:
+        """``text`` with the paths of the other side."""
+        if self.are_one:
+            return text
+        return self._to_there.sub(lambda _: self.there_folder, text)
+
+    def here(self, text: str) -> str:
+        """``text`` with the paths of this side."""
+        if self.are_one:
+            return text
+        return self._to_here.sub(lambda _: self.here_folder, text)
+
+    def holds(self, path: str) -> bool:
+        """Whether an absolute path of this side is in the folder."""
+        return path == self.here_folder or path.startswith(f"{self.here_folder}/")
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteCommand:
+    """The command of a server elsewhere, where the project lies in another folder.
+
+    Attributes:
+        command: As it is on this machine.
+        workspaces: Both folders.
+    """
+
+    command: Command
+    workspaces: Workspaces
+
+    def path_of(self, file: str) -> str:
+        """The path there of a project file that is given relative to rootdir."""
+        return self.workspaces.there(str(Path(self.command.rootdir, file)))
+
+    def opening(self, tests: Sequence[str], once: Message | None) -> Message:
+        """The message for ``opening_from``; the interpreter's own folders are those there."""
+        command, there = self.command, self.workspaces.there
+        options = {name: _mapped(value, there) for name, value in command.options.items()}
+        arguments = (*OURS, *command.arguments, *command.files_of(tests))
+        return {
+            "flags": list(command.flags),
+            "path": [there(entry) for entry in command.path if _is_projects(entry)],
+            "arguments": [there(argument) for argument in arguments],
+            "cwd": there(str(command.cwd)),
+            "environment": {name: command.environment[name] for name in KEPT},
+            "not_inherited": list(NOT_INHERITED),
+            "spec": {"tests": list(tests), "options": options, "once": once},
+        }
+
+    def check_tree(self, name: str, found: Mapping[str, str]) -> None:
+        """Compare the project there with the one here.
+
+        Args:
+            name: Of the transport.
+            found: Per file, relative to rootdir, its digest there.
+
+        Raises:
+            ExecutionError: If they differ; the text names files.
+        """
+        rootdir = self.command.rootdir
+        differ = [file for file, digest in found.items() if digest != digest_of(rootdir / file)]
+        if not differ:
+            return
+        missing = sum(not found[file] for file in differ)
+        named = ", ".join(sorted(differ)[:N_NAMED])
+        more = f" and {len(differ) - N_NAMED} more" if len(differ) > N_NAMED else ""
+        folder = self.workspaces.there(str(rootdir))
+        raise ExecutionError(
+            f"The files in {folder} of {name} are not those here: {named}{more} "
+            f"({len(differ)} of {len(found)} differ, {missing} of them are missing there). No "
+            "tests are run again there: bring that folder to the state of this one, for example by "
+            "rsync.",
+            slug="other-tree",
+        )
+
+
+def error_from(answer: Message) -> ExecutionError:
+    """Rebuild the error of ``error_message``."""
+    slug = answer["slug"]
+    return ExecutionError(answer["error"].removesuffix(f" ({slug})"), slug=slug)
+
+
+def _is_projects(entry: str) -> bool:
+    """Whether an entry of ``sys.path`` is not the interpreter's own."""
+    own = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+    is_own = any(entry == folder or entry.startswith(f"{folder}/") for folder in own)
+    return bool(entry) and not is_own and not entry.endswith((".zip", "-packages"))
+
+
+def _mapped(value: Any, there: Any) -> Any:  # noqa: ANN401 - an option's
+    if isinstance(value, str):
+        return there(value)
+    if isinstance(value, list):
+        return [_mapped(item, there) for item in value]
+    return value
+
+
+# -- there
+
+
+def about() -> Message:
+    """Describe this machine, before a server is started on it."""
+    return {
+        "folder": os.getcwd(),  # noqa: PTH109 - a text is sent
+        "python": platform.python_version(),
+        "has_pytest": importlib.util.find_spec("pytest") is not None,
+        "may_fork": may_fork(),
+    }
+
+
+def digests(folder: str, files: Sequence[str]) -> dict[str, str]:
+    """SHA-256 of files, given relative to ``folder``; empty where there is none."""
+    return {file: digest_of(Path(folder, file)) for file in files}
+
+
+def digest_of(path: Path) -> str:
+    """SHA-256 of a file; empty if it can't be read."""
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return ""
+
+
+def opening_from(message: Message, sources: str) -> Opening:
+    """Return the command of a server here.
+
+    Args:
+        message: Of ``RemoteCommand``: ``flags``, ``path``, ``arguments``, ``cwd``, ``environment``,
+            ``not_inherited`` and ``spec``.
+        sources: Where this package lies here; empty if it is installed.
+    """
+    environment: Mapping[str, str] = {**os.environ, **message["environment"]}
+    left_out = {*message["not_inherited"], SERVER_VARIABLE}
+    path = [*([sources] if sources else []), *message["path"]]
+    boot = (*message["flags"], "-c", BOOT_BEFORE, json.dumps(path))
+    return Opening(
+        argv=(sys.executable, *boot, *message["arguments"]),
+        cwd=message["cwd"],
+        environment={k: v for k, v in environment.items() if k not in left_out},
+        spec=message["spec"],
+    )
+
+
+def reply_message(reply: ServerReply) -> Message:
+    """A reply as a message."""
+    return {
+        "messages": list(reply.messages),
+        "is_done": reply.is_done,
+        "timed_out": reply.timed_out,
+        "seconds": reply.seconds,
+    }
+
+
+def error_message(error: BayeslocError) -> Message:
+    """An error as a message; ``error_from`` rebuilds it."""
+    return {"error": str(error), "slug": error.slug}
+
+
+def serve(channel: Any, sources: str) -> None:  # noqa: ANN401 - execnet's, which is not needed here
+    """Start a server and forward requests to it until the channel is closed.
+
+    Args:
+        channel: Brings the server's opening, then one request after the other, each as JSON.
+        sources: Where this package lies here.
+    """
+    asked: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+    servers: list[ServerProcess] = []
+
+    def take(text: str | None) -> None:
+        asked.put(text)
+        if text is None:
+            for server in servers:
+                server.hang_up()
+
+    channel.setcallback(take, endmarker=None)
+    try:
+        while (text := asked.get()) is not None:
+            channel.send(json.dumps(_answer(json.loads(text), servers, sources)))
+    except (OSError, EOFError):  # nobody listens any more
+        return
+    finally:
+        for server in servers:
+            server.end()
+
+
+def _answer(asked: Message, servers: list[ServerProcess], sources: str) -> Message:
+    try:
+        if "open" in asked:
+            servers.append(ServerProcess(opening_from(asked["open"], sources)))
+            return {}
+        if "ready" in asked:
+            return servers[0].ready(asked["ready"])
+        return reply_message(servers[0].exchange(asked["request"], asked["limit_s"]))
+    except BayeslocError as error:
+        return error_message(error)
+    except OSError as error:
+        return {"error": f"A server could not be started ({error})", "slug": "no-server"}
