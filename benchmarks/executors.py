@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.inspection import InspectionPatch, Verdict
 from pytest_bayesloc.domain.source import SourceMap
-from pytest_bayesloc.fixes.edits import mutants
+from pytest_bayesloc.fixes.mutations import mutants
 from pytest_bayesloc.rerun.command import NEUTRAL, PLUGIN, Command
 from pytest_bayesloc.rerun.pool import Pool
 from pytest_bayesloc.rerun.transports.cluster import open_cluster
@@ -149,7 +149,7 @@ def _patches(project: Path) -> list[InspectionPatch]:
     unit = next(unit for unit in source.units if unit.location.qualname == NAME)
     where = unit.location
     lines = dict.fromkeys(range(where.start_line, where.end_line + 1), 1.0)
-    patches = list(mutants.propose(source, unit, lines))
+    patches = list(mutants(source, unit, lines))
     assert patches
     return patches
 

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from pytest_bayesloc.domain.edits import Edit, Text
 from pytest_bayesloc.domain.source import FunctionNode
+from pytest_bayesloc.fixes.edits import Text, TextEdit
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
 from pytest_bayesloc.fixes.syntax import class_at, nodes_at, parameters, tree_of, visible
 
@@ -19,7 +19,6 @@ Part = ast.expr | ast.keyword | ast.arg
 
 MAX_PROPOSALS = 8
 MAX_MODULES = 3
-MAX_SHOWN = 40  # characters
 _OWNERS = (["self"], ["cls"], ["mcs"], ["mcls"], ["metacls"], ["_"])
 
 
@@ -35,12 +34,6 @@ def kept(task: Task, proposals: Iterable[Proposal]) -> Iterator[Proposal]:
             yield proposal
             if len(seen) > MAX_PROPOSALS:
                 return
-
-
-def brief(text: str) -> str:
-    """The first line of ``text``, cut where it is too long for a message."""
-    line = text.partition("\n")[0]
-    return line if len(line) <= MAX_SHOWN else f"{line[: MAX_SHOWN - 3]}..."
 
 
 def is_placed(text: Text, node: ast.expr) -> bool:
@@ -181,12 +174,12 @@ def in_scope(tree: ast.Module, call: ast.Call) -> list[str]:
     return [*names, *dict.fromkeys(said)]
 
 
-def without(text: Text, call: ast.Call, index: int, words: str) -> Edit:
+def without(text: Text, call: ast.Call, index: int, words: str) -> TextEdit:
     """The call without one of its arguments, and without the comma that goes with it."""
     layout = _layout(text, call)
     if len(layout.spans) == 1 or layout.is_shared:
         start, end = layout.opening + 1, layout.closing
-        return Edit(start=start, end=end, text="", line=call.lineno, words=words)
+        return text.cut(start, end, "", words)
     start, end = layout.spans[index]
     behind = max(end, layout.commas[index] + 1)
     rest = text.between(behind, layout.closing)
@@ -198,10 +191,10 @@ def without(text: Text, call: ast.Call, index: int, words: str) -> Edit:
         end = layout.spans[1][0]
     elif "#" not in text.between(layout.spans[index - 1][1], start):
         start = layout.spans[index - 1][1]
-    return Edit(start=start, end=end, text="", line=call.lineno, words=words)
+    return text.cut(start, end, "", words)
 
 
-def adding(text: Text, call: ast.Call, written: str, words: str) -> Edit:
+def adding(text: Text, call: ast.Call, written: str, words: str) -> TextEdit:
     """The call with one argument more: behind the others, but before keywords if it is none."""
     layout = _layout(text, call)
     is_keyword = re.match(r"\w+=", written) is not None
@@ -210,20 +203,20 @@ def adding(text: Text, call: ast.Call, written: str, words: str) -> Edit:
         generator = text.between(layout.opening, layout.closing + 1)
         start, end = layout.opening, layout.closing + 1
         said = f"({generator}, {written})"
-        return Edit(start=start, end=end, text=said, line=call.lineno, words=words)
+        return text.cut(start, end, said, words)
     if call.keywords and not is_keyword:
         at, said = layout.spans[len(call.args)][0], f"{written}, "
     elif layout.spans:
-        return _behind(text, layout, written, call.lineno, words)
-    return Edit(start=at, end=at, text=said, line=call.lineno, words=words)
+        return _behind(text, layout, written, words)
+    return text.insert(at, said, words)
 
 
-def with_parameter(text: Text, function: FunctionNode, written: str, words: str) -> Edit:
+def with_parameter(text: Text, function: FunctionNode, written: str, words: str) -> TextEdit:
     """The function with one parameter more, the last."""
-    return _behind(text, _head(text, function), written, function.lineno, words)
+    return _behind(text, _head(text, function), written, words)
 
 
-def with_owner(text: Text, function: FunctionNode, name: str, words: str) -> Edit:
+def with_owner(text: Text, function: FunctionNode, name: str, words: str) -> TextEdit:
     """The method with one parameter more, the first."""
     layout = _head(text, function)
     at = layout.opening + 1
@@ -231,14 +224,14 @@ def with_owner(text: Text, function: FunctionNode, name: str, words: str) -> Edi
     said = f"{name}, " if _blank(text.between(at, layout.closing).encode()).strip() else name
     if "\n" in lead and said != name:
         said = f"\n{_indent(lead)}{name},"
-    return Edit(start=at, end=at, text=said, line=function.lineno, words=words)
+    return text.insert(at, said, words)
 
 
-def _behind(text: Text, layout: _Layout, written: str, line: int, words: str) -> Edit:
+def _behind(text: Text, layout: _Layout, written: str, words: str) -> TextEdit:
     """One thing more behind the last: on a line of its own if that has one."""
     if not layout.spans:
         at = layout.opening + 1
-        return Edit(start=at, end=at, text=written, line=line, words=words)
+        return text.insert(at, written, words)
     start, end = layout.spans[-1]
     comma = layout.commas[-1]
     lead = text.between(layout.opening, start)
@@ -249,18 +242,18 @@ def _behind(text: Text, layout: _Layout, written: str, line: int, words: str) ->
         note = rest.partition("\n")[0]
         said = f",{note}\n{_indent(lead)}{written}{',' if comma >= 0 else ''}"
         stop = behind + len(note.encode())
-        return Edit(start=behind - (comma >= 0), end=stop, text=said, line=line, words=words)
-    return Edit(start=end, end=end, text=f", {written}", line=line, words=words)
+        return text.cut(behind - (comma >= 0), stop, said, words)
+    return text.insert(end, f", {written}", words)
 
 
 def _layout(text: Text, call: ast.Call) -> _Layout:
     parts = arguments(call)
     opening, closing = text.end(call.func), text.end(call) - 1
-    first = _start(text, parts[0]) if parts else closing + 1
+    first = text.start(parts[0]) if parts else closing + 1
     opening += _blank(text.between(opening, first).encode()).find(b"(")
     if opening < text.end(call.func):
         return _Layout(first, closing, [(first, closing + 1)], [-1], is_shared=True)
-    return _spread(text, opening, closing, [(_start(text, p), _end(text, p)) for p in parts])
+    return _spread(text, opening, closing, [(text.start(p), text.end(p)) for p in parts])
 
 
 def _head(text: Text, function: FunctionNode) -> _Layout:
@@ -270,9 +263,9 @@ def _head(text: Text, function: FunctionNode) -> _Layout:
     parts: list[Part] = [*named, *(a for a in (given.vararg, given.kwarg) if a is not None)]
     parts += [d for d in (*given.defaults, *given.kw_defaults) if d is not None]
     types: list[ast.expr] = getattr(function, "type_params", [])
-    begin = max([text.start(function), *(_end(text, kind) for kind in types)])
-    first = min((_start(text, part) for part in parts), default=-1)
-    last = max((_end(text, part) for part in parts), default=begin)
+    begin = max([text.start(function), *(text.end(kind) for kind in types)])
+    first = min((text.start(part) for part in parts), default=-1)
+    last = max((text.end(part) for part in parts), default=begin)
     head = _blank(text.between(last, text.start(function.body[0])).encode())
     closing = last + re.split(rb"->|:", head, maxsplit=1)[0].rindex(b")")
     bound = first if parts else closing
@@ -306,14 +299,6 @@ def _blank(data: bytes) -> bytes:
 def _indent(lead: str) -> str:
     line = lead.rpartition("\n")[2]
     return line[: len(line) - len(line.lstrip())]
-
-
-def _start(text: Text, part: Part) -> int:
-    return text.start(part)  # type: ignore[arg-type]  # these have a place as well
-
-
-def _end(text: Text, part: Part) -> int:
-    return text.end(part)  # type: ignore[arg-type]  # likewise
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from pytest_bayesloc.domain.edits import Edit, Text
 from pytest_bayesloc.domain.location import MODULE, Location
 from pytest_bayesloc.domain.source import FunctionNode, first_line, lines_of
+from pytest_bayesloc.fixes.edits import Text, TextEdit
 from pytest_bayesloc.fixes.syntax import bound_in, parameters, tree_of
 
 _PLACEHOLDER = "_ = 0\n"
@@ -55,22 +55,6 @@ _BY_MODULE = {
 }
 #: The module of the standard library that a well-known name is imported from.
 WELL_KNOWN = {name: module for module, names in _BY_MODULE.items() for name in names.split()}
-
-
-class Places(Text):
-    """A file's text with the bytes at which its lines start."""
-
-    def at(self, line: int, column: int = 0) -> int:
-        """Where the byte ``column`` of ``line`` is; just behind the last line is a line too."""
-        return self._starts[min(line - 1, len(self._starts) - 1)] + column
-
-    def insert(self, at: int, text: str, words: str = "") -> Edit:
-        """``text`` before the byte ``at``."""
-        return self.cut(at, at, text, words)
-
-    def cut(self, start: int, end: int, text: str = "", words: str = "") -> Edit:
-        """``text`` instead of the bytes from ``start`` to before ``end``."""
-        return Edit(start=start, end=end, text=text, line=1, words=words)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,7 +219,7 @@ def _of_lambda(node: ast.Lambda) -> list[str]:
     return parameters(as_function)
 
 
-def renamed(tree: ast.Module, places: Places, old: str, new: str) -> list[Edit]:
+def renamed(tree: ast.Module, places: Text, old: str, new: str) -> list[TextEdit]:
     """``new`` where the module's ``old`` is used; in f-strings and annotations as text."""
     texts = [n for n in ast.walk(tree) if isinstance(n, ast.JoinedStr)]
     inner = {id(part) for text in texts for part in ast.walk(text) if part is not text}

@@ -14,8 +14,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
-from pytest_bayesloc.domain.edits import Text
 from pytest_bayesloc.domain.source import ScopeNode
+from pytest_bayesloc.fixes.edits import Text
 from pytest_bayesloc.fixes.project import Proposal, Task
 from pytest_bayesloc.fixes.syntax import BUILT_IN, function_at, tree_of
 

@@ -107,6 +107,12 @@ def similar(name: str, known: Iterable[str]) -> list[str]:
     return list(dict.fromkeys((*same, *close, *more)))[:N_SIMILAR]
 
 
+def brief(text: str, width: int = 40) -> str:
+    """The first line of ``text``, shortened to ``width`` characters for a message."""
+    line = text.partition("\n")[0].strip()
+    return line if len(line) <= width else f"{line[: width - 3]}..."
+
+
 def indent_of(line: str) -> str:
     """The blanks that a line starts with."""
     return line[: len(line) - len(line.lstrip(" \t\f"))]

@@ -15,8 +15,8 @@ from pytest_bayesloc.domain.fixing import Fix, Level
 from pytest_bayesloc.fixes.bounds import out_of_bounds
 from pytest_bayesloc.fixes.candidate import CHANGE, Candidate, patch_of
 from pytest_bayesloc.fixes.checking import Checker
-from pytest_bayesloc.fixes.edits import mutants, repairs
 from pytest_bayesloc.fixes.library import Library
+from pytest_bayesloc.fixes.mutations import mutants, repairs
 from pytest_bayesloc.fixes.project import Project
 from pytest_bayesloc.fixes.reach import Reach
 from pytest_bayesloc.fixes.search import Search
@@ -214,13 +214,13 @@ class Fixing:
                 continue
             source, unit = found
             heat = case.near.suspiciousness(target)
-            patches = list(mutants.propose(source, unit, heat))
+            patches = list(mutants(source, unit, heat))
             patches.sort(key=lambda patch: -tried.get((target, patch.words), -1))
             made = [(p.words.partition(",")[0], p.line, p.words, p.patched) for p in patches]
             # Both go from the hottest line to the coolest: neither waits for the other's end.
             repairing = (
-                (template.name, edit.line, f"line {edit.line}: {edit.words}", text)
-                for template, edit, text in repairs(source, unit, heat)
+                (name, edit.line, f"line {edit.line}: {edit.words}", text)
+                for name, edit, text in repairs(source, unit, heat)
             )
             for made_by, line, words, text in islice(_in_turn(made, repairing), N_EDITS):
                 yield Candidate(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.clock import monotonic
 from pytest_bayesloc.domain.errors import BayeslocError
-from pytest_bayesloc.fixes.edits import mutants
+from pytest_bayesloc.fixes.mutations import mutants
 from pytest_bayesloc.inspection.loop import Loop
 from pytest_bayesloc.inspection.proposals import assertions
 from pytest_bayesloc.inspection.selection import Informative, Limits, greedy
@@ -146,7 +146,7 @@ class Inspecting:
     ) -> Iterator[InspectionPatch]:
         found = self.sources.unit(target)
         if found is not None and not reaches_out(*found, self.settings.never_edited):
-            yield from mutants.propose(*found, suspiciousness)
+            yield from mutants(*found, suspiciousness)
 
     def _propose(
         self, target: Location, invariants: Sequence[Invariant]

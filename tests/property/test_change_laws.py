@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.source import SourceMap, lines_of, parse
-from pytest_bayesloc.fixes.edits.mutants import propose
+from pytest_bayesloc.fixes.mutations import mutants
 from pytest_bayesloc.history.changes import FileChange
 from pytest_bayesloc.inspection.strategies.counterfactual import minimal
 
@@ -111,7 +111,7 @@ def test_mutant_of_any_function_parses_and_keeps_the_line_of_its_header(module: 
     n_made = 0
     for unit in [unit for unit in source.units if unit.is_function][:60]:
         first, end = unit.first_line - 1, unit.location.end_line
-        for patch in propose(source, unit, everywhere):
+        for patch in mutants(source, unit, everywhere):
             after = lines_of(patch.patched)
             own = after[first : end + len(after) - len(before)]
             assert (after[:first], after[first]) == (before[:first], before[first])

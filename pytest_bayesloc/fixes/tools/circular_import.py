@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from pytest_bayesloc.domain.edits import Edit
 from pytest_bayesloc.domain.source import FunctionNode, first_line, lines_of
-from pytest_bayesloc.fixes.imports import Places, Use, module_of, uses_of, with_import
+from pytest_bayesloc.fixes.edits import Text, TextEdit
+from pytest_bayesloc.fixes.imports import Use, module_of, uses_of, with_import
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
 from pytest_bayesloc.fixes.syntax import bound_in, indent_of, tree_of
 
@@ -33,8 +33,8 @@ class _Move:
     uses: dict[ast.alias, list[Use]]
 
     @property
-    def places(self) -> Places:
-        return Places(self.code)
+    def places(self) -> Text:
+        return Text(self.code)
 
     @property
     def is_noted(self) -> bool:
@@ -171,7 +171,7 @@ def _block(tree: ast.Module) -> ast.If | None:
     return next((s for s in found if ast.unparse(s.test) in tests), None)
 
 
-def _for_checker(move: _Move, said: str) -> Edit:
+def _for_checker(move: _Move, said: str) -> TextEdit:
     """The import in the block for the type checker, or in a new one below the first imports."""
     block = _block(move.tree)
     if block is not None:
@@ -188,7 +188,7 @@ def _for_checker(move: _Move, said: str) -> Edit:
     return move.places.insert(move.places.at(line + 1), new)
 
 
-def _local(move: _Move) -> Iterator[Edit]:
+def _local(move: _Move) -> Iterator[TextEdit]:
     """An import in each function, but for those inside one that has it."""
     needs: dict[ast.FunctionDef | ast.AsyncFunctionDef, list[ast.alias]] = {}
     for alias, uses in move.uses.items():
@@ -201,7 +201,7 @@ def _local(move: _Move) -> Iterator[Edit]:
         yield _at_top(move, function, _said(move.statement, aliases))
 
 
-def _at_top(move: _Move, function: ast.FunctionDef | ast.AsyncFunctionDef, said: str) -> Edit:
+def _at_top(move: _Move, function: ast.FunctionDef | ast.AsyncFunctionDef, said: str) -> TextEdit:
     """``said`` before the first statement that is no docstring, and the comment above that."""
     first, *rest = function.body
     is_text = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
@@ -217,7 +217,7 @@ def _at_top(move: _Move, function: ast.FunctionDef | ast.AsyncFunctionDef, said:
     return move.places.insert(move.places.at(line), f"{indent}{said}\n")
 
 
-def _removed(move: _Move, instead: str = "") -> Iterator[Edit]:
+def _removed(move: _Move, instead: str = "") -> Iterator[TextEdit]:
     """Takes the names off the top; a blank line that is left over goes too."""
     places, statement, lines = move.places, move.statement, lines_of(move.code)
     if not move.is_whole:
@@ -233,7 +233,7 @@ def _removed(move: _Move, instead: str = "") -> Iterator[Edit]:
     yield places.cut(places.at(start), places.at(end), f"{instead}\n" if instead else "")
 
 
-def _thinned(move: _Move) -> Iterator[Edit]:
+def _thinned(move: _Move) -> Iterator[TextEdit]:
     """Takes some names off a statement: their lines, or it is written anew."""
     lines, statement = lines_of(move.code), move.statement
     on_own = re.compile(r"\s*\w+(\s+as\s+\w+)?\s*,?\s*(#.*)?\n?")

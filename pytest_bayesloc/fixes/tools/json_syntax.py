@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Iterator
 
-from pytest_bayesloc.domain.edits import Edit, Text
+from pytest_bayesloc.fixes.edits import Text
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
 from pytest_bayesloc.fixes.syntax import function_at, tree_of
 
@@ -41,7 +41,7 @@ def propose(task: Task, project: Project) -> Iterator[Proposal]:
         repaired = _repaired(inner) if quote else None
         if repaired is not None and quote not in repaired and "\\" not in inner:
             whole = f"{prefix}{quote}{repaired}{quote}"
-            edit = Edit(start=start, end=end, text=whole, line=node.lineno, words=MESSAGE)
+            edit = text.cut(start, end, whole)
             yield Proposal(code=text.edited(edit), message=MESSAGE)
 
 

@@ -6,11 +6,11 @@ import ast
 import re
 from collections.abc import Iterator
 
-from pytest_bayesloc.domain.edits import Text
 from pytest_bayesloc.domain.source import ScopeNode
-from pytest_bayesloc.fixes.calls import brief, called, kept, trees
+from pytest_bayesloc.fixes.calls import called, kept, trees
+from pytest_bayesloc.fixes.edits import Text
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
-from pytest_bayesloc.fixes.syntax import BUILT_IN, function_at, nodes_at, tree_of
+from pytest_bayesloc.fixes.syntax import BUILT_IN, brief, function_at, nodes_at, tree_of
 
 _NAMED = re.compile(r"coroutine (?:object |method )?'?([\w.<>]+)'?(?: at 0x| was never|')")
 _NOT_AWAITABLE = re.compile(

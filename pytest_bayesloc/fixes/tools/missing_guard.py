@@ -7,11 +7,11 @@ import re
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from pytest_bayesloc.domain.edits import Edit, Text, own_nodes
 from pytest_bayesloc.domain.source import FunctionNode, ScopeNode
-from pytest_bayesloc.fixes.calls import adding, brief, called, is_placed, kept
+from pytest_bayesloc.fixes.calls import adding, called, is_placed, kept
+from pytest_bayesloc.fixes.edits import Text, own_nodes
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
-from pytest_bayesloc.fixes.syntax import function_at, nodes_at, statement_at, tree_of
+from pytest_bayesloc.fixes.syntax import brief, function_at, nodes_at, statement_at, tree_of
 
 MAX_VALUES = 5
 _PLAIN = {"int": "0", "float": "0", "str": "''", "list": "[]", "dict": "{}", "bool": "False"}
@@ -72,7 +72,7 @@ def _guarded(text: Text, statement: ast.stmt, test: str, value: str) -> Iterator
     step = "\t" if indent.startswith("\t") else "    "
     words = f"`{returned}` if `{test}`"
     guard = f"{indent}if {test}:\n{indent}{step}{returned}\n"
-    edit = Edit(start=start, end=start, text=guard, line=statement.lineno, words=words)
+    edit = text.insert(start, guard, words)
     yield Proposal(code=text.edited(edit), message=words)
 
 

@@ -6,11 +6,11 @@ import ast
 import sys
 from collections.abc import Iterator
 
-from pytest_bayesloc.domain.edits import Edit, Text, own_nodes
 from pytest_bayesloc.domain.source import FunctionNode, ScopeNode
-from pytest_bayesloc.fixes.calls import brief, kept
+from pytest_bayesloc.fixes.calls import kept
+from pytest_bayesloc.fixes.edits import Text, own_nodes
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
-from pytest_bayesloc.fixes.syntax import function_at, tree_of
+from pytest_bayesloc.fixes.syntax import brief, function_at, tree_of
 
 #: Methods and functions that are called for what they do.
 EFFECTS = frozenset(
@@ -161,7 +161,7 @@ def _too_soon(text: Text, loop: ast.stmt) -> Iterator[Proposal]:
         return
     last = loop.body[-1]
     start = text.start(last)
-    lead = text.between(start - last.col_offset, start)
+    lead = text.lead(last)
     if isinstance(last, ast.Return) and len(loop.body) > 1 and not lead.strip():
         yield _moved(text, loop, last, start - last.col_offset)
     is_choice = isinstance(last, ast.If) and len(last.orelse) == 1
@@ -175,26 +175,24 @@ def _too_soon(text: Text, loop: ast.stmt) -> Iterator[Proposal]:
 
 
 def _moved(text: Text, loop: ast.stmt, last: ast.Return, start: int) -> Proposal:
-    begin = text.start(loop)
-    indent = text.between(begin - loop.col_offset, begin)
+    indent = text.lead(loop)
     words = f"`{brief(text.of(last))}` behind the loop"
     said = f"{indent}{text.of(last)}"
-    edit = Edit(start=start, end=text.end(last), text=said, line=last.lineno, words=words)
+    edit = text.cut(start, text.end(last), said, words)
     return Proposal(code=text.edited(edit), message=words)
 
 
 def _after(text: Text, statement: ast.stmt, name: str) -> Proposal:
     end = text.end(statement)
-    start = text.start(statement)
-    indent = text.between(start - statement.col_offset, start)
+    indent = text.lead(statement)
     words = f"`{name}` is returned"
     if indent.strip():  # behind a colon or a semicolon
-        edit = Edit(start=end, end=end, text=f"; return {name}", line=statement.lineno, words=words)
+        edit = text.insert(end, f"; return {name}", words)
     else:
         rest = text.between(end, sys.maxsize).partition("\n")[0]  # a comment stays on its line
         at = end + len(rest.encode())
         line = f"\n{indent}return {name}"
-        edit = Edit(start=at, end=at, text=line, line=statement.lineno, words=words)
+        edit = text.insert(at, line, words)
     return Proposal(code=text.edited(edit), message=words)
 
 

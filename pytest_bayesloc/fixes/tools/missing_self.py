@@ -6,7 +6,6 @@ import ast
 import re
 from collections.abc import Iterator
 
-from pytest_bayesloc.domain.edits import Text
 from pytest_bayesloc.domain.source import FunctionNode
 from pytest_bayesloc.fixes.calls import (
     attributes,
@@ -17,6 +16,7 @@ from pytest_bayesloc.fixes.calls import (
     takes_owner,
     with_owner,
 )
+from pytest_bayesloc.fixes.edits import Text
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
 from pytest_bayesloc.fixes.syntax import parameters, tree_of
 

@@ -7,8 +7,8 @@ import re
 import sys
 from collections.abc import Iterator
 
-from pytest_bayesloc.domain.edits import Text
 from pytest_bayesloc.domain.source import FunctionNode
+from pytest_bayesloc.fixes.edits import Text
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
 from pytest_bayesloc.fixes.syntax import nodes_at, similar, tree_of
 

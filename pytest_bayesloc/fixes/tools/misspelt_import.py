@@ -8,10 +8,9 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 
-from pytest_bayesloc.domain.edits import Edit
+from pytest_bayesloc.fixes.edits import Text, TextEdit
 from pytest_bayesloc.fixes.imports import (
     WELL_KNOWN,
-    Places,
     is_test,
     module_of,
     packages_of,
@@ -37,9 +36,9 @@ def propose(task: Task, project: Project) -> Iterator[Proposal]:
     tree = tree_of(task.code)
     if tree is None or any(words in task.message for words in _NOT_MISSPELT):
         return
-    places = Places(task.code)
+    places = Text(task.code)
     own = module_of(task.filename)
-    made: Iterator[tuple[list[Edit], str]] = iter(())
+    made: Iterator[tuple[list[TextEdit], str]] = iter(())
     if found := _NO_NAME.search(task.message):
         made = _names(tree, places, task.line, found, own, project)
     elif found := _NO_MODULE.search(task.message):
@@ -54,12 +53,12 @@ def propose(task: Task, project: Project) -> Iterator[Proposal]:
 
 def _names(
     tree: ast.Module,
-    places: Places,
+    places: Text,
     line: int,
     found: re.Match[str],
     own: str,
     project: Project,
-) -> Iterator[tuple[list[Edit], str]]:
+) -> Iterator[tuple[list[TextEdit], str]]:
     name, module = found["name"], found["module"]
     statement = _importing(tree, line, name, module)
     if statement is None:
@@ -117,7 +116,7 @@ def _elsewhere(name: str, module: str) -> Iterator[str]:
         yield from (m for m in sorted(below)[:100] if name in _loaded(m))
 
 
-def _from(statement: ast.ImportFrom, alias: ast.alias, module: str, places: Places) -> Edit:
+def _from(statement: ast.ImportFrom, alias: ast.alias, module: str, places: Text) -> TextEdit:
     """The name imported from ``module``; the statement keeps its other names."""
     said = f"from {module} import {_written(alias)}"
     others = [a for a in statement.names if a is not alias]
@@ -135,7 +134,7 @@ def _written(alias: ast.alias) -> str:
     return f"{alias.name} as {alias.asname}" if alias.asname else alias.name
 
 
-def _of_module(statement: ast.ImportFrom, module: str, places: Places) -> Edit:
+def _of_module(statement: ast.ImportFrom, module: str, places: Text) -> TextEdit:
     """The statement with another module, and its names as they are written."""
     start = places.start(statement)
     head = re.match(r"from\b\s*[.\s]*[\w.]*\s*(?=\bimport\b)", places.of(statement))
@@ -144,8 +143,8 @@ def _of_module(statement: ast.ImportFrom, module: str, places: Places) -> Edit:
 
 
 def _renamed(
-    tree: ast.Module, places: Places, alias: ast.alias, new: str, words: str
-) -> list[Edit]:
+    tree: ast.Module, places: Text, alias: ast.alias, new: str, words: str
+) -> list[TextEdit]:
     """Another name in the import, and in its uses unless it is imported ``as`` something."""
     start = places.at(alias.lineno, alias.col_offset)
     edits = [places.cut(start, start + len(alias.name.encode()), new, words)]
@@ -153,8 +152,8 @@ def _renamed(
 
 
 def _modules(
-    tree: ast.Module, places: Places, line: int, missing: str, own: str, project: Project
-) -> Iterator[tuple[list[Edit], str]]:
+    tree: ast.Module, places: Text, line: int, missing: str, own: str, project: Project
+) -> Iterator[tuple[list[TextEdit], str]]:
     found = [n for n in ast.walk(tree) if isinstance(n, (ast.Import, ast.ImportFrom))]
     asking = [n for n in found if _asks(n, missing)]
     here = [n for n in asking if n.lineno <= line <= (n.end_lineno or n.lineno)]
@@ -254,10 +253,10 @@ def _close(missing: str) -> list[str]:
 def _plain(
     tree: ast.Module,
     statement: ast.Import,
-    places: Places,
+    places: Text,
     missing: str,
     known: tuple[Sequence[str], str, Project],
-) -> Iterator[tuple[list[Edit], str]]:
+) -> Iterator[tuple[list[TextEdit], str]]:
     """An import of the module from its package, or of one that nearly has its name."""
     packages, own, project = known
     alias = next(a for a in statement.names if f"{a.name}.".startswith(f"{missing}."))

@@ -6,9 +6,9 @@ import ast
 import re
 from collections.abc import Iterator
 
-from pytest_bayesloc.domain.edits import Edit, Text
 from pytest_bayesloc.domain.source import FunctionNode
 from pytest_bayesloc.fixes.calls import kept
+from pytest_bayesloc.fixes.edits import Text
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
 from pytest_bayesloc.fixes.syntax import tree_of
 
@@ -119,13 +119,13 @@ def _mended(
     start = text.start(first)
     if decorators:  # the sign before the first is in front of its expression
         start = text.between(0, text.start(decorators[0])).encode().rindex(b"@")
-    indent = text.between(start - first.col_offset, start)
+    indent = text.lead(first)
     if indent.strip():  # behind the colon
         lead = f"{name} = {text.of(default)} if {name} is None else {name}; "
     else:
         step = "\t" if indent.startswith("\t") else "    "
         lead = f"if {name} is None:\n{indent}{step}{name} = {text.of(default)}\n{indent}"
-    made = Edit(start=start, end=start, text=lead, line=first.lineno, words=words)
+    made = text.insert(start, lead, words)
     edits = [text.replace(default, "None", words), made]
     kind = parameter.annotation
     if kind is not None and is_late and not re.search(r"None|Optional|Any\b", text.of(kind)):

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from pytest_bayesloc.domain.edits import Text
+from pytest_bayesloc.fixes.edits import Text
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
 from pytest_bayesloc.fixes.syntax import statement_at, tree_of
 

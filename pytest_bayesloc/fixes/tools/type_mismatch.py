@@ -6,10 +6,10 @@ import ast
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from pytest_bayesloc.domain.edits import Text
-from pytest_bayesloc.fixes.calls import brief, called, is_placed, kept
+from pytest_bayesloc.fixes.calls import called, is_placed, kept
+from pytest_bayesloc.fixes.edits import Text
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
-from pytest_bayesloc.fixes.syntax import function_at, nodes_at, tree_of
+from pytest_bayesloc.fixes.syntax import brief, function_at, nodes_at, tree_of
 
 Pick = Callable[[ast.AST], Sequence[ast.expr]]
 

@@ -6,7 +6,6 @@ import ast
 import re
 from collections.abc import Iterator
 
-from pytest_bayesloc.domain.edits import Edit, Text
 from pytest_bayesloc.domain.source import FunctionNode
 from pytest_bayesloc.fixes.calls import (
     adding,
@@ -20,6 +19,7 @@ from pytest_bayesloc.fixes.calls import (
     takes_owner,
     without,
 )
+from pytest_bayesloc.fixes.edits import Text
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
 from pytest_bayesloc.fixes.syntax import BUILT_IN, bound_in, similar, tree_of
 
@@ -127,13 +127,7 @@ def _optional(tree: ast.Module, text: Text, function: str, names: list[str]) -> 
         missing = [arg for arg in every if arg.arg in names]
         words = f"`{', '.join(names)}` of `{head.name}` may be left out"
         edits = [
-            Edit(
-                start=text.end(arg),  # type: ignore[arg-type]  # it has a place as well
-                end=text.end(arg),  # type: ignore[arg-type]  # likewise
-                text=" = None" if arg.annotation is not None else "=None",
-                line=arg.lineno,
-                words=words,
-            )
+            text.insert(text.end(arg), "=None" if arg.annotation is None else " = None", words)
             for arg in missing
         ]
         yield Proposal(code=text.edited(*edits), message=words)

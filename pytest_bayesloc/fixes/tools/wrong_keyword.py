@@ -6,7 +6,6 @@ import ast
 import re
 from collections.abc import Iterator
 
-from pytest_bayesloc.domain.edits import Edit, Text
 from pytest_bayesloc.fixes.calls import (
     accepted,
     arguments,
@@ -17,6 +16,7 @@ from pytest_bayesloc.fixes.calls import (
     with_parameter,
     without,
 )
+from pytest_bayesloc.fixes.edits import Text
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
 from pytest_bayesloc.fixes.syntax import bound_in, nodes_at, similar, tree_of
 
@@ -70,10 +70,10 @@ def _elsewhere(project: Project, name: str) -> list[str]:
 
 
 def _renamed(text: Text, keyword: ast.keyword, wrong: str, other: str) -> Proposal:
-    start = text.start(keyword)  # type: ignore[arg-type]  # a keyword has a place as well
+    start = text.start(keyword)
     words = f"`{other}`, not `{wrong}`"
     end = start + len(wrong.encode())
-    edit = Edit(start=start, end=end, text=other, line=keyword.lineno, words=words)
+    edit = text.cut(start, end, other, words)
     return Proposal(code=text.edited(edit), message=words)
 
 

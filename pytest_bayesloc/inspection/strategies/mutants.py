@@ -16,7 +16,7 @@ from pytest_bayesloc.domain.inspection import (
     Verdict,
 )
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.fixes.edits.mutants import KIND
+from pytest_bayesloc.fixes.mutations import KIND
 from pytest_bayesloc.inspection.strategy import Bench, Kind
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.finding import Finding

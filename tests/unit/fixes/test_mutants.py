@@ -12,7 +12,7 @@ from pytest_bayesloc.domain.inspection import Effect, InspectionPatch, Verdict
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import Spectrum
-from pytest_bayesloc.fixes.edits.mutants import propose
+from pytest_bayesloc.fixes.mutations import mutants
 from pytest_bayesloc.inspection.strategies.mutants import MAX_MUTANTS, MIN_CONCLUSIVE, Mutants
 from pytest_bayesloc.inspection.strategy import Bench
 from pytest_bayesloc.ranking.belief import MODELS
@@ -40,7 +40,7 @@ MODULE, CLAMP, BOX = SOURCE.units
 
 
 def proposed(scores: Mapping[int, float]) -> list[InspectionPatch]:
-    return list(propose(SOURCE, CLAMP, scores))
+    return list(mutants(SOURCE, CLAMP, scores))
 
 
 def test_only_lines_that_failing_tests_executed_are_edited() -> None:
@@ -80,7 +80,7 @@ def test_mutant_changes_the_body_of_its_function_alone() -> None:
 
 @pytest.mark.parametrize("unit", [MODULE, BOX], ids=["module", "class"])
 def test_only_functions_have_mutants(unit: object) -> None:
-    assert list(propose(SOURCE, unit, {7: 1.0})) == []  # type: ignore[arg-type]
+    assert list(mutants(SOURCE, unit, {7: 1.0})) == []  # type: ignore[arg-type]
 
 
 # -- trying them

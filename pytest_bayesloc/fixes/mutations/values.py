@@ -1,4 +1,4 @@
-"""Another value: converted, copied, from elsewhere, or of another exception."""
+"""Mutations of values: conversions, copies, texts, exceptions, bounds."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import ast
 import difflib
 from collections.abc import Iterator
 
-from pytest_bayesloc.domain.edits import Edit
-from pytest_bayesloc.fixes.edits.site import Site, Template, inserting, replacing
+from pytest_bayesloc.fixes.edits import TextEdit
+from pytest_bayesloc.fixes.mutations.site import Site
+from pytest_bayesloc.fixes.syntax import brief
 
 CONVERSIONS = ("str", "int", "list", "tuple", "sorted", "set", "float", "bool", "dict", "abs")
 METHODS = ("copy()", "strip()", "lower()", "encode()", "decode()", "items()")
@@ -26,18 +27,19 @@ EXCEPTIONS = (
 N_TEXTS = 4
 
 
-def _convert(site: Site) -> Iterator[Edit]:
-    """What is returned, assigned or passed on, as another type or a copy."""
+def convert(site: Site) -> Iterator[TextEdit]:
+    """Convert or copy what is returned, assigned or passed on."""
     for node in _used(site):
         text = site.text.of(node)
         whole = text if isinstance(node, (ast.Name, ast.Attribute, ast.Call, ast.Subscript)) else ""
         for name in CONVERSIONS:
             if not text.startswith(f"{name}("):
-                yield replacing(site, node, f"{name}({text})", f"`{name}()` around `{_head(text)}`")
+                words = f"`{name}()` around `{brief(text, 30)}`"
+                yield site.text.replace(node, f"{name}({text})", words)
         for method in METHODS if whole else ():
             if not text.endswith(f".{method}"):
-                words = f"`.{method}` behind `{_head(text)}`"
-                yield replacing(site, node, f"{text}.{method}", words)
+                words = f"`.{method}` behind `{brief(text, 30)}`"
+                yield site.text.replace(node, f"{text}.{method}", words)
 
 
 def _used(site: Site) -> Iterator[ast.expr]:
@@ -59,21 +61,21 @@ def _is_plain(node: ast.expr) -> bool:
     return isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.Call))
 
 
-def _drop_conversion(site: Site) -> Iterator[Edit]:
-    """What is converted, as it is."""
+def drop_conversion(site: Site) -> Iterator[TextEdit]:
+    """Leave out a conversion."""
     for node in site.nodes:
         if isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords:
             if isinstance(node.func, ast.Name) and node.func.id in CONVERSIONS:
                 text = site.text.of(node.args[0])
-                yield replacing(site, node, f"({text})", f"no `{node.func.id}()`")
+                yield site.text.replace(node, f"({text})", f"no `{node.func.id}()`")
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             written = f"{node.func.attr}()"
             if not node.args and not node.keywords and written in METHODS:
-                yield replacing(site, node, site.text.of(node.func.value), f"no `.{written}`")
+                yield site.text.replace(node, site.text.of(node.func.value), f"no `.{written}`")
 
 
-def _other_text(site: Site) -> Iterator[Edit]:
-    """A string of the file that looks alike, or the same with or without a blank."""
+def other_text(site: Site) -> Iterator[TextEdit]:
+    """Use a string of the file that looks alike, or the same with or without a blank."""
     known = [
         node.value
         for node in ast.walk(site.tree)
@@ -88,11 +90,11 @@ def _other_text(site: Site) -> Iterator[Edit]:
         made = [value.strip(), value + " ", value.lower(), value.upper(), ""]
         for other in dict.fromkeys((*alike, *made)):
             if other != value and len(value) < 80:
-                yield replacing(site, node, repr(other), f"{value!r:.30} to {other!r:.30}")
+                yield site.text.replace(node, repr(other), f"{value!r:.30} to {other!r:.30}")
 
 
-def _other_exception(site: Site) -> Iterator[Edit]:
-    """Another exception, raised or caught in the place of one."""
+def other_exception(site: Site) -> Iterator[TextEdit]:
+    """Raise or catch another exception."""
     for node in site.nodes:
         named = None
         if isinstance(node, ast.Raise) and node.exc is not None:
@@ -103,11 +105,11 @@ def _other_exception(site: Site) -> Iterator[Edit]:
             own = [n for n in sorted(site.visible) if n.endswith(("Error", "Exception"))]
             for name in dict.fromkeys((*own, *EXCEPTIONS)):
                 if name != named.id:
-                    yield replacing(site, named, name, f"`{named.id}` to `{name}`")
+                    yield site.text.replace(named, name, f"`{named.id}` to `{name}`")
 
 
-def _other_slice(site: Site) -> Iterator[Edit]:
-    """A slice with another bound, or none."""
+def other_slice(site: Site) -> Iterator[TextEdit]:
+    """Slice with another bound, or none."""
     for node in site.nodes:
         if not isinstance(node, ast.Slice):
             continue
@@ -123,98 +125,32 @@ def _other_slice(site: Site) -> Iterator[Edit]:
         for low, high in made:
             text = f"{low}:{high}{tail}"
             if text != site.text.between(start, end):
-                yield replacing(site, node, text, f"slice `{text}`")
+                yield site.text.replace(node, text, f"slice `{text}`")
 
 
-def _index_more(site: Site) -> Iterator[Edit]:
-    """A bound one more or one less, where it is no constant."""
+def one_more(site: Site) -> Iterator[TextEdit]:
+    """Make a bound that is no constant one more or one less."""
     for node in site.nodes:
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "range" and node.args:
             last = node.args[1] if len(node.args) > 1 else node.args[0]
             for change in (" + 1", " - 1"):
                 text = f"{site.text.of(last)}{change}"
-                yield replacing(site, last, text, f"a range to `{text}`")
+                yield site.text.replace(last, text, f"a range to `{text}`")
         elif isinstance(node, ast.Subscript) and isinstance(node.slice, (ast.Name, ast.BinOp)):
             for change in (" + 1", " - 1"):
                 text = f"{site.text.of(node.slice)}{change}"
-                yield replacing(site, node.slice, text, f"the item `{text}`")
+                yield site.text.replace(node.slice, text, f"the item `{text}`")
 
 
-def _add_up(site: Site) -> Iterator[Edit]:
-    """``+=`` for ``=``, and the other way round."""
+def add_up(site: Site) -> Iterator[TextEdit]:
+    """Put ``+=`` for ``=``, and the other way round."""
     for node in site.nodes:
         if isinstance(node, ast.Assign) and len(node.targets) == 1:
             at = site.text.end(node.targets[0])
             between = site.text.between(at, site.text.start(node.value))
             if between.strip() == "=":
                 where = at + len(between) - len(between.lstrip())
-                yield inserting(where, node.lineno, "+", "added, not assigned")
+                yield site.text.insert(where, "+", "added, not assigned", node.lineno)
         elif isinstance(node, ast.AugAssign):
             target, value = site.text.of(node.target), site.text.of(node.value)
-            yield replacing(site, node, f"{target} = {value}", "assigned, not added")
-
-
-def _head(text: str) -> str:
-    line = text.partition("\n")[0]
-    return line if len(line) <= 30 else f"{line[:27]}..."
-
-
-TEMPLATES = (
-    Template(
-        name="convert",
-        operate=_convert,
-        examples=(
-            ("return first", "return str(first)"),
-            ("return first.items", "return first.items.copy()"),
-            ("return first + second", "return first + str(second)"),
-        ),
-    ),
-    Template(
-        name="drop-conversion",
-        operate=_drop_conversion,
-        examples=(
-            ("return list(first)", "return (first)"),
-            ("return first.lower()", "return first"),
-        ),
-    ),
-    Template(
-        name="other-text",
-        operate=_other_text,
-        examples=(
-            ("first['name']\n    return first['names']", "first['name']\n    return first['name']"),
-            ("return ' ,'", "return ','"),
-        ),
-    ),
-    Template(
-        name="other-exception",
-        operate=_other_exception,
-        examples=(
-            ("raise KeyError(first)", "raise ValueError(first)"),
-            (
-                "try:\n        g()\n    except KeyError:\n        pass",
-                "try:\n        g()\n    except IndexError:\n        pass",
-            ),
-        ),
-    ),
-    Template(
-        name="other-slice",
-        operate=_other_slice,
-        examples=(
-            ("return first[1:]", "return first[1:-1]"),
-            ("return first[:n]", "return first[:n + 1]"),
-        ),
-    ),
-    Template(
-        name="one-more",
-        operate=_index_more,
-        examples=(
-            ("return range(first)", "return range(first + 1)"),
-            ("return first[second]", "return first[second - 1]"),
-        ),
-    ),
-    Template(
-        name="add-up",
-        operate=_add_up,
-        examples=(("x = 1", "x += 1"), ("x += 1", "x = 1")),
-    ),
-)
+            yield site.text.replace(node, f"{target} = {value}", "assigned, not added")

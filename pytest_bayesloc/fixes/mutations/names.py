@@ -1,4 +1,4 @@
-"""Another name: of a variable, an attribute, a method, an argument."""
+"""Mutations of names: of a variable, an attribute, a method, an argument."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import ast
 import difflib
 from collections.abc import Iterable, Iterator
 
-from pytest_bayesloc.domain.edits import Edit
 from pytest_bayesloc.domain.source import FunctionNode
-from pytest_bayesloc.fixes.edits.site import Site, Template, inserting, replacing
+from pytest_bayesloc.fixes.edits import TextEdit
+from pytest_bayesloc.fixes.mutations.site import Site
 from pytest_bayesloc.fixes.syntax import parameters
 
 N_OTHERS = 6  # names that are tried in the place of one
@@ -43,12 +43,12 @@ FAMILIES = (
 )  # fmt: skip
 
 
-def _other_name(site: Site) -> Iterator[Edit]:
-    """A variable of the function, or a name of the file that looks alike, for another."""
+def other_name(site: Site) -> Iterator[TextEdit]:
+    """Use another variable of the function, or a name of the file that looks alike."""
     for node in site.nodes:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             for name in _others(node.id, site):
-                yield replacing(site, node, name, f"`{node.id}` to `{name}`")
+                yield site.text.replace(node, name, f"`{node.id}` to `{name}`")
 
 
 def _others(name: str, site: Site) -> list[str]:
@@ -60,8 +60,8 @@ def _others(name: str, site: Site) -> list[str]:
     return list(dict.fromkeys((*alike, *ranked)))[:N_OTHERS]
 
 
-def _other_attribute(site: Site) -> Iterator[Edit]:
-    """Another attribute of ``self``, or one that the file uses of the same thing."""
+def other_attribute(site: Site) -> Iterator[TextEdit]:
+    """Use another attribute of ``self``, or one that the file uses of the same object."""
     used: dict[str, list[str]] = {}
     for node in ast.walk(site.tree):
         if isinstance(node, ast.Attribute):
@@ -73,8 +73,8 @@ def _other_attribute(site: Site) -> Iterator[Edit]:
             yield from _renamed(site, node, _nearest(node.attr, known))
 
 
-def _similar_call(site: Site) -> Iterator[Edit]:
-    """A method or function that does nearly the same."""
+def similar_call(site: Site) -> Iterator[TextEdit]:
+    """Call a method or function that does nearly the same."""
     for node in site.nodes:
         if not isinstance(node, ast.Call):
             continue
@@ -85,13 +85,13 @@ def _similar_call(site: Site) -> Iterator[Edit]:
             yield from _renamed(site, called, dict.fromkeys(kin))
         else:
             for other in dict.fromkeys(kin):
-                yield replacing(site, called, other, f"`{name}` to `{other}`")
+                yield site.text.replace(called, other, f"`{name}` to `{other}`")
 
 
-def _renamed(site: Site, node: ast.Attribute, names: Iterable[str]) -> Iterator[Edit]:
+def _renamed(site: Site, node: ast.Attribute, names: Iterable[str]) -> Iterator[TextEdit]:
     base = site.text.of(node.value)
     for name in names:
-        yield replacing(site, node, f"{base}.{name}", f"`.{node.attr}` to `.{name}`")
+        yield site.text.replace(node, f"{base}.{name}", f"`.{node.attr}` to `.{name}`")
 
 
 def _nearest(name: str, known: Iterable[str]) -> list[str]:
@@ -100,18 +100,19 @@ def _nearest(name: str, known: Iterable[str]) -> list[str]:
     return others[:N_OTHERS]
 
 
-def _call_it(site: Site) -> Iterator[Edit]:
-    """Brackets behind a method that is named and not called."""
+def call_it(site: Site) -> Iterator[TextEdit]:
+    """Call a method that is only named."""
     called = {id(node.func) for node in site.nodes if isinstance(node, ast.Call)}
     for node in site.nodes:
         if not isinstance(node, ast.Attribute) or id(node) in called:
             continue
         if isinstance(node.ctx, ast.Load):
-            yield inserting(site.text.end(node), node.lineno, "()", f"`.{node.attr}` is called")
+            words = f"`.{node.attr}` is called"
+            yield site.text.insert(site.text.end(node), "()", words, node.lineno)
 
 
-def _add_argument(site: Site) -> Iterator[Edit]:
-    """An argument more: a name of the function's, or what other calls of it are given."""
+def add_argument(site: Site) -> Iterator[TextEdit]:
+    """Pass one argument more: a name of the function, or what other calls pass."""
     given = _given_elsewhere(site)
     for node in site.nodes:
         if not isinstance(node, ast.Call) or any(isinstance(a, ast.Starred) for a in node.args):
@@ -129,7 +130,8 @@ def _add_argument(site: Site) -> Iterator[Edit]:
             if node.keywords and "=" not in text:
                 continue
             written = f"{', ' if has_any and not ends else ''}{text}"
-            yield inserting(at, node.lineno, written, f"`{text}` is passed to `{name}`")
+            words = f"`{text}` is passed to `{name}`"
+            yield site.text.insert(at, written, words, node.lineno)
 
 
 def _given_elsewhere(site: Site) -> dict[str, list[str]]:
@@ -156,49 +158,3 @@ def _parameters_of(site: Site, name: str) -> list[str]:
                 if isinstance(inner, FunctionNode) and inner.name == "__init__":
                     found += parameters(inner)
     return [n for n in dict.fromkeys(found) if n not in {"self", "cls"}]
-
-
-TEMPLATES = (
-    Template(
-        name="other-name",
-        operate=_other_name,
-        examples=(
-            ("return first + first", "return first + second"),
-            ("total = 1\n    return totals", "total = 1\n    return total"),
-        ),
-    ),
-    Template(
-        name="other-attribute",
-        operate=_other_attribute,
-        examples=(
-            (
-                "self.low = first.low\n    return first.high",
-                "self.low = first.low\n    return first.low",
-            ),
-        ),
-    ),
-    Template(
-        name="similar-call",
-        operate=_similar_call,
-        examples=(
-            ("return first.lstrip()", "return first.strip()"),
-            ("return min(first)", "return max(first)"),
-        ),
-    ),
-    Template(
-        name="call-it",
-        operate=_call_it,
-        examples=(("return first.upper", "return first.upper()"),),
-    ),
-    Template(
-        name="add-argument",
-        operate=_add_argument,
-        examples=(
-            ("return g(first)", "return g(first, second)"),
-            (
-                "g(1, strict=True)\n    return g(first)",
-                "g(1, strict=True)\n    return g(first, strict=True)",
-            ),
-        ),
-    ),
-)

@@ -1,24 +1,15 @@
-"""Mutation operators: what a small mistake might have been, undone.
-
-Each takes a function's syntax and its file's text and gives edits. ``OPERATORS`` orders them by how
-often their kind of mistake is met; each has examples there, which the tests run.
-
-Reference:
-    Papadakis, Le Traon: Metallaxis-FL. STVR 2015; Zhang, Gupta, Gupta: Locating faults through
-    automated predicate switching. ICSE 2006.
-"""
+"""Mutations of conditions, operators, constants, arguments and results."""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 
-from pytest_bayesloc.domain.edits import Edit, Text, own, own_nodes
 from pytest_bayesloc.domain.source import FunctionNode
-
-Operate = Callable[[ast.AST, Text], Iterator[Edit]]
+from pytest_bayesloc.fixes.edits import Text, TextEdit
+from pytest_bayesloc.fixes.mutations.site import Site
+from pytest_bayesloc.fixes.syntax import brief
 
 MAX_BITS = 64  # of a constant that is changed: longer ones are no counts, and slow to write
 
@@ -48,33 +39,36 @@ _ARITHMETIC: dict[type[ast.AST], tuple[str, tuple[str, ...]]] = {
 }
 
 
-def _conditions(function: ast.AST) -> Iterator[ast.expr]:
-    """What the branches of a function are decided by."""
-    for node in own_nodes(function):
+def _conditions(site: Site) -> Iterator[ast.expr]:
+    """The conditions that decide branches."""
+    for node in site.nodes:
         if isinstance(node, (ast.If, ast.While, ast.IfExp)):
             yield node.test
         elif isinstance(node, ast.comprehension):
             yield from node.ifs
 
 
-def _negate_condition(function: ast.AST, text: Text) -> Iterator[Edit]:
-    for test in _conditions(function):
+def negate_condition(site: Site) -> Iterator[TextEdit]:
+    """Negate a condition, or no longer negate it."""
+    text = site.text
+    for test in _conditions(site):
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
             yield text.replace(test, _whole(text.of(test.operand)), "condition no longer negated")
         else:
             yield text.replace(test, f"(not ({text.of(test)}))", "condition negated")
 
 
-def _relax_condition(function: ast.AST, text: Text) -> Iterator[Edit]:
+def relax_condition(site: Site) -> Iterator[TextEdit]:
     """Make a condition always true or always false, or drop one of its clauses."""
-    loops = {id(node.test) for node in own(function, ast.While)}
-    for test in _conditions(function):
+    text = site.text
+    loops = {id(node.test) for node in site.own(ast.While)}
+    for test in _conditions(site):
         if isinstance(test, ast.Constant) or _binds(test):
             continue
         if id(test) not in loops:
             yield text.replace(test, "True", "condition always true")
         yield text.replace(test, "False", "condition always false")
-    for node in own(function, ast.BoolOp):
+    for node in site.own(ast.BoolOp):
         for i, clause in enumerate(node.values):
             rest = [text.of(value) for n, value in enumerate(node.values) if n != i]
             word = " and " if isinstance(node.op, ast.And) else " or "
@@ -82,30 +76,38 @@ def _relax_condition(function: ast.AST, text: Text) -> Iterator[Edit]:
             yield text.replace(node, f"({word.join(f'({part})' for part in rest)})", what)
 
 
-def _change_comparison(function: ast.AST, text: Text) -> Iterator[Edit]:
-    for node in own(function, ast.Compare):
+def change_comparison(site: Site) -> Iterator[TextEdit]:
+    """Compare by another operator."""
+    text = site.text
+    for node in site.own(ast.Compare):
         operands = [node.left, *node.comparators]
         for left, operator, right in zip(operands, node.ops, operands[1:], strict=False):
             yield from _operator(text, left, right, _COMPARISONS.get(type(operator)))
 
 
-def _change_arithmetic(function: ast.AST, text: Text) -> Iterator[Edit]:
-    for node in own(function, ast.BinOp):
+def change_arithmetic(site: Site) -> Iterator[TextEdit]:
+    """Compute by another operator."""
+    text = site.text
+    for node in site.own(ast.BinOp):
         if not _is_text(node.left):  # a template on the left of % is no number
             yield from _operator(text, node.left, node.right, _ARITHMETIC.get(type(node.op)))
-    for change in own(function, ast.AugAssign):
+    for change in site.own(ast.AugAssign):
         yield from _operator(text, change.target, change.value, _ARITHMETIC.get(type(change.op)))
 
 
-def _change_boolean(function: ast.AST, text: Text) -> Iterator[Edit]:
-    for node in own(function, ast.BoolOp):
+def change_boolean(site: Site) -> Iterator[TextEdit]:
+    """Put ``or`` for ``and``, and the other way round."""
+    text = site.text
+    for node in site.own(ast.BoolOp):
         word, other = ("and", "or") if isinstance(node.op, ast.And) else ("or", "and")
         for left, right in zip(node.values, node.values[1:], strict=False):
             yield from _operator(text, left, right, (word, (other,)))
 
 
-def _change_constant(function: ast.AST, text: Text) -> Iterator[Edit]:
-    for node in own(function, ast.Constant):
+def change_constant(site: Site) -> Iterator[TextEdit]:
+    """Put the other truth value, or a number one more or one less."""
+    text = site.text
+    for node in site.own(ast.Constant):
         value = node.value
         if isinstance(value, bool):
             yield text.replace(node, str(not value), f"{value} to {not value}")
@@ -115,8 +117,10 @@ def _change_constant(function: ast.AST, text: Text) -> Iterator[Edit]:
                 yield text.replace(node, written, f"{value} to {other}")
 
 
-def _swap_arguments(function: ast.AST, text: Text) -> Iterator[Edit]:
-    for node in own(function, ast.Call):
+def swap_arguments(site: Site) -> Iterator[TextEdit]:
+    """Swap two arguments of a call that stand side by side."""
+    text = site.text
+    for node in site.own(ast.Call):
         for left, right in zip(node.args, node.args[1:], strict=False):
             if isinstance(left, ast.Starred) or isinstance(right, ast.Starred):
                 continue
@@ -124,34 +128,34 @@ def _swap_arguments(function: ast.AST, text: Text) -> Iterator[Edit]:
             if first != second and not isinstance(right, ast.GeneratorExp):
                 start, end = text.start(left), text.end(right)
                 between = text.between(text.end(left), text.start(right))
-                yield _edit(left, start, end, f"{second}{between}{first}", "arguments swapped")
+                swapped = f"{second}{between}{first}"
+                yield text.cut(start, end, swapped, "arguments swapped", left.lineno)
 
 
-def _drop_statement(function: ast.AST, text: Text) -> Iterator[Edit]:
-    for node in own_nodes(function):
+def drop_statement(site: Site) -> Iterator[TextEdit]:
+    """Leave out a statement that is there for its effect."""
+    text = site.text
+    for node in site.nodes:
         if isinstance(node, ast.stmt) and _is_effect(node):
-            yield text.replace(node, "pass", f"`{_head(text.of(node))}` dropped")
+            yield text.replace(node, "pass", f"`{brief(text.of(node), 50)}` dropped")
 
 
-def _change_return(function: ast.AST, text: Text) -> Iterator[Edit]:
+def change_return(site: Site) -> Iterator[TextEdit]:
     """Return something else: what stands in another ``return``, a parameter, or a plain value."""
-    returns = [node for node in own(function, ast.Return) if node.value is not None]
+    text = site.text
+    returns = [node for node in site.own(ast.Return) if node.value is not None]
     others = [_whole(text.of(node.value)) for node in returns if node.value is not None]
     for node in returns:
         value = node.value
         assert value is not None  # noqa: S101 - chosen above
-        for other in dict.fromkeys((*_plain_values(value), *others, *_parameters(function))):
+        for other in dict.fromkeys((*_plain_values(value), *others, *_parameters(site.function))):
             if other != _whole(text.of(value)):
-                yield text.replace(value, other, f"returns `{_head(other)}`")
-
-
-def _edit(node: ast.expr, start: int, end: int, changed: str, words: str) -> Edit:
-    return Edit(start=start, end=end, text=changed, line=node.lineno, words=words)
+                yield text.replace(value, other, f"returns `{brief(other, 50)}`")
 
 
 def _operator(
     text: Text, left: ast.expr, right: ast.expr, change: tuple[str, tuple[str, ...]] | None
-) -> Iterator[Edit]:
+) -> Iterator[TextEdit]:
     """Put other operators between two operands, whatever brackets are there too."""
     if change is None:
         return
@@ -166,7 +170,7 @@ def _operator(
         return
     for other in others:
         changed = between[: found.start()] + other + between[found.end() :]
-        yield _edit(right, start, end, changed, f"`{old}` to `{other}`")
+        yield text.cut(start, end, changed, f"`{old}` to `{other}`", right.lineno)
 
 
 def _binds(test: ast.expr) -> bool:
@@ -201,9 +205,7 @@ def _plain_values(value: ast.expr) -> list[str]:
     return ["None"]
 
 
-def _parameters(function: ast.AST) -> list[str]:
-    if not isinstance(function, FunctionNode):
-        return []
+def _parameters(function: FunctionNode) -> list[str]:
     names = [arg.arg for arg in (*function.args.posonlyargs, *function.args.args)]
     return [name for name in names if name != "cls"][:3]
 
@@ -211,94 +213,3 @@ def _parameters(function: ast.AST) -> list[str]:
 def _whole(text: str) -> str:
     """``text`` that may stand where no brackets are around it."""
     return f"({text})" if "\n" in text or "\r" in text else text
-
-
-def _head(text: str) -> str:
-    """The first line of ``text``, shortened."""
-    line = text.partition("\n")[0].strip()
-    return line if len(line) <= 50 else f"{line[:47]}..."
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Operator:
-    """One way to change a function.
-
-    Attributes:
-        name: What it is called.
-        operate: Gives its edits.
-        examples: Text before and after, for each thing that it does.
-    """
-
-    name: str
-    operate: Operate
-    examples: tuple[tuple[str, str], ...]
-
-
-OPERATORS: tuple[Operator, ...] = (
-    Operator(
-        name="negate condition",
-        operate=_negate_condition,
-        examples=(
-            ("if a: b()", "if (not (a)): b()"),
-            ("if not a: b()", "if a: b()"),
-            ("x = [i for i in y if i]", "x = [i for i in y if (not (i))]"),
-        ),
-    ),
-    Operator(
-        name="relax condition",
-        operate=_relax_condition,
-        examples=(
-            ("if a: b()", "if True: b()"),
-            ("while a: b()", "while False: b()"),
-            ("x = a and b or c", "x = ((c))"),
-        ),
-    ),
-    Operator(
-        name="change comparison",
-        operate=_change_comparison,
-        examples=(
-            ("x = a < b <= c", "x = a <= b <= c"),
-            ("x = (a) is  not b", "x = (a) is b"),
-            ("x = a not in b", "x = a in b"),
-        ),
-    ),
-    Operator(
-        name="change boolean",
-        operate=_change_boolean,
-        examples=(("x = a and b", "x = a or b"), ("x = a or (b)", "x = a and (b)")),
-    ),
-    Operator(
-        name="change constant",
-        operate=_change_constant,
-        examples=(("x = 2", "x = 3"), ("x = 0", "x = (-1)"), ("f(y=True)", "f(y=False)")),
-    ),
-    Operator(
-        name="change return",
-        operate=_change_return,
-        examples=(
-            ("return a < b", "return True"),
-            ("return True", "return False"),
-            ("return a", "return None"),
-            ("if a:\n        return b\n    return c", "if a:\n        return c\n    return c"),
-        ),
-    ),
-    Operator(
-        name="drop statement",
-        operate=_drop_statement,
-        examples=(
-            ("f()", "pass"),
-            ("a.b = c", "pass"),
-            ("if a:\n        raise B\n    c()", "pass\n    c()"),
-        ),
-    ),
-    Operator(
-        name="change arithmetic",
-        operate=_change_arithmetic,
-        examples=(("x = a - 1", "x = a + 1"), ("x //= y", "x /= y"), ("x = a % b", "x = a // b")),
-    ),
-    Operator(
-        name="swap arguments",
-        operate=_swap_arguments,
-        examples=(("f(a, b, c)", "f(a, c, b)"), ("f(a,  (b))", "f(b,  (a))")),
-    ),
-)

@@ -1,37 +1,41 @@
-"""Where a template is tried, and what templates are made of."""
+"""A function that is mutated, and what mutations ask about it."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import cached_property
+from typing import TypeVar
 
-from pytest_bayesloc.domain.edits import Edit, Text, own_nodes
 from pytest_bayesloc.domain.source import FunctionNode
+from pytest_bayesloc.fixes.edits import Text, own_nodes
 from pytest_bayesloc.fixes.syntax import bound_in, visible
 
-Operate = Callable[["Site"], Iterator[Edit]]
+NodeT = TypeVar("NodeT", bound=ast.AST)
 
 
-@dataclass(frozen=True)
 class Site:
-    """A function to be repaired.
+    """A function with its surroundings.
 
-    Attributes:
-        tree: Of its file.
-        function: Its syntax.
-        text: Of its file.
+    Args:
+        tree: Syntax of its file.
+        function: Its own syntax.
+        text: Text of its file.
     """
 
-    tree: ast.AST
-    function: FunctionNode
-    text: Text
+    def __init__(self, tree: ast.AST, function: FunctionNode, text: Text) -> None:
+        self.tree = tree
+        self.function = function
+        self.text = text
 
     @cached_property
     def nodes(self) -> list[ast.AST]:
-        """What is in its body, but in no function or class nested there."""
+        """The nodes in its body, but in no function or class nested there."""
         return list(own_nodes(self.function))
+
+    def own(self, kind: type[NodeT]) -> Iterator[NodeT]:
+        """The nodes of one kind among these."""
+        return (node for node in self.nodes if isinstance(node, kind))
 
     @cached_property
     def own_names(self) -> list[str]:
@@ -74,34 +78,6 @@ class Site:
 
 def _attributes(node: ast.ClassDef) -> list[str]:
     found = [inner.name for inner in node.body if isinstance(inner, FunctionNode)]
-    for inner in ast.walk(node):
-        is_own = isinstance(inner, ast.Attribute) and isinstance(inner.value, ast.Name)
-        if is_own and isinstance(inner, ast.Attribute) and ast.unparse(inner.value) == "self":
-            found.append(inner.attr)
+    used = (inner for inner in ast.walk(node) if isinstance(inner, ast.Attribute))
+    found += [use.attr for use in used if ast.unparse(use.value) == "self"]
     return list(dict.fromkeys(found))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Template:
-    """One kind of repair.
-
-    Attributes:
-        name: Words, joined by hyphens.
-        operate: Gives its edits, the likeliest first.
-        examples: Bodies of ``def f(self, first, second):`` before and after, for each thing that
-            it does.
-    """
-
-    name: str
-    operate: Operate
-    examples: tuple[tuple[str, str], ...]
-
-
-def replacing(site: Site, node: ast.expr | ast.stmt, text: str, words: str) -> Edit:
-    """``text`` in the place of ``node``."""
-    return site.text.replace(node, text, words)
-
-
-def inserting(at: int, line: int, text: str, words: str) -> Edit:
-    """``text`` before the byte ``at``."""
-    return Edit(start=at, end=at, text=text, line=line, words=words)

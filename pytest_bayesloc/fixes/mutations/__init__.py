@@ -1,0 +1,143 @@
+"""The catalogue of mutations: small changes of a function, each of which may undo a mistake.
+
+A mutation is a generator of edits of a ``Site``, the likeliest first; its name is the function's.
+
+Reference:
+    Papadakis, Le Traon: Metallaxis-FL. STVR 2015; Zhang, Gupta, Gupta: Locating faults through
+    automated predicate switching. ICSE 2006; Liu, Koyuncu, Kim, Bissyande: TBar: revisiting
+    template-based automated program repair. ISSTA 2019; Le Goues, Nguyen, Forrest, Weimer: GenProg.
+    TSE 2012 (what is missing often stands elsewhere in the same file).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import zip_longest
+from textwrap import dedent
+from typing import TypeAlias
+
+from pytest_bayesloc.domain.inspection import InspectionPatch
+from pytest_bayesloc.domain.source import FunctionNode, SourceMap, Unit, lines_of
+from pytest_bayesloc.fixes.edits import Text, TextEdit
+from pytest_bayesloc.fixes.mutations import flow, names, operators, values
+from pytest_bayesloc.fixes.mutations.site import Site
+from pytest_bayesloc.fixes.syntax import tree_of
+
+Mutation: TypeAlias = Callable[[Site], Iterator[TextEdit]]
+
+KIND = "mutants"
+#: Mutations that inspections try as well, ordered by how often such mistakes are met.
+INSPECTED: tuple[Mutation, ...] = (
+    operators.negate_condition,
+    operators.relax_condition,
+    operators.change_comparison,
+    operators.change_boolean,
+    operators.change_constant,
+    operators.change_return,
+    operators.drop_statement,
+    operators.change_arithmetic,
+    operators.swap_arguments,
+)
+#: Mutations that only the search for a fix tries.
+REPAIRS: tuple[Mutation, ...] = (
+    names.other_name,
+    names.other_attribute,
+    names.similar_call,
+    names.call_it,
+    names.add_argument,
+    values.convert,
+    values.drop_conversion,
+    values.other_text,
+    values.other_exception,
+    values.other_slice,
+    values.one_more,
+    values.add_up,
+    flow.exchange_statements,
+    flow.exchange_targets,
+    flow.other_jump,
+    flow.move_out,
+    flow.move_in,
+    flow.borrow_clause,
+    flow.borrow_statement,
+    flow.add_guard,
+)
+
+
+def name_of(mutation: Mutation) -> str:
+    """The name of a mutation: words joined by hyphens."""
+    return mutation.__name__.replace("_", "-")
+
+
+def mutants(
+    source: SourceMap, unit: Unit, suspiciousness: Mapping[int, float]
+) -> Iterator[InspectionPatch]:
+    """Mutants of the function ``unit`` for inspections, the most promising first.
+
+    Only lines that a failing test executed are changed. Of equally suspicious lines, each mutation
+    has its turn before one has a second.
+
+    Args:
+        source: The file.
+        unit: A function of it.
+        suspiciousness: Per executed line, its score; 0 where no failing test executed it.
+    """
+    for name, edit, patched in _mutated(INSPECTED, source, unit, suspiciousness):
+        yield InspectionPatch(
+            target=unit.location,
+            kind=KIND,
+            original=source.text,
+            patched=patched,
+            line=edit.line,
+            words=f"{name.replace('-', ' ')}, line {edit.line}: {edit.words}",
+        )
+
+
+def repairs(
+    source: SourceMap, unit: Unit, suspiciousness: Mapping[int, float]
+) -> Iterator[tuple[str, TextEdit, str]]:
+    """Further mutations of the function ``unit`` that parse: name, edit and the file's new text.
+
+    The order, and the arguments, are those of ``mutants``.
+    """
+    for name, edit, changed in _mutated(REPAIRS, source, unit, suspiciousness):
+        if _parses(source, unit, changed):
+            yield name, edit, changed
+
+
+def _mutated(
+    mutations: Sequence[Mutation],
+    source: SourceMap,
+    unit: Unit,
+    suspiciousness: Mapping[int, float],
+) -> Iterator[tuple[str, TextEdit, str]]:
+    if not isinstance(unit.node, FunctionNode) or source.is_broken:
+        return
+    text = Text(source.text)
+    seen = {source.text}
+    site = Site(source.module.node, unit.node, text)
+    for mutation, edit in _in_turn(mutations, site, suspiciousness):
+        changed = text.edited(edit)
+        if changed not in seen:
+            seen.add(changed)
+            yield name_of(mutation), edit, changed
+
+
+def _in_turn(
+    mutations: Sequence[Mutation], site: Site, suspiciousness: Mapping[int, float]
+) -> Iterator[tuple[Mutation, TextEdit]]:
+    """Edits by falling suspiciousness of their line, mutations in turn."""
+    made = [(mutation, list(mutation(site))) for mutation in mutations]
+    for score in sorted({score for score in suspiciousness.values() if score > 0}, reverse=True):
+        turns = [
+            [(mutation, e) for e in edits if suspiciousness.get(e.line, 0.0) == score]
+            for mutation, edits in made
+        ]
+        for turn in zip_longest(*turns):
+            yield from (chosen for chosen in turn if chosen is not None)
+
+
+def _parses(source: SourceMap, unit: Unit, changed: str) -> bool:
+    """Whether the function does: parsing the whole file would take much longer."""
+    old, new = lines_of(source.text), lines_of(changed)
+    start, end = unit.location.start_line - 1, unit.location.end_line + len(new) - len(old)
+    return tree_of(dedent("".join(new[start:end]))) is not None

@@ -1,0 +1,143 @@
+"""Examples of mutations: bodies of ``def f(self, first, second):`` before and after."""
+
+from __future__ import annotations
+
+EXAMPLES = {
+    "negate-condition": (
+        ("if a: b()", "if (not (a)): b()"),
+        ("if not a: b()", "if a: b()"),
+        ("x = [i for i in y if i]", "x = [i for i in y if (not (i))]"),
+    ),
+    "relax-condition": (
+        ("if a: b()", "if True: b()"),
+        ("while a: b()", "while False: b()"),
+        ("x = a and b or c", "x = ((c))"),
+    ),
+    "change-comparison": (
+        ("x = a < b <= c", "x = a <= b <= c"),
+        ("x = (a) is  not b", "x = (a) is b"),
+        ("x = a not in b", "x = a in b"),
+    ),
+    "change-boolean": (
+        ("x = a and b", "x = a or b"),
+        ("x = a or (b)", "x = a and (b)"),
+    ),
+    "change-constant": (
+        ("x = 2", "x = 3"),
+        ("x = 0", "x = (-1)"),
+        ("f(y=True)", "f(y=False)"),
+    ),
+    "change-return": (
+        ("return a < b", "return True"),
+        ("return True", "return False"),
+        ("return a", "return None"),
+        ("if a:\n        return b\n    return c", "if a:\n        return c\n    return c"),
+    ),
+    "drop-statement": (
+        ("f()", "pass"),
+        ("a.b = c", "pass"),
+        ("if a:\n        raise B\n    c()", "pass\n    c()"),
+    ),
+    "change-arithmetic": (
+        ("x = a - 1", "x = a + 1"),
+        ("x //= y", "x /= y"),
+        ("x = a % b", "x = a // b"),
+    ),
+    "swap-arguments": (
+        ("f(a, b, c)", "f(a, c, b)"),
+        ("f(a,  (b))", "f(b,  (a))"),
+    ),
+    "other-name": (
+        ("return first + first", "return first + second"),
+        ("total = 1\n    return totals", "total = 1\n    return total"),
+    ),
+    "other-attribute": (
+        (
+            "self.low = first.low\n    return first.high",
+            "self.low = first.low\n    return first.low",
+        ),
+    ),
+    "similar-call": (
+        ("return first.lstrip()", "return first.strip()"),
+        ("return min(first)", "return max(first)"),
+    ),
+    "call-it": (("return first.upper", "return first.upper()"),),
+    "add-argument": (
+        ("return g(first)", "return g(first, second)"),
+        (
+            "g(1, strict=True)\n    return g(first)",
+            "g(1, strict=True)\n    return g(first, strict=True)",
+        ),
+    ),
+    "convert": (
+        ("return first", "return str(first)"),
+        ("return first.items", "return first.items.copy()"),
+        ("return first + second", "return first + str(second)"),
+    ),
+    "drop-conversion": (
+        ("return list(first)", "return (first)"),
+        ("return first.lower()", "return first"),
+    ),
+    "other-text": (
+        ("first['name']\n    return first['names']", "first['name']\n    return first['name']"),
+        ("return ' ,'", "return ','"),
+    ),
+    "other-exception": (
+        ("raise KeyError(first)", "raise ValueError(first)"),
+        (
+            "try:\n        g()\n    except KeyError:\n        pass",
+            "try:\n        g()\n    except IndexError:\n        pass",
+        ),
+    ),
+    "other-slice": (
+        ("return first[1:]", "return first[1:-1]"),
+        ("return first[:n]", "return first[:n + 1]"),
+    ),
+    "one-more": (
+        ("return range(first)", "return range(first + 1)"),
+        ("return first[second]", "return first[second - 1]"),
+    ),
+    "add-up": (
+        ("x = 1", "x += 1"),
+        ("x += 1", "x = 1"),
+    ),
+    "exchange-statements": (("a = 1\n    b = a", "b = a\n    a = 1"),),
+    "exchange-targets": (
+        ("a, b = first", "b, a = first"),
+        ("return a, b", "return b, a"),
+    ),
+    "other-jump": (
+        ("for a in first:\n        break", "for a in first:\n        continue"),
+        ("for a in first:\n        pass", "for a in first:\n        break"),
+    ),
+    "move-out": (
+        (
+            "for a in first:\n        b = a\n        return b",
+            "for a in first:\n        b = a\n    return b",
+        ),
+        ("if first:\n        second()", "if first:\n        pass\n    second()"),
+    ),
+    "move-in": (
+        (
+            "for a in first:\n        b = a\n    second(b)",
+            "for a in first:\n        b = a\n        second(b)",
+        ),
+    ),
+    "borrow-clause": (
+        (
+            "if second:\n        a = first\n    if first > 2:\n        a = second",
+            "if second:\n        a = first\n    if (first > 2) and (first is None):\n"
+            "        a = second",
+        ),
+    ),
+    "borrow-statement": (
+        (
+            "return len(first)\n\n\ndef g(first):\n    if not first:\n"
+            "        return 0\n    return 1",
+            "if not first:\n        return 0\n    return len(first)\n\n\n"
+            "def g(first):\n    if not first:\n"
+            "        return 0\n    return 1",
+        ),
+    ),
+    "add-guard": (("return first[0]", "if not first:\n        return None\n    return first[0]"),),
+}

@@ -1,0 +1,192 @@
+"""Each mutation does what its examples say, and edits nothing but its function."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from pytest_bayesloc.domain.source import FunctionNode, SourceMap, parse
+from pytest_bayesloc.fixes.edits import Text
+from pytest_bayesloc.fixes.mutations import INSPECTED, REPAIRS, Mutation, name_of, repairs
+from pytest_bayesloc.fixes.mutations.operators import MAX_BITS
+from pytest_bayesloc.fixes.mutations.site import Site
+from tests.unit.fixes.examples.mutations import EXAMPLES
+
+HEAD = "def f(self, first, second):\n    "
+MUTATIONS = {name_of(mutation): mutation for mutation in (*INSPECTED, *REPAIRS)}
+CASES = [
+    pytest.param(name, before, after, id=f"{name}: {before}")
+    for name, examples in EXAMPLES.items()
+    for before, after in examples
+]
+
+
+def function(body: str, name: str = "f", above: str = "", head: str = "def f():\n    ") -> Site:
+    """The function ``name``: ``f`` with the given body, or a function within it."""
+    text = f"{above}{head}{body}\n"
+    source = SourceMap(text, "m.py")
+    unit = next(u for u in source.units if u.location.qualname.endswith(name))
+    assert isinstance(unit.node, FunctionNode)
+    return Site(source.module.node, unit.node, Text(text))
+
+
+def edited(
+    body: str, *mutations: Mutation, above: str = "", head: str = "def f():\n    "
+) -> list[str]:
+    """The bodies that ``mutations`` (all that inspections try, by default) make of ``body``."""
+    site = function(body, above=above, head=head)
+    edits = [edit for mutation in mutations or INSPECTED for edit in mutation(site)]
+    wholes = [site.text.edited(edit) for edit in edits]
+    assert all(whole.startswith(f"{above}{head}") for whole in wholes)
+    return [whole.removeprefix(f"{above}{head}").removesuffix("\n") for whole in wholes]
+
+
+@pytest.mark.parametrize(("name", "before", "after"), CASES)
+def test_a_mutation_does_what_its_example_says(name: str, before: str, after: str) -> None:
+    assert after in edited(before, MUTATIONS[name], head=HEAD)
+    parse(f"{HEAD}{after}\n")
+
+
+def test_every_mutation_has_a_name_of_its_own_and_an_example() -> None:
+    assert len(MUTATIONS) == len((*INSPECTED, *REPAIRS))
+    assert MUTATIONS.keys() == EXAMPLES.keys()
+    assert all(EXAMPLES.values())
+
+
+def test_edit_behind_text_of_several_bytes_a_letter_lands_in_its_place() -> None:
+    made = edited("x = 'ßé漢😀'; y = a < b", MUTATIONS["change-comparison"], above="# ÄÖ\n")
+
+    assert made == ["x = 'ßé漢😀'; y = a <= b", "x = 'ßé漢😀'; y = a > b"]
+
+
+def test_edit_below_a_form_feed_and_lines_ended_by_carriage_returns_lands_in_its_place() -> None:
+    above = "A = 1\r\n\x0c\r\nB = '\u2028'\n"
+
+    assert edited("x = a + b", MUTATIONS["change-arithmetic"], above=above) == ["x = a - b"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "x = f'{a < 1} {b or c:{2}}'",
+        "def g():\n        return 1 < 2",
+        "class K:\n        x = 1 < 2",
+        "g = lambda n: n < 1",
+        "'''A docstring: 1 < 2.'''",
+        "assert a < 1 and f(b, 2)",
+    ],
+)
+def test_what_is_not_the_functions_own_computation_is_left_alone(body: str) -> None:
+    assert edited(body) == []
+
+
+def test_nested_function_is_edited_as_itself_only() -> None:
+    body = "x = 1\n    def g():\n        return 2"
+    constant = MUTATIONS["change-constant"]
+
+    assert {edit.line for edit in constant(function(body, "g"))} == {4}
+    assert {edit.line for edit in constant(function(body))} == {2}
+
+
+def test_nodes_come_in_the_order_of_the_text() -> None:
+    site = function("x = 1\n    if y:\n        z = 2\n    return 3")
+
+    assert [node.value for node in site.own(ast.Constant)] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("body", "changed"),
+    [
+        ("if not (\n        a\n        or b\n    ): c()", "negate-condition"),
+        ("if a: return (b or\n        c)\n    return d", "change-return"),
+        ("if(a)and(b): c()", "change-boolean"),
+        ("return[1]", "change-return"),
+        ('return"a"if b else"c"', "change-return"),
+        ("x = 1if a else 2", "change-constant"),
+        ('if"a"in b: c()', "relax-condition"),
+        ('if"a"in b: c()', "change-comparison"),
+        ("x = a[-1:-b]", "change-constant"),
+        ("return (a)*(-b)", "change-arithmetic"),
+        ("return a - -b", "change-arithmetic"),
+        ("if a: b()\n    elif c: return 1\n    return 2", "drop-statement"),
+        ("f((a), (b, c), *d)", "swap-arguments"),
+        ("x = (a\n        is not b)", "change-comparison"),
+    ],
+)
+def test_edit_keeps_words_and_brackets_apart(body: str, changed: str) -> None:
+    before = set(_names(f"def f():\n    {body}\n"))
+
+    made = edited(body, MUTATIONS[changed])
+
+    assert made
+    for each in made:
+        assert set(_names(f"def f():\n    {each}\n")) <= before
+
+
+def _names(text: str) -> list[str]:
+    return [node.id for node in ast.walk(parse(text)) if isinstance(node, ast.Name)]
+
+
+def test_operator_next_to_a_comment_is_left_alone() -> None:
+    assert edited("x = (a  # < b\n        < b)", MUTATIONS["change-comparison"]) == []
+
+
+def test_template_on_the_left_of_a_percent_sign_is_no_number() -> None:
+    assert edited("x = '%s' % a", MUTATIONS["change-arithmetic"]) == []
+
+
+def test_constant_of_thousands_of_digits_is_left_alone() -> None:
+    assert edited(f"x = 0x{'f' * 5000}", MUTATIONS["change-constant"]) == []
+    assert len(edited(f"x = {2**MAX_BITS - 1}", MUTATIONS["change-constant"])) == 2
+
+
+def test_condition_that_binds_a_name_is_not_replaced() -> None:
+    assert edited("if (a := b()): c(a)", MUTATIONS["relax-condition"]) == []
+
+
+def test_loop_is_never_made_endless_by_its_condition() -> None:
+    assert edited("while a: b()", MUTATIONS["relax-condition"]) == ["while False: b()"]
+
+
+def test_arguments_that_are_spread_are_not_swapped() -> None:
+    assert edited("f(*a, b)\n    f(a, *b)", MUTATIONS["swap-arguments"]) == []
+
+
+def test_assignment_to_a_name_is_never_dropped() -> None:
+    assert edited("x = f()", MUTATIONS["drop-statement"]) == []
+
+
+# -- repairs
+
+BODIES = (
+    "'''Docs.'''\n    return self.x[first:second]",
+    "try:\n        a, b = first\n    except KeyError as e:\n        raise ValueError(e) from e",
+    "with first() as g:\n        for i in range(3):\n            if i and second:\n"
+    "                break\n            g.append(i)\n    return g",
+    "return {k: v for k, v in first.items() if k != 'a'}",
+    "if first: return second\n    return 'ß' + str(second)",
+    "while first:\n        first -= 1\n    else:\n        second = '''\n  x\n'''\n    return 1",
+    "async def g():\n        await first.read()\n    return g",
+)
+
+
+@pytest.mark.parametrize("body", BODIES)
+def test_repairs_parse(body: str) -> None:
+    source = SourceMap(f"{HEAD}{body}\n", "m.py")
+    hot = dict.fromkeys(range(1, source.text.count("\n") + 1), 1.0)
+
+    made = [text for _, _, text in repairs(source, source.units[1], hot)]
+
+    assert made
+    assert all(text.startswith(HEAD) for text in made)
+    for text in made:
+        parse(text)
+
+
+def test_lines_that_no_failing_test_executed_are_left_alone() -> None:
+    source = SourceMap(f"{HEAD}a = first\n    b = second\n    return a\n", "m.py")
+
+    found = {edit.line for _, edit, _ in repairs(source, source.units[1], {2: 0.5, 3: 0.0})}
+
+    assert found == {2}
