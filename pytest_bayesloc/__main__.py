@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_bayesloc.pipeline.privacy import privacy_of
-from pytest_bayesloc.report.checkout import Checkout
+from pytest_bayesloc.report.ci.suspects import Checkout
 from pytest_bayesloc.report.document import SCHEMA as RESULT
 from pytest_bayesloc.report.files import replace_text
-from pytest_bayesloc.report.kinds import KINDS, Material
+from pytest_bayesloc.report.formats import FORMATS, ReportInput
 from pytest_bayesloc.report.merging import merged
 from pytest_bayesloc.report.prompt import prompt
 from pytest_bayesloc.spectrum.shards import SCHEMA as RECORD
@@ -27,7 +27,7 @@ JSON results (--bayesloc-report=json) become one report, each fault once. Record
 (--bayesloc-record) become one run: it is ranked as a whole and inspected here, once; what follows
 `--` is given to pytest. A folder stands for all such files in it.
 """
-WRITABLE = sorted(kind for kind, of in KINDS.items() if of.name)
+WRITABLE = sorted(kind for kind, of in FORMATS.items() if of.name)
 
 
 def main(argv: Sequence[str]) -> int:
@@ -126,10 +126,10 @@ def _written(report: str, document: dict[str, Any], *, offers_prompt: bool) -> P
         raise ValueError(f"--report={report} is not KIND or KIND:PATH with {', '.join(WRITABLE)}")
     asked = prompt(document, _read, privacy_of(Path.cwd(), ())) if offers_prompt else ""
     checkout = Checkout.around(Path.cwd(), os.environ)
-    material = Material(document=document, read_source=_read, checkout=checkout, prompt=asked)
-    target = Path(path or KINDS[kind].name)
+    material = ReportInput(document=document, read_source=_read, checkout=checkout, prompt=asked)
+    target = Path(path or FORMATS[kind].name)
     target.parent.mkdir(parents=True, exist_ok=True)
-    return replace_text(target, KINDS[kind].render(material))
+    return replace_text(target, FORMATS[kind].render(material))
 
 
 def _read(file: str) -> str | None:

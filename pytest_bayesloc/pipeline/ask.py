@@ -74,7 +74,7 @@ def _counted(config: pytest.Config, settings: Settings) -> Iterator[str]:
 
 def _last(path: Path, settings: Settings) -> Iterator[str]:
     """The advice of the last red run."""
-    from pytest_bayesloc.report.advice import advice_lines
+    from pytest_bayesloc.report.memory import advice_lines
 
     try:
         kept = json.loads(path.read_text(encoding="utf-8"))

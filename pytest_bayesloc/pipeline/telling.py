@@ -6,8 +6,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pytest_bayesloc.report.advice import advice_lines
-from pytest_bayesloc.report.terminal import MARKUP, Line, brief, full
+from pytest_bayesloc.report.memory import advice_lines
+from pytest_bayesloc.report.terminal import brief, full
+from pytest_bayesloc.report.text import Line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -79,8 +80,8 @@ def _commands(told: Told, rootdir: Path) -> Sequence[str]:
     """What GitHub Actions reads in the log."""
     if told.document is None or "github" not in told.written:
         return ()
-    from pytest_bayesloc.report.checkout import Checkout
-    from pytest_bayesloc.report.github import marks
+    from pytest_bayesloc.report.ci.github import marks
+    from pytest_bayesloc.report.ci.suspects import Checkout
 
     return marks(told.document, Checkout.around(rootdir, told.environment))
 
@@ -105,4 +106,4 @@ def _lines(width: int, verbosity: int, settings: Settings, told: Told) -> list[L
         in_full=settings.advises,
         n_last=settings.n_failed_strategies,
     )
-    return lines + [Line(line.text, MARKUP[line.kind]) for line in said]
+    return lines + said

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import BayeslocError
 from pytest_bayesloc.options.reports import offered
-from pytest_bayesloc.report.checkout import Checkout
+from pytest_bayesloc.report.ci.suspects import Checkout
 from pytest_bayesloc.report.files import write
-from pytest_bayesloc.report.kinds import KINDS, Kind, Material
+from pytest_bayesloc.report.formats import FORMATS, ReportFormat, ReportInput
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -56,10 +56,10 @@ def write_reports(
     written = {}
     for report in settings.reports:
         try:
-            kind = KINDS.get(report.kind) or _of_others(report.kind, config)
+            kind = FORMATS.get(report.kind) or _of_others(report.kind, config)
             path = _place(report, kind, config, launch)
             has_prompt = report.kind == "html" and settings.offers_prompt
-            material = Material(
+            material = ReportInput(
                 document=document,
                 read_source=read,
                 checkout=Checkout.around(config.rootpath, launch.environment),
@@ -71,7 +71,7 @@ def write_reports(
     return written
 
 
-def _of_others(name: str, config: pytest.Config) -> Kind:
+def _of_others(name: str, config: pytest.Config) -> ReportFormat:
     """The kind of another plugin.
 
     Raises:
@@ -84,7 +84,7 @@ def _of_others(name: str, config: pytest.Config) -> Kind:
             f"): there is no {name} report.",
             slug="broken-format",
         )
-    return Kind(
+    return ReportFormat(
         render=lambda material: _made(name, formats[name], material.document),
         name=f"bayesloc-report.{name}",
     )
@@ -110,7 +110,9 @@ def _made(name: str, function: Format, document: Document) -> str:
     )
 
 
-def _place(report: Report, kind: Kind, config: pytest.Config, launch: Launch) -> Path | None:
+def _place(
+    report: Report, kind: ReportFormat, config: pytest.Config, launch: Launch
+) -> Path | None:
     """Where a report goes: as asked, else to the place that others have made; None: a usual one.
 
     Raises:
@@ -148,7 +150,9 @@ def _prompt(document: Document, settings: Settings, read: Read, rootdir: Path) -
     return prompt(document, read, privacy_of(rootdir, settings.never_sent))
 
 
-def _written(name: str, kind: Kind, material: Material, path: Path | None, rootdir: Path) -> Path:
+def _written(
+    name: str, kind: ReportFormat, material: ReportInput, path: Path | None, rootdir: Path
+) -> Path:
     """Where the report now is.
 
     Raises:

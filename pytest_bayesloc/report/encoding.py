@@ -73,7 +73,7 @@ def encode(result: Result) -> dict[str, Any]:
     return plain
 
 
-def dumps(document: doc.Document) -> str:
+def dumps(document: object) -> str:
     """Return ASCII JSON text, which holds whatever a message holds (lone surrogates)."""
     return json.dumps(document, ensure_ascii=True, allow_nan=False, indent=1) + "\n"
 

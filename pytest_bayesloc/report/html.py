@@ -11,7 +11,7 @@ import jinja2
 from markupsafe import Markup
 
 from pytest_bayesloc.report.document import Document, ReadSource
-from pytest_bayesloc.report.graph import drawing
+from pytest_bayesloc.report.drawings import call_graph
 from pytest_bayesloc.report.text import visible
 from pytest_bayesloc.report.view import page
 
@@ -20,7 +20,7 @@ MAX_PLAIN = 400_000  # characters of long parts
 
 
 def render(document: Document, read_source: ReadSource, prompt: str = "") -> str:
-    """The page of ``document``: text that can be written as UTF-8.
+    """Return the page of ``document``: text that can be written as UTF-8.
 
     Args:
         document: A ``bayesloc/1`` result.
@@ -34,7 +34,7 @@ def render(document: Document, read_source: ReadSource, prompt: str = "") -> str
         .get_template(TEMPLATE)
         .render(
             page=page(document, read_source),
-            drawing=drawing(document),
+            drawing=call_graph(document),
             prompt=prompt,
             pack=_Packer(),
             style=Markup(style),  # noqa: S704 - our own file

@@ -10,7 +10,7 @@ from pytest_bayesloc.report.rows import key_of
 
 
 def merged(documents: Sequence[tuple[str, Document]]) -> dict[str, Any]:
-    """One result of several, of which the first says how it was computed.
+    """Return one result of several, of which the first says how it was computed.
 
     A fault is the same in two of them if it has the same error and shares a failing test; that of
     which more was inspected is kept, with the tests of both.

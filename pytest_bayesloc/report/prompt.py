@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
-import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Iterator
+from typing import Protocol
 
-from pytest_bayesloc.report.rows import row_of, words_of
-from pytest_bayesloc.report.text import clip, count, one_line, percent, visible
-
-Entry = Mapping[str, Any]
-ReadSource = Callable[[str], str | None]
+from pytest_bayesloc.report.document import Document, ReadSource
+from pytest_bayesloc.report.rows import suspect_row, words_of
+from pytest_bayesloc.report.text import clip, count, one_line, percent, tests_to_run, visible
 
 N_FAULTS = 3
 N_SUSPECTS = 5
-N_TESTS = 10
+N_TESTS = 10  # that are named
 N_STEPS = 12
 N_SOURCE = 60  # lines of a suspect
 N_MESSAGE = 1_500
@@ -49,7 +46,7 @@ class Cleaner(Protocol):
         """Whether text of ``file`` may be shown to others."""
 
 
-def prompt(document: Entry, read_source: ReadSource, privacy: Cleaner) -> str:
+def prompt(document: Document, read_source: ReadSource, privacy: Cleaner) -> str:
     """The prompt, in Markdown; empty if nothing failed.
 
     Args:
@@ -69,7 +66,7 @@ def prompt(document: Entry, read_source: ReadSource, privacy: Cleaner) -> str:
 
 
 def _fault(
-    number: int, fault: Entry, document: Entry, read_source: ReadSource, privacy: Cleaner
+    number: int, fault: Document, document: Document, read_source: ReadSource, privacy: Cleaner
 ) -> Iterator[str]:
     tests, error = fault["failing_tests"], fault["error"]
     yield f"## Fault {number}: {count(len(tests), 'test')} failed with {one_line(error['type'])}"
@@ -92,19 +89,19 @@ def _fault(
     yield from _remembered(number, document["memory"])
 
 
-def _where(frame: Entry) -> str:
+def _where(frame: Document) -> str:
     return f"{frame['file']}:{frame['line']}"
 
 
-def _suspect(row: Entry, read_source: ReadSource, privacy: Cleaner) -> Iterator[str]:
-    shown = row_of(row)
+def _suspect(row: Document, read_source: ReadSource, privacy: Cleaner) -> Iterator[str]:
+    shown = suspect_row(row)
     yield (
         f"{shown.rank}. {shown.place.where} {shown.place.name}: {shown.posterior} "
         f"(before evidence {shown.prior}); {shown.counts}"
     )
     yield from (f"   - {why.ratio} {why.text}" for why in shown.why)
-    for seen in shown.values:
-        yield f"   - {seen.name}: {seen.passing} in passing calls, {seen.failing} in failing ones"
+    for name, passing, failing in shown.values:
+        yield f"   - {name}: {passing} in passing calls, {failing} in failing ones"
     if not privacy.may_send(row["file"]):
         return
     text = (read_source(row["file"]) or "").splitlines()
@@ -114,7 +111,7 @@ def _suspect(row: Entry, read_source: ReadSource, privacy: Cleaner) -> Iterator[
         yield from ("", *_fenced("\n".join(source), "python"))
 
 
-def _tried(number: int, document: Entry) -> Iterator[str]:
+def _tried(number: int, document: Document) -> Iterator[str]:
     steps = [step for step in document["inspections"] if step["fault"] == number]
     if steps:
         yield from ("", "### What was inspected, in memory", "")
@@ -131,7 +128,7 @@ def _tried(number: int, document: Entry) -> Iterator[str]:
             yield from _fenced(clip(fix["diff"], N_DIFF), "diff")
 
 
-def _remembered(number: int, memory: Entry) -> Iterator[str]:
+def _remembered(number: int, memory: Document) -> Iterator[str]:
     records = {record["id"]: record for record in memory["records"]}
     for advice in memory["advice"]:
         if advice["fault"] != number:
@@ -149,11 +146,11 @@ def _remembered(number: int, memory: Entry) -> Iterator[str]:
             yield from ("", "### What is remembered", "", *lines)
 
 
-def _trial(trial: Entry) -> str:
+def _trial(trial: Document) -> str:
     return trial["plan"] or ", ".join(trial["functions"])
 
 
-def _past(similar: Entry) -> str:
+def _past(similar: Document) -> str:
     mended = f", mended by {similar['strategy']}" if similar["strategy"] else ""
     return f"bug {similar['bug']} ({similar['why']}){mended}"
 
@@ -163,8 +160,3 @@ def _fenced(text: str, language: str = "") -> list[str]:
     longest = max(map(len, re.findall(r"`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return [f"{fence}{language}", text.rstrip("\n"), fence]
-
-
-def tests_to_run(tests: Sequence[str]) -> str:
-    """The command that runs some tests, of many the first ones."""
-    return shlex.join(["pytest", *map(one_line, tests[:N_TESTS])])

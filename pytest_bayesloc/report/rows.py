@@ -1,4 +1,4 @@
-"""A suspect in words: its place, its belief and the evidence that moved it."""
+"""A suspect in words: its place, its belief, the evidence that moved it, and its source."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
+from pytest_bayesloc.report.document import Document, ReadSource
 from pytest_bayesloc.report.text import count, one_line, percent, ratio, score
 
 N_REASONS = 2  # in a sentence
+MAX_SHOWN = 80  # lines of source
+GLYPHS = ("", "\N{LIGHT SHADE}", "\N{MEDIUM SHADE}", "\N{DARK SHADE}", "\N{FULL BLOCK}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class LocationView:
     """A location in words.
 
     Attributes:
@@ -28,6 +31,9 @@ class Place:
     name: str
     is_test: bool
 
+    def __str__(self) -> str:
+        return f"{self.where} {self.name}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Why:
@@ -40,20 +46,15 @@ class Why:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
-    """What a parameter or ``return`` held in passing and in failing calls."""
+class SuspectRow:
+    """One row of a ranking.
 
-    name: str
-    passing: str
-    failing: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """One row of a ranking; ``bar`` and ``prior_bar`` are widths in [0, 100]."""
+    ``bar`` and ``prior_bar`` are widths in [0, 100]. ``values`` are the name of a parameter, or
+    ``return``, and what it held in passing and in failing calls.
+    """
 
     rank: str
-    place: Place
+    place: LocationView
     posterior: str
     prior: str
     bar: float
@@ -61,51 +62,98 @@ class Row:
     suspiciousness: str
     counts: str
     why: tuple[Why, ...]
-    values: tuple[Seen, ...]
+    values: tuple[tuple[str, str, str], ...]
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """Where its evidence comes from, each source once."""
+        """The sources of its evidence, each once."""
         return tuple(dict.fromkeys(why.source.replace(" ", "-") for why in self.why))
 
     @property
     def sentence(self) -> str:
-        """What speaks against it, the strongest first, and which tests executed it."""
+        """The evidence against it, strongest first, and which tests executed it."""
         against = [why.text for why in self.why if why.verdict == "incriminates"]
         text = "; ".join([*against[:N_REASONS], self.counts])
         return f"{text[0].upper()}{text[1:]}."
 
     @property
     def reason(self) -> str:
-        """One sentence: the strongest evidence against it, else which tests executed it."""
+        """The strongest evidence against it, else which tests executed it, in one sentence."""
         return next((why.text for why in self.why if why.verdict == "incriminates"), self.counts)
 
 
-#: File, first line and qualified name: what tells one place from another.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceLine:
+    """One line of source with its heat.
+
+    Attributes:
+        number: 1-based.
+        text: Without its line ending.
+        anchor: ``file:line``, empty where an earlier listing has it.
+        level: 0 for cold, to 4.
+        suspiciousness: Two digits, empty for a line that no test executed.
+        ef: Failing tests that executed it.
+        ep: Passing tests that executed it.
+    """
+
+    number: int
+    text: str
+    anchor: str
+    level: int = 0
+    suspiciousness: str = ""
+    ef: str = ""
+    ep: str = ""
+
+    @property
+    def glyph(self) -> str:
+        """The heat, for those who don't see colour."""
+        return GLYPHS[self.level]
+
+    @property
+    def said(self) -> str:
+        """The same in words; empty for a line that no test executed."""
+        if not self.suspiciousness:
+            return ""
+        return (
+            f"line {self.number}: executed by {self.ef} failing and {self.ep} passing tests, "
+            f"suspiciousness {self.suspiciousness}"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snippet:
+    """The one line to look at first, and why that one."""
+
+    number: int
+    text: str
+    label: str
+
+
+#: File, first line and qualified name: they tell one place from another.
 Key = tuple[str, int, str]
 
 
-def key_of(location: Mapping[str, Any]) -> Key:
-    """The place of a row, a target or the end of a call."""
+def key_of(location: Document) -> Key:
+    """Return the key of a row, a target or the end of a call."""
     return location["file"], location["start_line"], location["qualname"]
 
 
-def place(location: Mapping[str, Any]) -> Place:
-    """The location of a row, a target or the end of a call."""
-    where = f"{location['file']}:{location['start_line']}"
-    return Place(
-        where=one_line(where),
-        href=f"#{quote(one_line(where), safe='/:')}",
+def location_view(location: Document) -> LocationView:
+    """Return the location of a row, a target or the end of a call in words."""
+    where = one_line(f"{location['file']}:{location['start_line']}")
+    return LocationView(
+        where=where,
+        href=f"#{quote(where, safe='/:')}",
         name=one_line(location["qualname"]),
         is_test=location["is_test"],
     )
 
 
-def row_of(row: Mapping[str, Any]) -> Row:
-    """A row of a ranking."""
-    return Row(
+def suspect_row(row: Document) -> SuspectRow:
+    """Return a row of a ranking in words."""
+    return SuspectRow(
         rank=f"{row['rank']}=" if row["tied"] > 1 else str(row["rank"]),
-        place=place(row),
+        place=location_view(row),
         posterior=percent(row["posterior"]),
         prior=percent(row["prior"]),
         bar=round(row["posterior"] * 100, 1),
@@ -114,15 +162,13 @@ def row_of(row: Mapping[str, Any]) -> Row:
         counts=_counts(row["counts"]),
         why=tuple(map(why_of, row["evidence"])),
         values=tuple(
-            Seen(
-                name=one_line(name), passing=one_line(v["passing"]), failing=one_line(v["failing"])
-            )
-            for name, v in row["values"].items()
+            (one_line(name), one_line(seen["passing"]), one_line(seen["failing"]))
+            for name, seen in row["values"].items()
         ),
     )
 
 
-def _counts(counts: Mapping[str, Any] | None) -> str:
+def _counts(counts: Mapping[str, int] | None) -> str:
     if counts is None:
         return "not part of the spectrum"
     failing = count(counts["ef"] + counts["nf"], "failing test")
@@ -130,8 +176,8 @@ def _counts(counts: Mapping[str, Any] | None) -> str:
     return f"executed by {counts['ef']} of {failing} and {counts['ep']} of {passing}"
 
 
-def why_of(evidence: Mapping[str, Any]) -> Why:
-    """The words of a piece of evidence, else its outcome."""
+def why_of(evidence: Document) -> Why:
+    """Return a piece of evidence in its own words, else in those of its outcome."""
     faulty, clean = evidence["p_if_faulty"], evidence["p_if_clean"]
     verdict = "incriminates" if faulty > clean else "exonerates"
     return Why(
@@ -143,5 +189,96 @@ def why_of(evidence: Mapping[str, Any]) -> Why:
 
 
 def words_of(constant: str) -> str:
-    """``A_CONSTANT`` as words."""
+    """Return ``A_CONSTANT`` as words."""
     return constant.replace("_LLM_", "_LLM ").replace("_", " ").lower().replace("llm", "LLM")
+
+
+def heat(value: float) -> int:
+    """Return the shade of a number in [0, 1]: 0 for cold, to 4."""
+    return 0 if value <= 0 else 1 + min(3, int(value * 4))
+
+
+def hot_line(row: Document, error: Document) -> int:
+    """Return the line that a mark goes to: the one that raised, the most suspicious, the first.
+
+    Args:
+        row: Of the ranking of a fault.
+        error: Of that fault.
+    """
+    first, last = row["start_line"], row["end_line"]
+    if error["file"] == row["file"] and first <= error["line"] <= last:
+        return int(error["line"])
+    return _hottest([line for line in row["lines"] if first <= line["line"] <= last], first)
+
+
+def _hottest(lines: list[dict[str, Any]], default: int) -> int:
+    best = max(lines, key=lambda line: (line["suspiciousness"], -line["line"]), default=None)
+    return int(best["line"]) if best else default
+
+
+def source_text(row: Document, read_source: ReadSource) -> list[str]:
+    """Return the lines of the row's file; none where it can't be read."""
+    text = read_source(row["file"]) or ""
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n") if text else []
+
+
+def snippet(row: Document, error: Document, read_source: ReadSource) -> Snippet | None:
+    """Return the hot line of ``row``; None where its file can't be read."""
+    lines = source_text(row, read_source)
+    number, label = hot_line(row, error), "its first line"
+    heats = [line["suspiciousness"] for line in row["lines"]]
+    if error["file"] == row["file"] and error["line"] == number:
+        label = "the failing line"
+    elif heats:
+        ties = heats.count(max(heats))
+        label = (
+            f"first of its {ties} most suspicious lines" if ties > 1 else "its most suspicious line"
+        )
+    if not 1 <= number <= len(lines):
+        return None
+    return Snippet(number=number, text=lines[number - 1].strip(), label=label)
+
+
+def source_lines(
+    row: Document, read_source: ReadSource, anchored: set[str]
+) -> tuple[SourceLine, ...] | None:
+    """Return the lines of ``row``, ``MAX_SHOWN`` around the hottest; None if it can't be read.
+
+    Args:
+        row: A row of a ranking.
+        read_source: Reads a file.
+        anchored: Anchors already given; those given here are added.
+    """
+    text = source_text(row, read_source)
+    first, last = _window(row)
+    executed = {line["line"]: line for line in row["lines"]}
+    lines = []
+    for number, line in enumerate(text[first - 1 : last], first):
+        anchor = one_line(f"{row['file']}:{number}")
+        is_known = anchor in anchored
+        anchored.add(anchor)
+        lines.append(_line(number, line, "" if is_known else anchor, executed.get(number)))
+    return tuple(lines) or None
+
+
+def _window(row: Document) -> tuple[int, int]:
+    first, last = row["start_line"], row["end_line"]
+    if last - first < MAX_SHOWN:
+        return first, last
+    middle = _hottest(row["lines"], first)
+    start = max(first, min(middle - MAX_SHOWN // 2, last - MAX_SHOWN + 1))
+    return start, start + MAX_SHOWN - 1
+
+
+def _line(number: int, text: str, anchor: str, line: Document | None) -> SourceLine:
+    if line is None:
+        return SourceLine(number=number, text=text, anchor=anchor)
+    return SourceLine(
+        number=number,
+        text=text,
+        anchor=anchor,
+        level=heat(line["suspiciousness"]),
+        suspiciousness=score(line["suspiciousness"]),
+        ef=str(line["ef"]),
+        ep=str(line["ep"]),
+    )

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from types import MappingProxyType
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.ports import Clock
+from pytest_bayesloc.report.details import FixView
 from pytest_bayesloc.report.document import Document
-from pytest_bayesloc.report.rows import Row
-from pytest_bayesloc.report.steps import FixView
-from pytest_bayesloc.report.text import columns, fit, wrap
+from pytest_bayesloc.report.rows import SuspectRow
+from pytest_bayesloc.report.text import HEAD, WARNING, Line, columns, fit, wrap
 from pytest_bayesloc.report.view import FaultView, Page, page
+
+if TYPE_CHECKING:
+    import pytest
 
 WHY_INDENT = len("  x1.00   ")
 N_BRIEF = 3
@@ -19,15 +24,10 @@ N_WHY_LINES = 3
 EVERYTHING = 1_000
 HEADER = f"rank  {'P':>5}  susp.  where"
 
-#: How kinds of lines look.
-MARKUP: Mapping[str, Mapping[str, bool]] = MappingProxyType(
-    {"": {}, "head": {"bold": True}, "warning": {"yellow": True}}
-)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extent:
-    """How much is told of each: 0 for nothing."""
+    """The number of each that is shown: 0 for none."""
 
     faults: int
     rows: int
@@ -58,14 +58,6 @@ EXTENTS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One line of output; ``markup`` as ``TerminalReporter.write_line`` takes it."""
-
-    text: str
-    markup: Mapping[str, bool] = field(default_factory=dict)
-
-
 def full(
     document: Document,
     *,
@@ -73,7 +65,7 @@ def full(
     reports: Mapping[str, str] | None = None,
     verbosity: int = 0,
 ) -> list[Line]:
-    """What ``pytest --bayesloc`` prints below the failures.
+    """Return the lines of ``pytest --bayesloc`` below the failures.
 
     Args:
         document: A ``bayesloc/1`` result.
@@ -86,18 +78,18 @@ def full(
     lines = [*_faults(view, width, extent), *_ending(view, extent)]
     fitted = (Line(fit(line.text, width), line.markup) for line in lines)
     # A path that is cut leads nowhere: a terminal wraps it.
-    places = (Line(f"report: {k} {path}", {"bold": True}) for k, path in (reports or {}).items())
+    places = (Line(f"report: {k} {path}", HEAD) for k, path in (reports or {}).items())
     return [*fitted, *places]
 
 
 def brief(document: Document, *, width: int = 80) -> list[Line]:
-    """What a plain ``pytest`` prints: three suspects and how to learn more; nothing if none."""
+    """Return the lines of a plain ``pytest``: three suspects and how to learn more; or none."""
     view = page(document, _no_source)
     if not view.rows:
         return []
     searched = [fix for fault in view.faults for fix in fault.fixes if fix.level]
     lines = [
-        Line("bayesloc: the likeliest places of the fault", {"bold": True}),
+        Line("bayesloc: the likeliest places of the fault", HEAD),
         *_rows(view.rows[:N_BRIEF], width),
         *(line for fix in searched[:N_BRIEF] for line in _fix(fix, width, EXTENTS[0])),
         Line("For evidence, inspections and a report: pytest --bayesloc"),
@@ -127,11 +119,11 @@ def _fault(fault: FaultView, width: int, extent: Extent) -> Iterator[Line]:
     at = f" at {fault.raised_at}" if fault.raised_at else ""
     yield Line(f"  {fault.origin}: {fault.kind}{at}")
     if fault.flaky:
-        yield Line(f"  passed when re-run as they were: {', '.join(fault.flaky)}", {"yellow": True})
+        yield Line(f"  passed when re-run as they were: {', '.join(fault.flaky)}", WARNING)
     if fault.confidence:
         yield Line(f"  {fault.confidence}")
     if fault.rows:
-        yield Line(HEADER, {"bold": True})
+        yield Line(HEADER, HEAD)
     yield from _rows(fault.rows[: extent.rows], width)
     hidden = len(fault.rows) - extent.rows
     if hidden > 0:
@@ -139,33 +131,33 @@ def _fault(fault: FaultView, width: int, extent: Extent) -> Iterator[Line]:
     for row in fault.rows[: extent.explained]:
         yield from _why(row, width, extent.why)
     for step in fault.steps[: extent.steps]:
-        what = f"inspected {step.place.where} {step.place.name}, {step.kind}: {step.outcome}"
+        what = f"inspected {step.place}, {step.kind}: {step.outcome}"
         yield Line(f"{what} ({step.before} to {step.after}, {step.seconds})")
     for fix in fault.fixes[: extent.fixes]:
         yield from _fix(fix, width, extent)
     yield Line(f"stopped: {fault.stop_reason}")
 
 
-def _rows(rows: Sequence[Row], width: int) -> Iterator[Line]:
+def _rows(rows: Sequence[SuspectRow], width: int) -> Iterator[Line]:
     for index, row in enumerate(rows):
         rank = row.rank if row.rank.endswith("=") else f"{row.rank} "
         start = f"{rank:>5} {row.posterior:>5}  {row.suspiciousness:>5}  "
         badge = " [test]" if row.place.is_test else ""
         room = width - columns(start) - columns(badge)
         text = f"{start}{fit(_where(row, room), room)}{badge}"
-        yield Line(text, {"bold": True} if index == 0 else {})
+        yield Line(text, HEAD if index == 0 else {})
 
 
-def _where(row: Row, room: int) -> str:
-    """Place and name; leading folders give way first, since file, line and name say more."""
+def _where(row: SuspectRow, room: int) -> str:
+    """Return place and name; leading folders give way first, since file, line and name say more."""
     where, name = row.place.where, row.place.name
     while columns(where) + 1 + columns(name) > room and "/" in where.removeprefix(".../"):
         where = f".../{where.removeprefix('.../').split('/', 1)[1]}"
     return f"{where} {name}"
 
 
-def _why(row: Row, width: int, n_why: int) -> Iterator[Line]:
-    yield Line(f"why {_where(row, width - len('why '))}", {"bold": True})
+def _why(row: SuspectRow, width: int, n_why: int) -> Iterator[Line]:
+    yield Line(f"why {_where(row, width - len('why '))}", HEAD)
     for why in row.why[:n_why]:
         first, *rest = wrap(why.text, width - WHY_INDENT, N_WHY_LINES)
         yield Line(f"  {why.ratio:>6}  {first}")
@@ -177,12 +169,12 @@ def _why(row: Row, width: int, n_why: int) -> Iterator[Line]:
 
 def _fix(fix: FixView, width: int, extent: Extent) -> Iterator[Line]:
     first, *rest = wrap(fix.said, width - 2, N_SAID)
-    yield Line(first, {"bold": True})
+    yield Line(first, HEAD)
     for text in rest:
-        yield Line(f"  {text}", {"bold": True})
+        yield Line(f"  {text}", HEAD)
     if fix.level:
         then = f"; {fix.next_step}" if fix.next_step else ""
-        yield Line(f"  {fix.place.where} {fix.place.name}, {fix.level}{then}")
+        yield Line(f"  {fix.place}, {fix.level}{then}")
     for line in fix.diff[: extent.diff]:
         if line.kind in {"add", "del"}:
             yield Line(f"    {line.text}", {"green": True} if line.kind == "add" else {"red": True})
@@ -190,10 +182,44 @@ def _fix(fix: FixView, width: int, extent: Extent) -> Iterator[Line]:
 
 def _ending(view: Page, extent: Extent) -> Iterator[Line]:
     for note in view.partial[: extent.partial]:
-        yield Line(f"partial: {note}", {"yellow": True})
+        yield Line(f"partial: {note}", WARNING)
     if len(view.partial) > extent.partial:
-        yield Line(f"partial: {len(view.partial) - extent.partial} more notes", {"yellow": True})
+        yield Line(f"partial: {len(view.partial) - extent.partial} more notes", WARNING)
     if view.stages:
         yield Line("time: " + ", ".join(f"{name} {spent}" for name, spent in view.stages))
     if view.llm:
         yield Line(f"language model: {view.llm}")
+
+
+class Progress:
+    """One line that is rewritten while inspections run, on a terminal only.
+
+    Args:
+        config: pytest's.
+        clock: Monotonic seconds.
+        budget_s: Seconds until it ends by itself, from now.
+    """
+
+    def __init__(self, config: pytest.Config, clock: Clock, budget_s: float) -> None:
+        reporter = config.pluginmanager.getplugin("terminalreporter")
+        shown = reporter is not None and reporter.isatty and config.getoption("verbose") >= 0
+        self._reporter = reporter if shown else None
+        self._clock = clock
+        self._ends = clock() + budget_s
+
+    def show(self, number: int, target: Location | None, belief: float) -> None:
+        """Show what is done now, how much is believed so far, and how long it may go on."""
+        if self._reporter is None:
+            return
+        what = "running the failing tests again"
+        if target is not None:
+            what = f"inspection {number}, {target}, P = {belief:.0%}"
+        self._reporter.ensure_newline()  # the dots stay
+        width = self._reporter._tw.fullwidth  # noqa: SLF001 - no public way leads to the width
+        left_s = max(0.0, self._ends - self._clock())
+        self._reporter.rewrite(f"bayesloc, {left_s:.0f} s left: {what}"[: width - 1], erase=True)
+
+    def clear(self) -> None:
+        """Leave an empty line."""
+        if self._reporter is not None:
+            self._reporter.rewrite("", erase=True)

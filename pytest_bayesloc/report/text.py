@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import re
+import shlex
 import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
 
 # Control characters (tab and newline apart), bidirectional overrides, lone surrogates: they
 # would steer a terminal, disguise source text, or could not be written at all.
@@ -12,19 +16,29 @@ _UNSAFE = re.compile(
     "\ud800-\udfff]"
 )
 
-
 MAX_TEXT = 2_000
+MAX_TESTS = 10  # in a command
+HEAD: Mapping[str, bool] = MappingProxyType({"bold": True})
+WARNING: Mapping[str, bool] = MappingProxyType({"yellow": True})
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of output; ``markup`` as ``TerminalReporter.write_line`` takes it."""
+
+    text: str
+    markup: Mapping[str, bool] = field(default_factory=dict)
 
 
 def clip(text: str, limit: int = MAX_TEXT) -> str:
-    """``text``, or its beginning and how much was left out."""
+    """Return ``text``, or its beginning and how much was left out."""
     if len(text) <= limit:
         return text
     return f"{text[:limit]} ... [{len(text) - limit} characters left out]"
 
 
 def percent(p: float) -> str:
-    """A probability; ``0 %`` and ``100 %`` only where it is exactly that."""
+    """Return a probability in words; ``0 %`` and ``100 %`` only where it is exactly that."""
     if 0.0 < p < 0.01:
         return "<1 %"
     if 0.99 < p < 1.0:
@@ -33,12 +47,12 @@ def percent(p: float) -> str:
 
 
 def score(value: float) -> str:
-    """A suspiciousness in [0, 1], two digits; 0.00 and 1.00 only where it is exactly that."""
+    """Return a suspiciousness in two digits; 0.00 and 1.00 only where it is exactly that."""
     return f"{value if value in {0.0, 1.0} else min(0.99, max(0.01, value)):.2f}"
 
 
 def ratio(p_if_faulty: float, p_if_clean: float) -> str:
-    """A likelihood ratio, two digits: ``x9.4``."""
+    """Return a likelihood ratio in two digits: ``x9.4``."""
     if p_if_clean <= 0.0:
         return "x?"
     value = p_if_faulty / p_if_clean
@@ -48,7 +62,7 @@ def ratio(p_if_faulty: float, p_if_clean: float) -> str:
 
 
 def seconds(value: float) -> str:
-    """A duration."""
+    """Return a duration in words."""
     if 0.0 < value < 0.01:
         return "<0.01 s"
     if value < 10:
@@ -60,27 +74,32 @@ def seconds(value: float) -> str:
 
 
 def count(n: int, noun: str) -> str:
-    """``1 test``, ``2 tests``."""
+    """Return ``1 test`` or ``2 tests``."""
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
 def visible(text: str) -> str:
-    """``text`` with what is unsafe to show spelled out: an escape character as its number."""
+    """Return ``text`` with unsafe characters spelled out: an escape character as its number."""
     return _UNSAFE.sub(_spell, text)
 
 
 def one_line(text: str) -> str:
-    """``text`` on one line, safe to show."""
+    """Return ``text`` on one line, safe to show."""
     return visible(" ".join(text.split()))
 
 
+def tests_to_run(tests: Sequence[str]) -> str:
+    """Return the command that runs some tests, of many the first ones."""
+    return shlex.join(["pytest", *map(one_line, tests[:MAX_TESTS])])
+
+
 def columns(text: str) -> int:
-    """Terminal columns that ``text`` takes."""
+    """Return the terminal columns that ``text`` takes."""
     return sum(_columns(char) for char in text)
 
 
 def fit(text: str, width: int) -> str:
-    """``text`` cut to ``width`` columns."""
+    """Return ``text`` cut to ``width`` columns."""
     if columns(text) <= width:
         return text
     kept, used = [], 0
@@ -93,7 +112,7 @@ def fit(text: str, width: int) -> str:
 
 
 def wrap(text: str, width: int, n_lines: int) -> list[str]:
-    """``text`` broken at blanks into at most ``n_lines`` lines of ``width`` columns."""
+    """Return ``text`` broken at blanks into at most ``n_lines`` lines of ``width`` columns."""
     lines: list[str] = [""]
     words = text.split(" ")
     for i, word in enumerate(words):

@@ -1,27 +1,38 @@
 """The page: the JSON result in words, every number formatted, shared by terminal and HTML.
 
-Built from the document and the source files alone. ``Any`` stands for JSON here: the document
-may come from a file, its shape is held by ``docs/bayesloc-1.schema.json``.
+It is built of the document and the source files alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any
 
-from pytest_bayesloc.report.advice import brief_lines
-from pytest_bayesloc.report.chart import Chart, chart
+from pytest_bayesloc.report.details import (
+    FailureGroup,
+    FixView,
+    InspectionView,
+    failure_groups,
+    fix_view,
+    inspection_view,
+)
 from pytest_bayesloc.report.document import N_REACHED, Document, ReadSource
-from pytest_bayesloc.report.hot import hot_line
-from pytest_bayesloc.report.prompt import tests_to_run
-from pytest_bayesloc.report.remembered import MemoryView, memory_of
-from pytest_bayesloc.report.rows import Place, Row, key_of, place, row_of
-from pytest_bayesloc.report.source import Heat, Snippet, snippet, source_of, source_text
-from pytest_bayesloc.report.steps import FixView, Step, fix_of, step_of
-from pytest_bayesloc.report.text import count, one_line, percent, seconds
-from pytest_bayesloc.report.tracebacks import Alike, alike
+from pytest_bayesloc.report.drawings import BeliefChart, belief_chart
+from pytest_bayesloc.report.memory import MemoryView, brief_lines, memory_view
+from pytest_bayesloc.report.rows import (
+    LocationView,
+    Snippet,
+    SourceLine,
+    SuspectRow,
+    hot_line,
+    key_of,
+    location_view,
+    snippet,
+    source_lines,
+    suspect_row,
+)
+from pytest_bayesloc.report.text import count, one_line, percent, seconds, tests_to_run
 
 N_SOURCES = 5
 N_LISTED = 10
@@ -70,11 +81,11 @@ class FaultView:
     stop_reason: str
     confidence: str
     fixes: tuple[FixView, ...]
-    rows: tuple[Row, ...]
-    steps: tuple[Step, ...]
+    rows: tuple[SuspectRow, ...]
+    steps: tuple[InspectionView, ...]
     n_candidates: int
-    alike: tuple[Alike, ...]
-    chart: Chart | None
+    failures: tuple[FailureGroup, ...]
+    chart: BeliefChart | None
     snippet: Snippet | None
     remembered: tuple[str, ...]
     next_steps: tuple[NextStep, ...]
@@ -89,16 +100,16 @@ class FaultView:
 class SourceView:
     """The source of one suspect; None for ``lines`` where it could not be read."""
 
-    row: Row
-    lines: tuple[Heat, ...] | None
+    row: SuspectRow
+    lines: tuple[SourceLine, ...] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edge:
     """One call of the call graph."""
 
-    caller: Place
-    callee: Place
+    caller: LocationView
+    callee: LocationView
     calls: int
 
 
@@ -110,7 +121,7 @@ class Page:
     n_failed: str
     session: tuple[tuple[str, str], ...]
     stages: tuple[tuple[str, str], ...]
-    rows: tuple[Row, ...]
+    rows: tuple[SuspectRow, ...]
     faults_of: tuple[tuple[int, ...], ...]
     faults: tuple[FaultView, ...]
     sources: tuple[SourceView, ...]
@@ -121,7 +132,7 @@ class Page:
 
 
 def page(document: Document, read_source: ReadSource) -> Page:
-    """The page of ``document``.
+    """Return the page of ``document``.
 
     Args:
         document: A ``bayesloc/1`` result.
@@ -134,16 +145,23 @@ def page(document: Document, read_source: ReadSource) -> Page:
         n_failed=str(session["n_failed"]),
         session=_session(session),
         stages=tuple((name, seconds(value)) for name, value in session["seconds"].items()),
-        rows=tuple(map(row_of, document["ranking"])),
+        rows=tuple(map(suspect_row, document["ranking"])),
         faults_of=tuple(_faults_of(document)),
-        faults=tuple(_faults(document, read_source)),
+        faults=tuple(
+            _fault(number, fault, document, read_source)
+            for number, fault in enumerate(document["faults"], 1)
+        ),
         sources=tuple(_sources(document["faults"], read_source)),
         edges=tuple(
-            Edge(caller=place(edge["caller"]), callee=place(edge["callee"]), calls=edge["calls"])
+            Edge(
+                caller=location_view(edge["caller"]),
+                callee=location_view(edge["callee"]),
+                calls=edge["calls"],
+            )
             for edge in document["call_graph"]["edges"]
         ),
         partial=tuple(map(one_line, document["partial"])),
-        memory=memory_of(document["memory"]),
+        memory=memory_view(document["memory"]),
         llm=_llm(document["llm"]),
     )
 
@@ -161,18 +179,13 @@ def _session(session: Document) -> tuple[tuple[str, str], ...]:
 
 
 def _faults_of(document: Document) -> Iterator[tuple[int, ...]]:
-    """Per row of the joint ranking, the numbers of the faults, where it is likeliest first."""
+    """Yield the faults of each row of the joint ranking, that in which it is likeliest first."""
     found: dict[tuple[str, int, str], list[tuple[float, int]]] = {}
     for number, fault in enumerate(document["faults"], 1):
         for row in fault["ranking"]:
             found.setdefault(key_of(row), []).append((-row["posterior"], number))
     for row in document["ranking"]:
         yield tuple(number for _, number in sorted(found.get(key_of(row), [(0.0, 1)])))[:N_FAULTS]
-
-
-def _faults(document: Document, read_source: ReadSource) -> Iterator[FaultView]:
-    for number, fault in enumerate(document["faults"], 1):
-        yield _fault(number, fault, document, read_source)
 
 
 def _fault(number: int, fault: Document, document: Document, read_source: ReadSource) -> FaultView:
@@ -194,13 +207,13 @@ def _fault(number: int, fault: Document, document: Document, read_source: ReadSo
         raised_at=one_line(f"{error['file']}:{error['line']}") if error["file"] else "",
         stop_reason=one_line(fault["stop_reason"]),
         confidence=_confidence([row["posterior"] for row in rows], session),
-        fixes=tuple(map(fix_of, fixes)),
-        rows=tuple(map(row_of, rows)),
-        steps=tuple(map(step_of, steps)),
+        fixes=tuple(map(fix_view, fixes)),
+        rows=tuple(map(suspect_row, rows)),
+        steps=tuple(map(inspection_view, steps)),
         n_candidates=fault["n_candidates"],
-        alike=alike(fault, names),
-        chart=chart(fault["history"], session["threshold"]),
-        snippet=snippet(rows[0], error, source_text(rows[0], read_source)) if rows else None,
+        failures=failure_groups(fault, names),
+        chart=belief_chart(fault["history"], session["threshold"]),
+        snippet=snippet(rows[0], error, read_source) if rows else None,
         remembered=tuple(brief_lines(document["memory"], number)),
         next_steps=tuple(_next_steps(fault, fixes, session)),
     )
@@ -209,7 +222,7 @@ def _fault(number: int, fault: Document, document: Document, read_source: ReadSo
 def _next_steps(
     fault: Document, fixes: Sequence[Document], session: Document
 ) -> Iterator[NextStep]:
-    """What to do now, the most promising first."""
+    """Yield things to do now, the most promising first."""
     patch = next((fix["patch_file"] for fix in fixes if fix["verified"] and fix["patch_file"]), "")
     if patch:
         yield NextStep(
@@ -230,7 +243,7 @@ def _next_steps(
 
 
 def _confidence(posteriors: Sequence[float], session: Document) -> str:
-    """How sure the ranking is, in words; empty where its numbers are not shares of one belief."""
+    """Return how sure the ranking is; empty where its numbers are not shares of one belief."""
     if not posteriors or session["model"] == "independent":
         return ""
     if posteriors[0] >= session["threshold"]:
@@ -246,24 +259,24 @@ def _confidence(posteriors: Sequence[float], session: Document) -> str:
 
 
 def _headline(error: Document) -> str:
-    """Type and the first line of the message."""
+    """Return the type and the first line of the message."""
     first = next((line for line in error["message"].splitlines() if line.strip()), "")
     return ": ".join(part for part in (one_line(error["type"]), one_line(first)) if part)
 
 
 def _sources(faults: Sequence[Document], read_source: ReadSource) -> Iterator[SourceView]:
-    """The best of each fault, then the second of each, and so on; each place and line once."""
+    """Yield the best of each fault, then the second of each; each place and line once."""
     depths = range(N_SOURCES)
     best = [f["ranking"][i] for i in depths for f in faults if i < len(f["ranking"])]
     rows = {(row["file"], row["start_line"], row["qualname"]): row for row in reversed(best)}
     ordered = sorted(rows.values(), key=best.index)[: max(N_SOURCES, len(faults))]
     anchored: set[str] = set()
     for row in ordered:
-        yield SourceView(row=row_of(row), lines=source_of(row, read_source, anchored))
+        yield SourceView(row=suspect_row(row), lines=source_lines(row, read_source, anchored))
 
 
-def _llm(used: Mapping[str, Any]) -> str:
-    """What asking a language model took; empty if none was asked."""
+def _llm(used: Document) -> str:
+    """Return the use of a language model in words; empty if none was asked."""
     if not used["model"]:
         return ""
     uses = ", ".join(f"{n} {one_line(use)}" for use, n in sorted(used["uses"].items()))

@@ -9,8 +9,9 @@ from typing import Any
 import jsonschema
 import pytest
 
-from pytest_bayesloc.report.checkout import Checkout
-from pytest_bayesloc.report.sarif import SCHEMA, dumps
+from pytest_bayesloc.report.ci.sarif import SCHEMA, to_sarif
+from pytest_bayesloc.report.ci.suspects import Checkout
+from pytest_bayesloc.report.encoding import dumps
 from tests.unit.report.surfaces import HERE, hostile, many, with_file
 
 Document = dict[str, Any]
@@ -32,7 +33,7 @@ def check(text: str, schema: dict[str, Any]) -> None:
 
 
 def test_log_conforms(document: Document, schema: dict[str, Any]) -> None:
-    check(dumps(document, HERE, "1.0"), schema)
+    check(dumps(to_sarif(document, HERE, "1.0")), schema)
 
 
 @pytest.mark.parametrize(
@@ -41,26 +42,26 @@ def test_log_conforms(document: Document, schema: dict[str, Any]) -> None:
 def test_log_of_any_file_conforms(document: Document, schema: dict[str, Any], file: str) -> None:
     checkout = Checkout(root="/work/shop", rootdir="/work/shop/api")
 
-    check(dumps(with_file(document, file), checkout, "1.0"), schema)
+    check(dumps(to_sarif(with_file(document, file), checkout, "1.0")), schema)
 
 
 def test_log_of_hostile_text_conforms(document: Document, schema: dict[str, Any]) -> None:
-    check(dumps(hostile(document), HERE, "1.0"), schema)
+    check(dumps(to_sarif(hostile(document), HERE, "1.0")), schema)
 
 
 def test_log_of_thousands_of_failures_conforms(document: Document, schema: dict[str, Any]) -> None:
-    check(dumps(many(document, 50, 100), HERE, "1.0"), schema)
+    check(dumps(to_sarif(many(document, 50, 100), HERE, "1.0")), schema)
 
 
 def test_log_without_suspects_conforms(document: Document, schema: dict[str, Any]) -> None:
     for fault in document["faults"]:
         fault["ranking"] = []
 
-    check(dumps(document, HERE, "1.0"), schema)
+    check(dumps(to_sarif(document, HERE, "1.0")), schema)
 
 
 def test_log_that_does_not_conform_is_refused(document: Document, schema: dict[str, Any]) -> None:
-    text = dumps(document, HERE, "1.0").replace('"startLine": 2', '"startLine": 0')
+    text = dumps(to_sarif(document, HERE, "1.0")).replace('"startLine": 2', '"startLine": 0')
 
     with pytest.raises(jsonschema.ValidationError, match="0 is less than the minimum"):
         check(text, schema)

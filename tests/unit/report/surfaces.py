@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import Any
 
-from pytest_bayesloc.report.checkout import Checkout
+from pytest_bayesloc.report.ci.suspects import Checkout
 
 HERE = Checkout(root="/work", rootdir="/work")
 #: All that would be more than text somewhere.

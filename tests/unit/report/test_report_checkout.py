@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_bayesloc.report.checkout import Checkout
+from pytest_bayesloc.report.ci.suspects import Checkout
 
 API = Checkout(root="/work/shop", rootdir="/work/shop/services/api")
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from pytest_bayesloc.report.checkout import Checkout
-from pytest_bayesloc.report.gitlab import dumps, to_gitlab
+from pytest_bayesloc.report.ci.gitlab import to_gitlab
+from pytest_bayesloc.report.ci.suspects import Checkout
+from pytest_bayesloc.report.encoding import dumps
 from tests.unit.report.surfaces import HERE, hostile, with_file
 
 Document = dict[str, Any]
@@ -49,11 +50,11 @@ def test_path_is_relative_to_the_repository_without_a_dot(document: Document) ->
 
 
 def test_report_of_nothing_is_an_empty_list(document: Document) -> None:
-    assert dumps({**document, "faults": []}, HERE) == "[]\n"
+    assert to_gitlab({**document, "faults": []}, HERE) == []
 
 
 def test_hostile_text_is_written_as_ascii_that_any_reader_takes(document: Document) -> None:
-    text = dumps(hostile(document), HERE)
+    text = dumps(to_gitlab(hostile(document), HERE))
 
     assert text.isascii()
     for entry in json.loads(text):

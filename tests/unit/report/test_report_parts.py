@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_bayesloc.domain.failure import Frame
+from pytest_bayesloc.report.details import failure_groups
 from pytest_bayesloc.report.document import MAX_FAILURES
+from pytest_bayesloc.report.drawings import MAX_NODES, NODE_HEIGHT, NODE_WIDTH, call_graph
 from pytest_bayesloc.report.encoding import encode
-from pytest_bayesloc.report.graph import HEIGHT, MAX_NODES, WIDTH, drawing
-from pytest_bayesloc.report.remembered import memory_of
-from pytest_bayesloc.report.tracebacks import alike
+from pytest_bayesloc.report.memory import memory_view
 from pytest_bayesloc.report.view import page
 from tests.unit.report.conftest import code_fault
 
@@ -100,7 +100,7 @@ def test_tests_with_one_error_stand_together(document: dict[str, Any]) -> None:
     for failure, got in zip(fault["failures"], ("-1", "-7"), strict=True):
         failure.update(message=f"assert {got} == 5", masked="assert <int> == <int>")
 
-    (group,) = alike(fault, ["add"])
+    (group,) = failure_groups(fault, ["add"])
 
     assert group.n_tests == "2 tests"
     assert [failure.error for failure in group.failures] == [
@@ -115,10 +115,10 @@ def test_frames_outside_of_the_project_are_counted_only(result: Result) -> None:
     frames = (foreign(1), *failure.frames, foreign(2), foreign(3))
     long = replace(fault, failures=(replace(failure, frames=frames),))
 
-    (group,) = alike(encode(replace(result, faults=(long,)))["faults"][0], [])
+    (group,) = failure_groups(encode(replace(result, faults=(long,)))["faults"][0], [])
 
     ((_, shown),) = group.failures[0].parts
-    assert [frame.text or frame.where for frame in shown] == [
+    assert [where or name for where, name in shown] == [
         "1 frame outside of the project",
         "test_calc.py:5",
         "2 frames outside of the project",
@@ -129,7 +129,7 @@ def test_an_exception_raised_from_another_brings_both_tracebacks(document: dict[
     failure = document["faults"][0]["failures"][0]
     failure["causes"] = [failure["frames"]]
 
-    (group,) = alike(document["faults"][0], [])
+    (group,) = failure_groups(document["faults"][0], [])
 
     assert [bool(heading) for heading, _ in group.failures[0].parts] == [False, True]
 
@@ -137,7 +137,7 @@ def test_an_exception_raised_from_another_brings_both_tracebacks(document: dict[
 def test_a_test_tells_which_suspects_it_executes(document: dict[str, Any]) -> None:
     document["faults"][0]["failures"][0]["executed"] = [0]
 
-    (group,) = alike(document["faults"][0], ["add", "total"])
+    (group,) = failure_groups(document["faults"][0], ["add", "total"])
 
     assert group.failures[0].reaches == (("add", True), ("total", False))
 
@@ -156,7 +156,7 @@ def test_of_many_failing_tests_the_first_are_told_in_detail(result: Result) -> N
 
 
 def test_a_trial_tells_what_was_meant_done_and_learned() -> None:
-    (bug,) = memory_of(remembered()).bugs
+    (bug,) = memory_view(remembered()).bugs
 
     (trial,) = bug.trials
     assert (bug.state, bug.since) == ("open", "2026-11-01")
@@ -190,11 +190,11 @@ def test_the_answer_says_what_is_remembered(
 
 
 def test_callers_stand_above_what_they_call(document: dict[str, Any]) -> None:
-    drawn = drawing(document)
+    drawn = call_graph(document)
 
     assert drawn is not None
     nodes = {node.place.name: node for node in drawn.nodes}
-    assert nodes["total"].y + HEIGHT < nodes["add"].y
+    assert nodes["total"].y + NODE_HEIGHT < nodes["add"].y
     assert (nodes["add"].belief, nodes["add"].level) == (">99 %", 4)
     assert len(drawn.edges) == len(document["call_graph"]["edges"])
 
@@ -205,7 +205,7 @@ def test_no_two_functions_of_the_picture_overlap(document: dict[str, Any]) -> No
         {**edge, "callee": {**edge["callee"], "start_line": n}} for n in range(10, 60)
     ]
 
-    drawn = drawing(document)
+    drawn = call_graph(document)
 
     assert drawn is not None
     assert len(drawn.nodes) == MAX_NODES
@@ -215,8 +215,21 @@ def test_no_two_functions_of_the_picture_overlap(document: dict[str, Any]) -> No
         (a, b)
         for i, a in enumerate(corners)
         for b in corners[:i]
-        if abs(a[0] - b[0]) < WIDTH and abs(a[1] - b[1]) < HEIGHT
+        if abs(a[0] - b[0]) < NODE_WIDTH and abs(a[1] - b[1]) < NODE_HEIGHT
     ]
+
+
+def test_functions_that_call_each_other_stand_in_layers(document: dict[str, Any]) -> None:
+    edges = document["call_graph"]["edges"]
+    back = {"caller": edges[0]["callee"], "callee": edges[0]["caller"], "calls": 1}
+    document["call_graph"]["edges"] = [*edges, back]
+
+    drawn = call_graph(document)
+
+    assert drawn is not None
+    nodes = {node.place.name: node for node in drawn.nodes}
+    assert abs(nodes["total"].y - nodes["add"].y) > NODE_HEIGHT
+    assert len(drawn.edges) == len(edges) + 1
 
 
 @pytest.mark.parametrize("n", [0, 1])
@@ -224,7 +237,7 @@ def test_without_calls_between_functions_nothing_is_drawn(document: dict[str, An
     known = document["call_graph"]["edges"][0]["callee"]
     document["call_graph"]["edges"] = [{"caller": known, "callee": known, "calls": 1}] * n
 
-    assert drawing(document) is None
+    assert call_graph(document) is None
 
 
 # -- what to do now
@@ -304,7 +317,7 @@ def test_months_are_told_in_figures_and_lines() -> None:
     known = {"n_bugs": 4, "mended": 0.5, "trials": 2.0, "hours": None}
     better = {**known, "n_bugs": 2, "mended": 1.0, "trials": 0.0}
 
-    view = memory_of(
+    view = memory_view(
         remembered(months=[{"month": "2026-10", **known}, {"month": "2026-11", **better}])
     )
 

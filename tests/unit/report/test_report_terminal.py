@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from pytest_bayesloc.report.terminal import Line, brief, full
-from pytest_bayesloc.report.text import columns
+from pytest_bayesloc.report.terminal import brief, full
+from pytest_bayesloc.report.text import Line, columns
 
 
 def texts(lines: list[Line]) -> list[str]:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from pytest_bayesloc.report.chart import BOTTOM, LABEL_GAP, TOP, chart
-from pytest_bayesloc.report.source import MAX_SHOWN
+from pytest_bayesloc.report.drawings import BOTTOM, LABEL_GAP, TOP, belief_chart
+from pytest_bayesloc.report.rows import MAX_SHOWN
 from pytest_bayesloc.report.view import page
 
 ReadSource = Callable[[str], "str | None"]
@@ -135,11 +135,11 @@ def test_of_a_long_location_the_part_around_the_hottest_line_is_listed(
 
 
 def test_a_belief_that_never_moved_has_no_chart() -> None:
-    assert chart([step(add=0.5)], 0.9) is None
+    assert belief_chart([step(add=0.5)], 0.9) is None
 
 
 def test_a_chart_draws_probability_upward() -> None:
-    drawn = chart([step(add=0.0, total=1.0), step(add=1.0, total=0.0)], 0.9)
+    drawn = belief_chart([step(add=0.0, total=1.0), step(add=1.0, total=0.0)], 0.9)
 
     assert drawn is not None
     first, second = drawn.series
@@ -149,7 +149,7 @@ def test_a_chart_draws_probability_upward() -> None:
 
 
 def test_labels_of_a_chart_do_not_touch() -> None:
-    drawn = chart([step(a=0.2, b=0.2, c=0.2), step(a=0.01, b=0.01, c=0.0)], 0.9)
+    drawn = belief_chart([step(a=0.2, b=0.2, c=0.2), step(a=0.01, b=0.01, c=0.0)], 0.9)
 
     assert drawn is not None
     heights = sorted(series.label_y for series in drawn.series)
@@ -158,7 +158,7 @@ def test_labels_of_a_chart_do_not_touch() -> None:
 
 
 def test_a_suspect_that_dropped_out_ends_where_it_was_last_seen() -> None:
-    drawn = chart([step(add=0.5, total=0.3), step(add=0.6, total=0.1), step(add=0.9)], 0.9)
+    drawn = belief_chart([step(add=0.5, total=0.3), step(add=0.6, total=0.1), step(add=0.9)], 0.9)
 
     assert drawn is not None
     add, total = drawn.series
@@ -167,7 +167,7 @@ def test_a_suspect_that_dropped_out_ends_where_it_was_last_seen() -> None:
 
 
 def test_a_long_search_has_ten_ticks_or_so() -> None:
-    drawn = chart([step(add=0.5)] * 101, 0.9)
+    drawn = belief_chart([step(add=0.5)] * 101, 0.9)
 
     assert drawn is not None
     assert [label for _, label in drawn.x_ticks][:3] == ["start", "10", "20"]

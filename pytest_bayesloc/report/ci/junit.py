@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 from xml.etree import ElementTree as ET
 
-from pytest_bayesloc.report.rows import row_of
+from pytest_bayesloc.report.document import Document
+from pytest_bayesloc.report.rows import suspect_row
 from pytest_bayesloc.report.text import clip, one_line
 
 N_SUSPECTS = 3
@@ -14,8 +14,8 @@ N_TESTS = 20
 PREFIX = "bayesloc."
 
 
-def with_properties(xml: str, document: Mapping[str, Any]) -> str:
-    """The XML with what was found; properties of an earlier run of ours are replaced.
+def with_properties(xml: str, document: Document) -> str:
+    """Return the XML with what was found; properties of an earlier run of ours are replaced.
 
     Args:
         xml: Of pytest's ``--junit-xml``.
@@ -42,7 +42,7 @@ def with_properties(xml: str, document: Mapping[str, Any]) -> str:
 
 
 def _properties_of(suite: ET.Element) -> ET.Element:
-    """The element for them, without those of ours that are there."""
+    """Return the element for them, without those of ours that are there."""
     properties = suite.find("properties")
     if properties is None:
         properties = ET.Element("properties")
@@ -53,8 +53,8 @@ def _properties_of(suite: ET.Element) -> ET.Element:
     return properties
 
 
-def _found(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Names and values; ``one_line`` leaves no character that XML can't hold."""
+def _found(document: Document) -> Iterator[tuple[str, str]]:
+    """Yield names and values; ``one_line`` leaves no character that XML can't hold."""
     for number, fault in enumerate(document["faults"], 1):
         name = f"fault.{number}"
         tests = fault["failing_tests"]
@@ -62,7 +62,7 @@ def _found(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield f"{name}.tests", " ".join(map(one_line, tests[:N_TESTS]))
         # Numbered in order: tied suspects have one rank, and a name is given once.
         for order, row in enumerate(fault["ranking"][:N_SUSPECTS], 1):
-            shown = row_of(row)
+            shown = suspect_row(row)
             said = f"{shown.place.where} {shown.place.name}: {shown.reason}"
             yield f"{name}.suspect.{order}", clip(said)
             yield f"{name}.suspect.{order}.posterior", f"{row['posterior']:.4f}"

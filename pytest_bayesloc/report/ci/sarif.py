@@ -6,15 +6,11 @@ Reference:
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from typing import Any
 
-from pytest_bayesloc.report.checkout import Checkout
-from pytest_bayesloc.report.suspects import LIKELY, POSSIBLE, Suspect, suspects
+from pytest_bayesloc.report.ci.suspects import LIKELY, POSSIBLE, Checkout, Suspect, suspects
+from pytest_bayesloc.report.document import Document
 from pytest_bayesloc.report.text import one_line
-
-Entry = Mapping[str, Any]
 
 SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -28,8 +24,8 @@ RULES = (
 )
 
 
-def to_sarif(document: Entry, checkout: Checkout, version: str) -> dict[str, object]:
-    """The log: one result a suspect, which are a few hundred at most.
+def to_sarif(document: Document, checkout: Checkout, version: str) -> dict[str, object]:
+    """Return the log: one result a suspect, which are a few hundred at most.
 
     Args:
         document: A ``bayesloc/1`` result.
@@ -58,11 +54,6 @@ def to_sarif(document: Entry, checkout: Checkout, version: str) -> dict[str, obj
         "results": [_result(suspect, checkout) for suspect in suspects(document, checkout)],
     }
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
-
-
-def dumps(document: Entry, checkout: Checkout, version: str) -> str:
-    """The log as ASCII text."""
-    return json.dumps(to_sarif(document, checkout, version), ensure_ascii=True, indent=1) + "\n"
 
 
 def _rule(name: str, title: str, text: str) -> dict[str, object]:
@@ -119,7 +110,7 @@ def _place(suspect: Suspect, checkout: Checkout) -> dict[str, object]:
     }
 
 
-def _step(depth: int, frame: Entry, checkout: Checkout) -> dict[str, object]:
+def _step(depth: int, frame: Document, checkout: Checkout) -> dict[str, object]:
     physical = _artifact(frame["file"], checkout)
     physical["region"] = {"startLine": max(1, frame["line"])}
     return {
@@ -136,5 +127,5 @@ def _artifact(file: str, checkout: Checkout) -> dict[str, Any]:
 
 
 def _message(text: str) -> dict[str, object]:
-    """Plain text: ``[words](target)`` would be a link, as it may stand in a test's parameters."""
+    """Return plain text: ``[words](target)`` in a test's parameters would be a link."""
     return {"text": one_line(text).replace("](", "] (")}

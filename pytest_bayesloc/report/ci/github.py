@@ -1,4 +1,4 @@
-"""What GitHub Actions shows by itself: the summary of a job, and annotations on lines.
+"""GitHub Actions: the summary of a job, and annotations on lines.
 
 Reference:
     GitHub documentation, "Workflow commands for GitHub Actions": how messages and properties are
@@ -7,10 +7,9 @@ Reference:
 
 from __future__ import annotations
 
-from pytest_bayesloc.report import markdown
-from pytest_bayesloc.report.checkout import Checkout
+from pytest_bayesloc.report.ci import markdown
+from pytest_bayesloc.report.ci.suspects import LIKELY, POSSIBLE, Checkout, Suspect, suspects
 from pytest_bayesloc.report.document import Document, ReadSource
-from pytest_bayesloc.report.suspects import LIKELY, POSSIBLE, Suspect, suspects
 from pytest_bayesloc.report.text import clip, visible
 
 MAX_SUMMARY = (1 << 20) - 1000  # bytes: what is longer is dropped as a whole
@@ -21,7 +20,7 @@ MAX_MESSAGE = 1_000
 
 
 def summary(document: Document, read_source: ReadSource, before: str) -> str:
-    """What is added to the summary of a job; one line where it is nearly full.
+    """Return what is added to the summary of a job; one line where it is nearly full.
 
     Args:
         document: A ``bayesloc/1`` result.
@@ -41,7 +40,7 @@ def summary(document: Document, read_source: ReadSource, before: str) -> str:
 
 
 def marks(document: Document, checkout: Checkout) -> list[str]:
-    """Workflow commands that mark the lines of suspects: the first of each fault first.
+    """Return workflow commands that mark the lines of suspects: the first of each fault first.
 
     Args:
         document: A ``bayesloc/1`` result.
@@ -66,10 +65,10 @@ def _command(level: str, suspect: Suspect, path: str) -> str:
 
 
 def _text(text: str) -> str:
-    """``text`` as the message of a workflow command."""
+    """Return ``text`` as the message of a workflow command."""
     return visible(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"))
 
 
 def _value(text: str) -> str:
-    """``text`` as a property of a workflow command."""
+    """Return ``text`` as a property of a workflow command."""
     return _text(text).replace(":", "%3A").replace(",", "%2C")

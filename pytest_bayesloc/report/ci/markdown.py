@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from pytest_bayesloc.report.details import FixView
 from pytest_bayesloc.report.document import Document, ReadSource
-from pytest_bayesloc.report.rows import Row
-from pytest_bayesloc.report.steps import FixView
+from pytest_bayesloc.report.rows import SuspectRow
 from pytest_bayesloc.report.text import count, visible
 from pytest_bayesloc.report.view import FaultView, Page, page
 
@@ -38,7 +38,7 @@ _JOINER = "\N{WORD JOINER}"  # takes no room
 
 
 def render(document: Document, read_source: ReadSource, limit: int = MAX_BYTES) -> str:
-    """The Markdown of ``document``: as many whole faults as fit, and how many did not.
+    """Return the Markdown of ``document``: as many whole faults as fit, and how many did not.
 
     Args:
         document: A ``bayesloc/1`` result.
@@ -62,17 +62,17 @@ def render(document: Document, read_source: ReadSource, limit: int = MAX_BYTES) 
 
 
 def size(text: str) -> int:
-    """The bytes that ``text`` takes in a file."""
+    """Return the bytes that ``text`` takes in a file."""
     return len(text.encode("utf-8", "backslashreplace"))
 
 
 def plain(text: str) -> str:
-    """``text`` such that Markdown, GitHub and GitLab take it for nothing but text."""
+    """Return ``text`` such that Markdown, GitHub and GitLab take it for nothing but text."""
     return _SPECIAL.sub(r"\\\g<0>", _LINKED.sub(_JOINER, visible(_cut(text))))
 
 
 def prose(text: str) -> str:
-    """The same for a sentence of ours, in which backticks stand around what is code."""
+    """Return the same for a sentence of ours, in which backticks stand around code."""
     parts = re.split(r"`([^`]+)`", _cut(text))
     words = [code(part) if i % 2 else plain(part) for i, part in enumerate(parts)]
     # Two pieces of code without anything between them would be one.
@@ -80,7 +80,7 @@ def prose(text: str) -> str:
 
 
 def code(text: str) -> str:
-    """``text`` as a code span, whatever backticks it holds."""
+    """Return ``text`` as a code span, whatever backticks it holds."""
     shown = visible(_cut(text)) or " "
     longest = max(map(len, re.findall(r"`+", shown)), default=0)
     fence = "`" * (longest + 1)
@@ -90,7 +90,7 @@ def code(text: str) -> str:
 
 
 def cell(markdown: str) -> str:
-    """``markdown`` in a table, where a bar parts the cells, also within code."""
+    """Return ``markdown`` in a table, where a bar parts the cells, also within code."""
     return re.sub(r"(\\?)\|", lambda bar: rf"{bar[1]}{bar[1] and _JOINER}\|", markdown)
 
 
@@ -138,7 +138,7 @@ def _first(fault: FaultView) -> Iterator[str]:
         yield ""
 
 
-def _table(rows: tuple[Row, ...]) -> Iterator[str]:
+def _table(rows: tuple[SuspectRow, ...]) -> Iterator[str]:
     yield "| | P(faulty) | before | place | why |"
     yield "|---|---|---|---|---|"
     for row in rows:

@@ -6,20 +6,16 @@ Reference:
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from typing import Any
-
-from pytest_bayesloc.report.checkout import Checkout
-from pytest_bayesloc.report.suspects import suspects
+from pytest_bayesloc.report.ci.suspects import Checkout, suspects
+from pytest_bayesloc.report.document import Document
 from pytest_bayesloc.report.text import visible
 
 #: From which probability on a suspect is how severe.
 SEVERITIES = ((0.9, "critical"), (0.5, "major"), (0.1, "minor"), (0.0, "info"))
 
 
-def to_gitlab(document: Mapping[str, Any], checkout: Checkout) -> list[dict[str, object]]:
-    """One entry a suspect; those outside of the repository have no path that GitLab takes.
+def to_gitlab(document: Document, checkout: Checkout) -> list[dict[str, object]]:
+    """Return one entry a suspect; those outside of the repository have no path that GitLab takes.
 
     Args:
         document: A ``bayesloc/1`` result.
@@ -36,8 +32,3 @@ def to_gitlab(document: Mapping[str, Any], checkout: Checkout) -> list[dict[str,
         for suspect in suspects(document, checkout)
         if suspect.path is not None
     ]
-
-
-def dumps(document: Mapping[str, Any], checkout: Checkout) -> str:
-    """The report as ASCII text."""
-    return json.dumps(to_gitlab(document, checkout), ensure_ascii=True, indent=1) + "\n"

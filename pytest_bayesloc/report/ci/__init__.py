@@ -1,0 +1,1 @@
+"""Reports that CI services show by themselves."""

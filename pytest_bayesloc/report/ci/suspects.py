@@ -1,0 +1,167 @@
+"""The suspects that CI services are told of: each with its line, its place and its fingerprint.
+
+A result names files relative to pytest's rootdir, which may be a subfolder. What a CI service shows
+on lines of code is relative to the repository's root: ``Checkout`` turns the one into the other.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import posixpath
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+from pytest_bayesloc.report.document import Document
+from pytest_bayesloc.report.rows import SuspectRow, hot_line, suspect_row
+from pytest_bayesloc.report.text import clip, one_line
+
+N_SUSPECTS = 5  # of a fault
+WORTH = 0.05  # who is less likely is named only as the first of a fault
+LIKELY, POSSIBLE = 0.5, 0.1  # from which on it is an error, a warning
+MAX_ERROR = 500
+#: Where a CI service says that the repository lies.
+VARIABLES = ("GITHUB_WORKSPACE", "CI_PROJECT_DIR")
+_DRIVE = re.compile(r"[A-Za-z]:/")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkout:
+    """A checkout.
+
+    Attributes:
+        root: Of the repository, absolute, with slashes.
+        rootdir: Of the project, which is pytest's, in the same form.
+    """
+
+    root: str
+    rootdir: str
+
+    @classmethod
+    def around(cls, rootdir: Path, environment: Mapping[str, str]) -> Checkout:
+        """Return the checkout that ``rootdir`` lies in; ``rootdir`` itself where none is found.
+
+        The nearest folder with a ``.git`` comes first: a checkout may be a folder of the workspace.
+        """
+        real = rootdir.resolve()
+        above = (real, *real.parents)
+        named = [Path(value).resolve() for name in VARIABLES if (value := environment.get(name))]
+        roots = [*filter(_has_git, above), *(path for path in named if path in above), real]
+        return cls(root=roots[0].as_posix(), rootdir=real.as_posix())
+
+    def path(self, file: str) -> str | None:
+        """Return the path of ``file`` from the root of the repository; None if it lies outside."""
+        full = self._absolute(file)
+        inside = f"{self.root.rstrip('/')}/"
+        return full[len(inside) :] if full.startswith(inside) else None
+
+    def uri(self, file: str) -> str:
+        """Return the URI of ``file``: relative to the root, absolute if it lies outside."""
+        path = self.path(file)
+        if path is not None:
+            return _quoted(path)
+        full = self._absolute(file)
+        return f"file://{'' if full.startswith('/') else '/'}{_quoted(full)}"
+
+    def _absolute(self, file: str) -> str:
+        if _DRIVE.match(file):  # another drive than rootdir's
+            return file
+        return posixpath.normpath(posixpath.join(self.rootdir, file))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suspect:
+    """A row of a fault's ranking that is worth naming.
+
+    Attributes:
+        number: Of the fault.
+        order: In its ranking; 1 for the first, also where ranks are tied.
+        fault: Of the document.
+        row: Of the document.
+        shown: The row in words.
+        line: That a mark goes to.
+        path: Of its file in the repository; None if it lies outside.
+        uri: The same as a URI, absolute if it lies outside.
+        key: Its fingerprint, which no other suspect of the document has.
+    """
+
+    number: int
+    order: int
+    fault: Document
+    row: Document
+    shown: SuspectRow
+    line: int
+    path: str | None
+    uri: str
+    key: str
+
+    @property
+    def posterior(self) -> float:
+        """Its probability."""
+        return float(self.row["posterior"])
+
+    @property
+    def error(self) -> str:
+        """The error of its fault, on one line."""
+        error = self.fault["error"]
+        return clip(one_line(f"{error['type']}: {error['message']}"), MAX_ERROR)
+
+    @property
+    def said(self) -> str:
+        """The evidence against it, on one line."""
+        return (
+            f"{self.shown.posterior} likely to be the cause of fault {self.number} "
+            f"({len(self.fault['failing_tests'])} failing): {self.shown.reason}. {self.error}"
+        )
+
+
+def suspects(document: Document, checkout: Checkout) -> Iterator[Suspect]:
+    """Yield the suspects of each fault in turn, the likeliest first.
+
+    Args:
+        document: A ``bayesloc/1`` result.
+        checkout: Where its files lie.
+    """
+    seen: dict[str, int] = {}
+    for number, fault in enumerate(document["faults"], 1):
+        for order, row in enumerate(fault["ranking"][:N_SUSPECTS], 1):
+            if order > 1 and row["posterior"] < WORTH:
+                continue
+            key = _fingerprint(fault, row, checkout)
+            seen[key] = seen.get(key, 0) + 1
+            yield Suspect(
+                number=number,
+                order=order,
+                fault=fault,
+                row=row,
+                shown=suspect_row(row),
+                line=hot_line(row, fault["error"]),
+                path=checkout.path(row["file"]),
+                uri=checkout.uri(row["file"]),
+                key=key if seen[key] == 1 else f"{key}-{seen[key]}",
+            )
+
+
+def _fingerprint(fault: Document, row: Document, checkout: Checkout) -> str:
+    """Return the same for the next run with this error, whatever lines moved and values changed."""
+    masked = fault["failures"][0]["masked"].partition("\n")[0]
+    place = checkout.uri(row["file"]), row["qualname"]
+    said = "\0".join((*place, fault["error"]["type"], masked))
+    return hashlib.sha256(said.encode("utf-8", "backslashreplace")).hexdigest()[:32]
+
+
+def _has_git(folder: Path) -> bool:
+    with suppress(OSError):
+        return (folder / ".git").exists()  # a file in a worktree and a submodule
+    return False
+
+
+def _quoted(path: str) -> str:
+    try:
+        name = path.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # a name that no file system of bytes has given
+        name = path.encode("utf-8", "replace")
+    return quote(name, safe="/")

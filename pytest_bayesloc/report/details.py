@@ -1,0 +1,210 @@
+"""The details of a fault in words: how its tests failed, inspections, and fixes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from pytest_bayesloc.domain.fixing import TAKE_BACK
+from pytest_bayesloc.report.document import Document
+from pytest_bayesloc.report.rows import LocationView, Why, location_view, why_of, words_of
+from pytest_bayesloc.report.text import count, one_line, percent, seconds
+
+TREATS = "It may treat the symptom rather than the cause."
+LOSES = "It loses what the change was to do."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailureView:
+    """One failing test.
+
+    Attributes:
+        node_id: Its node id.
+        phase: Empty if it failed in its call, as most do.
+        error: Type and text, in full.
+        parts: Of the traceback, a heading and frames: of the last exception first, then of those
+            that it was raised from. A frame is where it is, and a name; for foreign frames that
+            were left out it is an empty text, and how many.
+        reaches: Of the likeliest places, those that it executed, and those that it did not.
+    """
+
+    node_id: str
+    phase: str
+    error: str
+    parts: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
+    reaches: tuple[tuple[str, bool], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailureGroup:
+    """Tests that failed with the same error, but for what differs from run to run."""
+
+    error: str
+    n_tests: str
+    failures: tuple[FailureView, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiffLine:
+    """A line of a unified diff; ``kind`` is ``add``, ``del``, ``hunk``, ``file`` or ``same``."""
+
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InspectionView:
+    """One inspection; its ``tests`` are those of the document, each name and error on one line."""
+
+    number: int
+    place: LocationView
+    kind: str
+    outcome: str
+    decision: str
+    why: Why
+    p_if_faulty: str
+    p_if_clean: str
+    before: str
+    after: str
+    signals: tuple[tuple[str, bool], ...]
+    tests: tuple[dict[str, Any], ...]
+    diff: tuple[DiffLine, ...]
+    log: str
+    seconds: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FixView:
+    """A change that may fix the fault.
+
+    ``said`` is what was checked, ``level`` how far it goes, and ``next_step`` how to have it; empty
+    where it is an inspection's. ``caution`` is what it may be otherwise.
+    """
+
+    place: LocationView
+    said: str
+    level: str
+    next_step: str
+    diff: tuple[DiffLine, ...]
+    caution: str = ""
+
+    @property
+    def changed(self) -> tuple[DiffLine, ...]:
+        """Only what is taken away and added."""
+        return tuple(line for line in self.diff if line.kind in {"add", "del"})
+
+
+def failure_groups(fault: Document, names: Sequence[str]) -> tuple[FailureGroup, ...]:
+    """Return the failing tests of a fault, the most frequent error first.
+
+    Args:
+        fault: Of a ``bayesloc/1`` result.
+        names: Of the first rows of its ranking.
+    """
+    groups: dict[str, list[FailureView]] = {}
+    for failure in fault["failures"]:
+        first = failure["masked"].strip().partition("\n")[0]
+        error = one_line(f"{failure['type']}: {first}" if first else failure["type"])
+        groups.setdefault(error, []).append(_failure(failure, names))
+    ordered = sorted(groups.items(), key=lambda item: -len(item[1]))
+    return tuple(
+        FailureGroup(error=error, n_tests=count(len(failures), "test"), failures=tuple(failures))
+        for error, failures in ordered
+    )
+
+
+def _failure(failure: Document, names: Sequence[str]) -> FailureView:
+    text = failure["message"]
+    return FailureView(
+        node_id=one_line(failure["node_id"]),
+        phase="" if failure["phase"] == "call" else f"in {failure['phase']}",
+        error=f"{failure['type']}: {text}" if text else failure["type"],
+        parts=tuple(_parts(failure)),
+        reaches=tuple((name, i in failure["executed"]) for i, name in enumerate(names)),
+    )
+
+
+def _parts(failure: Document) -> Iterator[tuple[str, tuple[tuple[str, str], ...]]]:
+    for i, frames in enumerate([failure["frames"], *failure["causes"]]):
+        if frames:
+            heading = "raised while handling, or because of, this" if i else ""
+            yield heading, tuple(_frames(frames))
+
+
+def _frames(frames: Sequence[Document]) -> Iterator[tuple[str, str]]:
+    for in_app, run in groupby(frames, key=lambda frame: frame["in_app"]):
+        if in_app:
+            yield from (
+                (one_line(f"{frame['file']}:{frame['line']}"), one_line(frame["name"]))
+                for frame in run
+            )
+        else:
+            yield "", f"{count(len(list(run)), 'frame')} outside of the project"
+
+
+def inspection_view(step: Document) -> InspectionView:
+    """Return an entry of the document's ``inspections`` in words."""
+    chances = step["likelihoods"]
+    return InspectionView(
+        number=step["step"],
+        place=location_view(step["target"]),
+        kind=one_line(step["kind"]),
+        outcome=words_of(step["outcome"]),
+        decision=words_of(step["decision"]),
+        why=why_of({**chances, "why": step["why"], "outcome": step["outcome"]}),
+        p_if_faulty=f"{chances['p_if_faulty']:.2f}",
+        p_if_clean=f"{chances['p_if_clean']:.2f}",
+        before=percent(step["belief_before"]),
+        after=percent(step["belief_after"]),
+        signals=tuple((words_of(name), seen) for name, seen in step["signals"].items()),
+        tests=tuple(
+            {**test, "node_id": one_line(test["node_id"]), "error": one_line(test["error"])}
+            for test in step["tests"]
+        ),
+        diff=tuple(diff_lines(step["patch"])),
+        log=step["log"],
+        seconds=seconds(step["seconds"]),
+    )
+
+
+def fix_view(fix: Document) -> FixView:
+    """Return an entry of the document's ``fixes`` in words."""
+    place, patch = location_view(fix["target"]), fix["patch_file"]
+    return FixView(
+        place=place,
+        said=_checked(fix, place.name),
+        level="" if fix["stage"] == "inspection" else one_line(fix["level"]),
+        next_step=f"git apply {one_line(patch)}" if patch and not fix["applied"] else "",
+        diff=tuple(diff_lines(fix["diff"])),
+        caution="" if not fix["diff"] else LOSES if fix["tool"] == TAKE_BACK else TREATS,
+    )
+
+
+def _checked(fix: Document, name: str) -> str:
+    """Return what a change was checked against, in a sentence."""
+    if fix["stage"] == "inspection":
+        n = count(len(fix["checked"]), "test")
+        how = f"{name} as it was" if fix["tool"] == TAKE_BACK else f"this edit of {name}"
+        return f"with {how}, {n} passed (nothing was changed)"
+    by = f"by {one_line(fix['tool'])}: {one_line(fix['words'])}"
+    if not fix["verified"]:
+        why = "not checked: it changes a test" if fix["diff"] else "nothing was changed"
+        return f"to look at, {by} ({why})"
+    done = "applied" if fix["applied"] else "nothing was changed"
+    failing, passing = count(fix["n_failing"], "failing test"), fix["n_passing"]
+    passes = "pass" if fix["n_failing"] != 1 else "passes"
+    others = {
+        0: "no other executes it",
+        1: "1 that executes it still passes",
+    }.get(passing, f"{passing} that execute it still pass")
+    return f"fix {by}; {failing} {passes} twice, {others} ({done})"
+
+
+def diff_lines(patch: str) -> Iterator[DiffLine]:
+    """Yield the lines of a unified diff, each with its kind."""
+    kinds = {"+++": "file", "---": "file", "@@": "hunk", "+": "add", "-": "del"}
+    for text in patch.split("\n")[: -1 if patch.endswith("\n") else None]:
+        kind = next((kind for start, kind in kinds.items() if text.startswith(start)), "same")
+        yield DiffLine(kind=kind, text=text)

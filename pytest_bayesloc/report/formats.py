@@ -1,0 +1,99 @@
+"""The formats of reports: each makes its text of the JSON document, and has a place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import metadata
+from types import MappingProxyType
+
+from pytest_bayesloc.report.ci import github, gitlab, junit, markdown, sarif
+from pytest_bayesloc.report.ci.suspects import Checkout
+from pytest_bayesloc.report.document import Document, ReadSource
+from pytest_bayesloc.report.encoding import dumps
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportInput:
+    """The material of a report.
+
+    Attributes:
+        document: A ``bayesloc/1`` result.
+        read_source: Text of a file of the project, None if it can't be read.
+        checkout: Where its files lie in the repository.
+        prompt: For an assistant; empty: none is offered.
+        before: What stands in the file now; empty if there is none.
+    """
+
+    document: Document
+    read_source: ReadSource
+    checkout: Checkout
+    prompt: str = ""
+    before: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportFormat:
+    """One format of reports.
+
+    Attributes:
+        render: Makes the text.
+        name: Of its file, where no path was asked for; empty: it has a place of its own, see
+            ``needs``.
+        needs: What says where it goes, if nobody did; empty: nothing is needed.
+        is_added: Whether it is added to what stands in the file.
+    """
+
+    render: Callable[[ReportInput], str]
+    name: str = ""
+    needs: str = ""
+    is_added: bool = False
+
+
+def _html(given: ReportInput) -> str:
+    from pytest_bayesloc.report.html import render  # Jinja is slow to import
+
+    return render(given.document, given.read_source, given.prompt)
+
+
+def _json(given: ReportInput) -> str:
+    return dumps(given.document)
+
+
+def _sarif(given: ReportInput) -> str:
+    try:
+        version = metadata.version("pytest-bayesloc")
+    except metadata.PackageNotFoundError:  # run from its sources
+        version = "unknown"
+    return dumps(sarif.to_sarif(given.document, given.checkout, version))
+
+
+def _gitlab(given: ReportInput) -> str:
+    return dumps(gitlab.to_gitlab(given.document, given.checkout))
+
+
+def _markdown(given: ReportInput) -> str:
+    return markdown.render(given.document, given.read_source)
+
+
+def _github(given: ReportInput) -> str:
+    return github.summary(given.document, given.read_source, given.before)
+
+
+def _junit(given: ReportInput) -> str:
+    return junit.with_properties(given.before, given.document)
+
+
+FORMATS: Mapping[str, ReportFormat] = MappingProxyType(
+    {
+        "html": ReportFormat(render=_html, name="bayesloc-report.html"),
+        "json": ReportFormat(render=_json, name="bayesloc-report.json"),
+        "sarif": ReportFormat(render=_sarif, name="bayesloc-report.sarif"),
+        "gitlab": ReportFormat(render=_gitlab, name="gl-code-quality-report.json"),
+        "markdown": ReportFormat(render=_markdown, name="bayesloc-report.md"),
+        "github": ReportFormat(
+            render=_github, needs="the variable GITHUB_STEP_SUMMARY", is_added=True
+        ),
+        "junit": ReportFormat(render=_junit, needs="--junit-xml"),
+    }
+)

@@ -1,0 +1,308 @@
+"""The memory's part of a result: short lines for a terminal, and in full for the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pytest_bayesloc.report.details import DiffLine, diff_lines
+from pytest_bayesloc.report.document import Document
+from pytest_bayesloc.report.text import HEAD, WARNING, Line, one_line, percent
+
+N_FAULTS = 3  # unless advice was asked for
+N_LAST = 5  # failed attempts, and lessons
+N_MONTHS = 24
+MIN_MONTHS = 2  # for a line
+CURVE = (160, 36)
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3g}"
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else percent(value)
+
+
+#: The figures of a month: key in the document, name, and how it is written.
+FIGURES: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
+    ("n_bugs", "bugs", _number),
+    ("mended", "mended", _share),
+    ("trials", "failed trials until mended", _number),
+    ("hours", "hours until mended", _number),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialView:
+    """One attempt: when, what came of it, and what was tried and learned, each in a line."""
+
+    when: str
+    outcome: str
+    is_success: bool
+    said: tuple[tuple[str, str], ...]
+    diff: tuple[DiffLine, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimilarView:
+    """A past bug that is like this one, and why it is taken to be."""
+
+    head: str
+    why: str
+    score: str
+    said: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BugView:
+    """The record of one fault."""
+
+    fault: int
+    bug: str
+    state: str
+    since: str
+    said: str
+    lies: str
+    guard: str
+    loop: tuple[str, ...]
+    similar: tuple[SimilarView, ...]
+    failed: tuple[str, ...]
+    constraints: tuple[str, ...]
+    notes: tuple[str, ...]
+    trials: tuple[TrialView, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curve:
+    """One figure over the months: its name, and points of a line in a box of ``CURVE``."""
+
+    name: str
+    first: str
+    last: str
+    points: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryView:
+    """All of it; ``said`` is of the run as a whole, ``world`` what is known beyond single bugs.
+
+    ``months`` are rows of a table: month, bugs that began, share mended, failed trials and hours
+    until mended.
+    """
+
+    said: tuple[str, ...]
+    bugs: tuple[BugView, ...]
+    world: tuple[tuple[str, tuple[str, ...]], ...]
+    months: tuple[tuple[str, ...], ...]
+    curves: tuple[Curve, ...]
+
+    @property
+    def figures(self) -> tuple[str, ...]:
+        """The columns of ``months`` after the first."""
+        return tuple(name for _, name, _ in FIGURES)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to show."""
+        return not (self.said or self.bugs or self.world)
+
+
+# -- lines
+
+
+def advice_lines(memory: Document, *, in_full: bool, n_last: int = N_LAST) -> list[Line]:
+    """Return the memory's advice as lines, the same for a person and for a program.
+
+    Args:
+        memory: That part of a ``bayesloc/1`` result.
+        in_full: Whether all is said, or what is new and the likest past bug only.
+        n_last: Failed attempts, and lessons, that are shown at most.
+    """
+    lines = [Line(one_line(text)) for text in memory["said"]]
+    loops = {entry["fault"]: entry for entry in memory["loops"]}
+    advice: Sequence[Document] = memory["advice"]
+    for entry in advice if in_full else advice[:N_FAULTS]:
+        lines += _full(entry, n_last) if in_full else _brief(entry)
+        lines += _loop(loops.get(entry["fault"]))
+    if in_full and advice:
+        said = {text for entry in advice for text in entry["constraints"]}
+        lines += _world(memory["world_model"], said)
+    return lines
+
+
+def brief_lines(memory: Document, fault: int) -> Iterator[str]:
+    """Yield the few lines that are worth a place beside the answer to a fault."""
+    for entry in memory["advice"]:
+        if entry["fault"] == fault:
+            if _is_news(entry):
+                yield one_line(entry["said"])
+            for similar in entry["similar"][:1]:
+                yield f"like {_past(similar)}"
+    for loop in memory["loops"]:
+        if loop["fault"] == fault:
+            yield one_line(loop["said"][0])
+
+
+def _is_news(entry: Document) -> bool:
+    """Whether more became of the bug in this run than that its record begins."""
+    return bool(entry["said"]) and "begins" not in entry["said"]
+
+
+def _brief(entry: Document) -> Iterator[Line]:
+    if _is_news(entry):
+        yield Line(f"memory: fault {entry['fault']}: {one_line(entry['said'])}")
+    for similar in entry["similar"][:1]:
+        yield Line(f"memory: fault {entry['fault']} is like {_past(similar)}")
+
+
+def _full(entry: Document, n_last: int) -> Iterator[Line]:
+    yield Line(f"advice on fault {entry['fault']}, bug {entry['bug']}", HEAD)
+    if entry["said"]:
+        yield Line(f"  {one_line(entry['said'])}")
+    yield Line(f"  the error lies {one_line(entry['lies'])}")
+    if entry["guard"]:
+        yield Line(f"  {one_line(entry['guard'])}")
+    for similar in entry["similar"]:
+        yield Line(f"  like {_past(similar)}")
+        yield Line(f"    score {similar['score']:.2f}: {one_line(similar['why'])}")
+        notes = [("note", text) for text in similar["notes"]]
+        known = [("root cause", similar["root_cause"]), ("lesson", similar["insight"]), *notes]
+        yield from (Line(f"    {label}: {one_line(text)}") for label, text in known if text)
+    if not entry["similar"]:
+        yield Line("  no past bug is like it")
+    for label, texts in (
+        ("failed before", entry["failed_strategies"]),
+        ("learned", entry["constraints"]),
+        ("note", entry["notes"]),
+    ):
+        for text in texts[-n_last:] if n_last else ():
+            yield Line(f"  {label}: {one_line(text)}")
+
+
+def _world(world: Mapping[str, Sequence[str]], said: Collection[str]) -> Iterator[Line]:
+    """Yield knowledge beyond single bugs that was not ``said`` of one."""
+    for kind, texts in world.items():
+        new = (text for text in texts if text not in said)
+        yield from (Line(f"{kind.rstrip('s')}: {one_line(text)}") for text in new)
+
+
+def _past(similar: Document) -> str:
+    head = f"bug {similar['bug']} of {similar['seen_at'][:10]}"
+    if similar["strategy"]:
+        return f"{head}, mended by {one_line(similar['strategy'])}"
+    failed = "; ".join(one_line(text) for text in similar["failed"])
+    return f"{head}, {similar['state']}{f'; in vain: {failed}' if failed else ''}"
+
+
+def _loop(loop: Document | None) -> Iterator[Line]:
+    if loop is not None:
+        head, *rest = loop["said"]
+        yield Line(f"  {one_line(head)}", WARNING)
+        for text in rest:
+            yield Line(f"    {one_line(text)}", WARNING)
+
+
+# -- the page
+
+
+def memory_view(memory: Document) -> MemoryView:
+    """Return the ``memory`` of a ``bayesloc/1`` result in words."""
+    records = {record["id"]: record for record in memory["records"]}
+    loops = {loop["fault"]: loop for loop in memory["loops"]}
+    world = memory["world_model"].items()
+    months = memory["months"][-N_MONTHS:]
+    return MemoryView(
+        said=_lines(memory["said"]),
+        bugs=tuple(
+            _bug(advice, records.get(advice["bug"]), loops.get(advice["fault"]))
+            for advice in memory["advice"]
+        ),
+        world=tuple((one_line(kind), _lines(texts)) for kind, texts in world if texts),
+        months=tuple(
+            (one_line(month["month"]), *(shown(month[name]) for name, _, shown in FIGURES))
+            for month in months
+        ),
+        curves=tuple(_curves(months)),
+    )
+
+
+def _curves(months: Sequence[Document]) -> Iterator[Curve]:
+    """Yield a line for each figure that is known of two months or more."""
+    width, height = CURVE
+    for key, name, shown in FIGURES:
+        known = [(i, month[key]) for i, month in enumerate(months) if month[key] is not None]
+        if len(known) < MIN_MONTHS:
+            continue
+        highest = max(value for _, value in known) or 1
+        dots = (
+            (round(width * i / (len(months) - 1), 1), round(height * (1 - value / highest), 1))
+            for i, value in known
+        )
+        yield Curve(
+            name=name,
+            first=shown(known[0][1]),
+            last=shown(known[-1][1]),
+            points=" ".join(f"{x:g},{y:g}" for x, y in dots),
+        )
+
+
+def _bug(advice: Document, record: Document | None, loop: Document | None) -> BugView:
+    return BugView(
+        fault=advice["fault"],
+        bug=one_line(str(advice["bug"])),
+        state=one_line(record["state"]) if record else "",
+        since=record["created_at"][:10] if record else "",
+        said=one_line(advice["said"]),
+        lies=one_line(advice["lies"]),
+        guard=one_line(advice["guard"]),
+        loop=_lines(loop["said"]) if loop else (),
+        similar=tuple(map(_similar, advice["similar"])),
+        failed=_lines(advice["failed_strategies"]),
+        constraints=_lines(advice["constraints"]),
+        notes=_lines(advice["notes"]),
+        trials=tuple(map(_trial, record["trials"])) if record else (),
+    )
+
+
+def _similar(similar: Document) -> SimilarView:
+    return SimilarView(
+        head=f"bug {similar['bug']} of {similar['seen_at'][:10]}, {similar['state']}",
+        why=one_line(similar["why"]),
+        score=f"{similar['score']:.2f}",
+        said=_labelled(
+            ("mended by", similar["strategy"]),
+            ("root cause", similar["root_cause"]),
+            ("lesson", similar["insight"]),
+            *(("in vain", text) for text in similar["failed"]),
+            *(("note", text) for text in similar["notes"]),
+        ),
+    )
+
+
+def _trial(trial: Document) -> TrialView:
+    return TrialView(
+        when=trial["made_at"][:16].replace("T", " "),
+        outcome=f"{trial['outcome']}; {percent(trial['metric'])} of its tests pass",
+        is_success=trial["outcome"] == "passed",
+        said=_labelled(
+            ("meant to", trial["plan"]),
+            ("strategy", trial["strategy"]),
+            ("edited", ", ".join(trial["functions"])),
+            ("then", trial["error"]),
+            ("why", trial["why"]),
+            ("root cause", trial["cause"]),
+            ("lesson", trial["lesson"]),
+        ),
+        diff=tuple(diff_lines(trial["diff"])),
+    )
+
+
+def _labelled(*known: tuple[str, str]) -> tuple[tuple[str, str], ...]:
+    """Return those that say something, each on one line."""
+    return tuple((label, one_line(text)) for label, text in known if text)
+
+
+def _lines(texts: Sequence[str]) -> tuple[str, ...]:
+    return tuple(map(one_line, texts))
