@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_bayesloc.pipeline.privacy import privacy_of
+from pytest_bayesloc.llm.privacy import local_privacy
 from pytest_bayesloc.report.ci.suspects import Checkout
 from pytest_bayesloc.report.document import SCHEMA as RESULT
 from pytest_bayesloc.report.files import replace_text
@@ -124,7 +124,8 @@ def _written(report: str, document: dict[str, Any], *, offers_prompt: bool) -> P
     kind, _, path = report.partition(":")
     if kind not in WRITABLE:
         raise ValueError(f"--report={report} is not KIND or KIND:PATH with {', '.join(WRITABLE)}")
-    asked = prompt(document, _read, privacy_of(Path.cwd(), ())) if offers_prompt else ""
+    privacy = local_privacy(Path.cwd(), ())
+    asked = prompt(document, privacy.reader(_read), privacy.clean) if offers_prompt else ""
     checkout = Checkout.around(Path.cwd(), os.environ)
     material = ReportInput(document=document, read_source=_read, checkout=checkout, prompt=asked)
     target = Path(path or FORMATS[kind].name)

@@ -337,7 +337,7 @@ class LocalizationSession:
     def _guide(self, guiding: Guiding, groups: Sequence[Group], cases: Sequence[Case]) -> None:
         """Let a language model rank the candidates, by what it is known to be worth."""
         with self._memory_may_fail():
-            guiding.learn(*self._memory.told(guiding.guide.name))
+            guiding.learn(*self._memory.told(guiding.advisor.name))
         with self._memory_may_fail():
             self._stopped_by_hand = not guiding.has_judged(groups, cases)
 

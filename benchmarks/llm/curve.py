@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from benchmarks.faults.replay import Setting
 from benchmarks.faults.scoring import POSTERIOR, interval, judge, top
 from benchmarks.faults.storage import packages, read_rows
-from pytest_bayesloc.domain.guiding import Suspicion
+from pytest_bayesloc.domain.dialogue import Suspicion
 from pytest_bayesloc.inspection.views import candidates
 from pytest_bayesloc.ranking.evidence.judgement import (
     RANKING,

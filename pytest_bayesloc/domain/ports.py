@@ -8,14 +8,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_bayesloc.domain.bug import BugRecord, Edit, Setback, Success, Symptom
-    from pytest_bayesloc.domain.guiding import (
-        Applicability,
-        FaultView,
+    from pytest_bayesloc.domain.dialogue import (
+        FaultContext,
         Observation,
         ProposedCode,
         Reflection,
         Suspicion,
-        TargetView,
+        TargetContext,
     )
     from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun
     from pytest_bayesloc.domain.location import Location
@@ -71,41 +70,21 @@ class Runner(Protocol):
         """End what was started. May be called twice."""
 
 
-class Guide(Protocol):
-    """Judges by what code is meant to do. It never raises: where it can't answer, it says None."""
+class Advisor(Protocol):
+    """Judges by what code is meant to do. It returns None where it can't, and never raises."""
 
     @property
     def name(self) -> str:
-        """What its track record is kept under: the model."""
+        """The model, under which its track record is kept."""
 
-    def suspect(self, view: FaultView) -> Sequence[Suspicion] | None:
-        """The candidates that it suspects, most suspect first; each is one of ``view``'s."""
+    def suspect(self, context: FaultContext) -> Sequence[Suspicion] | None:
+        """Return those candidates of ``context`` that it suspects, most suspect first."""
 
-    def propose(self, view: TargetView) -> ProposedCode | None:
-        """The target with assertions about what it should do."""
+    def propose(self, context: TargetContext) -> ProposedCode | None:
+        """Return the target with assertions about what it should do."""
 
-    def reflect(self, view: TargetView, seen: Observation) -> Reflection | None:
-        """What an inspection of the target means."""
-
-
-class FixJudge(Protocol):
-    """Says whether a fix is for an error. It never raises: where it can't answer, it says None."""
-
-    def is_applicable(self, error: str, code: str, fix: str) -> Applicability | None:
-        """Whether ``fix`` mends ``error``.
-
-        Args:
-            error: Type and message.
-            code: Where it was raised; its first 500 characters are looked at.
-            fix: What the fix does, in words.
-        """
-
-
-class Mender(Protocol):
-    """Rewrites a function. It never raises: where it can't, it says None."""
-
-    def mend(self, view: TargetView) -> ProposedCode | None:
-        """The target as it should be, to be checked before it is run."""
+    def reflect(self, context: TargetContext, seen: Observation) -> Reflection | None:
+        """Return what an inspection of the target means."""
 
 
 class Embedder(Protocol):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.advice import Remembered
-from pytest_bayesloc.domain.guiding import Usage
+from pytest_bayesloc.domain.dialogue import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

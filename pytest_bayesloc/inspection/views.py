@@ -6,8 +6,14 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 
+from pytest_bayesloc.domain.dialogue import (
+    Code,
+    FailingTest,
+    FaultContext,
+    Observation,
+    TargetContext,
+)
 from pytest_bayesloc.domain.failure import Failure, Frame
-from pytest_bayesloc.domain.guiding import Code, FailingTest, FaultView, Observation, TargetView
 from pytest_bayesloc.domain.inspection import InspectionPatch
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.source import SourceMap, lines_of
@@ -34,10 +40,10 @@ class Views:
 
     def fault(
         self, case: Case, failures: Mapping[str, Failure], known: Sequence[str] = ()
-    ) -> FaultView:
+    ) -> FaultContext:
         """A group of failing tests and its likeliest candidates."""
         tests = [failures[node_id] for node_id in case.failing if node_id in failures]
-        return FaultView(
+        return FaultContext(
             tests=tuple(self._test(failure) for failure in tests[:N_TESTS]),
             candidates=tuple(self._code(where) for where in candidates(case)),
             known=tuple(known),
@@ -49,7 +55,7 @@ class Views:
         target: Location,
         failures: Mapping[str, Failure],
         known: Sequence[str] = (),
-    ) -> TargetView:
+    ) -> TargetContext:
         """One candidate from near, as far as is known by now."""
         failing = case.failing_of(target, 1) or case.failing[:1]
         tried = (
@@ -57,7 +63,7 @@ class Views:
             for inspection in case.inspections
             if inspection.target == target
         )
-        return TargetView(
+        return TargetContext(
             target=self._code(target),
             test=self._test(failures[failing[0]]),
             callers=tuple(map(self._code, _around(case, target, 1, 0))),

@@ -1,4 +1,4 @@
-"""How much may be asked in a run, and how much was."""
+"""Limits what is asked in a run, and counts what was."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ MILLION = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Caps:
-    """What one run may take.
+class CallLimits:
+    """The limits of one run.
 
     Attributes:
         n_calls: HTTP requests, retries included.
@@ -24,7 +24,6 @@ class Caps:
         cost: In the currency of ``prices``; ``inf`` for no cap.
         prices: Per model, the price of a million tokens of prompts and of answers.
         seconds: Wall seconds that the run may wait for answers, from its first call on.
-        n_parallel: Calls that may be under way at once.
     """
 
     n_calls: int
@@ -32,12 +31,11 @@ class Caps:
     cost: float = inf
     prices: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     seconds: float = 60.0
-    n_parallel: int = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reserved:
-    """What was set aside for one call: requests, tokens and money."""
+class Reservation:
+    """The share that was set aside for one call: requests, tokens and money."""
 
     model: str
     n_calls: int
@@ -45,17 +43,16 @@ class Reserved:
     cost: float
 
 
-class Budget:
+class CallBudget:
     """Sets aside before a call what it may take at most, and books what it took.
 
     Args:
-        caps: The limits.
+        limits: At most.
         clock: Monotonic seconds.
     """
 
-    def __init__(self, caps: Caps, clock: Clock) -> None:
-        self.n_parallel = caps.n_parallel
-        self._caps = caps
+    def __init__(self, limits: CallLimits, clock: Clock) -> None:
+        self._limits = limits
         self._clock = clock
         self._lock = threading.Lock()
         self._started: float | None = None
@@ -66,58 +63,62 @@ class Budget:
 
     @property
     def cost(self) -> float | None:
-        """What was spent; None if a model was asked that has no price."""
+        """The money spent; None if a model was asked that has no price."""
         return self._cost if self._is_priced else None
 
     def left_s(self) -> float:
-        """Seconds left; all of them before the first call."""
+        """Return the seconds left; all of them before the first call."""
         if self._started is None:
-            return self._caps.seconds
-        return max(0.0, self._started + self._caps.seconds - self._clock())
+            return self._limits.seconds
+        return max(0.0, self._started + self._limits.seconds - self._clock())
 
-    def reserve(self, model: str, prompt: str, max_tokens: int, *, n_retries: int) -> Reserved:
+    def reserve(self, model: str, prompt: str, max_tokens: int, *, n_retries: int) -> Reservation:
         """Set aside a call with as many retries as fit.
 
         Raises:
-            EndpointError: If a cap is met.
+            EndpointError: If a limit is met.
         """
         n_tokens = int(len(prompt) / CHARS_A_TOKEN) + max_tokens
         with self._lock:
             if self._started is None:
                 self._started = self._clock()
-            n_calls = min(1 + n_retries, self._caps.n_calls - self._n_calls)
+            n_calls = min(1 + n_retries, self._limits.n_calls - self._n_calls)
             cost = self._price(model, n_tokens - max_tokens, max_tokens)
             self._check(n_calls, n_tokens, cost)
             self._n_calls += n_calls
             self._n_tokens += n_tokens
             self._cost += cost
-        return Reserved(model=model, n_calls=n_calls, n_tokens=n_tokens, cost=cost)
+        return Reservation(model=model, n_calls=n_calls, n_tokens=n_tokens, cost=cost)
 
     def _check(self, n_calls: int, n_tokens: int, cost: float) -> None:
-        caps = self._caps
+        limits = self._limits
         if not self.left_s():
-            raise _capped(f"{caps.seconds:g} s were spent", "--bayesloc-budget")
+            raise _capped(f"{limits.seconds:g} s were spent", "--bayesloc-budget")
         if n_calls < 1:
-            raise _capped(f"{caps.n_calls} calls were made", "bayesloc_llm_max_calls")
-        if self._n_tokens + n_tokens > caps.n_tokens:
-            said = f"{self._n_tokens} of {caps.n_tokens} tokens were used, {n_tokens} more are due"
+            raise _capped(f"{limits.n_calls} calls were made", "bayesloc_llm_max_calls")
+        if self._n_tokens + n_tokens > limits.n_tokens:
+            said = (
+                f"{self._n_tokens} of {limits.n_tokens} tokens were used, {n_tokens} more are due"
+            )
             raise _capped(said, "bayesloc_llm_max_tokens")
-        if self._cost + cost > caps.cost:
-            raise _capped(f"{self._cost:.4f} of {caps.cost:g} were spent", "bayesloc_llm_max_cost")
+        if self._cost + cost > limits.cost:
+            raise _capped(
+                f"{self._cost:.4f} of {limits.cost:g} were spent", "bayesloc_llm_max_cost"
+            )
 
-    def settle(self, reserved: Reserved, *, n_calls: int, tokens: tuple[int, int]) -> None:
+    def settle(self, reserved: Reservation, *, n_calls: int, tokens: tuple[int, int]) -> None:
         """Book what a call took in place of what was set aside for it."""
         with self._lock:
             self._n_calls += n_calls - reserved.n_calls
             self._n_tokens += sum(tokens) - reserved.n_tokens
             self._cost += self._price(reserved.model, *tokens) - reserved.cost
-            self._is_priced &= reserved.model in self._caps.prices
+            self._is_priced &= reserved.model in self._limits.prices
             self.calls += n_calls
             self.tokens_in += tokens[0]
             self.tokens_out += tokens[1]
 
     def _price(self, model: str, tokens_in: int, tokens_out: int) -> float:
-        price_in, price_out = self._caps.prices.get(model, (0.0, 0.0))
+        price_in, price_out = self._limits.prices.get(model, (0.0, 0.0))
         return (tokens_in * price_in + tokens_out * price_out) / MILLION
 
 

@@ -1,21 +1,25 @@
-"""One call of an OpenAI-compatible endpoint: a request goes out, text comes back in time."""
+"""Calls of an OpenAI-compatible endpoint: chat completions and embeddings, in time."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 from pytest_bayesloc.domain.errors import EndpointError
-from pytest_bayesloc.llm.deadline import within
+from pytest_bayesloc.domain.redaction import redacted
 
 if TYPE_CHECKING:
     from openai import OpenAI
 
+T = TypeVar("T")
+
 DEADLINE_S = 45.0
+EMBEDDING_S = 15.0
 RETRIES = 2
 MAX_ANSWER = 1 << 20  # bytes of one answer that are read
 #: Statuses that are tried again by the client.
@@ -24,8 +28,8 @@ _SERVER = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
-    """What came back.
+class ChatReply:
+    """The answer to one request.
 
     Attributes:
         text: Of the answer; of a tool call, its arguments.
@@ -64,6 +68,71 @@ class CallError(Exception):
         return self.what
 
 
+class Later(Generic[T]):
+    """A call under way in a thread of its own.
+
+    The thread that is left behind ends with the process.
+    """
+
+    def __init__(self, call: Callable[[], T]) -> None:
+        self._results: list[T] = []
+        self._errors: list[BaseException] = []
+        self._thread = threading.Thread(
+            target=self._run, args=(call,), name="bayesloc-endpoint", daemon=True
+        )
+        self._thread.start()
+
+    def _run(self, call: Callable[[], T]) -> None:
+        try:
+            self._results.append(call())
+        except BaseException as error:  # noqa: BLE001 - raised again by whoever waits
+            self._errors.append(error)
+
+    def is_done(self) -> bool:
+        """Return whether it has ended."""
+        return bool(self._results or self._errors)
+
+    def result(self, seconds: float) -> T:
+        """Return or raise what it does, in ``seconds`` at most.
+
+        Raises:
+            TimeoutError: If it takes longer.
+        """
+        self._thread.join(max(0.0, seconds))
+        if self._errors:
+            raise self._errors[0]
+        if not self._results:
+            raise TimeoutError(f"no answer within {seconds:g} s")
+        return self._results[0]
+
+
+def within(seconds: float, call: Callable[[], T]) -> T:
+    """Return or raise what ``call`` does, in ``seconds`` at most.
+
+    A client's own time-out is one of each read: a server that sends a byte now and then outlives
+    it.
+
+    Raises:
+        TimeoutError: If it takes longer.
+    """
+    return Later(call).result(seconds)
+
+
+class Endpoint(Protocol):
+    """Takes requests for chat completions."""
+
+    @property
+    def address(self) -> str:
+        """Its URL, without credentials."""
+
+    def send(self, body: Mapping[str, Any], *, n_calls: int, seconds: float) -> ChatReply:
+        """Return the answer to a request for a chat completion.
+
+        Raises:
+            CallError: If there is none.
+        """
+
+
 class OpenAIEndpoint:
     """The endpoint that the client's variables name: ``OPENAI_BASE_URL``, ``OPENAI_API_KEY``, ...
 
@@ -76,13 +145,13 @@ class OpenAIEndpoint:
 
     @property
     def address(self) -> str:
-        """Where it is, without credentials."""
+        """Its URL, without credentials."""
         parts = urlsplit(os.environ.get("OPENAI_BASE_URL") or "https://api.openai.com/v1")
         port = f":{parts.port}" if parts.port else ""
         return f"{parts.scheme}://{parts.hostname or ''}{port}{parts.path}"
 
-    def send(self, body: Mapping[str, Any], *, n_calls: int, seconds: float) -> Reply:
-        """What the endpoint answers to ``body``, a request for a chat completion.
+    def send(self, body: Mapping[str, Any], *, n_calls: int, seconds: float) -> ChatReply:
+        """Return the answer to ``body``, a request for a chat completion.
 
         Args:
             body: As the API wants it.
@@ -107,11 +176,11 @@ class OpenAIEndpoint:
         except CallError:
             raise
         except Exception as error:  # of the client, or of what it stands on
-            raise _told(error, str(body.get("model")), n_calls) from error
+            raise _call_error(error, str(body.get("model")), n_calls) from error
         return _reply(data, n_retries + 1)
 
     def _read(self, body: Mapping[str, Any], n_retries: int, limit_s: float) -> tuple[bytes, int]:
-        """The bytes of the answer, and how many retries they took."""
+        """Return the bytes of the answer, and how many retries they took."""
         with self._client(n_retries, limit_s) as client:
             streamed = client.chat.completions.with_streaming_response.create(**body)
             with streamed as response:
@@ -133,8 +202,85 @@ class OpenAIEndpoint:
         )
 
 
-def _told(error: Exception, model: str, n_calls: int) -> CallError:
-    """An error of the client in our words."""
+class DryRunEndpoint:
+    """Sends nothing, and keeps what it was asked.
+
+    Args:
+        prompts: The texts of the requests are added here.
+    """
+
+    def __init__(self, prompts: list[str]) -> None:
+        self._prompts = prompts
+
+    @property
+    def address(self) -> str:
+        """Empty, since nothing is sent."""
+        return ""
+
+    def send(self, body: Mapping[str, Any], *, n_calls: int, seconds: float) -> ChatReply:
+        """Never answer.
+
+        Raises:
+            CallError: Always.
+        """
+        del n_calls, seconds
+        parts = [f"--- {m['role']}\n{m['content']}" for m in body["messages"]]
+        self._prompts.append(f"model: {body['model']}\n" + "\n".join(parts))
+        raise CallError("nothing was sent", n_calls=0)
+
+
+class EndpointEmbedder:
+    """Asks the endpoint that the client's variables name (``OPENAI_BASE_URL``, ...).
+
+    Args:
+        model: Its name there.
+        deadline_s: Seconds that a call may take.
+    """
+
+    def __init__(self, model: str, deadline_s: float = EMBEDDING_S) -> None:
+        self.model = model
+        self._deadline_s = deadline_s
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """Return one vector a text, in their order.
+
+        Raises:
+            EndpointError: If there is no answer, or one of another shape.
+        """
+        try:
+            vectors = within(self._deadline_s, lambda: self._asked(texts))
+        except ModuleNotFoundError as error:
+            missing = f"{error.name} is missing: pip install 'pytest-bayesloc[llm]'"
+            raise self._failed(missing) from error
+        except Exception as error:  # of the client, of what it stands on, or of the answer
+            raise self._failed(f"{type(error).__name__}: {error}") from error
+        if len({len(vector) for vector in vectors}) != 1 or len(vectors) != len(texts):
+            raise self._failed(
+                f"{len(vectors)} vectors came for {len(texts)} texts, or of different lengths"
+            )
+        return vectors
+
+    def _asked(self, texts: Sequence[str]) -> list[list[float]]:
+        from openai import OpenAI
+
+        with OpenAI(timeout=self._deadline_s, max_retries=RETRIES) as client:
+            answer = client.embeddings.create(
+                model=self.model, input=list(texts), encoding_format="float"
+            )
+        ordered = sorted(answer.data, key=lambda item: item.index)
+        return [[float(x) for x in item.embedding] for item in ordered]
+
+    def _failed(self, why: str) -> EndpointError:
+        said = redacted(" ".join(why.split()))[:200]
+        return EndpointError(
+            f"The embeddings of {self.model} failed ({said}): past bugs are found by their words "
+            "alone. See OPENAI_BASE_URL and OPENAI_API_KEY, or unset bayesloc_embedding_model.",
+            slug="embeddings",
+        )
+
+
+def _call_error(error: Exception, model: str, n_calls: int) -> CallError:
+    """Return an error of the client in our words."""
     status = int(getattr(error, "status_code", 0) or 0)
     is_retried = status in _TRANSIENT or status >= _SERVER
     said = f"{type(error).__name__}: {error}" if not status else f"HTTP {status}: {error}"
@@ -165,7 +311,7 @@ _HINTS: dict[int, tuple[str, bool]] = {
 }
 
 
-def _reply(data: bytes, n_calls: int) -> Reply:
+def _reply(data: bytes, n_calls: int) -> ChatReply:
     try:
         answer = json.loads(data)
         choice = answer["choices"][0]
@@ -176,7 +322,7 @@ def _reply(data: bytes, n_calls: int) -> Reply:
             text = calls[0]["function"]["arguments"]
         used = answer.get("usage") or {}
         tokens = (used.get("prompt_tokens"), used.get("completion_tokens"))
-        return Reply(
+        return ChatReply(
             text=str(text or ""),
             refusal=str(message.get("refusal") or ""),
             is_cut=choice.get("finish_reason") == "length",
@@ -197,7 +343,7 @@ def _counted(n_in: object, n_out: object) -> tuple[int, int] | None:
 
 
 def failed(use: str, error: CallError) -> EndpointError:
-    """One line for the user."""
+    """Return one line for the user."""
     said = " ".join(str(error).split())[:200]
     hint = f" {error.hint}" if error.hint else ""
     return EndpointError(

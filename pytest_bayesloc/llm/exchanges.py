@@ -1,4 +1,4 @@
-"""What was asked and answered, kept by content, so that it need not be asked again."""
+"""Keeps questions and answers by content, so that they need not be asked again."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from pytest_bayesloc.llm.endpoint import CallError, Reply
+from pytest_bayesloc.llm.endpoint import CallError, ChatReply
 
 FORMAT = 1
-MODES = ("live", "replay", "record")
+FOLDER = ".bayesloc/llm"  # relative to rootdir
 _KEY_LENGTH = 24
 _MAX_FILE = 4 << 20
 
@@ -31,8 +31,8 @@ class Exchanges:
         self.mode = mode
         self._write = write
 
-    def find(self, use: str, body: Mapping[str, Any]) -> Reply | CallError | None:
-        """What is kept of this request; None if it has to be sent.
+    def find(self, use: str, body: Mapping[str, Any]) -> ChatReply | CallError | None:
+        """Return what is kept of this request; None if it has to be sent.
 
         A request that failed is kept for replays alone: it may fare better now.
         """
@@ -53,10 +53,10 @@ class Exchanges:
             hint="Run once with bayesloc_llm_mode=record.",
         )
 
-    def keep(self, use: str, body: Mapping[str, Any], answer: Reply | CallError) -> None:
+    def keep(self, use: str, body: Mapping[str, Any], answer: ChatReply | CallError) -> None:
         """Keep an answer, or that there was none; nothing is kept where nothing can be written."""
         document: dict[str, Any] = {"format": FORMAT, "use": use, "request": dict(body)}
-        if isinstance(answer, Reply):
+        if isinstance(answer, ChatReply):
             document["reply"] = {
                 "text": answer.text,
                 "refusal": answer.refusal,
@@ -75,7 +75,7 @@ class Exchanges:
 
     @staticmethod
     def _read(path: Path) -> dict[str, Any]:
-        """What a file holds; nothing if it is none of ours, or damaged."""
+        """Return what a file holds; nothing if it is none of ours, or damaged."""
         with suppress(OSError, ValueError, RecursionError):
             if path.stat().st_size <= _MAX_FILE:
                 document = json.loads(path.read_text(encoding="utf-8"))
@@ -85,9 +85,9 @@ class Exchanges:
         return {}
 
 
-def _reply(kept: Mapping[str, Any]) -> Reply:
+def _reply(kept: Mapping[str, Any]) -> ChatReply:
     tokens = kept.get("tokens")
-    return Reply(
+    return ChatReply(
         text=str(kept.get("text") or ""),
         refusal=str(kept.get("refusal") or ""),
         is_cut=bool(kept.get("is_cut")),

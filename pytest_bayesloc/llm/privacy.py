@@ -1,11 +1,14 @@
-"""What never leaves the machine: secrets, whose machine it is, and files that are named."""
+"""Redacts what never leaves the machine: secrets, names of its user, and files that are named."""
 
 from __future__ import annotations
 
+import getpass
+import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fnmatch import fnmatchcase
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
+from urllib.parse import urlsplit
 
 from pytest_bayesloc.domain.redaction import MASK, redacted
 
@@ -64,13 +67,17 @@ class Privacy:
         self._globs = tuple(glob.lower() for glob in (*NEVER_SENT, *never_sent))
 
     def may_send(self, file: str) -> bool:
-        """Whether the text of ``file``, relative to rootdir, may be sent."""
+        """Return whether the text of ``file``, relative to rootdir, may be sent."""
         path = PurePosixPath(file.replace("\\", "/").lower())
         names = (*path.parts, path.as_posix())
         return not any(fnmatchcase(name, glob) for glob in self._globs for name in names)
 
+    def reader(self, read: Callable[[str], str | None]) -> Callable[[str], str | None]:
+        """Return ``read`` for files that may be sent; it returns None for all others."""
+        return lambda file: read(file) if self.may_send(file) else None
+
     def clean(self, text: str) -> str:
-        """``text`` without secrets, home folders and user names."""
+        """Return ``text`` without secrets, home folders and user names."""
         for value in self._values:
             text = text.replace(value, MASK)
         for path, mask in self._folders:
@@ -79,6 +86,30 @@ class Privacy:
         return self._user.sub(USER, text) if self._user else text
 
 
+def local_privacy(rootdir: Path, never_sent: Iterable[str]) -> Privacy:
+    """Collect the secrets and names of this machine that are redacted.
+
+    Args:
+        rootdir: Of the project.
+        never_sent: Globs of files whose text is not shown.
+    """
+    try:
+        user, home = getpass.getuser(), str(Path.home())
+    except (KeyError, OSError, RuntimeError, ImportError):
+        user, home = "", ""
+    environment = dict(os.environ)
+    base = urlsplit(environment.get("OPENAI_BASE_URL", ""))
+    if not base.password:
+        environment.pop("OPENAI_BASE_URL", None)  # an address, no secret
+    return Privacy(
+        rootdir=str(rootdir),
+        home=home,
+        user=user,
+        environment=environment,
+        never_sent=never_sent,
+    )
+
+
 def _is_path(value: str) -> bool:
-    """Whether a variable that is named like a secret holds the name of a file or a socket."""
+    """Return whether a variable that is named like a secret holds the path of a file or socket."""
     return value.startswith(("/", "./", "~")) and not re.search(r"[=+]|\w{40}", value)

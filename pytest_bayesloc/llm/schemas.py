@@ -1,4 +1,4 @@
-"""What a language model may answer, bounded so that a server can hold it to that.
+"""The answers that a language model may give, bounded so that a server can hold it to that.
 
 Strings are cut rather than refused where only their length is wrong: a model can't count
 characters.
@@ -26,7 +26,7 @@ MIN_CODE, MAX_CODE = 800, 8_000
 
 
 def _cut(length: int) -> BeforeValidator:
-    """Puts a string on one line of at most ``length`` characters."""
+    """Put a string on one line of at most ``length`` characters."""
     return BeforeValidator(lambda text: clipped(text, length) if isinstance(text, str) else text)
 
 
@@ -37,62 +37,62 @@ Lesson = Annotated[str, _cut(LESSON_LENGTH), Field(max_length=LESSON_LENGTH)]
 Hypothesis = Annotated[str, _cut(HYPOTHESIS_LENGTH), Field(max_length=HYPOTHESIS_LENGTH)]
 
 
-class Answer(BaseModel):
+class ModelAnswer(BaseModel):
     """The base of all answers."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 
-class Suspect(Answer):
+class SuspectAnswer(ModelAnswer):
     """One candidate."""
 
     candidate: int = Field(ge=1, le=N_CANDIDATES)
     reason: Reason
 
 
-class Suspects(Answer):
+class RankingAnswer(ModelAnswer):
     """Candidates, most suspect first."""
 
-    suspects: list[Suspect] = Field(min_length=1, max_length=N_SUSPECTS)
+    suspects: list[SuspectAnswer] = Field(min_length=1, max_length=N_SUSPECTS)
 
 
-class Inspection(Answer):
+class CodeAnswer(ModelAnswer):
     """A function with assertions added."""
 
     why: Reason
     code: str = Field(min_length=1, max_length=MAX_CODE)
 
 
-def inspection_of(text: str) -> type[Inspection]:
-    """An inspection of a function with this ``text``: some assertions longer than that."""
+def code_answer(text: str) -> type[CodeAnswer]:
+    """Return the shape of a rewritten ``text``, which may be some assertions longer."""
     length = min(MAX_CODE, MIN_CODE + 2 * len(text))
     bounded = Field(min_length=1, max_length=length)
-    return create_model("Inspection", __base__=Inspection, code=(str, bounded))
+    return create_model("CodeAnswer", __base__=CodeAnswer, code=(str, bounded))
 
 
-class Verdict(Answer):
-    """What an inspection means for its target."""
+class VerdictAnswer(ModelAnswer):
+    """The meaning of an inspection for its target."""
 
     reason: Reason
     decision: Literal["CONFIRMED_BUGGY", "CONFIRMED_NOT_BUGGY", "NEUTRAL"]
 
 
-class Beginning(Answer):
+class HypothesisAnswer(ModelAnswer):
     """The first stage of a bug."""
 
     hypothesis: Hypothesis
 
 
-class Failed(Answer):
-    """What is learned from a trial that failed."""
+class SetbackAnswer(ModelAnswer):
+    """Lessons of a trial that failed."""
 
     why_failed: Why
     failed_strategy_summary: Strategy
     learned_constraint: Lesson
 
 
-class Mended(Answer):
-    """What is learned from the trial that mended a bug."""
+class SuccessAnswer(ModelAnswer):
+    """Lessons of the trial that fixed a bug."""
 
     why_worked: Why
     successful_strategy_summary: Strategy
@@ -100,13 +100,13 @@ class Mended(Answer):
     final_root_cause: Why
 
 
-class Approaches(Answer):
+class ApproachesAnswer(ModelAnswer):
     """Different things to try."""
 
     approaches: list[Strategy] = Field(min_length=N_APPROACHES, max_length=N_APPROACHES)
 
 
-class Applicable(Answer):
+class ApplicabilityAnswer(ModelAnswer):
     """Whether a fix is for an error."""
 
     applicable: bool
@@ -114,8 +114,8 @@ class Applicable(Answer):
     reasoning: Reason
 
 
-def json_schema(shape: type[Answer]) -> dict[str, Any]:
-    """The JSON schema of ``shape`` as endpoints want it: strict, all inline, no titles."""
+def json_schema(shape: type[ModelAnswer]) -> dict[str, Any]:
+    """Return the JSON schema of ``shape`` as endpoints want it: strict, all inline, no titles."""
     schema = shape.model_json_schema()
     made: dict[str, Any] = _strict(schema, schema.get("$defs", {}))
     return made

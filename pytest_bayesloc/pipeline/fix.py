@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from pytest_bayesloc.domain.ports import Clock, FixJudge
+    from pytest_bayesloc.domain.ports import Clock
     from pytest_bayesloc.fixes.checking import Checked
     from pytest_bayesloc.fixes.project import Task
     from pytest_bayesloc.fixes.search import Outcome
@@ -192,9 +192,8 @@ class Fixing:
     def _fits(self, task: Task, description: str) -> bool | None:
         if self.guiding is None:
             return None
-        judge: FixJudge = self.guiding.guide
         code = task.code[:500] if self.guiding.may_send(task.filename) else ""
-        said = judge.is_applicable(task.error, code, description)
+        said = self.guiding.advisor.is_applicable(task.error, code, description)
         if said is None or said.confidence <= CONFIDENCE:
             return None
         return said.applicable

@@ -1,23 +1,23 @@
-"""A language model's part in a session, if the user asked for one."""
+"""Asks a language model about a failing run, if the user wants that."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pytest_bayesloc.domain.clock import monotonic
+from pytest_bayesloc.domain.dialogue import Usage
 from pytest_bayesloc.domain.errors import PatchError
-from pytest_bayesloc.domain.guiding import Usage
 from pytest_bayesloc.inspection.proposals.mending import mended
 from pytest_bayesloc.inspection.strategies.generated import Generated
 from pytest_bayesloc.inspection.views import Views, candidates
-from pytest_bayesloc.llm.answers import Answers
-from pytest_bayesloc.llm.budget import Budget, Caps
-from pytest_bayesloc.llm.deadline import Later
-from pytest_bayesloc.llm.endpoint import CallError, OpenAIEndpoint, Reply
-from pytest_bayesloc.llm.exchanges import Exchanges
-from pytest_bayesloc.llm.guide import LlmGuide
-from pytest_bayesloc.pipeline.privacy import privacy_of
+from pytest_bayesloc.llm.advisor import LlmAdvisor, LlmSummarizer
+from pytest_bayesloc.llm.agent import LlmAgent
+from pytest_bayesloc.llm.budget import CallBudget, CallLimits
+from pytest_bayesloc.llm.endpoint import DryRunEndpoint, Endpoint, Later, OpenAIEndpoint
+from pytest_bayesloc.llm.exchanges import FOLDER, Exchanges
+from pytest_bayesloc.llm.privacy import local_privacy
 from pytest_bayesloc.ranking.evidence.judgement import (
     RANKING,
     Judged,
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
     import pytest
 
+    from pytest_bayesloc.domain.dialogue import ProposedCode
     from pytest_bayesloc.domain.failure import Failure
-    from pytest_bayesloc.domain.guiding import ProposedCode
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.ports import Summarizer
     from pytest_bayesloc.domain.source import SourceMap, Unit
@@ -51,12 +51,12 @@ _TOLD = "told.txt"
 
 
 class Guiding:
-    """Asks a language model, and says so.
+    """A language model's part in a session: it asks within limits, and says what is sent.
 
     Args:
         config: pytest's.
         settings: What the user asked for.
-        llm: What was said about language models.
+        llm: Settings of language models.
         sources: The project's files.
         note: Tells the user, once.
     """
@@ -76,29 +76,28 @@ class Guiding:
         self._never = settings.never_edited
         self._without = settings.without
         self.prompts: list[str] = []
-        self._privacy = privacy_of(config.rootpath, llm.never_send)
-        self._endpoint = _Dry(self.prompts) if llm.is_dry else OpenAIEndpoint()
-        self._budget = Budget(
-            Caps(
+        self._privacy = local_privacy(config.rootpath, llm.never_send)
+        self._endpoint: Endpoint = DryRunEndpoint(self.prompts) if llm.is_dry else OpenAIEndpoint()
+        self._budget = CallBudget(
+            CallLimits(
                 n_calls=llm.n_calls,
                 n_tokens=llm.n_tokens,
                 cost=llm.cost,
                 prices=llm.prices,
                 seconds=settings.budget_s,
-                n_parallel=llm.n_parallel,
             ),
             monotonic,
         )
-        folder = config.rootpath / llm.folder
-        self._answers = Answers(
+        self._folder = config.rootpath / FOLDER
+        self._agent = LlmAgent(
             self._endpoint,
             self._budget,
-            Exchanges(folder, "record" if llm.is_dry else llm.mode, partial(_keep, config)),
+            Exchanges(self._folder, "record" if llm.is_dry else llm.mode, partial(_keep, config)),
             self._privacy,
             self._say,
             self._announce,
         )
-        self.guide = LlmGuide(self._answers, llm.model, llm.fast_model, llm.max_prompt)
+        self.advisor = LlmAdvisor(self._agent, llm.model, llm.fast_model)
         self._views = Views(self._read)
         self._known: dict[str, tuple[str, ...]] = {}
         self._records = records_of({})
@@ -135,7 +134,7 @@ class Guiding:
         for group, case in zip(groups[:N_RANKED], cases, strict=False):
             known = self._known.get(case.failing[0], ())
             view = self._views.fault(case, _by_id([group]), known)
-            asked.append(Later(partial(self.guide.suspect, view)))
+            asked.append(Later(partial(self.advisor.suspect, view)))
         for case, later in zip(cases, asked, strict=False):
             try:
                 suspicions = later.result(self.left_s())
@@ -144,15 +143,15 @@ class Guiding:
             if suspicions:
                 said = words_of(suspicions, candidates(case))
                 case.judged += [
-                    Judged(guide=self.guide.name, use=RANKING, location=where, said=word)
+                    Judged(guide=self.advisor.name, use=RANKING, location=where, said=word)
                     for where, word in said.items()
                 ]
                 case.learn(judgement_evidence(said, suspicions, self._records[RANKING]))
 
     def kind(self, groups: Sequence[Group]) -> Generated:
-        """Inspections that it writes and reflects on."""
+        """Return the inspections that it writes and reflects on."""
         return Generated(
-            guide=self.guide,
+            advisor=self.advisor,
             start=Later,
             views=self._views,
             failures=_by_id(groups),
@@ -164,7 +163,7 @@ class Guiding:
         )
 
     def fixes(self, groups: Sequence[Group], case: Case) -> Iterator[tuple[Location, str, str]]:
-        """The likeliest functions as it would mend them: where, the text of the file, and why.
+        """Yield the likeliest functions as it would fix them: where, the text of the file, and why.
 
         All are asked at once, and waited for in turn.
         """
@@ -176,7 +175,7 @@ class Guiding:
                 break
             if found is not None and found[1].is_function and not reaches_out(*found, self._never):
                 view = self._views.target(case, target, failures, self._told(case))
-                asked.append((target, found, Later(partial(self.guide.mend, view))))
+                asked.append((target, found, Later(partial(self.advisor.fix, view))))
         for target, found, later in asked:
             try:
                 answer = later.result(self.left_s())
@@ -192,37 +191,35 @@ class Guiding:
         return self._known.get(case.failing[0], ()) if case.failing else ()
 
     def summarizer(self, rules: Summarizer) -> Summarizer:
-        """The stages of a bug in its words."""
-        from pytest_bayesloc.llm.summaries import LlmSummarizer
-
+        """Return what words the stages of a bug by it."""
         return LlmSummarizer(
-            self._answers,
+            self._agent,
             self._llm.fast_model or self._llm.model,
             rules,
-            self.guide.count,
+            self.advisor.count,
             self._privacy.may_send,
         )
 
     def may_send(self, file: str) -> bool:
-        """Whether anything of a file may leave the machine."""
+        """Return whether anything of a file may leave the machine."""
         return self._privacy.may_send(file)
 
     def left_s(self) -> float:
-        """Seconds that may be waited for it: until it has said why there is no answer."""
+        """Return how long to wait for it: until it has said why there is no answer."""
         return self._budget.left_s() + GRACE_S
 
     def usage(self) -> Usage:
-        """What it took."""
+        """Return the costs of asking it."""
         budget = self._budget
         return Usage(
             model=self._llm.model,
             endpoint=self._endpoint.address,
             calls=budget.calls,
-            replayed=self._answers.n_replayed,
+            replayed=self._agent.n_replayed,
             tokens_in=budget.tokens_in,
             tokens_out=budget.tokens_out,
             cost=budget.cost,
-            uses=tuple(sorted(self.guide.uses.items())),
+            uses=tuple(sorted(self.advisor.uses.items())),
         )
 
     # -- what leaves the machine
@@ -241,12 +238,11 @@ class Guiding:
         """Say once in a project, before anything is sent, what goes where."""
         if self._llm.is_dry:
             return
-        address, told = self._endpoint.address, self._config.rootpath / self._llm.folder / _TOLD
-        try:
-            if address in told.read_text(encoding="utf-8").splitlines():
-                return
-        except (OSError, UnicodeError):
-            pass
+        address, path, told = self._endpoint.address, self._folder / _TOLD, ""
+        with suppress(OSError, UnicodeError):
+            told = path.read_text(encoding="utf-8")
+        if address in told.splitlines():
+            return
         reporter = self._config.pluginmanager.get_plugin("terminalreporter")
         text = (
             f"bayesloc: to the language model {self._llm.model} at {address} go: the code of "
@@ -259,46 +255,14 @@ class Guiding:
             reporter.write_line(text, yellow=True)
         else:
             self._note(text)
-        _keep(self._config, told, f"{_text(told)}{address}\n")
-
-
-class _Dry:
-    """An endpoint that sends nothing, and keeps what it was asked."""
-
-    def __init__(self, prompts: list[str]) -> None:
-        self._prompts = prompts
-
-    @property
-    def address(self) -> str:
-        """Nowhere."""
-        return ""
-
-    def send(self, body: Mapping[str, Any], *, n_calls: int, seconds: float) -> Reply:
-        """Never answers.
-
-        Raises:
-            CallError: Always.
-        """
-        del n_calls, seconds
-        parts = [f"--- {m['role']}\n{m['content']}" for m in body["messages"]]
-        self._prompts.append(f"model: {body['model']}\n" + "\n".join(parts))
-        raise CallError("nothing was sent", n_calls=0)
+        _keep(self._config, path, f"{told}{address}\n")
 
 
 def _keep(config: pytest.Config, path: Path, text: str) -> None:
-    try:
+    with suppress(OSError):  # a request whose answer can't be kept is made again
         own_folder(config.rootpath)
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_text(path, text)
-    except OSError:
-        pass  # what can't be kept is asked again
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeError):
-        return ""
 
 
 def _by_id(groups: Sequence[Group]) -> dict[str, Failure]:

@@ -304,7 +304,7 @@ class Remembering:
         model = self._settings.embedding_model
         if not model or not symptoms:
             return bm25
-        from pytest_bayesloc.llm.embedding import EndpointEmbedder
+        from pytest_bayesloc.llm.endpoint import EndpointEmbedder
         from pytest_bayesloc.memory.advice import entry_of
         from pytest_bayesloc.memory.embeddings import Embeddings
 

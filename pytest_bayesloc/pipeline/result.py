@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_bayesloc.domain.advice import Remembered
-from pytest_bayesloc.domain.guiding import Usage
+from pytest_bayesloc.domain.dialogue import Usage
 from pytest_bayesloc.domain.result import Result
 from pytest_bayesloc.options.executor import LOCAL
 from pytest_bayesloc.ranking.groups import calls_around, combined

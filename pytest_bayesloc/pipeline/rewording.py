@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pytest_bayesloc.llm.deadline import Later
+from pytest_bayesloc.llm.endpoint import Later
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -151,7 +151,7 @@ def with_approaches(advice: Iterable[Advice], guiding: Guiding) -> list[Advice]:
     asked = {
         i: Later(
             partial(
-                guiding.guide.approaches,
+                guiding.advisor.approaches,
                 error=item.record.symptom.error[:4_000],
                 code="",
                 tried=item.record.failed_strategies,

@@ -144,10 +144,11 @@ def _text(path: Path) -> str:
 
 
 def _prompt(document: Document, settings: Settings, read: Read, rootdir: Path) -> str:
-    from pytest_bayesloc.pipeline.privacy import privacy_of
+    from pytest_bayesloc.llm.privacy import local_privacy
     from pytest_bayesloc.report.prompt import prompt
 
-    return prompt(document, read, privacy_of(rootdir, settings.never_sent))
+    privacy = local_privacy(rootdir, settings.never_sent)
+    return prompt(document, privacy.reader(read), privacy.clean)
 
 
 def _written(

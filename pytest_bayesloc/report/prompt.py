@@ -1,10 +1,9 @@
-"""A prompt for an assistant: all that is known of the faults, without what is nobody's business."""
+"""A prompt for an assistant: all that is known of the faults, without secrets."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Protocol
+from collections.abc import Callable, Iterator
 
 from pytest_bayesloc.report.document import Document, ReadSource
 from pytest_bayesloc.report.rows import suspect_row, words_of
@@ -36,37 +35,27 @@ _TASK = """\
 4. Say how to check it:"""
 
 
-class Cleaner(Protocol):
-    """Takes secrets out of texts, and knows files that are nobody's business."""
-
-    def clean(self, text: str) -> str:
-        """``text`` without them."""
-
-    def may_send(self, file: str) -> bool:
-        """Whether text of ``file`` may be shown to others."""
-
-
-def prompt(document: Document, read_source: ReadSource, privacy: Cleaner) -> str:
-    """The prompt, in Markdown; empty if nothing failed.
+def prompt(document: Document, read_source: ReadSource, clean: Callable[[str], str]) -> str:
+    """Return the prompt, in Markdown; empty if nothing failed.
 
     Args:
         document: A ``bayesloc/1`` result.
-        read_source: Text of a file of the project, None if it can't be read.
-        privacy: Cleans it.
+        read_source: Text of a file of the project, None if it can't be read or may not be shown.
+        clean: Takes secrets out of a text.
     """
     faults = document["faults"][:N_FAULTS]
     if not faults:
         return ""
     lines = [_HEAD]
     for number, fault in enumerate(faults, 1):
-        lines += ["", *_fault(number, fault, document, read_source, privacy)]
+        lines += ["", *_fault(number, fault, document, read_source)]
     commands = [tests_to_run(fault["failing_tests"]) for fault in faults]
     lines += ["", _TASK, "", *_fenced("\n".join(commands))]
-    return clip(visible(privacy.clean("\n".join(lines))), MAX_PROMPT) + "\n"
+    return clip(visible(clean("\n".join(lines))), MAX_PROMPT) + "\n"
 
 
 def _fault(
-    number: int, fault: Document, document: Document, read_source: ReadSource, privacy: Cleaner
+    number: int, fault: Document, document: Document, read_source: ReadSource
 ) -> Iterator[str]:
     tests, error = fault["failing_tests"], fault["error"]
     yield f"## Fault {number}: {count(len(tests), 'test')} failed with {one_line(error['type'])}"
@@ -84,7 +73,7 @@ def _fault(
     yield "### Suspects"
     for row in fault["ranking"][:N_SUSPECTS]:
         yield ""
-        yield from _suspect(row, read_source, privacy)
+        yield from _suspect(row, read_source)
     yield from _tried(number, document)
     yield from _remembered(number, document["memory"])
 
@@ -93,7 +82,7 @@ def _where(frame: Document) -> str:
     return f"{frame['file']}:{frame['line']}"
 
 
-def _suspect(row: Document, read_source: ReadSource, privacy: Cleaner) -> Iterator[str]:
+def _suspect(row: Document, read_source: ReadSource) -> Iterator[str]:
     shown = suspect_row(row)
     yield (
         f"{shown.rank}. {shown.place.where} {shown.place.name}: {shown.posterior} "
@@ -102,8 +91,6 @@ def _suspect(row: Document, read_source: ReadSource, privacy: Cleaner) -> Iterat
     yield from (f"   - {why.ratio} {why.text}" for why in shown.why)
     for name, passing, failing in shown.values:
         yield f"   - {name}: {passing} in passing calls, {failing} in failing ones"
-    if not privacy.may_send(row["file"]):
-        return
     text = (read_source(row["file"]) or "").splitlines()
     first, last = row["start_line"], min(row["end_line"], row["start_line"] + N_SOURCE - 1)
     source = [f"{n:5}  {line}" for n, line in enumerate(text[first - 1 : last], first)]
@@ -156,7 +143,7 @@ def _past(similar: Document) -> str:
 
 
 def _fenced(text: str, language: str = "") -> list[str]:
-    """``text`` between fences that are longer than any in it."""
+    """Return ``text`` between fences that are longer than any in it."""
     longest = max(map(len, re.findall(r"`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return [f"{fence}{language}", text.rstrip("\n"), fence]

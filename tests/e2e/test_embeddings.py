@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_bayesloc.domain.errors import EndpointError
-from pytest_bayesloc.llm.embedding import EndpointEmbedder
+from pytest_bayesloc.llm.endpoint import EndpointEmbedder
 from tests.integration import test_memory_runs as runs
 from tests.integration.conftest import projects  # noqa: F401 - a fixture
 

@@ -9,12 +9,12 @@ import pytest
 
 pytest.importorskip("openai", reason="pip install openai")
 
-from pytest_bayesloc.llm.answers import Answers, Prompt
-from pytest_bayesloc.llm.budget import Budget, Caps
+from pytest_bayesloc.llm.agent import LlmAgent, Prompt
+from pytest_bayesloc.llm.budget import CallBudget, CallLimits
 from pytest_bayesloc.llm.endpoint import OpenAIEndpoint
 from pytest_bayesloc.llm.exchanges import Exchanges
 from pytest_bayesloc.llm.privacy import Privacy
-from pytest_bayesloc.llm.schemas import Verdict
+from pytest_bayesloc.llm.schemas import VerdictAnswer
 from tests.e2e.scripted import (
     Request,
     completion,
@@ -52,18 +52,18 @@ class Asked:
         n_times: int = 1,
     ) -> None:
         self.notes: list[str] = []
-        self.budget = Budget(Caps(n_calls=n_calls, n_tokens=100_000), Clock())
+        self.budget = CallBudget(CallLimits(n_calls=n_calls, n_tokens=100_000), Clock())
         with serving(*answers) as script, pytest.MonkeyPatch.context() as patch:
             patch.setenv("OPENAI_BASE_URL", script.url)
             patch.setenv("OPENAI_API_KEY", KEY)
-            made = Answers(
+            made = LlmAgent(
                 OpenAIEndpoint(deadline_s),
                 self.budget,
                 Exchanges(folder, "live", _write),
                 Privacy(environment={"OPENAI_API_KEY": KEY}),
                 self.notes.append,
             )
-            found = [made.ask(PROMPT, Verdict, "m") for _ in range(n_times)]
+            found = [made.ask(PROMPT, VerdictAnswer, "m") for _ in range(n_times)]
         self.answer = found[-1]
         self.script: Script = script
         self.kept = "".join(path.read_text("utf-8") for path in sorted(folder.glob("*.json")))
@@ -85,7 +85,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_answer_is_taken_and_booked(tmp_path: Path) -> None:
     asked = Asked(tmp_path, says(GOOD))
 
-    assert asked.answer == Verdict(decision="NEUTRAL", reason="who knows")
+    assert asked.answer == VerdictAnswer(decision="NEUTRAL", reason="who knows")
     assert (asked.budget.calls, asked.budget.tokens_in, asked.budget.tokens_out) == (1, 11, 3)
     assert asked.notes == []
 
@@ -138,12 +138,12 @@ def test_no_endpoint_costs_one_line(tmp_path: Path) -> None:
     notes: list[str] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OPENAI_BASE_URL", gone.url)
-        budget = Budget(Caps(n_calls=9, n_tokens=9_999), Clock())
+        budget = CallBudget(CallLimits(n_calls=9, n_tokens=9_999), Clock())
         exchanges = Exchanges(tmp_path, "live", lambda _path, _text: None)
-        made = Answers(OpenAIEndpoint(), budget, exchanges, Privacy(), notes.append)
+        made = LlmAgent(OpenAIEndpoint(), budget, exchanges, Privacy(), notes.append)
 
-        assert made.ask(PROMPT, Verdict, "m") is None
-        assert made.ask(PROMPT, Verdict, "m") is None
+        assert made.ask(PROMPT, VerdictAnswer, "m") is None
+        assert made.ask(PROMPT, VerdictAnswer, "m") is None
     assert len(notes) == 1
     assert "See OPENAI_BASE_URL" in notes[0]
 
@@ -178,7 +178,7 @@ def test_server_that_does_not_know_a_way_is_asked_the_next(tmp_path: Path, way: 
 
     asked = Asked(tmp_path, answer, n_times=2)
 
-    assert asked.answer == Verdict(decision="NEUTRAL", reason="who knows")
+    assert asked.answer == VerdictAnswer(decision="NEUTRAL", reason="who knows")
     assert asked.notes == []
 
 

@@ -6,12 +6,12 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pytest_bayesloc.llm.endpoint import Reply
+from pytest_bayesloc.llm.endpoint import ChatReply
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pytest_bayesloc.llm.answers import Endpoint
+    from pytest_bayesloc.llm.endpoint import Endpoint
 
 
 @dataclass
@@ -27,11 +27,11 @@ class FakeEndpoint:
     asked: list[Mapping[str, Any]] = field(default_factory=list)
     address: str = "http://fake/v1"
 
-    def send(self, body: Mapping[str, Any], *, n_calls: int, seconds: float) -> Reply:
+    def send(self, body: Mapping[str, Any], *, n_calls: int, seconds: float) -> ChatReply:
         del n_calls, seconds
         self.asked.append(body)
         answer = self.answers[min(len(self.asked), len(self.answers)) - 1]
-        return Reply(text=answer if isinstance(answer, str) else json.dumps(answer))
+        return ChatReply(text=answer if isinstance(answer, str) else json.dumps(answer))
 
     @property
     def prompt(self) -> str:

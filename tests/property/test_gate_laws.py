@@ -12,8 +12,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from pytest_bayesloc.domain.dialogue import ProposedCode
 from pytest_bayesloc.domain.errors import PatchError
-from pytest_bayesloc.domain.guiding import ProposedCode
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap, parse
 from pytest_bayesloc.inspection.proposals.gate import admitted
 from pytest_bayesloc.inspection.proposals.generated import propose

@@ -7,8 +7,8 @@ import copy
 from collections.abc import Sequence
 from dataclasses import replace
 
+from pytest_bayesloc.domain.dialogue import ProposedCode
 from pytest_bayesloc.domain.errors import PatchError
-from pytest_bayesloc.domain.guiding import ProposedCode
 from pytest_bayesloc.domain.inspection import Check, InspectionPatch
 from pytest_bayesloc.domain.source import (
     FunctionNode,

@@ -12,8 +12,8 @@ import io
 import tokenize
 from collections.abc import Collection
 
+from pytest_bayesloc.domain.dialogue import ProposedCode
 from pytest_bayesloc.domain.errors import PatchError
-from pytest_bayesloc.domain.guiding import ProposedCode
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap, Unit, lines_of
 from pytest_bayesloc.inspection.proposals.gate import only_function, same_header
 from pytest_bayesloc.inspection.proposals.looking import refused

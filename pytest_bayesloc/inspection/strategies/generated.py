@@ -1,4 +1,4 @@
-"""Assertions that a guide writes, and what it makes of what they show."""
+"""Assertions that a language model writes, and what it makes of what they show."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol, TypeVar
 
+from pytest_bayesloc.domain.dialogue import ProposedCode, Reflection, TargetContext
 from pytest_bayesloc.domain.errors import PatchError
 from pytest_bayesloc.domain.evidence import Decision
 from pytest_bayesloc.domain.failure import Failure
-from pytest_bayesloc.domain.guiding import ProposedCode, Reflection, TargetView
 from pytest_bayesloc.domain.inspection import InspectionPatch
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.domain.ports import Guide
+from pytest_bayesloc.domain.ports import Advisor
 from pytest_bayesloc.domain.source import SourceMap, Unit
 from pytest_bayesloc.inspection.proposals import assertions, generated
 from pytest_bayesloc.inspection.proposals.generated import KIND
@@ -64,21 +64,21 @@ class _Work:
 
 @dataclass(kw_only=True)
 class Generated(Kind):
-    """Asks a guide about the likeliest candidates while others are inspected.
+    """Asks a language model about the likeliest candidates while others are inspected.
 
     Attributes:
-        guide: Who is asked.
+        advisor: Who is asked.
         start: Starts a call elsewhere.
         views: Puts together what it is shown.
         failures: By node id.
         unit: The code of a location.
-        record: How often the guide was right.
+        record: How often it was right.
         known: Of a group, by its first failing test, what is remembered.
-        refused: Told why a patch of the guide's is not run.
+        refused: Told why a patch of its is not run.
         n_targets: Candidates of a group that it is asked about.
     """
 
-    guide: Guide
+    advisor: Advisor
     start: Starter
     views: Views
     failures: Mapping[str, Failure]
@@ -100,7 +100,7 @@ class Generated(Kind):
             found = self.unit(target)
             if found is None or not found[1].is_function or not case.near.is_reached(target):
                 continue
-            asked = self.start(partial(self.guide.propose, self._view(case, target)))
+            asked = self.start(partial(self.advisor.propose, self._view(case, target)))
             self._work.append(_Work(target=target, proposal=asked))
 
     def harvest(
@@ -120,7 +120,7 @@ class Generated(Kind):
                 if reflection is not None or (work.patch is not None and work.patch.checks):
                     yield work.target, self._finding(work, reflection, case)
 
-    def _view(self, case: Case, target: Location) -> TargetView:
+    def _view(self, case: Case, target: Location) -> TargetContext:
         known = self.known.get(case.failing[0], ())
         return self.views.target(case, target, self.failures, known)
 
@@ -135,7 +135,7 @@ class Generated(Kind):
         seen = work.seen = watch(case, patch, bench)
         view = self._view(case, work.target)
         observed = self.views.observation(case, patch, seen)
-        work.reflection = self.start(partial(self.guide.reflect, view, observed))
+        work.reflection = self.start(partial(self.advisor.reflect, view, observed))
 
     def _patch(self, target: Location, proposed: ProposedCode | None) -> InspectionPatch | None:
         """What was proposed, if it may be run; else the heartbeat alone."""
@@ -162,7 +162,7 @@ class Generated(Kind):
         learned = self.record.likelihood(outcome)
         if learned is not None:
             case.judged.append(
-                Judged(guide=self.guide.name, use=INSPECTION, location=work.target, said=outcome)
+                Judged(guide=self.advisor.name, use=INSPECTION, location=work.target, said=outcome)
             )
         return Finding(
             kind=KIND,

@@ -1,4 +1,4 @@
-"""Prompts, and how they are filled: what comes from elsewhere stands between marks."""
+"""Fills prompts: what comes from elsewhere stands between marks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MARK_LENGTH = 12
 
 
 def render(name: str, **values: Any) -> str:  # noqa: ANN401 - whatever the template shows
-    """The text of the prompt ``name``, filled with ``values``."""
+    """Return the text of the prompt ``name``, filled with ``values``."""
     return _environment().get_template(f"{name}.j2").render(**values).strip()
 
 
@@ -37,12 +37,12 @@ def _environment() -> Environment:
 
 
 def data(text: str, what: str) -> str:
-    """``text`` between marks that it can't hold: they are named by a digest of it."""
+    """Return ``text`` between marks that it can't hold: they are named by a digest of it."""
     text = storable(str(text)).strip("\n")
     mark = hashlib.sha256(f"{what}:{text}".encode()).hexdigest()[:MARK_LENGTH]
     return f'<data "{what}" {mark}>\n{text}\n</data {mark}>'
 
 
 def line(text: str) -> str:
-    """``text`` on one line, short enough to be a name."""
+    """Return ``text`` on one line, short enough to be a name."""
     return " ".join(storable(str(text)).split())[:300]

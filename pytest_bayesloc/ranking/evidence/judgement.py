@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from pytest_bayesloc.domain.dialogue import Suspicion
 from pytest_bayesloc.domain.evidence import Evidence, Outcome
-from pytest_bayesloc.domain.guiding import Suspicion
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.ranking.track_record import WORDS, TrackRecord
 

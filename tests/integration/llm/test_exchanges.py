@@ -1,4 +1,4 @@
-"""What was asked and answered is kept by content."""
+"""Questions and answers are kept by content."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_bayesloc.llm.endpoint import CallError, Reply
+from pytest_bayesloc.llm.endpoint import CallError, ChatReply
 from pytest_bayesloc.llm.exchanges import Exchanges
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 BODY = {"model": "m", "messages": [{"role": "user", "content": "é"}]}
-REPLY = Reply(text="yes", refusal="", is_cut=True, tokens=(3, 4), n_calls=2)
+REPLY = ChatReply(text="yes", refusal="", is_cut=True, tokens=(3, 4), n_calls=2)
 
 
 def exchanges(folder: Path, mode: str = "live") -> Exchanges:
@@ -27,7 +27,7 @@ def test_answer_is_found_by_what_was_asked(tmp_path: Path) -> None:
     exchanges(tmp_path).keep("ranking", BODY, REPLY)
 
     found = exchanges(tmp_path).find("ranking", dict(reversed(BODY.items())))
-    assert found == Reply(text="yes", is_cut=True, tokens=(3, 4), n_calls=0)
+    assert found == ChatReply(text="yes", is_cut=True, tokens=(3, 4), n_calls=0)
     assert exchanges(tmp_path).find("ranking", {**BODY, "seed": 1}) is None
 
 

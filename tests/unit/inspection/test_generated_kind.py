@@ -1,4 +1,4 @@
-"""Inspections that a guide writes: asked for early, run behind the gate, reflected on."""
+"""Inspections that a language model writes: asked for early, run behind the gate, reflected on."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_bayesloc.domain.dialogue import ProposedCode, Reflection
 from pytest_bayesloc.domain.evidence import Decision, Outcome
 from pytest_bayesloc.domain.failure import Failure
-from pytest_bayesloc.domain.guiding import ProposedCode, Reflection
 from pytest_bayesloc.domain.inspection import TestRun, Verdict
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import Spectrum
@@ -20,7 +20,7 @@ from pytest_bayesloc.ranking.belief import MODELS
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.evidence.judgement import INSPECTION, Judged, records_of
 from pytest_bayesloc.ranking.neighbours import Neighbourhood
-from tests.fakes.guide import FakeGuide, as_port, at_once, never
+from tests.fakes.advisor import FakeAdvisor, as_port, at_once, never
 from tests.fakes.runner import FAILED, FakeRunner
 from tests.fakes.runner import as_port as runner_port
 
@@ -48,7 +48,7 @@ BROKEN = TestRun(verdict=Verdict.FAIL, covered=True, violations=(0,))
 class Scene:
     """A kind with all that it needs."""
 
-    guide: FakeGuide = field(default_factory=FakeGuide)
+    advisor: FakeAdvisor = field(default_factory=FakeAdvisor)
     runner: FakeRunner = field(default_factory=FakeRunner)
     refused: list[str] = field(default_factory=list)
     start: Callable[..., object] = at_once
@@ -72,7 +72,7 @@ class Scene:
         self.bench = Bench(runner_port(self.runner), lambda: 0.0, 100.0, self.case)
         failure = Failure(node_id=NODE, phase="call", exc_type="E", message="m")
         self.kind = Generated(
-            guide=as_port(self.guide),
+            advisor=as_port(self.advisor),
             start=self.start,  # type: ignore[arg-type]  # answers of any type
             views=Views(lambda _: SOURCE),
             failures={NODE: failure},
@@ -97,12 +97,12 @@ def test_likeliest_functions_are_asked_about_and_nothing_else() -> None:
 
     scene.kind.prepare(scene.case, scene.bench)
 
-    assert [view.target.location for view in scene.guide.shown] == [ADD, HALF]
+    assert [view.target.location for view in scene.advisor.shown] == [ADD, HALF]
 
 
-def test_assertion_that_fails_is_told_with_what_the_guide_makes_of_it() -> None:
+def test_assertion_that_fails_is_told_with_what_the_advisor_makes_of_it() -> None:
     scene = Scene(
-        guide=FakeGuide(proposed={"add": GOOD}, reflection=BUGGY),
+        advisor=FakeAdvisor(proposed={"add": GOOD}, reflection=BUGGY),
         runner=FakeRunner(answer=lambda patch, _: BROKEN if patch and patch.checks else FAILED),
         suspects=(ADD,),
     )
@@ -117,7 +117,7 @@ def test_assertion_that_fails_is_told_with_what_the_guide_makes_of_it() -> None:
         "broken in failing tests alone: r == a + b; "
         "the language model: confirmed buggy, it subtracts"
     )
-    assert scene.guide.seen[0].runs == (
+    assert scene.advisor.seen[0].runs == (
         f"{NODE} (failing before): fail; target executed; assertions broken: `r == a + b`",
     )
     judged = Judged(guide="fake", use=INSPECTION, location=ADD, said=finding.outcome)
@@ -136,17 +136,17 @@ def test_without_a_broken_assertion_the_decision_names_the_outcome(
     decision: Decision, outcome: Outcome
 ) -> None:
     reflection = Reflection(decision=decision, reason="")
-    scene = Scene(guide=FakeGuide(reflection=reflection), suspects=(ADD,))
+    scene = Scene(advisor=FakeAdvisor(reflection=reflection), suspects=(ADD,))
 
     ((_, finding),) = scene.found()
 
     assert finding.outcome is outcome
     assert finding.likelihood is not None
-    assert finding.likelihood.ratio == pytest.approx(1.0)  # nothing is known of this guide
+    assert finding.likelihood.ratio == pytest.approx(1.0)  # nothing is known of this advisor
 
 
 def test_what_the_gate_refuses_is_not_run_and_said() -> None:
-    scene = Scene(guide=FakeGuide(proposed={"add": BAD}, reflection=BUGGY), suspects=(ADD,))
+    scene = Scene(advisor=FakeAdvisor(proposed={"add": BAD}, reflection=BUGGY), suspects=(ADD,))
 
     ((_, finding),) = scene.found()
 
@@ -158,7 +158,7 @@ def test_what_the_gate_refuses_is_not_run_and_said() -> None:
     ]
 
 
-def test_guide_that_says_nothing_is_no_evidence() -> None:
+def test_advisor_that_says_nothing_is_no_evidence() -> None:
     scene = Scene(suspects=(ADD,))
 
     assert scene.found() == []

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_bayesloc.domain.dialogue import ProposedCode
 from pytest_bayesloc.domain.errors import PatchError
-from pytest_bayesloc.domain.guiding import ProposedCode
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.inspection.proposals.mending import mended
 

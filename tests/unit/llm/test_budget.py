@@ -1,4 +1,4 @@
-"""No cap is passed: what a call may take at most is set aside before it is made."""
+"""No limit is passed: what a call may take at most is set aside before it is made."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from dataclasses import replace
 import pytest
 
 from pytest_bayesloc.domain.errors import EndpointError
-from pytest_bayesloc.llm.budget import Budget, Caps
+from pytest_bayesloc.llm.budget import CallBudget, CallLimits
 from tests.fakes.clock import Clock
 
-CAPS = Caps(n_calls=10, n_tokens=10_000, prices={"m": (1.0, 10.0)})
+LIMITS = CallLimits(n_calls=10, n_tokens=10_000, prices={"m": (1.0, 10.0)})
 
 
-def budget(**caps: float) -> Budget:
-    return Budget(replace(CAPS, **caps), Clock())  # type: ignore[arg-type]  # numbers all
+def budget(**limits: float) -> CallBudget:
+    return CallBudget(replace(LIMITS, **limits), Clock())  # type: ignore[arg-type]  # numbers all
 
 
-def ask(of: Budget, *, n_calls: int = 1, tokens: tuple[int, int] = (10, 10)) -> None:
+def ask(of: CallBudget, *, n_calls: int = 1, tokens: tuple[int, int] = (10, 10)) -> None:
     of.settle(of.reserve("m", "x" * 30, 10, n_retries=2), n_calls=n_calls, tokens=tokens)
 
 
@@ -30,15 +30,15 @@ def test_what_was_taken_is_booked() -> None:
 
 
 @pytest.mark.parametrize(
-    ("caps", "setting"),
+    ("limits", "setting"),
     [
         ({"n_calls": 2}, "bayesloc_llm_max_calls"),
         ({"n_tokens": 50}, "bayesloc_llm_max_tokens"),
         ({"cost": 0.0003}, "bayesloc_llm_max_cost"),
     ],
 )
-def test_cap_that_is_met_is_named(caps: dict[str, float], setting: str) -> None:
-    own = budget(**caps)
+def test_cap_that_is_met_is_named(limits: dict[str, float], setting: str) -> None:
+    own = budget(**limits)
     ask(own)
     ask(own)
 
@@ -60,7 +60,7 @@ def test_there_are_no_more_retries_than_calls_left() -> None:
 
 def test_time_runs_from_the_first_call_on() -> None:
     clock = Clock()
-    own = Budget(replace(CAPS, seconds=5.0), clock)
+    own = CallBudget(replace(LIMITS, seconds=5.0), clock)
     clock.now = 100.0
     assert own.left_s() == 5.0
     own.reserve("m", "", 10, n_retries=0)

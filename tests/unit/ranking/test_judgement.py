@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_bayesloc.domain.dialogue import Suspicion
 from pytest_bayesloc.domain.evidence import Outcome
-from pytest_bayesloc.domain.guiding import Suspicion
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.ranking.evidence.judgement import (
     RANKING,

@@ -1,26 +1,34 @@
-"""Answers of a given shape, by whatever way a server understands."""
+"""Asks a language model for answers of a given shape, by whatever way its server understands."""
 
 from __future__ import annotations
 
 import json
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from pydantic import ValidationError
 
 from pytest_bayesloc.domain.errors import AnswerError, EndpointError
-from pytest_bayesloc.llm.budget import CHARS_A_TOKEN, Budget
-from pytest_bayesloc.llm.endpoint import DEADLINE_S, RETRIES, CallError, Reply, failed
+from pytest_bayesloc.llm.budget import CHARS_A_TOKEN, CallBudget
+from pytest_bayesloc.llm.endpoint import (
+    DEADLINE_S,
+    RETRIES,
+    CallError,
+    ChatReply,
+    Endpoint,
+    failed,
+)
 from pytest_bayesloc.llm.exchanges import Exchanges
 from pytest_bayesloc.llm.privacy import Privacy
-from pytest_bayesloc.llm.schemas import Answer, json_schema
+from pytest_bayesloc.llm.schemas import ModelAnswer, json_schema
 
-T = TypeVar("T", bound=Answer)
+T = TypeVar("T", bound=ModelAnswer)
 
+N_PARALLEL = 4  # calls that may be under way at once
 TEMPERATURE = 0.3
 SEED = 20_200
 #: Ways to say what shape is wanted, in the order in which they are tried.
@@ -36,7 +44,7 @@ _ANSWER = "answer"  # the name of schema and tool
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """What is asked.
+    """One question.
 
     Attributes:
         use: In a word or two, for messages and files: ``ranking``, ``inspection``, ...
@@ -54,7 +62,7 @@ class Prompt:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked(Generic[T]):
+class _Question(Generic[T]):
     """A question as it is put to a model."""
 
     messages: list[dict[str, Any]]
@@ -63,23 +71,8 @@ class _Asked(Generic[T]):
     model: str
 
 
-class Endpoint(Protocol):
-    """Where requests go."""
-
-    @property
-    def address(self) -> str:
-        """Its URL, without credentials."""
-
-    def send(self, body: Mapping[str, Any], *, n_calls: int, seconds: float) -> Reply:
-        """The answer to a request for a chat completion.
-
-        Raises:
-            CallError: If there is none.
-        """
-
-
-class Answers:
-    """Asks, within the budget; what fails costs a line, and never the run.
+class LlmAgent:
+    """Asks within the budget; what fails costs a line, and never the run.
 
     Args:
         endpoint: Where requests go.
@@ -93,7 +86,7 @@ class Answers:
     def __init__(
         self,
         endpoint: Endpoint,
-        budget: Budget,
+        budget: CallBudget,
         exchanges: Exchanges,
         privacy: Privacy,
         note: Callable[[str], None],
@@ -106,7 +99,7 @@ class Answers:
         self._note = note
         self._before_first = before_first
         self._lock = threading.Lock()
-        self._slots = threading.BoundedSemaphore(budget.n_parallel)
+        self._slots = threading.BoundedSemaphore(N_PARALLEL)
         self._ways: dict[str, str] = {}  # per model, the first that it may understand
         self._refused: dict[str, set[str]] = {}  # per model, parameters that it refuses
         self._is_over = self._has_sent = False
@@ -114,7 +107,7 @@ class Answers:
         self.n_replayed = 0
 
     def ask(self, prompt: Prompt, shape: type[T], model: str) -> T | None:
-        """An answer of ``shape``; None if there is none. May be called from several threads."""
+        """Return an answer of ``shape``, or None. May be called from several threads."""
         clean = self._privacy.clean
         prompt = replace(prompt, system=clean(prompt.system), user=clean(prompt.user))
         with self._slots:
@@ -134,7 +127,7 @@ class Answers:
     def _by_any_way(self, prompt: Prompt, shape: type[T], model: str) -> T:
         first = WAYS.index(self._ways.get(model, WAYS[0]))
         for n, way in enumerate(WAYS[first:]):
-            asked = _Asked(_messages(prompt, shape, way), shape, way, model)
+            asked = _Question(_messages(prompt, shape, way), shape, way, model)
             try:
                 reply = self._send(prompt, asked, n_retries=0 if n else RETRIES)
             except CallError as error:
@@ -148,8 +141,8 @@ class Answers:
                 return self._read(reply, prompt, asked)
         raise AssertionError("the last way returns or raises")
 
-    def _read(self, reply: Reply, prompt: Prompt, asked: _Asked[T]) -> T:
-        """The answer in a reply; one that does not fit is sent back once with what is wrong."""
+    def _read(self, reply: ChatReply, prompt: Prompt, asked: _Question[T]) -> T:
+        """Return the answer in a reply; one that does not fit is sent back once."""
         clean = self._privacy.clean
         try:
             return _parsed(reply, asked.shape)
@@ -172,8 +165,8 @@ class Answers:
         except ValueError as error:
             raise _dropped(prompt, clean(_why(error))) from error
 
-    def _send(self, prompt: Prompt, asked: _Asked[T], *, n_retries: int) -> Reply:
-        """One request; what a model refuses of it is left out of all that follow.
+    def _send(self, prompt: Prompt, asked: _Question[T], *, n_retries: int) -> ChatReply:
+        """Send one request; what a model refuses of it is left out of all that follow.
 
         Raises:
             CallError: If there is no answer.
@@ -200,7 +193,7 @@ class Answers:
                     raise
                 refused.add(names[0])
 
-    def _exchange(self, prompt: Prompt, body: dict[str, Any], n_retries: int) -> Reply:
+    def _exchange(self, prompt: Prompt, body: dict[str, Any], n_retries: int) -> ChatReply:
         use = re.sub(r"\W+", "-", prompt.use)
         kept = self._exchanges.find(use, body)
         if isinstance(kept, CallError):
@@ -229,7 +222,7 @@ class Answers:
             raise
         finally:
             self._budget.settle(reserved, n_calls=n_calls, tokens=tokens)
-        reply = Reply(
+        reply = ChatReply(
             text=self._privacy.clean(reply.text[:_MAX_TEXT]),
             refusal=self._privacy.clean(reply.refusal[:1_000]),
             is_cut=reply.is_cut or len(reply.text) > _MAX_TEXT,
@@ -244,7 +237,7 @@ def _guess(text: str) -> int:
     return int(len(text) / CHARS_A_TOKEN)
 
 
-def _messages(prompt: Prompt, shape: type[Answer], way: str) -> list[dict[str, Any]]:
+def _messages(prompt: Prompt, shape: type[ModelAnswer], way: str) -> list[dict[str, Any]]:
     user = prompt.user
     if way in {"json_object", "text"}:
         schema = json.dumps(json_schema(shape))
@@ -252,8 +245,8 @@ def _messages(prompt: Prompt, shape: type[Answer], way: str) -> list[dict[str, A
     return [{"role": "system", "content": prompt.system}, {"role": "user", "content": user}]
 
 
-def _wanted(shape: type[Answer], way: str) -> dict[str, Any]:
-    """How a request says what shape is wanted."""
+def _wanted(shape: type[ModelAnswer], way: str) -> dict[str, Any]:
+    """Return the part of a request that says what shape is wanted."""
     schema = json_schema(shape)
     if way == "json_schema":
         wanted = {"name": _ANSWER, "schema": schema, "strict": True}
@@ -267,8 +260,8 @@ def _wanted(shape: type[Answer], way: str) -> dict[str, Any]:
     return {"response_format": {"type": "json_object"}} if way == "json_object" else {}
 
 
-def _parsed(reply: Reply, shape: type[T]) -> T:
-    """The answer in a reply, wherever it stands in the text.
+def _parsed(reply: ChatReply, shape: type[T]) -> T:
+    """Return the answer in a reply, wherever it stands in the text.
 
     Raises:
         ValueError: If there is none.
@@ -289,7 +282,7 @@ def _parsed(reply: Reply, shape: type[T]) -> T:
 
 
 def _objects(text: str) -> Iterator[str]:
-    """The JSON objects that stand in ``text``: the whole, else those cut out of it."""
+    """Yield the JSON objects that stand in ``text``: the whole, else those cut out of it."""
     decoder, at = json.JSONDecoder(), 0
     for _ in range(20):
         at = text.find("{", at)
@@ -303,7 +296,7 @@ def _objects(text: str) -> Iterator[str]:
 
 
 def _why(error: ValueError) -> str:
-    """What does not fit, in one line."""
+    """Return what does not fit, in one line."""
     if isinstance(error, ValidationError):
         parts = (
             f"{'.'.join(map(str, item['loc'])) or 'it'}: {item['msg']}"

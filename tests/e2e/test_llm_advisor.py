@@ -18,25 +18,24 @@ from pytest_bayesloc.domain.bug import (
     Symptom,
     TestFailure,
 )
-from pytest_bayesloc.domain.evidence import Decision
-from pytest_bayesloc.domain.guiding import (
+from pytest_bayesloc.domain.dialogue import (
     Applicability,
     Code,
     FailingTest,
-    FaultView,
+    FaultContext,
     Observation,
     ProposedCode,
     Reflection,
     Suspicion,
-    TargetView,
+    TargetContext,
 )
+from pytest_bayesloc.domain.evidence import Decision
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.llm.answers import Answers
-from pytest_bayesloc.llm.budget import Budget, Caps
+from pytest_bayesloc.llm.advisor import LlmAdvisor, LlmSummarizer
+from pytest_bayesloc.llm.agent import LlmAgent
+from pytest_bayesloc.llm.budget import CallBudget, CallLimits
 from pytest_bayesloc.llm.exchanges import Exchanges
-from pytest_bayesloc.llm.guide import LlmGuide
 from pytest_bayesloc.llm.privacy import Privacy
-from pytest_bayesloc.llm.summaries import LlmSummarizer
 from pytest_bayesloc.memory.summaries import RuleSummarizer
 from tests.fakes.clock import Clock
 from tests.fakes.endpoint import FakeEndpoint, as_port
@@ -44,7 +43,7 @@ from tests.fakes.endpoint import FakeEndpoint, as_port
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_bayesloc.domain.ports import FixJudge, Guide, Summarizer
+    from pytest_bayesloc.domain.ports import Advisor, Summarizer
 
 ADD, HALF = (
     Code(
@@ -54,7 +53,7 @@ ADD, HALF = (
     for n, name in ((1, "add"), (5, "half"))
 )
 TEST = FailingTest(node_id="t.py::test_add", error="AssertionError: 1 != 2", code=HALF)
-TARGET = TargetView(target=ADD, test=TEST)
+TARGET = TargetContext(target=ADD, test=TEST)
 
 
 class Scene:
@@ -68,26 +67,22 @@ class Scene:
     def __init__(self, folder: Path, *answers: object) -> None:
         self.notes: list[str] = []
         self.endpoint = FakeEndpoint(list(answers))
-        self.answers = Answers(
+        self.agent = LlmAgent(
             as_port(self.endpoint),
-            Budget(Caps(n_calls=20, n_tokens=100_000), Clock()),
+            CallBudget(CallLimits(n_calls=20, n_tokens=100_000), Clock()),
             Exchanges(folder, "live", lambda _path, _text: None),
             Privacy(),
             self.notes.append,
         )
-        self.model = LlmGuide(self.answers, "big", "small", max_prompt=4_000)
+        self.model = LlmAdvisor(self.agent, "big", "small", max_prompt=4_000)
 
     @property
-    def guide(self) -> Guide:
-        return self.model
-
-    @property
-    def judge(self) -> FixJudge:
+    def advisor(self) -> Advisor:
         return self.model
 
     def summarizer(self) -> Summarizer:
         return LlmSummarizer(
-            self.answers,
+            self.agent,
             "small",
             RuleSummarizer(),
             self.model.count,
@@ -100,7 +95,7 @@ def test_ranking_names_candidates_by_number_whatever_their_order(tmp_path: Path)
     prompts = []
     for n, order in enumerate(((ADD, HALF), (HALF, ADD))):
         scene = Scene(tmp_path / str(n), answer)
-        found = scene.guide.suspect(FaultView(tests=(TEST,), candidates=order))
+        found = scene.advisor.suspect(FaultContext(tests=(TEST,), candidates=order))
         assert found == [Suspicion(location=HALF.location, reason="halves")]
         prompts.append(scene.endpoint.prompt)
     assert prompts[0] == prompts[1]
@@ -109,7 +104,7 @@ def test_ranking_names_candidates_by_number_whatever_their_order(tmp_path: Path)
 def test_inspection_is_the_function_with_a_reason(tmp_path: Path) -> None:
     scene = Scene(tmp_path, {"code": "def add(a): ...", "why": "because"})
 
-    assert scene.guide.propose(TARGET) == ProposedCode(text="def add(a): ...", why="because")
+    assert scene.advisor.propose(TARGET) == ProposedCode(text="def add(a): ...", why="because")
     assert scene.model.uses == {"inspection": 1}
 
 
@@ -117,7 +112,7 @@ def test_reflection_is_told_the_golden_rule_and_what_came_out(tmp_path: Path) ->
     scene = Scene(tmp_path, {"decision": "CONFIRMED_NOT_BUGGY", "reason": "its callee is"})
     seen = Observation(diff="+ assert a", runs=("t.py::test_add: fail",))
 
-    assert scene.guide.reflect(TARGET, seen) == Reflection(
+    assert scene.advisor.reflect(TARGET, seen) == Reflection(
         decision=Decision.CONFIRMED_NOT_BUGGY, reason="its callee is"
     )
     assert "Golden rule" in scene.endpoint.prompt
@@ -128,7 +123,7 @@ def test_fix_is_judged_coolly_by_the_cheaper_model_on_the_start_of_the_code(tmp_
     answer = {"applicable": True, "confidence": 0.7, "reasoning": "it adds the guard"}
     scene = Scene(tmp_path, answer)
 
-    judged = scene.judge.is_applicable("KeyError: 'x'", "y" * 501, "use get")
+    judged = scene.model.is_applicable("KeyError: 'x'", "y" * 501, "use get")
 
     assert judged == Applicability(applicable=True, confidence=0.7, reasoning="it adds the guard")
     (asked,) = scene.endpoint.asked
@@ -140,7 +135,7 @@ def test_fix_is_judged_coolly_by_the_cheaper_model_on_the_start_of_the_code(tmp_
 def test_fix_is_not_judged_by_a_confidence_that_is_none(tmp_path: Path) -> None:
     scene = Scene(tmp_path, {"applicable": True, "confidence": 7, "reasoning": ""})
 
-    assert scene.judge.is_applicable("KeyError", "", "use get") is None
+    assert scene.model.is_applicable("KeyError", "", "use get") is None
     assert len(scene.notes) == 1
     assert "(llm-answer)" in scene.notes[0]
 
@@ -158,11 +153,11 @@ def test_prompts_are_no_longer_than_was_said(tmp_path: Path) -> None:
     long = replace(ADD, text="x = 1\n" * 10_000)
     test = replace(TEST, error="e" * 50_000, trace=("t" * 9_000,) * 40, code=long)
 
-    scene.guide.propose(
-        TargetView(target=long, test=test, callers=(long,) * 3, callees=(long,) * 3)
+    scene.advisor.propose(
+        TargetContext(target=long, test=test, callers=(long,) * 3, callees=(long,) * 3)
     )
     first = len(scene.endpoint.prompt)
-    scene.guide.suspect(FaultView(tests=(test, test), candidates=(long,) * 15))
+    scene.advisor.suspect(FaultContext(tests=(test, test), candidates=(long,) * 15))
 
     assert max(first, len(scene.endpoint.prompt)) < 8_000  # with what is always said
 

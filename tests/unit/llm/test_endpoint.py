@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from pytest_bayesloc.llm.deadline import within
+from pytest_bayesloc.llm.endpoint import within
 
 
 def test_answer_in_time_is_returned() -> None:

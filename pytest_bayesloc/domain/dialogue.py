@@ -1,7 +1,7 @@
-"""What a guide is shown of a fault, and what it may answer.
+"""The dialogue with a language model: what it is shown of a fault, and what it may answer.
 
-A guide sees what statistics can't: what a function is meant to do. All texts in these values may
-leave the machine: who makes them leaves out what must not.
+It sees what statistics can't: what a function is meant to do. All texts in these values may leave
+the machine: who makes them leaves out what must not.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Code:
 
     @property
     def name(self) -> str:
-        """``calc.py:3 add``: what it is called in a conversation."""
+        """``calc.py:3 add``: its name in the dialogue."""
         where = self.location
         return f"{where.file}:{where.start_line} {where.qualname}"
 
@@ -51,7 +51,7 @@ class FailingTest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FaultView:
+class FaultContext:
     """A group of failing tests with the likeliest candidates, best first.
 
     Attributes:
@@ -66,7 +66,7 @@ class FaultView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TargetView:
+class TargetContext:
     """One candidate from near.
 
     Attributes:
@@ -74,7 +74,7 @@ class TargetView:
         test: A failing test that executes it.
         callers: Who calls it in failing tests.
         callees: What it calls there.
-        values: What parameters and results were: name, in passing and in failing calls.
+        values: Of parameters and results: name, in passing and in failing calls.
         invariants: What held in all passing calls.
         tried: What inspections of it showed, and what is remembered.
     """
@@ -90,7 +90,7 @@ class TargetView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """What an inspection showed.
+    """The result of an inspection.
 
     Attributes:
         diff: The patch.
@@ -105,7 +105,7 @@ class Observation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suspicion:
-    """A candidate that a guide names, with its reason."""
+    """A candidate that the model suspects, with its reason."""
 
     location: Location
     reason: str
@@ -113,7 +113,7 @@ class Suspicion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProposedCode:
-    """A function with assertions added, as a guide wrote it: to be checked before it is run."""
+    """A function with assertions added, as the model wrote it: to be checked before it is run."""
 
     text: str
     why: str
@@ -121,7 +121,7 @@ class ProposedCode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reflection:
-    """A guide's verdict on an inspected target."""
+    """The model's verdict on an inspected target."""
 
     decision: Decision
     reason: str
@@ -129,7 +129,7 @@ class Reflection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Applicability:
-    """Whether a fix is for this error.
+    """The model's verdict on whether a fix is for an error.
 
     Attributes:
         applicable: Whether it is.
@@ -144,7 +144,7 @@ class Applicability:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """What asking a language model took.
+    """The costs of asking a language model.
 
     Attributes:
         model: Name of the model that was asked; empty if none was.
@@ -168,5 +168,5 @@ class Usage:
 
     @property
     def tokens(self) -> int:
-        """Of prompts and answers."""
+        """Tokens of prompts and answers."""
         return self.tokens_in + self.tokens_out

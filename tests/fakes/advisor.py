@@ -1,4 +1,4 @@
-"""A guide that answers what a test told it to."""
+"""An advisor that answers what a test told it to."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pytest_bayesloc.domain.guiding import (
-        FaultView,
+    from pytest_bayesloc.domain.dialogue import (
+        FaultContext,
         Observation,
         ProposedCode,
         Reflection,
         Suspicion,
-        TargetView,
+        TargetContext,
     )
-    from pytest_bayesloc.domain.ports import Guide
+    from pytest_bayesloc.domain.ports import Advisor
 
 T = TypeVar("T")
 
 
 @dataclass
-class FakeGuide:
+class FakeAdvisor:
     """Notes what it is shown.
 
     Attributes:
@@ -38,19 +38,19 @@ class FakeGuide:
     suspicions: Sequence[Suspicion] | None = None
     proposed: dict[str, ProposedCode] = field(default_factory=dict)
     reflection: Reflection | None = None
-    shown: list[TargetView] = field(default_factory=list)
+    shown: list[TargetContext] = field(default_factory=list)
     seen: list[Observation] = field(default_factory=list)
 
-    def suspect(self, view: FaultView) -> Sequence[Suspicion] | None:
-        del view
+    def suspect(self, context: FaultContext) -> Sequence[Suspicion] | None:
+        del context
         return self.suspicions
 
-    def propose(self, view: TargetView) -> ProposedCode | None:
-        self.shown.append(view)
-        return self.proposed.get(view.target.location.qualname)
+    def propose(self, context: TargetContext) -> ProposedCode | None:
+        self.shown.append(context)
+        return self.proposed.get(context.target.location.qualname)
 
-    def reflect(self, view: TargetView, seen: Observation) -> Reflection | None:
-        del view
+    def reflect(self, context: TargetContext, seen: Observation) -> Reflection | None:
+        del context
         self.seen.append(seen)
         return self.reflection
 
@@ -80,6 +80,6 @@ def never(call: Callable[[], T]) -> Answered:
     return Answered(None, is_late=True)
 
 
-def as_port(guide: FakeGuide) -> Guide:
-    """``guide`` as what it stands for: the type checker holds it to the port."""
-    return guide
+def as_port(advisor: FakeAdvisor) -> Advisor:
+    """``advisor`` as what it stands for: the type checker holds it to the port."""
+    return advisor

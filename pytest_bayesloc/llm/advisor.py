@@ -1,0 +1,320 @@
+"""A language model as an advisor on faults, and as a writer of summaries."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from pytest_bayesloc.domain.bug import (
+    HYPOTHESIS_LENGTH,
+    LESSON_LENGTH,
+    STRATEGY_LENGTH,
+    WHY_LENGTH,
+    BugRecord,
+    Edit,
+    Setback,
+    Success,
+    Symptom,
+    clipped,
+)
+from pytest_bayesloc.domain.dialogue import (
+    Applicability,
+    Code,
+    FailingTest,
+    FaultContext,
+    Observation,
+    ProposedCode,
+    Reflection,
+    Suspicion,
+    TargetContext,
+)
+from pytest_bayesloc.domain.evidence import Decision
+from pytest_bayesloc.domain.ports import Summarizer
+from pytest_bayesloc.llm.agent import LlmAgent, Prompt
+from pytest_bayesloc.llm.prompts import render
+from pytest_bayesloc.llm.schemas import (
+    N_CANDIDATES,
+    ApplicabilityAnswer,
+    ApproachesAnswer,
+    HypothesisAnswer,
+    ModelAnswer,
+    RankingAnswer,
+    SetbackAnswer,
+    SuccessAnswer,
+    VerdictAnswer,
+    code_answer,
+)
+
+MAX_PROMPT = 24_000  # characters of one prompt
+T = TypeVar("T", bound=ModelAnswer)
+
+MARK = "LLM: "  # before what a language model said, wherever it is kept
+_LONG, _SHORT = 4_000, 1_000  # characters in the prompt of a summary
+_FRAME = 2_500  # of that, what is no code
+_SHORTEST = 200
+_CODE_OF_FIX = 500  # characters of code that a fix is judged on
+
+
+class LlmAdvisor:
+    """Asks a language model about faults; where there is no answer, it returns None.
+
+    Args:
+        agent: Asks it.
+        model: For ranking, inspections and reflections.
+        fast_model: For what is less hard.
+        max_prompt: Characters of one prompt.
+    """
+
+    def __init__(
+        self, agent: LlmAgent, model: str, fast_model: str = "", max_prompt: int = MAX_PROMPT
+    ) -> None:
+        self._agent = agent
+        self._fast = fast_model or model
+        self._max_prompt = max_prompt
+        self.name = model
+        self.uses: Counter[str] = Counter()
+        self._lock = threading.Lock()
+
+    def count(self, use: str) -> None:
+        """Count an answer that was of use; may be called from several threads."""
+        with self._lock:
+            self.uses[use] += 1
+
+    def suspect(self, context: FaultContext) -> Sequence[Suspicion] | None:
+        """Return the candidates that it suspects, most suspect first."""
+        pieces = sorted(context.candidates[:N_CANDIDATES], key=lambda code: code.location)
+        if not pieces:
+            return None
+        tests = [self._test(test, 4 * len(context.tests)) for test in context.tests]
+        room = (self._max_prompt - _FRAME) * 3 // (4 * len(pieces))
+        shown = replace(
+            context, tests=tuple(tests), candidates=tuple(_cut(code, room) for code in pieces)
+        )
+        prompt = self._prompt("ranking", "ranking", 600, view=shown)
+        answer = self._agent.ask(prompt, RankingAnswer, self.name)
+        if answer is None:
+            return None
+        reasons: dict[int, str] = {}
+        for suspect in answer.suspects:
+            if suspect.candidate <= len(pieces):
+                reasons.setdefault(suspect.candidate, suspect.reason)
+        self.count("ranking")
+        return [
+            Suspicion(location=pieces[number - 1].location, reason=reason)
+            for number, reason in reasons.items()
+        ]
+
+    def propose(self, context: TargetContext) -> ProposedCode | None:
+        """Return the target with assertions about what it should do."""
+        context = self._fitted(context)
+        shape = code_answer(context.target.text)
+        prompt = self._prompt("inspection", "inspection", 2_000, view=context)
+        answer = self._agent.ask(prompt, shape, self.name)
+        if answer is None:
+            return None
+        self.count("inspection")
+        return ProposedCode(text=answer.code, why=answer.why)
+
+    def reflect(self, context: TargetContext, seen: Observation) -> Reflection | None:
+        """Return what an inspection of the target means."""
+        prompt = self._prompt(
+            "reflection", "reflection", 300, view=self._fitted(context), seen=seen
+        )
+        answer = self._agent.ask(prompt, VerdictAnswer, self.name)
+        if answer is None:
+            return None
+        self.count("reflection")
+        return Reflection(decision=Decision(answer.decision), reason=answer.reason)
+
+    def fix(self, context: TargetContext) -> ProposedCode | None:
+        """Return the target, fixed."""
+        context = self._fitted(context)
+        prompt = self._prompt("fix", "mend", 2_000, view=context)
+        answer = self._agent.ask(prompt, code_answer(context.target.text), self.name)
+        if answer is None:
+            return None
+        self.count("mend")
+        return ProposedCode(text=answer.code, why=answer.why)
+
+    def approaches(
+        self, *, error: str, code: str, tried: Iterable[str], known: Iterable[str]
+    ) -> tuple[str, ...]:
+        """Return three different things to try; nothing if there is no answer."""
+        told = {"tried": list(tried) or ["nothing"], "known": list(known)}
+        prompt = self._prompt("approaches", "approaches", 300, error=error, code=code, **told)
+        answer = self._agent.ask(prompt, ApproachesAnswer, self._fast)
+        if answer is None:
+            return ()
+        self.count("approaches")
+        return tuple(answer.approaches)
+
+    def is_applicable(self, error: str, code: str, fix: str) -> Applicability | None:
+        """Return whether a fix, given in words, is for an error."""
+        prompt = self._prompt(
+            "judgement of a fix", "applicable", 200, error=error, code=code[:_CODE_OF_FIX], fix=fix
+        )
+        answer = self._agent.ask(replace(prompt, temperature=0.1), ApplicabilityAnswer, self._fast)
+        if answer is None:
+            return None
+        self.count("fix")
+        return Applicability(
+            applicable=answer.applicable, confidence=answer.confidence, reasoning=answer.reasoning
+        )
+
+    def _prompt(self, use: str, template: str, max_tokens: int, **values: object) -> Prompt:
+        return Prompt(
+            use=use, system=render("system"), user=render(template, **values), max_tokens=max_tokens
+        )
+
+    def _fitted(self, context: TargetContext) -> TargetContext:
+        """Return ``context`` cut such that the prompt is not too long; the target comes first."""
+        room = self._max_prompt - _FRAME
+        target = _cut(context.target, room // 2)
+        others = len(context.callers) + len(context.callees)
+        each = room // (4 * max(1, others))
+        return replace(
+            context,
+            target=target,
+            test=self._test(context.test, 4),
+            callers=tuple(_cut(code, each) for code in context.callers),
+            callees=tuple(_cut(code, each) for code in context.callees),
+        )
+
+    def _test(self, test: FailingTest, share: int) -> FailingTest:
+        """Return ``test`` in one part of ``share`` of the prompt."""
+        room = max(_SHORTEST, (self._max_prompt - _FRAME) // (3 * share))
+        return replace(
+            test,
+            error=_clip(test.error, room),
+            code=test.code and _cut(test.code, room),
+            trace=tuple(_clip("\n".join(test.trace[-12:]), room).splitlines()),
+        )
+
+
+class LlmSummarizer:
+    """Words the stages of a bug by a language model, and by rules where it does not answer.
+
+    Args:
+        agent: Asks the model.
+        model: Its name.
+        rules: Words them without it.
+        count: Called for each answer that was of use.
+        shows: Whether the text of a file may be sent.
+    """
+
+    def __init__(
+        self,
+        agent: LlmAgent,
+        model: str,
+        rules: Summarizer,
+        count: Callable[[str], None],
+        shows: Callable[[str], bool],
+    ) -> None:
+        self._agent = agent
+        self._model = model
+        self._rules = rules
+        self._count = count
+        self._shows = shows
+
+    def begun(self, symptom: Symptom, *, raised_at: str, p: float) -> str:
+        """Return a hypothesis; the likeliest place, which rules know, stands before it."""
+        said = self._rules.begun(symptom, raised_at=raised_at, p=p)
+        answer = self._asked(
+            "begun",
+            HypothesisAnswer,
+            error=symptom.error[:_LONG],
+            code=symptom.code[:_LONG] if self._may_show(symptom) else "(not shown)",
+            rules=said,
+        )
+        if answer is None:
+            return said
+        place = said.partition("; ")[0]
+        return clipped(f"{place}; {MARK}{answer.hypothesis}", HYPOTHESIS_LENGTH)
+
+    def failed(self, record: BugRecord, edit: Edit, now: Symptom) -> Setback:
+        """Return the lessons of a trial that failed."""
+        said = self._rules.failed(record, edit, now)
+        own = {"plan": edit.plan[:_SHORT], "now": now.error[:_SHORT]}
+        answer = self._asked("failed", SetbackAnswer, **self._trial(record, edit), **own)
+        if answer is None:
+            return said
+        return replace(
+            said,
+            why=marked(answer.why_failed, WHY_LENGTH) or said.why,
+            strategy=said.strategy or marked(answer.failed_strategy_summary, STRATEGY_LENGTH),
+            # What rules say is proven: it stands first.
+            constraint=_joined(said.constraint, answer.learned_constraint, LESSON_LENGTH),
+        )
+
+    def succeeded(self, record: BugRecord, edit: Edit) -> Success:
+        """Return the lessons of the trial that fixed it."""
+        said = self._rules.succeeded(record, edit)
+        answer = self._asked("succeeded", SuccessAnswer, **self._trial(record, edit))
+        if answer is None:
+            return said
+        return replace(
+            said,
+            why=marked(answer.why_worked, WHY_LENGTH) or said.why,
+            insight=marked(answer.key_insight, LESSON_LENGTH) or said.insight,
+            cause=marked(answer.final_root_cause, WHY_LENGTH),
+        )
+
+    def _asked(self, template: str, shape: type[T], **values: object) -> T | None:
+        """Return an answer to the prompt ``template``, counted."""
+        prompt = Prompt(
+            use="summary",
+            system=render("system"),
+            user=render(template, **values),
+            max_tokens=500,
+        )
+        answer = self._agent.ask(prompt, shape, self._model)
+        if answer is not None:
+            self._count("summary")
+        return answer
+
+    def _trial(self, record: BugRecord, edit: Edit) -> dict[str, object]:
+        """Return the values that every trial is described by."""
+        return {
+            "error": record.symptom.error[:_LONG],
+            "diff": self._diff(edit),
+            "tried": [*record.failed_strategies[-5:]] or ["nothing"],
+        }
+
+    def _may_show(self, symptom: Symptom) -> bool:
+        """Return whether all the code around the failure may be sent."""
+        files = {node_id.partition("::")[0] for node_id in symptom.tests}
+        files |= {suspect.partition(" ")[0] for suspect in symptom.suspects}
+        return all(self._shows(file) for file in files)
+
+    def _diff(self, edit: Edit) -> str:
+        """Return the change; without its text where a file of it is not to be sent."""
+        files = {function.partition(" ")[0] for function in edit.functions}
+        if all(self._shows(file) for file in files):
+            return edit.diff[:_LONG] or ", ".join(edit.functions) or "(not known)"
+        return ", ".join(edit.functions)
+
+
+def _joined(said: str, more: str, length: int) -> str:
+    """Return what rules say, then what a model says."""
+    parts = (said, marked(more, length))
+    return clipped("; ".join(part for part in parts if part), length)
+
+
+def marked(text: str, length: int) -> str:
+    """Return ``text`` with the mark of its origin, cut; nothing if it says nothing."""
+    return clipped(f"{MARK}{text}", length) if text.strip() else ""
+
+
+def _cut(code: Code, room: int) -> Code:
+    return replace(code, text=_clip(code.text, max(_SHORTEST, room)))
+
+
+def _clip(text: str, length: int) -> str:
+    """Return ``text`` without its middle, if it is too long: both ends tell more."""
+    if len(text) <= length:
+        return text
+    half = (length - 40) // 2
+    return f"{text[:half]}\n... ({len(text) - 2 * half} characters left out)\n{text[-half:]}"
