@@ -1,6 +1,6 @@
 """Throughput of inspections, by where they are made.
 
-    python -m benchmarks.executors [--n N] [--rounds R] [--docker CONTAINER] [--client COMMAND]
+    python -m benchmarks.executors [--n N] [--rounds R] [--docker CONTAINER]
 
 ``benchmarks/README.md`` says what is done and what the figures mean.
 """
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import shlex
 import shutil
 import statistics
 import sys
@@ -70,7 +69,6 @@ def main() -> None:
     parser.add_argument("--n", type=int, default=150, help="inspections of a measurement")
     parser.add_argument("--rounds", type=int, default=5, help="measurements of each way, in turn")
     parser.add_argument("--docker", help="a running container with this Python; it mounts --work")
-    parser.add_argument("--client", default="docker", help="the client that reaches it")
     parser.add_argument("--work", type=Path, help="folder of the project under test")
     args = parser.parse_args()
     with ExitStack() as stack:
@@ -80,7 +78,7 @@ def main() -> None:
         command = _command(project)
         patches = _patches(project)
         pools = []
-        for row in _rows(args.docker, shlex.split(args.client)):
+        for row in _rows(args.docker):
             transports = row.open(command)
             for transport in transports:
                 stack.callback(transport.close)
@@ -102,7 +100,7 @@ def _all_runners(pool: Pool, n_runners: int, patch: InspectionPatch) -> Sequence
     return pool.runners(0.0)
 
 
-def _rows(container: str | None, client: Sequence[str]) -> list[Row]:
+def _rows(container: str | None) -> list[Row]:
     both = Workspaces("/", "/")
 
     def gateways(*specs: str) -> Callable[[Command], Sequence[Transport]]:
@@ -113,7 +111,7 @@ def _rows(container: str | None, client: Sequence[str]) -> list[Row]:
         return open_all
 
     def docker(command: Command) -> Sequence[Transport]:
-        made = ContainerOpener(client=client, workspaces=both, run=(), n_servers=1)
+        made = ContainerOpener(workspaces=both, run=(), n_servers=1)
         spec = f"docker:{container}//python={sys.executable}"
         return [made.open(spec, GatewayOpener(command, [FILE]))]
 

@@ -74,7 +74,7 @@ def compare(
     for n in range(n_shards):
         own = set(drawn[n::n_shards])
         shard = [test for test in tests if test in own]
-        record = f"--bayesloc-record={jobs}/{n}.json"
+        record = f"--bayesloc-report=record:{jobs}/{n}.json"
         _run(workspace, workspace.pytest(*PLAIN, record, tests=shard))
     merge = f"--bayesloc-merge={jobs}"
     merged = _result(workspace, workspace.pytest(*PLAIN, merge, *_report(workspace), tests=tests))

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 EPILOG = """\
 JSON results (--bayesloc-report=json) become one report, each fault once. Records of runs
-(--bayesloc-record) become one run: it is ranked as a whole and inspected here, once; what follows
-`--` is given to pytest. A folder stands for all such files in it.
+(--bayesloc-report=record:PATH) become one run: it is ranked as a whole and inspected here, once;
+what follows `--` is given to pytest. A folder stands for all such files in it.
 """
 WRITABLE = sorted(kind for kind, of in FORMATS.items() if of.name)
 
@@ -42,7 +42,7 @@ def main(argv: Sequence[str]) -> int:
         strange = next((file for file in files if _schema(file) not in {RESULT, RECORD}), None)
         why = (
             f"{strange} is neither a JSON result nor a record of a run: expected what "
-            "--bayesloc-report=json or --bayesloc-record=PATH writes."
+            "--bayesloc-report=json or --bayesloc-report=record:PATH writes."
             if strange
             else "JSON results and records of runs can't be merged with each other: give one kind."
         )

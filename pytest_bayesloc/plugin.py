@@ -44,10 +44,11 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> int | None:
     """Answer a question to the memory instead of running tests."""
-    if not _is_on(config) or not options.is_question(config):
+    is_about_fixes = options.is_about_fixes(config)
+    if not _is_on(config) or not (is_about_fixes or options.is_about_memory(config)):
         return None
     settings = options.Settings.from_config(config)
-    if options.is_about_fixes(config):
+    if is_about_fixes:
         from pytest_bayesloc.pipeline import fix_tools
 
         return fix_tools.answer(config, settings)
@@ -115,8 +116,8 @@ def _recorder(config: pytest.Config) -> Recorder:
         from pytest_bayesloc.report.files import FOLDER
         from pytest_bayesloc.spectrum.start import recorder_for
 
-        collect = options.early_text(config, "collect")
-        keeps = collect != "always" and options.early_text(config, "memory") != "off"
+        collect = options.early_text(config, "bayesloc_collect")
+        keeps = collect != "always" and options.early_text(config, "bayesloc_memory") != "off"
         recorder = recorder_for(
             config,
             options.source_entries(config),

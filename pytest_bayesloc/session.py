@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.result import Fault
     from pytest_bayesloc.history.changes import Changes
     from pytest_bayesloc.options import Launch, Settings
-    from pytest_bayesloc.options.fix import FixSettings
     from pytest_bayesloc.pipeline.apply import Applying
     from pytest_bayesloc.pipeline.execute import RerunTransports
     from pytest_bayesloc.pipeline.fix_memory import Tries
@@ -90,12 +89,19 @@ class LocalizationSession:
     def _executing(self) -> RerunTransports:
         from pytest_bayesloc.pipeline.execute import RerunTransports
 
-        files, executor = self._recorder.files_in_use, self._settings.executor
-        return RerunTransports(self._config, executor, self._launch, lambda: [*files()], self.note)
+        files, settings = self._recorder.files_in_use, self._settings
+        return RerunTransports(
+            self._config,
+            settings.executors,
+            settings.workspace,
+            self._launch,
+            lambda: [*files()],
+            self.note,
+        )
 
     @cached_property
     def _guiding(self) -> Guiding | None:
-        if self._settings.llm is None:
+        if not self._settings.asks_llm:
             return None
         try:
             from pytest_bayesloc.pipeline.guide import Guiding
@@ -105,7 +111,7 @@ class LocalizationSession:
                 "pip install 'pytest-bayesloc[llm]'. (llm-missing)"
             )
             return None
-        return Guiding(self._config, self._settings, self._settings.llm, self._sources, self.note)
+        return Guiding(self._config, self._settings, self._sources, self.note)
 
     def _has_memory_work(self, *, is_red: bool) -> bool:
         return has_work(self._config.rootpath, self._settings, is_red=is_red)
@@ -122,7 +128,7 @@ class LocalizationSession:
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Note what was collected: where a file can't be, pytest runs none of the rest."""
-        if self._settings.fix is not None:
+        if self._settings.searches_fixes:
             self._collected = [item.nodeid for item in session.items]
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
@@ -170,7 +176,7 @@ class LocalizationSession:
             return
         try:
             self._print(terminalreporter)
-            if self._applying is not None and self._applying.fix.mode == "review":
+            if self._applying is not None and self._settings.fix == "review":
                 self._review(self._applying, terminalreporter)
         except Exception as error:  # noqa: BLE001 - see above
             self._warn(error)
@@ -247,7 +253,7 @@ class LocalizationSession:
             cases = [group.case() for group in groups]
         if not any(executed & spectrum.failing for executed in spectrum.executed.values()):
             note_empty_spectrum(self._recorder.files, self.note)
-        is_rerun = self._settings.inspect or self._settings.fix is not None
+        is_rerun = self._settings.inspect or self._settings.searches_fixes
         if is_rerun and not self._stopped_by_hand:
             self._recall(groups, cases)
         if self._guiding is not None and not self._stopped_by_hand:
@@ -258,13 +264,13 @@ class LocalizationSession:
                 self._inspect(groups, cases)
         tell_others(self._config, groups, cases, self._notes.append)
         faults = tuple(group.fault(case) for group, case in zip(groups, cases, strict=True))
-        if self._settings.fix is not None and not self._stopped_by_hand:
+        if self._settings.searches_fixes and not self._stopped_by_hand:
             with self._stage("fix"):
-                self._fix(self._settings.fix, groups, cases)
+                self._fix(groups, cases)
         if self._has_memory_work(is_red=True) and not self._stopped_by_hand:
             with self._stage("remember"):
                 self._remember(groups, faults, cases)
-        if self._applying is not None and self._applying.fix.mode == "apply":
+        if self._applying is not None and self._settings.fix == "apply":
             self._applying.apply_best()
         with self._stage("report"):
             self._document = self._result(faults, cases)
@@ -343,7 +349,7 @@ class LocalizationSession:
 
     def _kept_s(self) -> float:
         """Seconds of the budget that the search for fixes has for itself."""
-        return 0.0 if self._settings.fix is None else self._settings.budget_s * FIX_SHARE
+        return self._settings.budget_s * FIX_SHARE if self._settings.searches_fixes else 0.0
 
     def _inspect(self, groups: Sequence[Group], cases: Sequence[Case]) -> None:
         from pytest_bayesloc.pipeline.inspect import Inspecting
@@ -362,14 +368,13 @@ class LocalizationSession:
         )
         stage.run(cases, tuple(self._recorder.recorded.verdicts))
 
-    def _fix(self, fix: FixSettings, groups: Sequence[Group], cases: Sequence[Case]) -> None:
+    def _fix(self, groups: Sequence[Group], cases: Sequence[Case]) -> None:
         from pytest_bayesloc.pipeline.apply import Applying
         from pytest_bayesloc.pipeline.fix import Fixing
 
         stage = Fixing(
             config=self._config,
             settings=self._settings,
-            fix=fix,
             executing=self._executing,
             sources=self._sources,
             note=self.note,

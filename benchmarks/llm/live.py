@@ -70,16 +70,15 @@ def live(asked: Asked, *, work: Path, python: Path) -> Iterator[str]:
         workspace = prepare(KNOWN[name], work=work, python=python)
         install_plugin(workspace, CHECKOUT)
         install(workspace.python, "openai")
-        own = asked.folder / name
         options = (
             "--bayesloc-llm",
             "--bayesloc-memory=off",
-            f"--bayesloc-llm-folder={own}",
             f"--bayesloc-llm-mode={asked.mode}",
             *asked.options,
         )
         try:
             for fault in remade(workspace, faults_of(name), asked.counts, work=work):
+                _keep_exchanges(workspace.tree, asked.folder / name)
                 row = measure(workspace, fault, options=options, limit_s=LIMIT_S)
                 report = workspace.root / "report.json"
                 result = json.loads(report.read_text("utf-8")) if report.is_file() else {}
@@ -90,6 +89,15 @@ def live(asked: Asked, *, work: Path, python: Path) -> Iterator[str]:
         finally:
             workspace.restore()
     yield from table(found)
+
+
+def _keep_exchanges(tree: Path, folder: Path) -> None:
+    """Have what is kept of requests lie in ``folder``, which outlives the tree."""
+    folder.mkdir(parents=True, exist_ok=True)
+    link = tree / ".bayesloc" / "llm"
+    link.parent.mkdir(exist_ok=True)
+    if not link.exists():
+        link.symlink_to(folder.resolve(), target_is_directory=True)
 
 
 def table(found: Sequence[tuple[str, PlantedFault, Json]]) -> Iterator[str]:

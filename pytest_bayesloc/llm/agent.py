@@ -28,7 +28,6 @@ from pytest_bayesloc.llm.schemas import ModelAnswer, json_schema
 
 T = TypeVar("T", bound=ModelAnswer)
 
-N_PARALLEL = 4  # calls that may be under way at once
 TEMPERATURE = 0.3
 SEED = 20_200
 #: Ways to say what shape is wanted, in the order in which they are tried.
@@ -99,7 +98,7 @@ class LlmAgent:
         self._note = note
         self._before_first = before_first
         self._lock = threading.Lock()
-        self._slots = threading.BoundedSemaphore(N_PARALLEL)
+        self._slots = threading.BoundedSemaphore(budget.limits.n_parallel)
         self._ways: dict[str, str] = {}  # per model, the first that it may understand
         self._refused: dict[str, set[str]] = {}  # per model, parameters that it refuses
         self._is_over = self._has_sent = False

@@ -24,6 +24,7 @@ class CallLimits:
         cost: In the currency of ``prices``; ``inf`` for no cap.
         prices: Per model, the price of a million tokens of prompts and of answers.
         seconds: Wall seconds that the run may wait for answers, from its first call on.
+        n_parallel: Requests under way at once.
     """
 
     n_calls: int
@@ -31,6 +32,7 @@ class CallLimits:
     cost: float = inf
     prices: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     seconds: float = 60.0
+    n_parallel: int = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +54,7 @@ class CallBudget:
     """
 
     def __init__(self, limits: CallLimits, clock: Clock) -> None:
-        self._limits = limits
+        self.limits = limits
         self._clock = clock
         self._lock = threading.Lock()
         self._started: float | None = None
@@ -69,8 +71,8 @@ class CallBudget:
     def left_s(self) -> float:
         """Return the seconds left; all of them before the first call."""
         if self._started is None:
-            return self._limits.seconds
-        return max(0.0, self._started + self._limits.seconds - self._clock())
+            return self.limits.seconds
+        return max(0.0, self._started + self.limits.seconds - self._clock())
 
     def reserve(self, model: str, prompt: str, max_tokens: int, *, n_retries: int) -> Reservation:
         """Set aside a call with as many retries as fit.
@@ -82,7 +84,7 @@ class CallBudget:
         with self._lock:
             if self._started is None:
                 self._started = self._clock()
-            n_calls = min(1 + n_retries, self._limits.n_calls - self._n_calls)
+            n_calls = min(1 + n_retries, self.limits.n_calls - self._n_calls)
             cost = self._price(model, n_tokens - max_tokens, max_tokens)
             self._check(n_calls, n_tokens, cost)
             self._n_calls += n_calls
@@ -91,19 +93,19 @@ class CallBudget:
         return Reservation(model=model, n_calls=n_calls, n_tokens=n_tokens, cost=cost)
 
     def _check(self, n_calls: int, n_tokens: int, cost: float) -> None:
-        limits = self._limits
+        limits = self.limits
         if not self.left_s():
             raise _capped(f"{limits.seconds:g} s were spent", "--bayesloc-budget")
         if n_calls < 1:
-            raise _capped(f"{limits.n_calls} calls were made", "bayesloc_llm_max_calls")
+            raise _capped(f"{limits.n_calls} calls were made", "calls in bayesloc_llm_limits")
         if self._n_tokens + n_tokens > limits.n_tokens:
             said = (
                 f"{self._n_tokens} of {limits.n_tokens} tokens were used, {n_tokens} more are due"
             )
-            raise _capped(said, "bayesloc_llm_max_tokens")
+            raise _capped(said, "tokens in bayesloc_llm_limits")
         if self._cost + cost > limits.cost:
             raise _capped(
-                f"{self._cost:.4f} of {limits.cost:g} were spent", "bayesloc_llm_max_cost"
+                f"{self._cost:.4f} of {limits.cost:g} were spent", "cost in bayesloc_llm_limits"
             )
 
     def settle(self, reserved: Reservation, *, n_calls: int, tokens: tuple[int, int]) -> None:
@@ -112,13 +114,13 @@ class CallBudget:
             self._n_calls += n_calls - reserved.n_calls
             self._n_tokens += sum(tokens) - reserved.n_tokens
             self._cost += self._price(reserved.model, *tokens) - reserved.cost
-            self._is_priced &= reserved.model in self._limits.prices
+            self._is_priced &= reserved.model in self.limits.prices
             self.calls += n_calls
             self.tokens_in += tokens[0]
             self.tokens_out += tokens[1]
 
     def _price(self, model: str, tokens_in: int, tokens_out: int) -> float:
-        price_in, price_out = self._limits.prices.get(model, (0.0, 0.0))
+        price_in, price_out = self.limits.prices.get(model, (0.0, 0.0))
         return (tokens_in * price_in + tokens_out * price_out) / MILLION
 
 

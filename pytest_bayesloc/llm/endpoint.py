@@ -274,7 +274,8 @@ class EndpointEmbedder:
         said = redacted(" ".join(why.split()))[:200]
         return EndpointError(
             f"The embeddings of {self.model} failed ({said}): past bugs are found by their words "
-            "alone. See OPENAI_BASE_URL and OPENAI_API_KEY, or unset bayesloc_embedding_model.",
+            "alone. See OPENAI_BASE_URL and OPENAI_API_KEY, or take embedding:NAME out of "
+            "bayesloc_llm_model.",
             slug="embeddings",
         )
 
@@ -307,7 +308,7 @@ _HINTS: dict[int, tuple[str, bool]] = {
     401: _KEY,
     403: _KEY,
     404: ("Does the endpoint know {model}? See --bayesloc-llm-model and OPENAI_BASE_URL.", True),
-    429: ("Try again later, or lower bayesloc_llm_max_calls.", True),
+    429: ("Try again later, or lower calls in bayesloc_llm_limits.", True),
 }
 
 

@@ -153,12 +153,13 @@ class Intake:
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise StoreError(
                 f"Line {number} is none of a memory ({type(error).__name__}: {error}): nothing "
-                "was taken in. Give a file that --bug-memory-export wrote.",
+                "was taken in. Give a file that --bug-memory=export:FILE wrote.",
                 slug="memory-import",
             ) from error
         if not number:
             raise StoreError(
-                "The file is empty: nothing was taken in. Give one that --bug-memory-export wrote.",
+                "The file is empty: nothing was taken in. Give one that "
+                "--bug-memory=export:FILE wrote.",
                 slug="memory-import",
             )
 

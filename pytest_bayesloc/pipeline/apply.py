@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.fixing import Fix
     from pytest_bayesloc.fixes.candidate import Candidate
     from pytest_bayesloc.options import Launch, Settings
-    from pytest_bayesloc.options.fix import FixSettings
     from pytest_bayesloc.pipeline.fix import Fixing
     from pytest_bayesloc.spectrum.sources import Sources
 
@@ -39,7 +38,6 @@ class Applying:
     Attributes:
         config: pytest's.
         settings: What the user asked for.
-        fix: What was said about fixes.
         launch: What the process was started with.
         sources: The project's files.
         note: Tells the user, once.
@@ -48,7 +46,6 @@ class Applying:
 
     config: pytest.Config
     settings: Settings
-    fix: FixSettings
     launch: Launch
     sources: Sources
     note: Callable[[str], None]
@@ -57,7 +54,7 @@ class Applying:
     @classmethod
     def of(cls, stage: Fixing) -> Applying:
         """What came of a search."""
-        names = ("config", "settings", "fix", "sources", "note", "found")
+        names = ("config", "settings", "sources", "note", "found")
         own = {name: getattr(stage, name) for name in names}
         return cls(launch=stage.executing.launch, **own)
 
@@ -142,7 +139,7 @@ class Applying:
 
     def _refuse(self, file: str) -> None:
         why = ""
-        if not self.fix.allows_dirty:
+        if not self.settings.allows_dirty:
             workers = getattr(self.config.option, "numprocesses", None) or getattr(
                 self.config.option, "tx", None
             )

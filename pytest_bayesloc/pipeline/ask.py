@@ -48,37 +48,38 @@ def keep_last(rootdir: Path, memory: Mapping[str, Any]) -> None:
 
 
 def _answers(config: pytest.Config, settings: Settings) -> Iterator[str]:
-    asked = config.getoption
-    if asked("bug_advice_last"):
-        yield from _last(config.rootpath / FOLDER / LAST, settings)
-    if asked("bug_forget"):
-        yield from _corrected(config, settings, partial(_forget, bug_id=asked("bug_forget")))
-    if asked("bug_merge"):
-        yield from _corrected(config, settings, partial(_merge, pair=asked("bug_merge")))
-    for name, move in (("import", _imported), ("export", _exported)):
-        if asked(f"bug_memory_{name}"):
-            yield move(config, settings, config.invocation_params.dir / asked(f"bug_memory_{name}"))
-    if asked("bug_stats") or asked("bug_stats_json"):
-        yield from _counted(config, settings)
+    if settings.advice_last:
+        yield from _last(config.rootpath / FOLDER / LAST)
+    for verb, argument in settings.memory_actions:
+        if verb == "forget":
+            yield from _corrected(config, settings, partial(_forget, bug_id=argument))
+        elif verb == "merge":
+            yield from _corrected(config, settings, partial(_merge, pair=argument))
+        elif verb == "import":
+            yield _imported(config, settings, config.invocation_params.dir / argument)
+        elif verb == "export":
+            yield _exported(config, settings, config.invocation_params.dir / argument)
+        else:
+            yield from _counted(config, settings, as_json=verb == "stats-json")
 
 
-def _counted(config: pytest.Config, settings: Settings) -> Iterator[str]:
+def _counted(config: pytest.Config, settings: Settings, *, as_json: bool) -> Iterator[str]:
     from pytest_bayesloc.memory.stats import stats_json, stats_lines
 
     rows = _stats(config, settings)
-    if config.getoption("bug_stats"):
-        yield from stats_lines(rows)
-    if config.getoption("bug_stats_json"):
+    if as_json:
         yield json.dumps(stats_json(rows), indent=2)
+    else:
+        yield from stats_lines(rows)
 
 
-def _last(path: Path, settings: Settings) -> Iterator[str]:
+def _last(path: Path) -> Iterator[str]:
     """The advice of the last red run."""
     from pytest_bayesloc.report.memory import advice_lines
 
     try:
         kept = json.loads(path.read_text(encoding="utf-8"))
-        lines = advice_lines(kept["memory"], in_full=True, n_last=settings.n_failed_strategies)
+        lines = advice_lines(kept["memory"], in_full=True)
         made_at = str(kept["made_at"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise StoreError(
@@ -110,7 +111,7 @@ def _exported(config: pytest.Config, settings: Settings, path: Path) -> str:
     except OSError as error:
         raise StoreError(
             f"The memory can't be written to {path} ({error}): give a path that can, as "
-            "--bug-memory-export=FILE.",
+            "--bug-memory=export:FILE.",
             slug="memory-export",
         ) from error
     n_bugs = sum(line.startswith('{"bug"') for line in lines)
@@ -125,7 +126,7 @@ def _imported(config: pytest.Config, settings: Settings, path: Path) -> str:
     except (OSError, UnicodeError) as error:
         raise StoreError(
             f"{path} can't be read ({error}): nothing was taken in. Give a file that "
-            "--bug-memory-export wrote.",
+            "--bug-memory=export:FILE wrote.",
             slug="memory-import",
         ) from error
     with _ledger(config, settings, write=True, may_begin=True) as ledger:
@@ -210,7 +211,7 @@ def _found(ledger: Ledger, bug_id: str) -> int:
     if bug is None:
         raise StoreError(
             f"No single bug has the id {bug_id!r}: nothing was changed. Give an id as the advice "
-            "prints it (--bug-forget ID, --bug-merge A,B).",
+            "prints it (--bug-memory=forget:ID, --bug-memory=merge:A,B).",
             slug="memory-unknown-bug",
         )
     return bug

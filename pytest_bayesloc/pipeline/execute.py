@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import warnings
 from collections import Counter
 from contextlib import closing
@@ -11,25 +13,25 @@ from typing import TYPE_CHECKING
 from pytest_bayesloc.domain.errors import BayeslocError, ExecutionError
 from pytest_bayesloc.domain.inspection import Verdict
 from pytest_bayesloc.inspection.strategies.counterfactual import patch_back
-from pytest_bayesloc.options.executor import LOCAL
+from pytest_bayesloc.options import LOCAL
 from pytest_bayesloc.rerun.command import command_for
 from pytest_bayesloc.rerun.pool import Pool
 from pytest_bayesloc.rerun.transports.local import LocalTransport
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import pytest
 
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.history.changes import Changes
     from pytest_bayesloc.options import Launch
-    from pytest_bayesloc.options.executor import ExecutorSettings
     from pytest_bayesloc.rerun.command import Command
     from pytest_bayesloc.rerun.transport import Transport
     from pytest_bayesloc.rerun.transports.gateways import GatewayOpener
 
 DASK, DOCKER = "dask:", "docker"
+MAX_SERVERS = 4  # on this machine, where nobody says how many
 MAX_CHANGES = 10
 MAX_TESTS = 5
 LIMIT_S = 10.0  # of one re-run: where it takes longer it is not cheap
@@ -41,14 +43,17 @@ class RerunTransports:
 
     Attributes:
         config: pytest's.
-        executor: What the user asked for.
+        executors: ``local``, execnet's specifications, or with ``docker:``, ``docker-image:`` or
+            ``dask:`` in front; one that stands N times asks for N servers there. Empty: local.
+        workspace: The project's folder here and there; empty: rootdir, and the same as here.
         launch: What the process was started with.
         files: The files of the project that decide how tests end, relative to rootdir.
         note: Tells the user, once.
     """
 
     config: pytest.Config
-    executor: ExecutorSettings
+    executors: Sequence[str]
+    workspace: tuple[str, str]
     launch: Launch
     files: Callable[[], Sequence[str]]
     note: Callable[[str], None]
@@ -74,7 +79,7 @@ class RerunTransports:
         """Name the places where tests were run again, for a person."""
         counts = Counter(transport.name for transport in self._transports)
         named = (f"{n} x {name}" if n > 1 else name for name, n in counts.items())
-        return ", ".join(named) or (LOCAL if self.executor.is_local else "nowhere")
+        return ", ".join(named) or (LOCAL if self._is_local else "nowhere")
 
     def close(self) -> None:
         """End all transports. May be called twice."""
@@ -87,40 +92,64 @@ class RerunTransports:
                 self._opener.close()
                 self._opener = None
 
+    @property
+    def _is_local(self) -> bool:
+        return set(self.executors) <= {LOCAL}
+
     def _n_runners(self) -> int:
-        return self.executor.n_workers or sum(
-            max(1, transport.n_servers) for transport in self._transports
-        )
+        """Return as many as were asked for; here, by themselves, as many as the run had processes.
+
+        A suite that was run by one process may not bear company.
+        """
+        if not self._is_local:
+            return sum(max(1, transport.n_servers) for transport in self._transports)
+        asked = getattr(self.config.option, "numprocesses", None) or 1
+        usual = max(1, min(int(asked), os.cpu_count() or 1, MAX_SERVERS))
+        return len(self.executors) or usual
 
     def _open(self) -> None:
         """Open what was asked for; what can't be is left out while there is another transport."""
         command = command_for(self.config, self.launch.path, self.launch.environment)
-        if self.executor.is_local:
+        if self._is_local:
             self._transports = [LocalTransport(command)]
             return
         files = self.files()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             failed = [
-                error for spec in self.executor.specs if (error := self._try(spec, command, files))
+                error
+                for spec, number in self._numbered()
+                if (error := self._try(spec, number, command, files))
             ]
         if failed and not self._transports:
             raise failed[0]
         for error in failed:
             self.note(str(error))
 
-    def _try(self, spec: str, command: Command, files: Sequence[str]) -> ExecutionError | None:
+    def _numbered(self) -> Iterator[tuple[str, int]]:
+        """Yield each specification with its number of servers; a gateway has one, opened N times."""
+        for spec, number in Counter(self.executors).items():
+            if spec.startswith((DASK, DOCKER)):
+                yield spec, number
+            else:
+                yield from [(spec, 1)] * number
+
+    def _try(
+        self, spec: str, number: int, command: Command, files: Sequence[str]
+    ) -> ExecutionError | None:
         try:
-            self._transports.append(self._transport(spec, command, files))
+            self._transports.append(self._transport(spec, number, command, files))
         except ExecutionError as error:
             return error
         return None
 
-    def _transport(self, spec: str, command: Command, files: Sequence[str]) -> Transport:
+    def _transport(
+        self, spec: str, number: int, command: Command, files: Sequence[str]
+    ) -> Transport:
         if spec == LOCAL:
             return LocalTransport(command)
         try:
-            return self._remote(spec, command, files)
+            return self._remote(spec, number, command, files)
         except ModuleNotFoundError as error:
             extra = "dask" if spec.startswith(DASK) else "remote"
             raise ExecutionError(
@@ -129,29 +158,25 @@ class RerunTransports:
                 slug="no-executor",
             ) from error
 
-    def _remote(self, spec: str, command: Command, files: Sequence[str]) -> Transport:
+    def _remote(self, spec: str, number: int, command: Command, files: Sequence[str]) -> Transport:
         from pytest_bayesloc.rerun.transports.remote import Workspaces
 
-        here = self.executor.host_workspace or str(command.rootdir)
-        named = self.executor.container_workspace
+        here, named = self.workspace[0] or str(command.rootdir), self.workspace[1]
         both = Workspaces(here, named or here)
         if spec.startswith(DASK):
             from pytest_bayesloc.rerun.transports.cluster import open_cluster
 
-            return open_cluster(spec, command, files, both, self.executor.n_workers)
+            # Of one, the cluster says itself how many servers it has.
+            return open_cluster(spec, command, files, both, number if number > 1 else 0)
         from pytest_bayesloc.rerun.transports.gateways import GatewayOpener
 
         self._opener = self._opener or GatewayOpener(command, files)
         if spec.startswith(DOCKER):
             from pytest_bayesloc.rerun.transports.containers import ContainerOpener
 
-            docker = ContainerOpener(
-                client=self.executor.docker_command,
-                workspaces=both,
-                run=self.executor.docker_run,
-                n_servers=self.executor.n_workers or 1,
-            )
-            return docker.open(spec, self._opener)
+            container, *run = shlex.split(spec)
+            docker = ContainerOpener(workspaces=both, run=run, n_servers=number)
+            return docker.open(container, self._opener)
         return self._opener.open(spec, workspaces=both if named else None)
 
 

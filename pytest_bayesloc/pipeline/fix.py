@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from pytest_bayesloc.fixes.project import Task
     from pytest_bayesloc.fixes.search import Outcome
     from pytest_bayesloc.options import Settings
-    from pytest_bayesloc.options.fix import FixSettings
     from pytest_bayesloc.pipeline.execute import RerunTransports
     from pytest_bayesloc.pipeline.guide import Guiding
     from pytest_bayesloc.ranking.case import Case
@@ -76,7 +75,6 @@ class Fixing:
     Attributes:
         config: pytest's.
         settings: What the user asked for.
-        fix: What was said about fixes.
         executing: Where tests are run again.
         sources: The project's files.
         clock: Monotonic seconds.
@@ -89,7 +87,6 @@ class Fixing:
 
     config: pytest.Config
     settings: Settings
-    fix: FixSettings
     executing: RerunTransports
     sources: Sources
     clock: Clock = monotonic
@@ -258,7 +255,7 @@ class Fixing:
         shown = [
             checked
             for checked in outcome.verified
-            if self.fix.shows_unsafe or checked.candidate.level is Level.SAFE
+            if self.settings.shows_unsafe or checked.candidate.level is Level.SAFE
         ]
         hidden = len(outcome.verified) - len(shown)
         for checked in shown[:N_SHOWN]:

@@ -105,11 +105,11 @@ def answer(config: pytest.Config, settings: Settings) -> int:
 
 
 def _answers(config: pytest.Config, settings: Settings) -> Iterator[str]:
-    if config.getoption("bayesloc_trust"):
-        yield from _trusted(config, config.getoption("bayesloc_trust"))
-    if config.getoption("bayesloc_fix") == "undo":
+    if settings.trust:
+        yield from _trusted(config, settings.trust)
+    if settings.fix == "undo":
         yield from _undone(config, settings)
-    if config.getoption("bayesloc_fix_tools"):
+    if settings.fix == "tools":
         yield from _listed(config, settings)
 
 

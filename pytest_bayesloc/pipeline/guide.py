@@ -18,6 +18,7 @@ from pytest_bayesloc.llm.budget import CallBudget, CallLimits
 from pytest_bayesloc.llm.endpoint import DryRunEndpoint, Endpoint, Later, OpenAIEndpoint
 from pytest_bayesloc.llm.exchanges import FOLDER, Exchanges
 from pytest_bayesloc.llm.privacy import local_privacy
+from pytest_bayesloc.options import DRY_RUN
 from pytest_bayesloc.ranking.evidence.judgement import (
     RANKING,
     Judged,
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.ports import Summarizer
     from pytest_bayesloc.domain.source import SourceMap, Unit
     from pytest_bayesloc.options import Settings
-    from pytest_bayesloc.options.llm import LlmSettings
     from pytest_bayesloc.ranking.case import Case
     from pytest_bayesloc.ranking.groups import Group
     from pytest_bayesloc.spectrum.sources import Sources
@@ -56,7 +56,6 @@ class Guiding:
     Args:
         config: pytest's.
         settings: What the user asked for.
-        llm: Settings of language models.
         sources: The project's files.
         note: Tells the user, once.
     """
@@ -65,39 +64,45 @@ class Guiding:
         self,
         config: pytest.Config,
         settings: Settings,
-        llm: LlmSettings,
         sources: Sources,
         note: Callable[[str], None],
     ) -> None:
         self._config = config
-        self._llm = llm
+        self._models, self._limits = settings.llm_models, settings.llm_limits
+        self._is_dry = settings.llm_mode == DRY_RUN
         self._sources = sources
         self._note = note
         self._never = settings.never_edited
         self._without = settings.without
         self.prompts: list[str] = []
-        self._privacy = local_privacy(config.rootpath, llm.never_send)
-        self._endpoint: Endpoint = DryRunEndpoint(self.prompts) if llm.is_dry else OpenAIEndpoint()
+        self._privacy = local_privacy(config.rootpath, settings.llm_never_send)
+        self._endpoint: Endpoint = (
+            DryRunEndpoint(self.prompts) if self._is_dry else OpenAIEndpoint()
+        )
         self._budget = CallBudget(
             CallLimits(
-                n_calls=llm.n_calls,
-                n_tokens=llm.n_tokens,
-                cost=llm.cost,
-                prices=llm.prices,
+                n_calls=self._limits.calls,
+                n_tokens=self._limits.tokens,
+                cost=self._limits.cost,
+                prices=self._models.prices,
                 seconds=settings.budget_s,
+                n_parallel=self._limits.parallel,
             ),
             monotonic,
         )
         self._folder = config.rootpath / FOLDER
+        mode = "record" if self._is_dry else settings.llm_mode
         self._agent = LlmAgent(
             self._endpoint,
             self._budget,
-            Exchanges(self._folder, "record" if llm.is_dry else llm.mode, partial(_keep, config)),
+            Exchanges(self._folder, mode, partial(_keep, config)),
             self._privacy,
             self._say,
             self._announce,
         )
-        self.advisor = LlmAdvisor(self._agent, llm.model, llm.fast_model)
+        self.advisor = LlmAdvisor(
+            self._agent, self._models.main, self._models.fast, self._limits.prompt
+        )
         self._views = Views(self._read)
         self._known: dict[str, tuple[str, ...]] = {}
         self._records = records_of({})
@@ -159,7 +164,7 @@ class Guiding:
             record=self._records["inspection"],
             known=self._known,
             refused=self._note,
-            n_targets=self._llm.n_inspections,
+            n_targets=self._limits.functions,
         )
 
     def fixes(self, groups: Sequence[Group], case: Case) -> Iterator[tuple[Location, str, str]]:
@@ -171,7 +176,7 @@ class Guiding:
         asked: list[tuple[Location, tuple[SourceMap, Unit], Later[ProposedCode | None]]] = []
         for target in case.targets():
             found = self._unit(target)
-            if len(asked) == self._llm.n_inspections:
+            if len(asked) == self._limits.functions:
                 break
             if found is not None and found[1].is_function and not reaches_out(*found, self._never):
                 view = self._views.target(case, target, failures, self._told(case))
@@ -194,7 +199,7 @@ class Guiding:
         """Return what words the stages of a bug by it."""
         return LlmSummarizer(
             self._agent,
-            self._llm.fast_model or self._llm.model,
+            self._models.fast or self._models.main,
             rules,
             self.advisor.count,
             self._privacy.may_send,
@@ -212,7 +217,7 @@ class Guiding:
         """Return the costs of asking it."""
         budget = self._budget
         return Usage(
-            model=self._llm.model,
+            model=self._models.main,
             endpoint=self._endpoint.address,
             calls=budget.calls,
             replayed=self._agent.n_replayed,
@@ -231,12 +236,12 @@ class Guiding:
         return self._sources.unit(location) if self._privacy.may_send(location.file) else None
 
     def _say(self, text: str) -> None:
-        if not self._llm.is_dry:
+        if not self._is_dry:
             self._note(text)
 
     def _announce(self) -> None:
         """Say once in a project, before anything is sent, what goes where."""
-        if self._llm.is_dry:
+        if self._is_dry:
             return
         address, path, told = self._endpoint.address, self._folder / _TOLD, ""
         with suppress(OSError, UnicodeError):
@@ -245,10 +250,11 @@ class Guiding:
             return
         reporter = self._config.pluginmanager.get_plugin("terminalreporter")
         text = (
-            f"bayesloc: to the language model {self._llm.model} at {address} go: the code of "
+            f"bayesloc: to the language model {self._models.main} at {address} go: the code of "
             "suspects and of failing tests, error messages, values, diffs of attempts, what is "
             "remembered of the bug. Not: secrets, names of people and home folders, files that "
-            "bayesloc_llm_never_send names. To see it first: --bayesloc-llm-dry-run. (llm-sent)"
+            "bayesloc_llm_never_send names. To see it first: --bayesloc-llm-mode=dry-run. "
+            "(llm-sent)"
         )
         if reporter is not None:
             reporter.write_line("")  # the dots of the tests may have no end yet

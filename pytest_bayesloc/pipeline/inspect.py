@@ -10,7 +10,7 @@ from pytest_bayesloc.domain.errors import BayeslocError
 from pytest_bayesloc.fixes.mutations import mutants
 from pytest_bayesloc.inspection.loop import Loop
 from pytest_bayesloc.inspection.proposals import assertions
-from pytest_bayesloc.inspection.selection import Informative, Limits, greedy
+from pytest_bayesloc.inspection.selection import Informative, Limits
 from pytest_bayesloc.inspection.strategies.assertions import Assertions
 from pytest_bayesloc.inspection.strategies.counterfactual import Counterfactual
 from pytest_bayesloc.inspection.strategies.mutants import Mutants
@@ -127,8 +127,7 @@ class Inspecting:
         )
         kinds = self._kinds()
         informative = Informative(outlooks(kinds, self.settings.model))
-        select = greedy if self.settings.selection == "greedy" else informative
-        return Loop(pool, kinds, limits, select, self.clock, progress.show)
+        return Loop(pool, kinds, limits, informative, self.clock, progress.show)
 
     # -- where patches come from
 

@@ -25,7 +25,7 @@ class Merging:
 
     Args:
         recorder: Of this run, which records nothing itself.
-        paths: Files that ``--bayesloc-record`` wrote, or folders of them.
+        paths: Files that ``--bayesloc-report=record:PATH`` wrote, or folders of them.
         note: Tells the user.
     """
 
@@ -110,8 +110,8 @@ def found(paths: Sequence[Path], note: Callable[[str], None]) -> list[Path]:
         inside = sorted(filter(_is_record, path.rglob("*.json"))) if path.is_dir() else [path]
         if not inside:
             note(
-                f"{path} holds no record of a run: expected what --bayesloc-record=PATH writes. "
-                "(unreadable-record)"
+                f"{path} holds no record of a run: expected what --bayesloc-report=record:PATH "
+                "writes. (unreadable-record)"
             )
         files.update(dict.fromkeys(inside))
     return list(files)
@@ -144,5 +144,5 @@ def keep_record(recorder: Recorder, rootdir: Path, path: Path, note: Callable[[s
     except OSError as error:
         note(
             f"The record of this run can't be written to {path}: {error}. Give a path that can, "
-            "as --bayesloc-record=PATH. (report-not-written)"
+            "as --bayesloc-report=record:PATH. (report-not-written)"
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime, timezone
@@ -44,6 +45,9 @@ if TYPE_CHECKING:
 
 INFRASTRUCTURE = 0.8  # where more of the tests fail, it is the machine
 MIN_TESTS = 5  # of fewer, nothing is said about the machine
+N_SIMILAR = 3  # past bugs that advice shows: more are not read
+N_FAILED_STRATEGIES = 5  # the last ones that advice shows, and a language model is told
+MAX_BUGS = 10_000  # that a project's memory keeps; the oldest closed ones go first
 _LIES = {
     Origin.CODE: "in the code",
     Origin.TEST: "in the test itself",
@@ -120,7 +124,7 @@ class Remembering:
         with self._store(where) as store, store.transaction(write=False) as connection:
             counts = counted(connection, guide)
             records = Ledger(connection, project_of(self._rootdir)).open_bugs().values()
-        n = self._settings.n_failed_strategies
+        n = N_FAILED_STRATEGIES
         return counts, {
             node_id: (
                 *(f"tried in vain: {text}" for text in record.failed_strategies[-n:]),
@@ -250,11 +254,11 @@ class Remembering:
                 for event in events
                 if (i := event.red) >= 0
             ]
-            world = adviser.world(symptoms) if self._settings.tells_world else {}
+            world = {} if "world-model" in self._settings.without else adviser.world(symptoms)
             keep_said(ledger, advice, events, run)
             keep_rejected(ledger, events, rejected)
             keep_judged(ledger, events, cases)
-            ledger.trim(self._settings.memory_limit)
+            ledger.trim(MAX_BUGS)
             if self._settings.lesson:
                 self._note_lesson(ledger, events, recorded, run)
             said = [event.said for event in events if event.red < 0]
@@ -301,7 +305,7 @@ class Remembering:
         """How past failures are scored; where embeddings fail, by their words."""
         from pytest_bayesloc.memory.retrieval import bm25
 
-        model = self._settings.embedding_model
+        model = self._settings.llm_models.embedding
         if not model or not symptoms:
             return bm25
         from pytest_bayesloc.llm.endpoint import EndpointEmbedder
@@ -324,11 +328,8 @@ class Remembering:
         from pytest_bayesloc.memory.advice import Terms
         from pytest_bayesloc.memory.loops import Limits
 
-        asked = self._settings.loop_limits
-        limits = None
-        if asked is not None:
-            limits = Limits(**{f"n_{name}": n for name, n in asked.items()})
-        return Terms(n_similar=self._settings.n_similar, score=score, limits=limits)
+        limits = None if "loops" in self._settings.without else Limits()
+        return Terms(n_similar=N_SIMILAR, score=score, limits=limits)
 
     # -- the run
 
@@ -343,6 +344,8 @@ class Remembering:
         revision, subject = head(self._rootdir)
         made = uuid4().hex[:12]
         workspace, now = self._workspace(), datetime.now(timezone.utc)
+        # Advice on half of the days, to measure it: not an option, since nobody wants it for long.
+        is_experiment = os.environ.get("BAYESLOC_EXPERIMENT") == "ab"
         run = Run(
             id=made,
             workspace=workspace,
@@ -351,7 +354,7 @@ class Remembering:
             n_passed=n_passed,
             n_failed=n_failed,
             kind="infrastructure" if is_ill else "normal",
-            arm=arm_of(workspace or made, now) if self._settings.is_experiment else "on",
+            arm=arm_of(workspace or made, now) if is_experiment else "on",
         )
         done = f"after {subject}" if subject and revision.endswith("+") else subject
         return run, self._settings.lesson or done

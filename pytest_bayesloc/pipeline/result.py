@@ -11,7 +11,7 @@ import pytest
 from pytest_bayesloc.domain.advice import Remembered
 from pytest_bayesloc.domain.dialogue import Usage
 from pytest_bayesloc.domain.result import Result
-from pytest_bayesloc.options.executor import LOCAL
+from pytest_bayesloc.options import LOCAL
 from pytest_bayesloc.ranking.groups import calls_around, combined
 from pytest_bayesloc.report.encoding import encode
 

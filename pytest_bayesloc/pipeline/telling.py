@@ -104,6 +104,5 @@ def _lines(width: int, verbosity: int, settings: Settings, told: Told) -> list[L
     said = advice_lines(
         told.document["memory"],
         in_full=settings.advises,
-        n_last=settings.n_failed_strategies,
     )
     return lines + said

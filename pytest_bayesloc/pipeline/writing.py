@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import BayeslocError
-from pytest_bayesloc.options.reports import offered
+from pytest_bayesloc.options import RECORD, offered_formats
 from pytest_bayesloc.report.ci.suspects import Checkout
 from pytest_bayesloc.report.files import write
 from pytest_bayesloc.report.formats import FORMATS, ReportFormat, ReportInput
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from pytest_bayesloc.options import Launch, Settings
-    from pytest_bayesloc.options.reports import Format, Report
+    from pytest_bayesloc.options import Format, Launch, Report, Settings
 
     Document = Mapping[str, object]
     Read = Callable[[str], str | None]
@@ -55,10 +54,12 @@ def write_reports(
     """
     written = {}
     for report in settings.reports:
+        if report.kind == RECORD:  # written in every run, by merge
+            continue
         try:
             kind = FORMATS.get(report.kind) or _of_others(report.kind, config)
             path = _place(report, kind, config, launch)
-            has_prompt = report.kind == "html" and settings.offers_prompt
+            has_prompt = report.kind == "html" and "prompt" not in settings.without
             material = ReportInput(
                 document=document,
                 read_source=read,
@@ -66,7 +67,7 @@ def write_reports(
                 prompt=_prompt(document, settings, read, config.rootpath) if has_prompt else "",
             )
             written[report.kind] = _written(report.kind, kind, material, path, config.rootpath)
-        except WritingError as error:  # noqa: PERF203 - one report is not the others
+        except WritingError as error:
             note(str(error))
     return written
 
@@ -77,7 +78,7 @@ def _of_others(name: str, config: pytest.Config) -> ReportFormat:
     Raises:
         WritingError: If there is none, since the plugin's hook failed.
     """
-    formats, wrong = offered(config)
+    formats, wrong = offered_formats(config)
     if name not in formats:
         raise WritingError(
             f"A plugin's pytest_bayesloc_report_formats failed ({wrong or 'it offered more before'}"
@@ -147,7 +148,7 @@ def _prompt(document: Document, settings: Settings, read: Read, rootdir: Path) -
     from pytest_bayesloc.llm.privacy import local_privacy
     from pytest_bayesloc.report.prompt import prompt
 
-    privacy = local_privacy(rootdir, settings.never_sent)
+    privacy = local_privacy(rootdir, settings.llm_never_send)
     return prompt(document, privacy.reader(read), privacy.clean)
 
 

@@ -132,6 +132,7 @@ def _add_seen(
 
 def _unfit(source: Path, why: str) -> ShardError:
     return ShardError(
-        f"{source} is no record of a run ({why}): expected what --bayesloc-record=PATH writes.",
+        f"{source} is no record of a run ({why}): expected what "
+        "--bayesloc-report=record:PATH writes.",
         slug="unreadable-record",
     )

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
+from pytest_bayesloc.options import declarations
 from pytest_bayesloc.report.terminal import EVERYTHING, EXTENTS
 from pytest_bayesloc.report.view import KINDS, ORIGINS
 from tests.pages import BLOCKS, PAGES, ROOT, Block, blocks
@@ -26,9 +27,8 @@ if TYPE_CHECKING:
 MADE: dict[str, Any] = runpy.run_path(str(ROOT / ".ci" / "make_options.py"))
 SCHEMA: dict[str, Any] = runpy.run_path(str(ROOT / ".ci" / "make_schema.py"))
 CHECKS: dict[str, Any] = runpy.run_path(str(ROOT / ".ci" / "check_site.py"))
-DECLARED: dict[str, Any] = MADE["declared"]()
-FLAGS = {entry.flag.partition("=")[0] for entry in DECLARED.values()} - {""}
-INI = {entry.ini for entry in DECLARED.values()} - {""}
+FLAGS = {option.flag for option in declarations()}
+INI = {option.name for option in declarations() if option.in_ini}
 
 FLAG = re.compile(r"(?<![\w-])--(?:no-)?(?:bayesloc|bug)(?![a-z])[a-z-]*")
 #: Not the package, its hooks, or folders.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tests.integration.conftest import Projects
 
 pytest.importorskip("openai", reason="pip install openai")
-OPTIONS = ("-q", "--tb=no", "--bug-advice", "--bayesloc-embedding-model=smollm2")
+OPTIONS = ("-q", "--tb=no", "--bug-advice", "--bayesloc-llm-model=embedding:smollm2")
 
 
 def test_past_bug_is_found_by_a_real_model(projects: Projects, llm_server: str) -> None:  # noqa: F811

@@ -43,21 +43,25 @@ def engine() -> Iterator[places.Engine]:
         yield engine
 
 
+@pytest.fixture(autouse=True)
+def _engine_of_the_client(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the client that a run starts speak to the engine of these tests."""
+    if "engine" in request.fixturenames:
+        monkeypatch.setenv("DOCKER_HOST", request.getfixturevalue("engine").host)
+
+
 def run(project: Project, *args: str) -> tuple[str, dict[str, Any]]:
     return UnderWay(project, "--bayesloc", *args).result()
 
 
-def in_container(engine: places.Engine) -> list[str]:
-    client = shlex.join(engine.client)
-    return [f"--bayesloc-docker-command={client}", f"--bayesloc-container-workspace={WORKSPACE}"]
+IN_CONTAINER = f"--bayesloc-workspace={WORKSPACE}"
 
 
 def in_image(engine: places.Engine, *more: str) -> list[str]:
     options = shlex.join([*engine.mounts, "--read-only", "--memory=1g", "--cpus=1", *more])
     return [
-        f"--bayesloc-executor=docker-image:{IMAGE}//python={sys.executable}",
-        f"--bayesloc-docker-run={options}",
-        *in_container(engine),
+        f"--bayesloc-executor=docker-image:{IMAGE}//python={sys.executable} {options}",
+        IN_CONTAINER,
     ]
 
 
@@ -93,7 +97,7 @@ def test_answer_of_a_running_container_is_that_of_this_machine(
     engine: places.Engine, container: str, project: Project, local: list[object]
 ) -> None:
     executor = f"--bayesloc-executor=docker:{container}//python={sys.executable}"
-    output, document = run(project, executor, *in_container(engine))
+    output, document = run(project, executor, IN_CONTAINER)
 
     assert answer_of(document) == local, output
     assert WORKSPACE not in json.dumps(document["inspections"])  # no path of there
@@ -115,7 +119,7 @@ def test_run_that_is_itself_in_a_container_leaves_its_report_outside(
 def test_container_that_is_not_there_costs_one_line(
     engine: places.Engine, project: Project
 ) -> None:
-    output, document = run(project, "--bayesloc-executor=docker:nowhere", *in_container(engine))
+    output, document = run(project, "--bayesloc-executor=docker:nowhere", IN_CONTAINER)
 
     assert "docker:nowhere can't" in output
     assert "(no-executor)" in output

@@ -22,7 +22,7 @@ OPTIONS = (
     "--bayesloc-memory=off",
     "--bayesloc-fix=suggest",
     "--bayesloc-fix-unsafe",
-    "--bayesloc-mutants=off",
+    "--bayesloc-without=mutants",
 )
 
 

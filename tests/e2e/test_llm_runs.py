@@ -19,10 +19,7 @@ DEMO = Path(__file__).resolve().parents[2] / "demo_project"
 SMALL = (
     "--bayesloc-llm",
     "--bayesloc-llm-model=smollm2",
-    "--bayesloc-llm-max-prompt=2000",
-    "--bayesloc-llm-parallel=1",
-    "--bayesloc-llm-inspections=1",
-    "--bayesloc-llm-max-calls=8",
+    "--bayesloc-llm-limits=prompt=2000 parallel=1 functions=1 calls=8",
     "--bayesloc-budget=150",
 )
 

@@ -146,7 +146,7 @@ def test_plugin_offers_the_tool_of_the_page_on_fixes(projects: Projects) -> None
     tools = {f"fix_tools/{name}": text for name, text in (TOOL | FREE).items()}
     project = with_hooks(projects, "tools", {**COLOURS, **tools})
 
-    listed = project.run("--bayesloc-fix-tools").stdout
+    listed = project.run("--bayesloc-fix=tools").stdout
     fixed = project.localize("--bayesloc-fix=suggest", "test_paint.py")
 
     assert re.search(r"^colour +plugin\b", listed, re.MULTILINE)

@@ -25,7 +25,7 @@ def answer(run: Run) -> dict[str, float]:
     return {row["qualname"]: row["posterior"] for row in run.document["ranking"]}
 
 
-@pytest.mark.parametrize("option", ["--bayesloc-workers=2", "--bayesloc-executor=2*popen"])
+@pytest.mark.parametrize("option", ["--bayesloc-executor=2*local", "--bayesloc-executor=2*popen"])
 def test_answer_does_not_depend_on_where_tests_are_run_again(
     shared_buggy_project: Project, local: dict[str, float], option: str
 ) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from tests.integration.conftest import Project, Projects, Run
 
-TOOLS = "--bayesloc-fix-tools"
+TOOLS = "--bayesloc-fix=tools"
 #: Three functions with the same mistake, which no tool of the shelf is for.
 THREE = {
     "rates.py": """

@@ -94,7 +94,7 @@ def test_the_list_says_where_tools_come_from_and_whether_they_may_run(
     user.mkdir(parents=True)
     (user / "mine.yaml").write_text("name: mine\ndescription: Mine.\ncommand: mine\n")
 
-    lines = run(project, home, "--bayesloc-fix-tools").stdout.splitlines()
+    lines = run(project, home, "--bayesloc-fix=tools").stdout.splitlines()
 
     rows = {
         line.split()[0]: line.replace(";", "").split()[1:]
@@ -237,7 +237,7 @@ def test_a_definition_neither_steers_the_terminal_nor_adds_a_line(
     )
     project = projects.make({**FILES, "bayesloc_fixes/own.yaml": text})
 
-    listed = run(project, home, "--bayesloc-fix-tools")
+    listed = run(project, home, "--bayesloc-fix=tools")
 
     assert listed.ret == 0, listed.output
     assert "\x1b" not in listed.stdout

@@ -208,7 +208,7 @@ KINDS_OF_ADD = {
     "as it is": ("", (), True),
     "file is removed": ("os.remove(__file__ + '.none') if a is None else 0", (), False),
     "named by the user": ("abs(a)", ("--bayesloc-never-edit=abs",), False),
-    "no mutants": ("", ("--bayesloc-mutants=off",), False),
+    "no mutants": ("", ("--bayesloc-without=mutants",), False),
 }
 
 

@@ -171,25 +171,13 @@ def test_result_holds_the_advice(project: Project) -> None:
     assert record["tests"] == ["test_curve.py::test_cubic"]
 
 
-def test_limits_of_loops_can_be_set(project: Project) -> None:
-    limits = (
-        "--bayesloc-loop-errors=2",
-        "--bayesloc-loop-code-edits=0",
-        "--bayesloc-loop-misses=0",
-    )
-    section(project, *limits)
-    edit(project, "knots.py", "2 * degree + 2:", "2 * degree + 2 and degree:")
-
-    assert "step back: the same error over 2 states" in section(project, *limits)
-
-
 def test_loops_can_be_switched_off(project: Project) -> None:
     section(project)
     edit(project, "knots.py", "2 * degree + 2:", "2 * degree + 2 and degree:")
     section(project)
     edit(project, "knots.py", "and degree:", "and degree > 0:")
 
-    assert "step back" not in section(project, "--bayesloc-loops=off")
+    assert "step back" not in section(project, "--bayesloc-without=loops")
 
 
 def test_page_holds_the_advice(project: Project) -> None:
@@ -269,20 +257,20 @@ def test_note_of_a_green_run_is_told_with_every_failure(project: Project) -> Non
 
     said = "observation: knots come from the office"
     assert said in section(project, "--bug-advice")
-    assert said not in section(project, "--bug-advice", "--bayesloc-world-model=off")
+    assert said not in section(project, "--bug-advice", "--bayesloc-without=world-model")
 
 
 def test_forgotten_bug_is_not_taken_in_again(project: Project) -> None:
     bug = project.localize().document["memory"]["records"][0]["id"]
 
-    assert "is forgotten" in project.run(f"--bug-forget={bug}").stdout
+    assert "is forgotten" in project.run(f"--bug-memory=forget:{bug}").stdout
     assert project.localize().document["memory"]["records"] == []
 
 
 def test_unknown_bug_is_named_and_nothing_is_changed(project: Project) -> None:
     project.run("-q")
 
-    run = project.run("--bug-forget=nope")
+    run = project.run("--bug-memory=forget:nope")
 
     assert run.ret == 4
     assert "'nope'" in run.stderr
@@ -293,7 +281,7 @@ def test_merged_bugs_are_one(project: Project) -> None:
     edit(project, "knots.py", "[0] * n", "[1] * n")
     ids = [record["id"] for record in project.localize().document["memory"]["records"]]
 
-    project.run(f"--bug-merge={ids[0]},{ids[1]}")
+    project.run(f"--bug-memory=merge:{ids[0]},{ids[1]}")
     records = project.localize().document["memory"]["records"]
 
     assert {record["id"] for record in records} == {ids[0]}
@@ -304,8 +292,8 @@ def test_statistics_count_what_was_mended(project: Project) -> None:
     edit(project, "test_curve.py", "[0, 0, 0, 1, 1, 1]", "[0, 0, 0, 0, 1, 1, 1, 1]")
     project.run("-q")
 
-    lines = project.run("--bug-stats").stdout.splitlines()
-    stats = json.loads(project.run("--bug-stats-json").stdout)
+    lines = project.run("--bug-memory=stats").stdout.splitlines()
+    stats = json.loads(project.run("--bug-memory=stats-json").stdout)
 
     assert next(line.split()[:3] for line in lines if line.startswith("all")) == [
         "all",
@@ -324,7 +312,7 @@ def test_experiment_shows_advice_in_one_arm_only(project: Project, arm: str) -> 
     (project.root / ".bayesloc").mkdir()
     (project.root / ".bayesloc" / "workspace").write_text(workspace)
 
-    run = project.localize("--bug-advice", "--bayesloc-experiment=ab")
+    run = project.localize("--bug-advice", env={"BAYESLOC_EXPERIMENT": "ab"})
 
     assert ("advice on fault 1" in run.stdout) == (arm == "on")
     memory = run.document["memory"]
@@ -586,7 +574,7 @@ def test_patch_is_tried_again_if_any_file_of_the_project_was_edited(projects: Pr
 
 def test_statistics_of_no_memory_are_an_empty_document(project: Project) -> None:
     for memory in ("on", "off"):
-        run = project.run("--bug-stats-json", f"--bayesloc-memory={memory}")
+        run = project.run("--bug-memory=stats-json", f"--bayesloc-memory={memory}")
 
         assert (run.ret, json.loads(run.stdout)) == (0, {"schema": "bayesloc-stats/1", "rows": []})
         assert "memory" in run.stderr

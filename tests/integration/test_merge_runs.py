@@ -34,7 +34,7 @@ def demo(tmp_path: Path) -> Project:
 
 
 def recorded(project: Project, name: str, *tests: str) -> None:
-    run = project.run("-q", f"--bayesloc-record=jobs/{name}.json", *tests)
+    run = project.run("-q", f"--bayesloc-report=record:jobs/{name}.json", *tests)
     assert (project.root / "jobs" / f"{name}.json").exists(), run.output
 
 
@@ -100,7 +100,7 @@ def test_a_record_that_cannot_be_read_costs_a_line(buggy_project: Project) -> No
 def test_a_test_that_failed_on_one_machine_has_failed(projects: Projects) -> None:
     project = projects.buggy({"test_calc.py": BUGGY["test_calc.py"] + ON_ONE_MACHINE})
     recorded(project, "a-red")
-    project.run("-q", "--bayesloc-record=jobs/b-green.json", env={"GOOD": "1"})
+    project.run("-q", "--bayesloc-report=record:jobs/b-green.json", env={"GOOD": "1"})
 
     run = project.localize("--bayesloc-merge=jobs")
 

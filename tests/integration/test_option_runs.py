@@ -151,9 +151,17 @@ def test_options_stand_in_the_help(shared_buggy_project: Project) -> None:
     run = shared_buggy_project.run("--help")
 
     assert run.ret == 0
-    for name in ("budget", "inspections", "threshold", "formula", "model", "source", "report"):
+    for name in ("budget", "source", "report"):
         assert f"--bayesloc-{name}=" in run.stdout
         assert f"bayesloc_{name} (" in run.stdout
+
+
+def test_help_takes_45_lines_at_most(shared_buggy_project: Project) -> None:
+    env = {"COLUMNS": "80"}
+    ours = shared_buggy_project.run("--help", env=env).stdout.splitlines()
+    others = shared_buggy_project.run("--help", "-p", "no:bayesloc", env=env).stdout.splitlines()
+
+    assert 30 < len(ours) - len(others) <= 45
 
 
 def test_language_model_without_its_client_costs_one_line(projects: Projects) -> None:

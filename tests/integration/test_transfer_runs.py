@@ -9,7 +9,7 @@ from tests.integration.test_memory_runs import FILES, edit
 if TYPE_CHECKING:
     from tests.integration.conftest import Project, Projects
 
-EXPORT, IMPORT = "--bug-memory-export=moved.jsonl", "--bug-memory-import=moved.jsonl"
+EXPORT, IMPORT = "--bug-memory=export:moved.jsonl", "--bug-memory=import:moved.jsonl"
 
 
 def mended(projects: Projects) -> Project:
@@ -40,7 +40,7 @@ def test_file_that_is_no_memory_changes_nothing(projects: Projects) -> None:
     before = project.read("moved.jsonl")
     project.write({"bad.jsonl": before.replace('"bug"', '"bag"', 1)})
 
-    said = project.run("--bug-memory-import=bad.jsonl")
+    said = project.run("--bug-memory=import:bad.jsonl")
 
     assert said.ret == 4
     assert said.stderr.startswith("Line 4 is none of a memory (KeyError: 'bag'): nothing was taken")
@@ -53,7 +53,7 @@ def test_file_that_can_not_be_read_or_written_is_said(projects: Projects) -> Non
     project = mended(projects)
 
     for option, slug in (("import", "memory-import"), ("export", "memory-export")):
-        said = project.run(f"--bug-memory-{option}=no/such/folder/moved.jsonl")
+        said = project.run(f"--bug-memory={option}:no/such/folder/moved.jsonl")
         assert said.ret == 4
         assert f"({slug})" in said.stderr
         assert "Traceback" not in said.output

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from pytest_bayesloc.options import Settings
+from pytest_bayesloc.options import Settings, declarations
 
 BAD = {
     "--bayesloc-budget=0": "a positive number of seconds",
@@ -20,18 +20,24 @@ BAD = {
     "--bayesloc-report=pdf": "KIND is one of html, json",
     "--bayesloc-report=json:": "KIND is one of html, json",
     "--bayesloc-llm-mode=later": "live, replay, record",
-    "--bayesloc-llm-max-calls=-1": "a number: give a whole number of 0 or more",
-    "--bayesloc-llm-max-cost=much": "an amount of money",
-    "--bayesloc-llm-max-prompt=10": "a whole number of 2000 or more",
-    "--bayesloc-llm-parallel=0": "a whole number of 1 or more",
+    "--bayesloc-llm-limits=calls=-1": "each a number of 0 or more",
+    "--bayesloc-llm-limits=cost=much": "cost=AMOUNT",
+    "--bayesloc-llm-limits=prompt=10": "prompt of 2000",
+    "--bayesloc-llm-limits=parallel=0": "parallel of 1 or more",
+    "--bayesloc-llm-limits=words=3": "calls=N tokens=N",
+    "--bayesloc-llm-model=gpt 0.4": "NAME IN OUT",
+    "--bug-memory=shred": "expected one of stats",
+    "--bug-memory=forget": "forget:ID",
     "--bayesloc-executor=elsewhere": "expected local, an execnet specification",
     "--bayesloc-executor=docker:": "docker:CONTAINER",
     "--bayesloc-executor=docker:--privileged": "docker:CONTAINER",
-    "--bayesloc-executor=0*popen": "several by N*SPEC",
-    "--bayesloc-workers=0": "a number of servers, or auto",
-    "--bayesloc-container-workspace=app": "an absolute path",
-    "--bayesloc-docker-run='": "quote it as for a shell",
+    "--bayesloc-executor=0*popen": "several servers by N*SPEC",
+    "--bayesloc-executor=docker-image:web '": "quote it as for a shell",
+    "--bayesloc-workspace=app": "an absolute path",
+    "--bayesloc-workspace=here:/srv/app": "an absolute path",
+    "--bayesloc-report=record": "record needs a path",
 }
+REPEATABLE = {option.flag for option in declarations() if option.repeats}
 BAD_INI = {
     "bayesloc_budget = soon": "a positive number of seconds",
     "bayesloc_inspections = many": "a number of inspections",
@@ -46,7 +52,7 @@ def test_bad_value_is_refused_by_name(
     pytestconfig: pytest.Config, monkeypatch: pytest.MonkeyPatch, option: str, expected: str
 ) -> None:
     name, _, value = option.partition("=")
-    given = [value] if name in {"--bayesloc-report", "--bayesloc-executor"} else value
+    given = [value] if name in REPEATABLE else value
     monkeypatch.setattr(pytestconfig.option, name.strip("-").replace("-", "_"), given)
 
     with pytest.raises(pytest.UsageError, match=f"{re.escape(option)}.*{re.escape(expected)}"):
@@ -67,42 +73,72 @@ def test_bad_ini_value_is_refused_by_name(
     assert name in str(raised.value)
 
 
-def test_prices_that_are_none_are_refused(
-    pytestconfig: pytest.Config, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    getini = pytestconfig.getini
-    prices = {"bayesloc_llm_price": ["gpt 0.4"]}
-    monkeypatch.setattr(pytestconfig, "getini", lambda n: prices.get(n) or getini(n))
-
-    with pytest.raises(pytest.UsageError, match=r"bayesloc_llm_price=gpt 0\.4 is not NAME IN OUT"):
-        Settings.from_config(pytestconfig)
-
-
 def test_money_is_capped_only_where_prices_are_known(
     pytestconfig: pytest.Config, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    getini = pytestconfig.getini
-    monkeypatch.setattr(pytestconfig.option, "bayesloc_llm_max_cost", "0.5")
-    monkeypatch.setattr(pytestconfig.option, "bayesloc_llm_model", "gpt")
-    monkeypatch.setattr(pytestconfig.option, "bayesloc_llm", True)
+    monkeypatch.setattr(pytestconfig.option, "bayesloc_llm_limits", "cost=0.5 calls=7")
+    monkeypatch.setattr(pytestconfig.option, "bayesloc_llm_model", ["gpt"])
 
     with pytest.raises(pytest.UsageError, match="the price of gpt is not known"):
         Settings.from_config(pytestconfig)
 
-    prices = {"bayesloc_llm_price": ["gpt 0.4 1.6"]}
-    monkeypatch.setattr(pytestconfig, "getini", lambda n: prices.get(n) or getini(n))
-    llm = Settings.from_config(pytestconfig).llm
-    assert llm is not None
-    assert (llm.cost, llm.prices) == (0.5, {"gpt": (0.4, 1.6)})
+    monkeypatch.setattr(pytestconfig.option, "bayesloc_llm_model", ["gpt 0.4 1.6"])
+    settings = Settings.from_config(pytestconfig)
+    assert (settings.llm_limits.cost, settings.llm_limits.calls) == (0.5, 7)
+    assert settings.llm_models.prices == {"gpt": (0.4, 1.6)}
+
+
+def test_models_have_roles(pytestconfig: pytest.Config, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = ["llama3:8b", "fast:small", "embedding:text-embedding-3-small"]
+    monkeypatch.setattr(pytestconfig.option, "bayesloc_llm_model", given)
+
+    models = Settings.from_config(pytestconfig).llm_models
+
+    assert models[:3] == ("llama3:8b", "small", "text-embedding-3-small")
 
 
 def test_no_model_is_asked_unless_somebody_says_so(
     pytestconfig: pytest.Config, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-here")
-    monkeypatch.setattr(pytestconfig.option, "bayesloc_llm_model", "gpt")
+    monkeypatch.setattr(pytestconfig.option, "bayesloc_llm_model", ["gpt"])
+    assert not Settings.from_config(pytestconfig).asks_llm
 
-    assert Settings.from_config(pytestconfig).llm is None
+    monkeypatch.setattr(pytestconfig.option, "bayesloc_llm_mode", "dry-run")
+    assert Settings.from_config(pytestconfig).asks_llm
+
+
+def test_memory_is_asked_by_verbs(
+    pytestconfig: pytest.Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pytestconfig.option, "bug_memory", ["merge:1a2b,3c4d", "stats"])
+
+    actions = Settings.from_config(pytestconfig).memory_actions
+
+    assert actions == (("merge", "1a2b,3c4d"), ("stats", ""))
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("", ("", "")),
+        ("/srv/app", ("", "/srv/app")),
+        ("/home/me/app:/srv/app", ("/home/me/app", "/srv/app")),
+    ],
+)
+def test_workspace_is_there_or_here_and_there(
+    pytestconfig: pytest.Config,
+    monkeypatch: pytest.MonkeyPatch,
+    given: str,
+    expected: tuple[str, str],
+) -> None:
+    monkeypatch.setattr(pytestconfig.option, "bayesloc_workspace", given)
+
+    assert Settings.from_config(pytestconfig).workspace == expected
+
+
+def test_thirty_options_at_most() -> None:
+    assert len(declarations()) <= 30
 
 
 @pytest.mark.parametrize(
@@ -120,15 +156,4 @@ def test_executor_is_a_specification_or_several(
 ) -> None:
     monkeypatch.setattr(pytestconfig.option, "bayesloc_executor", [entry])
 
-    assert Settings.from_config(pytestconfig).executor.specs == specs
-
-
-def test_suite_that_one_process_ran_is_run_again_by_one(
-    pytestconfig: pytest.Config, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(pytestconfig.option, "numprocesses", None, raising=False)
-    assert Settings.from_config(pytestconfig).executor.n_workers == 1
-
-    monkeypatch.setattr(pytestconfig.option, "numprocesses", 2, raising=False)
-    monkeypatch.setattr("os.cpu_count", lambda: 8)
-    assert Settings.from_config(pytestconfig).executor.n_workers == 2
+    assert Settings.from_config(pytestconfig).executors == specs

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 RUNNING, IMAGE = "docker:", "docker-image:"
 PYTHON_KEY = "//python="
+CLIENT = "docker"
 REMOVE_S = 20.0
 
 
@@ -34,13 +35,11 @@ class ContainerOpener:
     """Opens containers by their client.
 
     Attributes:
-        client: The command: ``docker``, or another one that takes the same arguments.
         workspaces: The project's folder here, and in the container.
         run: More options of ``docker run``.
         n_servers: That may run side by side in one container.
     """
 
-    client: Sequence[str]
     workspaces: Workspaces
     run: Sequence[str]
     n_servers: int
@@ -60,7 +59,7 @@ class ContainerOpener:
         else:
             container = ""
             inside = named.removeprefix(RUNNING)
-            command = [*self.client, "exec", "-i", inside, python or "python"]
+            command = [CLIENT, "exec", "-i", inside, python or "python"]
         self._check_client(spec)
         folder = tempfile.mkdtemp(prefix="bayesloc-")
         python = _script(folder, command)
@@ -89,20 +88,18 @@ class ContainerOpener:
             options.append(f"--volume={here}:{there}:ro")
         if "--read-only" in self.run:
             options.append("--tmpfs=/tmp:exec")
-        return [*self.client, "run", *options, *self.run, f"--entrypoint={python}", image]
+        return [CLIENT, "run", *options, *self.run, f"--entrypoint={python}", image]
 
     def _check_client(self, spec: str) -> None:
         try:
-            subprocess.run(
-                [*self.client, "version"], check=True, capture_output=True, timeout=REMOVE_S
-            )
+            subprocess.run([CLIENT, "version"], check=True, capture_output=True, timeout=REMOVE_S)
         except (OSError, subprocess.SubprocessError) as error:
             output = getattr(error, "stderr", None) or str(error).encode()
             line = output.decode("utf-8", "replace").strip().splitlines()[-1:]
             raise ExecutionError(
-                f"{spec} can't be reached: {shlex.join(self.client)} says {''.join(line)!r}. No "
-                "tests are run again there: start the engine, or name another client by "
-                "bayesloc_docker_command.",
+                f"{spec} can't be reached: {CLIENT} says {''.join(line)!r}. No "
+                "tests are run again there: start the engine, or name its socket by "
+                "DOCKER_HOST.",
                 slug="no-executor",
             ) from error
 
@@ -111,7 +108,7 @@ class ContainerOpener:
         if container:
             with contextlib.suppress(OSError, subprocess.SubprocessError):
                 subprocess.run(
-                    [*self.client, "rm", "--force", container],
+                    [CLIENT, "rm", "--force", container],
                     check=False,
                     capture_output=True,
                     timeout=REMOVE_S,

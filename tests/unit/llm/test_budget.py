@@ -32,9 +32,9 @@ def test_what_was_taken_is_booked() -> None:
 @pytest.mark.parametrize(
     ("limits", "setting"),
     [
-        ({"n_calls": 2}, "bayesloc_llm_max_calls"),
-        ({"n_tokens": 50}, "bayesloc_llm_max_tokens"),
-        ({"cost": 0.0003}, "bayesloc_llm_max_cost"),
+        ({"n_calls": 2}, "calls"),
+        ({"n_tokens": 50}, "tokens"),
+        ({"cost": 0.0003}, "cost"),
     ],
 )
 def test_cap_that_is_met_is_named(limits: dict[str, float], setting: str) -> None:
@@ -42,7 +42,7 @@ def test_cap_that_is_met_is_named(limits: dict[str, float], setting: str) -> Non
     ask(own)
     ask(own)
 
-    with pytest.raises(EndpointError, match=rf"{setting} .*\(llm-cap\)"):
+    with pytest.raises(EndpointError, match=rf"{setting} in bayesloc_llm_limits .*\(llm-cap\)"):
         ask(own, n_calls=0)
 
 

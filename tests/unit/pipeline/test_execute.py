@@ -6,7 +6,6 @@ import pytest
 
 from pytest_bayesloc.domain.errors import ExecutionError
 from pytest_bayesloc.options import Launch
-from pytest_bayesloc.options.executor import ExecutorSettings
 from pytest_bayesloc.pipeline.execute import RerunTransports
 
 if TYPE_CHECKING:
@@ -14,18 +13,9 @@ if TYPE_CHECKING:
 
 
 def executing(config: pytest.Config, notes: list[str], specs: Sequence[str]) -> RerunTransports:
-    executor = ExecutorSettings(
-        specs=tuple(specs),
-        n_workers=0,
-        host_workspace="",
-        container_workspace="",
-        docker_command=("docker",),
-        docker_run=(),
-    )
     environment = {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
-    return RerunTransports(
-        config, executor, Launch(path=(), environment=environment), list, notes.append
-    )
+    launch = Launch(path=(), environment=environment)
+    return RerunTransports(config, specs, ("", ""), launch, list, notes.append)
 
 
 @pytest.mark.parametrize(
@@ -56,3 +46,16 @@ def test_place_that_can_not_be_opened_is_said_where_there_is_another(
     assert stage.words == "local"
     assert [note.partition(" ")[0] for note in notes] == ["popen"]
     stage.close()
+
+
+def test_suite_that_one_process_ran_is_run_again_by_one(
+    pytestconfig: pytest.Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 8)
+
+    def n_runners(specs: Sequence[str], n_processes: int | None) -> int:
+        monkeypatch.setattr(pytestconfig.option, "numprocesses", n_processes, raising=False)
+        return executing(pytestconfig, [], specs)._n_runners()
+
+    assert [n_runners([], None), n_runners([], 2), n_runners([], 99)] == [1, 2, 4]
+    assert n_runners(["local"] * 3, None) == 3
