@@ -127,7 +127,7 @@ class RerunTransports:
             self.note(str(error))
 
     def _numbered(self) -> Iterator[tuple[str, int]]:
-        """Yield each specification with its number of servers; a gateway has one, opened N times."""
+        """Yield each specification with its number of servers; a gateway has one, and is repeated."""
         for spec, number in Counter(self.executors).items():
             if spec.startswith((DASK, DOCKER)):
                 yield spec, number
