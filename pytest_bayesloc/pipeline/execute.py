@@ -127,7 +127,7 @@ class RerunTransports:
             self.note(str(error))
 
     def _numbered(self) -> Iterator[tuple[str, int]]:
-        """Yield each specification with its number of servers; a gateway has one, and is repeated."""
+        """Yield each specification with its number of servers; gateways have one each."""
         for spec, number in Counter(self.executors).items():
             if spec.startswith((DASK, DOCKER)):
                 yield spec, number
