@@ -16,9 +16,9 @@ from statistics import median
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from pytest_bayesloc.domain.evidence import Decision, Evidence, Outcome
+from pytest_bayesloc.domain.evidence import Decision, Evidence, InspectionOutcome
 from pytest_bayesloc.domain.failure import ErrorKind, Failure, Frame, Origin
-from pytest_bayesloc.domain.inspection import Inspection, Signals, TestRun, Verdict
+from pytest_bayesloc.domain.inspection import Finding, Inspection, Signals, TestRun, Verdict
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.result import Fault, Ranked, RankedLine, Result
 from pytest_bayesloc.domain.spectrum import Counts
@@ -207,7 +207,7 @@ def _evidence(where: Location, why: str) -> Evidence:
     return Evidence(
         location=where,
         source="traceback",
-        outcome=Outcome.TARGET_ASSERTION_FAILED,
+        outcome=InspectionOutcome.TARGET_ASSERTION_FAILED,
         p_if_faulty=0.9,
         p_if_clean=0.3,
         why=why,
@@ -223,18 +223,18 @@ def _step(number: int, where: Location) -> Inspection:
     }
     return Inspection(
         step=number,
-        target=where,
-        kind="mutants",
-        diff="--- a\n+++ b\n@@ -1 +1 @@\n-    a\n+    b\n" * 5,
-        tests=runs,
-        signals=Signals(is_covered=True, has_target_assertion=False, is_failure=True),
-        decision=Decision.NEUTRAL,
-        evidence=_evidence(where, "none of 12 small edits turned the failing tests green"),
+        finding=Finding(
+            diff="--- a\n+++ b\n@@ -1 +1 @@\n-    a\n+    b\n" * 5,
+            tests=runs,
+            signals=Signals(is_covered=True, has_target_assertion=False, is_failure=True),
+            decision=Decision.NEUTRAL,
+            evidence=_evidence(where, "none of 12 small edits turned the failing tests green"),
+            seconds=0.5,
+            cpu_s=0.4,
+            log="--- INSPECTION_START ---\n" * 50,
+        ),
         belief_before=0.4,
         belief_after=0.5,
-        seconds=0.5,
-        cpu_s=0.4,
-        log="--- INSPECTION_START ---\n" * 50,
     )
 
 

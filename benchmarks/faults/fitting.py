@@ -24,7 +24,7 @@ import numpy as np
 from scipy.optimize import minimize, minimize_scalar
 
 from benchmarks.faults.replay import outcome_of, problems
-from pytest_bayesloc.domain.evidence import Outcome
+from pytest_bayesloc.domain.evidence import InspectionOutcome
 from pytest_bayesloc.ranking.evidence.order import order_evidence
 from pytest_bayesloc.ranking.prior import blend_features
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 MODEL = "single-fault"
 #: Strength of the penalty on half the squares of weights: a normal prior of variance 1 / penalty.
 PENALTY = 1.0
-SILENT = frozenset({Outcome.INCONCLUSIVE, Outcome.NO_COVERAGE})
+SILENT = frozenset({InspectionOutcome.INCONCLUSIVE, InspectionOutcome.NO_COVERAGE})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

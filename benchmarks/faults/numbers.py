@@ -18,6 +18,7 @@ from benchmarks.faults.fitting import (
 )
 from benchmarks.faults.split import FIT
 from benchmarks.faults.storage import packages, read_rows
+from pytest_bayesloc.domain.evidence import OUTCOMES
 from pytest_bayesloc.domain.failure import Role
 from pytest_bayesloc.ranking.fitted import PRIOR
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 #: No outcome is impossible.
 LEAST = 1e-3
-TO = Path(__file__).resolve().parents[2] / "pytest_bayesloc" / "localization" / "fitted.py"
+TO = Path(__file__).resolve().parents[2] / "pytest_bayesloc" / "ranking" / "fitted.py"
 #: What is known of every location, per kind of evidence. What most of them show is neutral, or the
 #: sum over a kind would speak for all code against all tests.
 AT_HAND = {
@@ -111,12 +112,17 @@ def _text(
         names=_wrapped(names),
         prior=_entries(prior, ".2f"),
         roles=_entries(roles, ".2f"),
-        ratios=_entries({f"Outcome.{name}": w for name, w in ratios.items()}, ".2f"),
+        ratios=_entries({_member(name): w for name, w in ratios.items()}, ".2f"),
         chances="\n".join(
-            f"        Outcome.{name}: ({max(faulty, LEAST):.4f}, {max(clean, LEAST):.4f}),"
+            f"        {_member(name)}: ({max(faulty, LEAST):.4f}, {max(clean, LEAST):.4f}),"
             for name, (faulty, clean) in chances.items()
         ),
     )
+
+
+def _member(name: str) -> str:
+    """An outcome as Python names it."""
+    return f"{type(OUTCOMES[name]).__name__}.{name}"
 
 
 def _entries(values: Weights, form: str) -> str:
@@ -139,14 +145,11 @@ Reference:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
-from pytest_bayesloc.domain.evidence import Outcome
+from pytest_bayesloc.domain.evidence import InspectionOutcome, Outcome, StaticOutcome
 from pytest_bayesloc.domain.failure import Role
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 #: Weights of the blend's terms, in nats.
 PRIOR: Mapping[str, float] = MappingProxyType(

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from posixpath import normpath
 from typing import TYPE_CHECKING, Any
 
-from pytest_bayesloc.domain.evidence import Outcome
+from pytest_bayesloc.domain.evidence import OUTCOMES
 from pytest_bayesloc.domain.failure import Role
-from pytest_bayesloc.domain.inspection import Effect, Rerun, TestRun, Verdict
+from pytest_bayesloc.domain.inspection import Effect, Finding, Rerun, TestRun, Verdict
 from pytest_bayesloc.domain.location import MODULE, Location
 from pytest_bayesloc.domain.recording import Call, Recording
 from pytest_bayesloc.domain.spectrum import Spectrum
@@ -21,12 +21,11 @@ from pytest_bayesloc.inspection.loop import Loop
 from pytest_bayesloc.inspection.selection import Informative, Limits, greedy
 from pytest_bayesloc.inspection.strategies.assertions import Assertions
 from pytest_bayesloc.inspection.strategies.mutants import Mutants, judged
-from pytest_bayesloc.inspection.strategy import Kind, outlooks
+from pytest_bayesloc.inspection.strategy import InspectionStrategy, outlooks
 from pytest_bayesloc.ranking.belief import MODELS
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.evidence.names import name_evidence
 from pytest_bayesloc.ranking.evidence.test_side import Signs, is_most, test_side_evidence
-from pytest_bayesloc.ranking.finding import Finding
 from pytest_bayesloc.ranking.likelihoods import weigh
 from pytest_bayesloc.ranking.neighbours import Neighbourhood
 from pytest_bayesloc.ranking.prior import joint_prior
@@ -35,10 +34,10 @@ from pytest_bayesloc.rerun.pool import Pool
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_bayesloc.domain.evidence import Evidence
+    from pytest_bayesloc.domain.evidence import Evidence, Outcome
     from pytest_bayesloc.domain.inspection import InspectionPatch
     from pytest_bayesloc.domain.ports import Runner
-    from pytest_bayesloc.inspection.strategy import Bench
+    from pytest_bayesloc.inspection.strategy import Budget
 
     Json = Mapping[str, Any]
 
@@ -137,7 +136,7 @@ class Problem:
     def first_evidence(self, model: str) -> list[Evidence]:
         """What needs no inspection."""
         told = [
-            weigh(model, Outcome(outcome), self.locations[number], source=source)
+            weigh(model, OUTCOMES[outcome], self.locations[number], source=source)
             for number, source, outcome in self.raw["evidence"]
             if source in AS_COLLECTED
         ]
@@ -195,7 +194,7 @@ def replay(problem: Problem, case: Case, setting: Setting) -> None:
         if made[0] >= 0
     }
     clock = _Clock()
-    kinds: list[Kind] = [
+    kinds: list[InspectionStrategy] = [
         _Replayed(kind, table, clock)
         for kind in (Assertions, Mutants)
         if kind.name not in setting.without
@@ -267,26 +266,29 @@ class _OneRunner(Pool):
         return
 
 
-class _Replayed(Kind):
+class _Replayed(InspectionStrategy):
     """A kind of inspection whose findings are known."""
 
     def __init__(
-        self, kind: type[Kind], table: Mapping[tuple[Location, str], list[Any]], clock: _Clock
+        self,
+        kind: type[InspectionStrategy],
+        table: Mapping[tuple[Location, str], list[Any]],
+        clock: _Clock,
     ) -> None:
         self.name, self.outcomes, self.seconds = kind.name, kind.outcomes, kind.seconds
         self._table = table
         self._clock = clock
 
-    def inspect(self, case: Case, target: Location, bench: Bench) -> Sequence[Finding]:
+    def inspect(self, case: Case, target: Location, budget: Budget) -> Sequence[Finding]:
         """What was found when it was inspected; nothing if it never was."""
-        del case, bench
+        del budget
         made = self._table.get((target, self.name))
         if made is None:
             return ()
-        _, kind, _, seconds, cpu_s, *_ = made
+        _, _, _, seconds, cpu_s, *_ = made
         self._clock.now += seconds
-        outcome = outcome_of(made)
-        return [Finding(kind=kind, outcome=outcome, why="", seconds=seconds, cpu_s=cpu_s)]
+        evidence = weigh(case.model, outcome_of(made), target, source=self.name)
+        return [Finding(evidence=evidence, seconds=seconds, cpu_s=cpu_s)]
 
 
 def outcome_of(made: Sequence[Any]) -> Outcome:
@@ -294,7 +296,7 @@ def outcome_of(made: Sequence[Any]) -> Outcome:
     _, kind, outcome, _, _, _, trials = made
     if kind == Mutants.name:
         return judged([Effect[effect] for _, _, effect, _ in trials])
-    return Outcome(outcome)
+    return OUTCOMES[outcome]
 
 
 def _location(entry: Json) -> Location:

@@ -22,7 +22,7 @@ from benchmarks.suites.measuring import install_plugin, measure
 from benchmarks.suites.scores import Standing, score, standing
 from benchmarks.suites.subjects import KNOWN
 from benchmarks.suites.workspace import CHECKOUT, install, prepare
-from pytest_bayesloc.domain.evidence import Outcome
+from pytest_bayesloc.domain.evidence import OUTCOMES
 from pytest_bayesloc.ranking.evidence.judgement import INSPECTION, RANKING, records_of
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchmarks.suites.planting import PlantedFault
+    from pytest_bayesloc.domain.evidence import Outcome
 
     Json = Mapping[str, Any]
 
@@ -138,7 +139,7 @@ def _place(
             for item in row["evidence"]:
                 if item["source"] in sources:
                     record = records[USES[item["source"]]]
-                    pair = record.likelihood(Outcome(item["outcome"]))
+                    pair = record.likelihood(OUTCOMES[item["outcome"]])
                     p *= pair.ratio if pair is not None else 1.0
             weights[row["file"], row["qualname"]] = p
         total = sum(weights.values()) or 1.0
@@ -157,7 +158,7 @@ def _said(result: Json, fault: PlantedFault) -> Iterator[tuple[str, Outcome, boo
             was_faulty = _is_at((row["file"], row["qualname"]), fault)
             for item in row["evidence"]:
                 if item["source"] in USES:
-                    yield USES[item["source"]], Outcome(item["outcome"]), was_faulty
+                    yield USES[item["source"]], OUTCOMES[item["outcome"]], was_faulty
 
 
 def _is_at(where: tuple[str, str], fault: PlantedFault) -> bool:

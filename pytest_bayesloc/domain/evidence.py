@@ -1,20 +1,23 @@
-"""What was learned about one location, and how strongly it speaks."""
+"""Evidence: one fact about one location, weighed under both hypotheses."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
 from math import log
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_bayesloc.domain.errors import EvidenceError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pytest_bayesloc.domain.location import Location
 
 
-class Outcome(str, Enum):
-    """How an inspection came out (docs/model.md, section "Outcomes")."""
+class InspectionOutcome(str, Enum):
+    """The result of inspecting one target (docs/model.md, section "Outcomes")."""
 
     TARGET_ASSERTION_FAILED = "TARGET_ASSERTION_FAILED"
     TARGET_ASSERTION_FAILED_BUT_LLM_DISAGREES = "TARGET_ASSERTION_FAILED_BUT_LLM_DISAGREES"
@@ -24,21 +27,25 @@ class Outcome(str, Enum):
     COLLATERAL_FAILURE = "COLLATERAL_FAILURE"
     NO_COVERAGE = "NO_COVERAGE"
     INCONCLUSIVE = "INCONCLUSIVE"
-    # Of edits of the target:
+    # Of mutants of the target:
     MUTANT_REPAIRS = "MUTANT_REPAIRS"
     MUTANT_BREAKS_OTHERS = "MUTANT_BREAKS_OTHERS"
     NO_MUTANT_FLIPS = "NO_MUTANT_FLIPS"
     NO_MUTANT_MATTERS = "NO_MUTANT_MATTERS"
-    # Of what changed since the tests passed:
+
+
+class ChangeOutcome(str, Enum):
+    """A fact about what changed since the tests passed."""
+
     REVERT_REPAIRS = "REVERT_REPAIRS"
     REVERT_CHANGES_NOTHING = "REVERT_CHANGES_NOTHING"
     CHANGED_SINCE_GREEN = "CHANGED_SINCE_GREEN"
     UNCHANGED_SINCE_GREEN = "UNCHANGED_SINCE_GREEN"
-    # What a language model makes of a candidate, given code and failure:
-    LLM_FIRST = "LLM_FIRST"
-    LLM_SUSPECTED = "LLM_SUSPECTED"
-    LLM_PASSED_OVER = "LLM_PASSED_OVER"
-    # Read off the failure itself, without a re-run:
+
+
+class StaticOutcome(str, Enum):
+    """A fact read off the failure, the names and the calls of the failing tests, unpatched."""
+
     RAISE_FRAME = "RAISE_FRAME"
     NOT_IN_TRACEBACK = "NOT_IN_TRACEBACK"
     GUARD_NAMES_OWNER = "GUARD_NAMES_OWNER"
@@ -52,6 +59,26 @@ class Outcome(str, Enum):
     NAME_ABSENT = "NAME_ABSENT"
     RETURNED_LAST = "RETURNED_LAST"
     RETURNED_EARLIER = "RETURNED_EARLIER"
+
+
+class Judgement(str, Enum):
+    """The place that a language model gives a candidate, shown code and failure."""
+
+    LLM_FIRST = "LLM_FIRST"
+    LLM_SUSPECTED = "LLM_SUSPECTED"
+    LLM_PASSED_OVER = "LLM_PASSED_OVER"
+
+
+Outcome: TypeAlias = InspectionOutcome | ChangeOutcome | StaticOutcome | Judgement
+
+#: Every outcome by its value, which results, the memory and benchmark rows hold.
+OUTCOMES: Mapping[str, Outcome] = MappingProxyType(
+    {
+        outcome.value: outcome
+        for kind in (InspectionOutcome, ChangeOutcome, StaticOutcome, Judgement)
+        for outcome in kind
+    }
+)
 
 
 class Decision(str, Enum):
@@ -69,7 +96,7 @@ class Evidence:
     Attributes:
         location: The location it speaks about.
         source: Kind of evidence: ``assertions``, ``traceback``, ``guard``, ...
-        outcome: What was seen.
+        outcome: The fact.
         p_if_faulty: P(outcome | location is faulty), in (0, 1].
         p_if_clean: P(outcome | location is clean), in (0, 1].
         why: One line for a person.

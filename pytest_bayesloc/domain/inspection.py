@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from pytest_bayesloc.domain.evidence import Decision
 from pytest_bayesloc.domain.source import lines_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pytest_bayesloc.domain.evidence import Decision, Evidence
+    from pytest_bayesloc.domain.evidence import Evidence
     from pytest_bayesloc.domain.location import Location
 
 
@@ -133,9 +134,9 @@ class Rerun:
 class Signals:
     """The formal signals of one inspection (docs/model.md, section "Outcomes")."""
 
-    is_covered: bool
-    has_target_assertion: bool
-    is_failure: bool
+    is_covered: bool = False
+    has_target_assertion: bool = False
+    is_failure: bool = False
 
 
 class Effect(str, Enum):
@@ -172,39 +173,49 @@ class Trial:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """The result of inspecting one location in one way.
+
+    Attributes:
+        evidence: The outcome with its likelihoods; ``source`` is the way.
+        diff: The patch as a unified diff; of several, the most telling one's.
+        tests: Per node id, how it went under that patch.
+        signals: The formal signals.
+        decision: The verdict of the reflection.
+        seconds: Wall seconds of proposing, re-running and updating.
+        cpu_s: CPU seconds of the re-runs.
+        log: Heartbeats and notes.
+        trials: The patches, where several were tried.
+    """
+
+    evidence: Evidence
+    diff: str = ""
+    tests: Mapping[str, TestRun] = field(default_factory=dict)
+    signals: Signals = field(default_factory=Signals)
+    decision: Decision = Decision.NEUTRAL
+    seconds: float = 0.0
+    cpu_s: float = 0.0
+    log: str = ""
+    trials: tuple[Trial, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Inspection:
     """One finished inspection.
 
     Attributes:
         step: From 1, in the order they ran.
-        target: The inspected location.
-        kind: Kind of patch.
-        diff: The patch as a unified diff.
-        tests: Per node id, how it went.
-        signals: What was seen.
-        decision: What the reflection made of it.
-        evidence: The outcome with its likelihoods.
+        finding: Its result.
         belief_before: P(target is faulty) before.
         belief_after: P(target is faulty) after.
-        top_after: The likeliest locations after it, best first, with their probabilities.
-        seconds: Wall seconds of proposing, re-running and updating.
-        cpu_s: CPU seconds of the re-run itself.
-        log: Heartbeat and notes.
-        trials: The patches, where several were tried.
     """
 
     step: int
-    target: Location
-    kind: str
-    diff: str
-    tests: Mapping[str, TestRun]
-    signals: Signals
-    decision: Decision
-    evidence: Evidence
+    finding: Finding
     belief_before: float
     belief_after: float
-    top_after: tuple[tuple[Location, float], ...] = field(default=())
-    seconds: float = 0.0
-    cpu_s: float = 0.0
-    log: str = ""
-    trials: tuple[Trial, ...] = ()
+
+    @property
+    def target(self) -> Location:
+        """The inspected location."""
+        return self.finding.evidence.location

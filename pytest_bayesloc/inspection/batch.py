@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
+from pytest_bayesloc.domain.inspection import Finding
 from pytest_bayesloc.domain.ports import Runner
 from pytest_bayesloc.inspection.selection import Action
-from pytest_bayesloc.inspection.strategy import Bench, Kind
+from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy
 from pytest_bayesloc.ranking.case import Case
-from pytest_bayesloc.ranking.finding import Finding
 from pytest_bayesloc.rerun.pool import Pool
-
-Done = tuple[Action, Sequence[Finding]]
 
 PATIENCE_S = 0.5  # with what is not needed any more
 LEAST_MEASURED = 3  # inspections before their mean is believed
@@ -27,24 +25,26 @@ class Batch:
         pool: Where tests are run again.
         kinds: By name.
         case: The group.
-        bench: Of its first runner.
+        budget: Of its first runner.
     """
 
-    def __init__(self, pool: Pool, kinds: Mapping[str, Kind], case: Case, bench: Bench) -> None:
+    def __init__(
+        self, pool: Pool, kinds: Mapping[str, InspectionStrategy], case: Case, budget: Budget
+    ) -> None:
         self._pool = pool
         self._kinds = kinds
         self._case = case
-        self._bench = bench
+        self._budget = budget
         self._threads: ThreadPoolExecutor | None = None
-        self._busy: dict[Future[Sequence[Finding]], tuple[Action, Bench]] = {}
+        self._busy: dict[Future[Sequence[Finding]], tuple[Action, Budget]] = {}
         self._alone: Action | None = None
         self._n_done = 0
-        self._started = bench.clock()
+        self._started = budget.clock()
 
     def close(self) -> None:
         """Call off what is under way: it is not needed any more."""
-        for _, bench in self._busy.values():
-            bench.end()
+        for _, budget in self._busy.values():
+            budget.end()
         # Most end at once, and their servers stay warm.
         _, late = wait(self._busy, timeout=PATIENCE_S)
         stuck = [self._busy[future][1].runner for future in late]
@@ -69,7 +69,7 @@ class Batch:
         """
         if self._alone is not None:
             return None
-        taken = [bench.runner for _, bench in self._busy.values()]
+        taken = [budget.runner for _, budget in self._busy.values()]
         runners = self._pool.runners(self._mean_s() * n_left)
         return next((runner for runner in runners if runner not in taken), None)
 
@@ -77,7 +77,7 @@ class Batch:
         """Seconds of an inspection by one runner; 0 where nobody knows yet."""
         if self._n_done < LEAST_MEASURED:
             return 0.0
-        spent_s = self._bench.clock() - self._started
+        spent_s = self._budget.clock() - self._started
         return spent_s * max(1, len(self._busy)) / self._n_done
 
     def start(self, action: Action, runner: Runner) -> None:
@@ -88,12 +88,12 @@ class Batch:
             return
         if self._threads is None:
             self._threads = ThreadPoolExecutor(thread_name_prefix="bayesloc")
-        bench = self._bench.beside(runner)
-        future = self._threads.submit(self._carry_out, action, bench)
-        self._busy[future] = action, bench
+        budget = self._budget.beside(runner)
+        future = self._threads.submit(self._carry_out, action, budget)
+        self._busy[future] = action, budget
 
-    def next(self) -> Done:
-        """What ended first, with what it found.
+    def next(self) -> Sequence[Finding]:
+        """Return what the first inspection to end found.
 
         Raises:
             ExecutionError: If the place where re-runs happen is lost.
@@ -101,11 +101,11 @@ class Batch:
         self._n_done += 1
         if self._alone is not None:
             action, self._alone = self._alone, None
-            return action, self._carry_out(action, self._bench)
+            return self._carry_out(action, self._budget)
         done, _ = wait(self._busy, return_when=FIRST_COMPLETED)
         future = next(future for future in self._busy if future in done)  # as they were started
-        action, _ = self._busy.pop(future)
-        return action, future.result()
+        del self._busy[future]
+        return future.result()
 
-    def _carry_out(self, action: Action, bench: Bench) -> Sequence[Finding]:
-        return self._kinds[action.kind].inspect(self._case, action.target, bench)
+    def _carry_out(self, action: Action, budget: Budget) -> Sequence[Finding]:
+        return self._kinds[action.kind].inspect(self._case, action.target, budget)

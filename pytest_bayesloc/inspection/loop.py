@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import closing
 
-from pytest_bayesloc.domain.inspection import Rerun, Verdict
+from pytest_bayesloc.domain.inspection import Finding, Rerun, Verdict
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.ports import Clock
 from pytest_bayesloc.domain.recording import Recording
 from pytest_bayesloc.inspection.batch import Batch
 from pytest_bayesloc.inspection.reflection import innocents
 from pytest_bayesloc.inspection.selection import NOTHING_LEFT, Action, Limits, Select, stop_reason
-from pytest_bayesloc.inspection.strategy import Bench, Kind
+from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy
 from pytest_bayesloc.ranking.case import N_HISTORY, Case
 from pytest_bayesloc.ranking.evidence.invariants import mine, seen_values
 from pytest_bayesloc.ranking.evidence.order import order_evidence
@@ -46,7 +46,7 @@ class Loop:
     def __init__(
         self,
         pool: Pool,
-        kinds: Sequence[Kind],
+        kinds: Sequence[InspectionStrategy],
         limits: Limits,
         select: Select,
         clock: Clock,
@@ -73,40 +73,40 @@ class Loop:
         """
         now = self._clock()
         deadline = now + share * (self._started + self._limits.budget_s - now)
-        bench = Bench(self._runner, self._clock, deadline, case)
+        budget = Budget(self._runner, self._clock, deadline, case)
         case.history.append(case.belief.top(N_HISTORY))
-        if not bench.left_s():
+        if not budget.left_s():
             case.stop = f"not inspected: the budget of {self._limits.budget_s:g} s was spent before"
-        elif not self._fails_again(case, bench):
+        elif not self._fails_again(case, budget):
             case.stop = (
                 f"{len(case.flaky)} of {len(case.flaky)} failing tests passed when run again: "
                 "flaky or dependent on order, not localized further"
             )
         else:
-            self._open(case, bench)
-            case.stop = self._stop(case, bench) or self._inspect_all(case, bench)
+            self._open(case, budget)
+            case.stop = self._stop(case, budget) or self._inspect_all(case, budget)
             if case.stop == NOTHING_LEFT and not case.inspections:
                 is_reached = any(case.near.is_reached(where) for where in case.targets()[:1])
                 case.stop += NOT_COMPARED if is_reached else NOT_REACHED
 
-    def _stop(self, case: Case, bench: Bench) -> str | None:
+    def _stop(self, case: Case, budget: Budget) -> str | None:
         reason = stop_reason(
             case.belief,
             self._limits,
             spent_s=self._clock() - self._started,
             n_made=len(case.inspections),
         )
-        if reason is None and not bench.left_s():
+        if reason is None and not budget.left_s():
             return f"its share of the budget of {self._limits.budget_s:g} s spent"
         return reason
 
-    def _fails_again(self, case: Case, bench: Bench) -> bool:
+    def _fails_again(self, case: Case, budget: Budget) -> bool:
         """Whether failing tests fail as they are, twice; the others are flaky."""
         self._progress(0, None, 0.0)
         tests = case.failing[:MAX_CHECKED]
-        first = self._runner.rerun(None, tests, limit_s=max(1.0, bench.left_s()))
-        bench.wait_s, bench.usual_s = (first.seconds + 1.0) * 15, first.seconds
-        second = bench.rerun(None, tests)
+        first = self._runner.rerun(None, tests, limit_s=max(1.0, budget.left_s()))
+        budget.wait_s, budget.usual_s = (first.seconds + 1.0) * 15, first.seconds
+        second = budget.rerun(None, tests)
         passed = {node_id for node_id in tests if _passes(node_id, first, second)}
         steady = tuple(node_id for node_id in case.failing if node_id not in passed)
         case.flaky = tuple(node_id for node_id in case.failing if node_id not in steady)
@@ -114,31 +114,34 @@ class Loop:
         case.errors = {node_id: run.error for node_id, run in second.tests.items()}
         return bool(steady)
 
-    def _open(self, case: Case, bench: Bench) -> None:
+    def _open(self, case: Case, budget: Budget) -> None:
         for kind in self._kinds.values():
             # Also where the belief is decided: a change that is taken back proves what was guessed.
-            if self._limits.n_inspections == 0 or not bench.left_s():
+            if self._limits.n_inspections == 0 or not budget.left_s():
                 return
-            for target, finding in kind.open(case, bench):
-                case.take(target, finding)
-                self._progress(len(case.inspections), target, case.belief.p(target))
+            for finding in kind.open(case, budget):
+                self._take(case, finding)
 
-    def _inspect_all(self, case: Case, bench: Bench) -> str:
-        self._record(case, bench)
+    def _inspect_all(self, case: Case, budget: Budget) -> str:
+        self._record(case, budget)
         for kind in self._kinds.values():
-            kind.prepare(case, bench)
-        reason = self._inspect_targets(case, bench)
+            kind.prepare(case, budget)
+        reason = self._inspect_targets(case, budget)
         if case.belief.top(1)[0][1] < self._limits.threshold:
-            self._harvest(case, bench, wait_s=bench.left_s())
-        return self._stop(case, bench) or reason
+            self._harvest(case, budget, wait_s=budget.left_s())
+        return self._stop(case, budget) or reason
 
-    def _harvest(self, case: Case, bench: Bench, *, wait_s: float) -> None:
+    def _harvest(self, case: Case, budget: Budget, *, wait_s: float) -> None:
         for kind in self._kinds.values():
-            for target, finding in kind.harvest(case, bench, wait_s=wait_s):
-                case.take(target, finding)
-                self._progress(len(case.inspections), target, case.belief.p(target))
+            for finding in kind.harvest(case, budget, wait_s=wait_s):
+                self._take(case, finding)
 
-    def _inspect_targets(self, case: Case, bench: Bench) -> str:
+    def _take(self, case: Case, finding: Finding) -> None:
+        case.take(finding)
+        target = finding.evidence.location
+        self._progress(len(case.inspections), target, case.belief.p(target))
+
+    def _inspect_targets(self, case: Case, budget: Budget) -> str:
         open_actions = [
             Action(target=where, kind=kind.name)
             for where in case.targets()
@@ -146,18 +149,17 @@ class Loop:
             for kind in self._kinds.values()
             if kind.outcomes
         ]
-        with closing(Batch(self._pool, self._kinds, case, bench)) as batch:
+        with closing(Batch(self._pool, self._kinds, case, budget)) as batch:
             touched: set[Location] = set()
             while True:
-                self._harvest(case, bench, wait_s=0.0)
-                reason = self._stop(case, bench)
+                self._harvest(case, budget, wait_s=0.0)
+                reason = self._stop(case, budget)
                 if reason is None:
                     self._fill(batch, case, open_actions, touched)
                 if reason is not None or not batch.pending:
                     return reason or (TOO_WEAK if open_actions else NOTHING_LEFT)
-                done, findings = batch.next()
-                for finding in findings:
-                    case.take(done.target, finding)
+                for finding in batch.next():
+                    case.take(finding)
 
     def _fill(
         self, batch: Batch, case: Case, open_actions: list[Action], touched: set[Location]
@@ -178,14 +180,14 @@ class Loop:
             self._progress(n_under_way + 1, chosen.target, case.belief.p(chosen.target))
             batch.start(chosen, runner)
 
-    def _record(self, case: Case, bench: Bench) -> None:
+    def _record(self, case: Case, budget: Budget) -> None:
         """Note the calls of failing and passing tests, and what they say."""
         targets, near = case.targets(), case.neighbours()
         limit_s = self._limits.budget_s * RECORD_SHARE
         # Apart: a time-out of one spares the other.
         parts = [
             self._runner.record(
-                tests, targets, limit_s=min(bench.limit_s(), limit_s), sample=sample
+                tests, targets, limit_s=min(budget.limit_s(), limit_s), sample=sample
             )
             for tests, sample in ((case.failing[:MAX_FAILING], False), (near, True))
             if tests

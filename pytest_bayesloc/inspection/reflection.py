@@ -1,15 +1,186 @@
-"""The formal reflection: what an inspection's outcome means, without an LLM."""
+"""The formal reflection: what re-runs under a patch that only looks mean, without an LLM.
+
+Reference:
+    docs/model.md, section "Outcomes".
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
+from math import inf
+from types import MappingProxyType
 
-from pytest_bayesloc.domain.evidence import Decision
-from pytest_bayesloc.domain.inspection import Check, InspectionPatch
+from pytest_bayesloc.domain.evidence import Decision, InspectionOutcome
+from pytest_bayesloc.domain.inspection import (
+    Check,
+    InspectionPatch,
+    Rerun,
+    Signals,
+    TestRun,
+    Verdict,
+)
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.domain.recording import Recording
-from pytest_bayesloc.ranking.callgraph import golden_rule
+from pytest_bayesloc.domain.recording import Call, Recording
+from pytest_bayesloc.inspection.strategy import Budget
+from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.evidence.invariants import Invariant, broken
+
+MAX_FAILING = 3
+MAX_PASSING = 6
+LEAST_S = 2.0  # a patch that only looks takes hardly longer than the tests as they are
+
+_CONCLUSIVE = frozenset({Verdict.PASS, Verdict.FAIL})
+_ASSERTED: Mapping[Decision, InspectionOutcome] = MappingProxyType(
+    {
+        Decision.CONFIRMED_BUGGY: InspectionOutcome.TARGET_ASSERTION_FAILED,
+        Decision.NEUTRAL: InspectionOutcome.TARGET_ASSERTION_FAILED,
+        Decision.CONFIRMED_NOT_BUGGY: InspectionOutcome.TARGET_ASSERTION_FAILED_BUT_LLM_DISAGREES,
+    }
+)
+_COLLATERAL: Mapping[Decision, InspectionOutcome] = MappingProxyType(
+    {
+        Decision.CONFIRMED_BUGGY: InspectionOutcome.COLLATERAL_FAILURE_LLM_SUSPICIOUS,
+        Decision.NEUTRAL: InspectionOutcome.COLLATERAL_FAILURE,
+        Decision.CONFIRMED_NOT_BUGGY: InspectionOutcome.COLLATERAL_FAILURE_LLM_INNOCENT,
+    }
+)
+
+
+def watch(case: Case, patch: InspectionPatch, budget: Budget) -> Rerun:
+    """Run failing tests under ``patch``, and passing ones if it made a difference.
+
+    Returns:
+        Both re-runs as one, with the seconds of both; ``n_swapped`` is 1 if the patch was in
+        place, else 0.
+
+    Raises:
+        ExecutionError: If the place where re-runs happen is lost.
+    """
+    started = budget.clock()
+    at_most_s = budget.patience_s(LEAST_S)
+    rerun = budget.rerun(patch, case.failing_of(patch.target, MAX_FAILING), at_most_s=at_most_s)
+    failing, passing = rerun.tests, _control(case, patch, rerun, budget)
+    is_placed = rerun.n_swapped or any(run.covered for run in failing.values())
+    return Rerun(
+        tests={**failing, **passing},
+        n_swapped=int(bool(is_placed)),
+        seconds=budget.clock() - started,
+        cpu_s=rerun.cpu_s,
+        log=_log(patch, rerun),
+    )
+
+
+def _control(
+    case: Case, patch: InspectionPatch, rerun: Rerun, budget: Budget
+) -> Mapping[str, TestRun]:
+    """Run passing tests under a patch that made a difference: what they break too is void."""
+    changed = any(run.violations or run.verdict is Verdict.PASS for run in rerun.tests.values())
+    passing = case.near.nearest(patch.target, MAX_PASSING) if changed else ()
+    return budget.rerun(patch, passing).tests if passing else {}
+
+
+def _log(patch: InspectionPatch, rerun: Rerun) -> str:
+    beats = [
+        f"--- INSPECTION_START: {patch.target.fqn} --- ({node_id})"
+        for node_id, run in rerun.tests.items()
+        if run.covered
+    ]
+    notes = [f"{rerun.how}: code replaced in {rerun.n_swapped} place(s)", rerun.log]
+    return "\n".join(line for line in (*notes, *beats) if line)
+
+
+def fired_checks(failing: Mapping[str, TestRun], passing: Mapping[str, TestRun]) -> tuple[int, ...]:
+    """Return the numbers of the checks that count, ascending.
+
+    A check counts if it failed in a failing test and in no passing one: what a passing test breaks
+    as well is no property of correct behaviour. Each check is judged by itself.
+    """
+    fired = {number for run in failing.values() for number in run.violations}
+    void = {number for run in passing.values() for number in run.violations}
+    return tuple(sorted(fired - void))
+
+
+def signals_of(
+    failing: Mapping[str, TestRun], passing: Mapping[str, TestRun], *, n_swapped: int = 1
+) -> Signals | None:
+    """Return the formal signals of a re-run, or None if it is inconclusive.
+
+    Args:
+        failing: Re-runs of the failing tests of the group, by node id.
+        passing: Re-runs of the passing tests that were targeted too.
+        n_swapped: How many functions the patch replaced.
+
+    Returns:
+        None if no failing test was re-run, one of them timed out, crashed or did not run, or the
+        patch was never in place; else what was seen, where a heartbeat in any test makes the
+        target covered and one failing test that still fails makes a failure.
+    """
+    verdicts = {run.verdict for run in failing.values()}
+    if not verdicts or not verdicts <= _CONCLUSIVE or n_swapped < 1:
+        return None
+    has_target_assertion = bool(fired_checks(failing, passing))
+    seen = any(run.covered for run in (*failing.values(), *passing.values()))
+    return Signals(
+        # An assertion that failed in the target's frame proves that it ran, heartbeat or not.
+        is_covered=seen or has_target_assertion,
+        has_target_assertion=has_target_assertion,
+        is_failure=Verdict.FAIL in verdicts,
+    )
+
+
+def classify(signals: Signals | None, decision: Decision) -> InspectionOutcome:
+    """Return the one outcome of an inspection; ``signals`` is None for an inconclusive one."""
+    if signals is None:
+        return InspectionOutcome.INCONCLUSIVE
+    if signals.has_target_assertion:
+        return _ASSERTED[decision]
+    if not signals.is_covered:
+        return InspectionOutcome.NO_COVERAGE
+    if signals.is_failure:
+        return _COLLATERAL[decision]
+    return InspectionOutcome.COVERED_AND_PASSED
+
+
+def reflect(
+    patch: InspectionPatch, fired: Sequence[int], innocent: frozenset[Location]
+) -> tuple[Decision, str]:
+    """Decide on the target of ``patch``, and say why.
+
+    A target that a callee excuses is not buggy; nor is one of which only the input was off: the
+    wrong value was made before it.
+    """
+    if patch.target in innocent:
+        return (
+            Decision.CONFIRMED_NOT_BUGGY,
+            "something it called returned an unusual value first (golden rule of callees)",
+        )
+    known = _listed(patch, fired)
+    if known and not any(check.at_exit for check in known):
+        return Decision.CONFIRMED_NOT_BUGGY, "what it was given was unusual already"
+    return Decision.NEUTRAL, ""
+
+
+def describe(patch: InspectionPatch, fired: Sequence[int], reason: str) -> str:
+    """Describe in one line what an inspection found."""
+    if not fired:
+        n = len(patch.checks)
+        return f"none of {n} assertion{'' if n == 1 else 's'} failed" if n else "heartbeat only"
+    text = f"{_strongest(_listed(patch, fired))}broken in the failing test"
+    return f"{text}; {reason}" if reason else text
+
+
+def _strongest(known: Sequence[Check]) -> str:
+    """Return the best of the checks that fired, with the number of calls in which it held."""
+    if not known:
+        return "an assertion of the patch: "
+    best = max(known, key=lambda c: (c.at_exit, c.support))
+    support = f"held in all {best.support} passing calls, " if best.support else ""
+    return f"{best.text}: {support}"
+
+
+def _listed(patch: InspectionPatch, fired: Sequence[int]) -> list[Check]:
+    """Return the checks that fired; a patch of another plugin need not list all of them."""
+    return [check for check in patch.checks if check.number in fired]
 
 
 def innocents(
@@ -17,7 +188,7 @@ def innocents(
     failing: Iterable[str],
     invariants: Mapping[Location, Sequence[Invariant]],
 ) -> frozenset[Location]:
-    """Locations that the golden rule of callees excuses in every failing test that calls them."""
+    """Return what the golden rule of callees excuses in every failing test that calls it."""
     excused: set[Location] = set()
     accused: set[Location] = set()
     for node_id in failing:
@@ -33,44 +204,43 @@ def innocents(
     return frozenset(excused - accused)
 
 
-def reflect(
-    patch: InspectionPatch, fired: Sequence[int], innocent: frozenset[Location]
-) -> tuple[Decision, str]:
-    """The decision on the target of ``patch``, and why.
+def golden_rule(calls: Sequence[Call], violating: Container[int]) -> frozenset[Location]:
+    """Return the locations that a callee excuses.
 
-    A target that a callee excuses is not buggy; nor is one of which only the input was off: the
-    wrong value was made before it.
+    A call is excused if something that it called, directly or through others, returned a value
+    that breaks one of the callee's own invariants before the call itself was left: it may have
+    used a wrong value correctly. A location is innocent if one of its calls is excused and none of
+    them broke an invariant without that excuse; so the innermost call of a recursion is not
+    excused by itself.
+
+    Args:
+        calls: Of one failing test, in the order of entry, so that callers precede their callees.
+        violating: Indexes of the calls whose own output violates an invariant.
+
+    Reference:
+        docs/model.md, section "Golden rule of callees".
     """
-    target = patch.target
-    if target in innocent:
-        return (
-            Decision.CONFIRMED_NOT_BUGGY,
-            "something it called returned an unusual value first (golden rule of callees)",
-        )
-    known = _fired(patch, fired)
-    if known and not any(check.at_exit for check in known):
-        return Decision.CONFIRMED_NOT_BUGGY, "what it was given was unusual already"
-    return Decision.NEUTRAL, ""
+    excused = _excused(calls, violating)
+    unexcused = {call.location for i, call in enumerate(calls) if i in violating and not excused[i]}
+    return frozenset(
+        call.location
+        for i, call in enumerate(calls)
+        if excused[i] and call.location not in unexcused
+    )
 
 
-def describe(patch: InspectionPatch, fired: Sequence[int], reason: str) -> str:
-    """One line on what an inspection found."""
-    if not fired:
-        n = len(patch.checks)
-        return f"none of {n} assertion{'' if n == 1 else 's'} failed" if n else "heartbeat only"
-    text = f"{_held(_fired(patch, fired))}broken in the failing test"
-    return f"{text}; {reason}" if reason else text
+def _excused(calls: Sequence[Call], violating: Container[int]) -> list[bool]:
+    """Say per call whether a callee of it broke an invariant before it was left."""
+    # Per call, the earliest exit of a violating call below it. Backwards, callees come before
+    # their callers, so one pass reaches callees of callees.
+    below = [inf] * len(calls)
+    for i in reversed(range(len(calls))):
+        call = calls[i]
+        if call.caller >= 0:
+            own = _exit(call) if i in violating else inf
+            below[call.caller] = min(below[call.caller], below[i], own)
+    return [below[i] < _exit(call) for i, call in enumerate(calls)]
 
 
-def _held(known: Sequence[Check]) -> str:
-    """The best of the checks that fired, and in how many calls it was seen to hold."""
-    if not known:
-        return "an assertion of the patch: "
-    best = max(known, key=lambda c: (c.at_exit, c.support))
-    support = f"held in all {best.support} passing calls, " if best.support else ""
-    return f"{best.text}: {support}"
-
-
-def _fired(patch: InspectionPatch, fired: Sequence[int]) -> list[Check]:
-    """The checks that fired; of another plugin's patch, those that it lists."""
-    return [check for check in patch.checks if check.number in fired]
+def _exit(call: Call) -> float:
+    return inf if call.left < 0 else call.left

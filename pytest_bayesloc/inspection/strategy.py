@@ -7,18 +7,17 @@ from copy import copy
 from math import inf
 
 from pytest_bayesloc.domain.evidence import Outcome
-from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun
+from pytest_bayesloc.domain.inspection import Finding, InspectionPatch, Rerun
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.ports import Clock, Runner
 from pytest_bayesloc.inspection.selection import Outlook
 from pytest_bayesloc.ranking.case import Case
-from pytest_bayesloc.ranking.finding import Finding
 from pytest_bayesloc.ranking.likelihoods import likelihood
 
 PATIENCE = 10.0  # times what the tests take as they are, for a patch that may loop
 
 
-class Bench:
+class Budget:
     """Where patches are tried, and how much time is left for it.
 
     Args:
@@ -36,7 +35,7 @@ class Bench:
         self.wait_s = max(0.0, deadline - clock())  # of one re-run, once tests have been timed
         self.usual_s = 0.0  # what the failing tests took as they are
 
-    def beside(self, runner: Runner) -> Bench:
+    def beside(self, runner: Runner) -> Budget:
         """The same with another runner."""
         other = copy(self)
         other.runner = runner
@@ -80,7 +79,7 @@ class Bench:
         return rerun
 
 
-def outlooks(kinds: Iterable[Kind], model: str) -> dict[str, Outlook]:
+def outlooks(kinds: Iterable[InspectionStrategy], model: str) -> dict[str, Outlook]:
     """Per kind that inspects targets, what may come out of it under ``model``, and its price."""
     return {
         kind.name: Outlook(outcomes=_chances(kind, model), seconds=kind.seconds)
@@ -89,7 +88,7 @@ def outlooks(kinds: Iterable[Kind], model: str) -> dict[str, Outlook]:
     }
 
 
-def _chances(kind: Kind, model: str) -> list[tuple[float, float]]:
+def _chances(kind: InspectionStrategy, model: str) -> list[tuple[float, float]]:
     """P(outcome | faulty) and P(outcome | clean) of its outcomes, then of all that says nothing."""
     pairs = [likelihood(model, outcome) for outcome in kind.outcomes]
     told = [(pair.p_if_faulty, pair.p_if_clean) for pair in pairs]
@@ -97,7 +96,7 @@ def _chances(kind: Kind, model: str) -> list[tuple[float, float]]:
     return [*told, (max(0.0, rest[0]), max(0.0, rest[1]))]
 
 
-class Kind:
+class InspectionStrategy:
     """One way to inspect. One a file, below ``kinds/``.
 
     Attributes:
@@ -112,40 +111,38 @@ class Kind:
     outcomes: tuple[Outcome, ...] = ()
     seconds: float = 1.0
 
-    def open(self, case: Case, bench: Bench) -> Iterable[tuple[Location, Finding]]:
+    def open(self, case: Case, budget: Budget) -> Iterable[Finding]:
         """What it finds about any location before targets are chosen.
 
         Raises:
             ExecutionError: If the place where re-runs happen is lost.
         """
-        del case, bench
+        del case, budget
         return ()
 
-    def inspect(self, case: Case, target: Location, bench: Bench) -> Sequence[Finding]:
+    def inspect(self, case: Case, target: Location, budget: Budget) -> Sequence[Finding]:
         """Inspect ``target``; nothing if there is nothing to try.
 
         Raises:
             ExecutionError: If the place where re-runs happen is lost.
         """
-        del case, target, bench
+        del case, target, budget
         return ()
 
-    def prepare(self, case: Case, bench: Bench) -> None:
+    def prepare(self, case: Case, budget: Budget) -> None:
         """Start what takes long elsewhere; calls and values are known by now."""
-        del case, bench
+        del case, budget
 
-    def harvest(
-        self, case: Case, bench: Bench, *, wait_s: float
-    ) -> Iterable[tuple[Location, Finding]]:
+    def harvest(self, case: Case, budget: Budget, *, wait_s: float) -> Iterable[Finding]:
         """What came of that since the last time; to be asked between inspections and at the end.
 
         Args:
             case: The group.
-            bench: Where patches are tried.
+            budget: Where patches are tried.
             wait_s: Seconds to wait for what is still under way.
 
         Raises:
             ExecutionError: If the place where re-runs happen is lost.
         """
-        del case, bench, wait_s
+        del case, budget, wait_s
         return ()

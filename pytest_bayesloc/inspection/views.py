@@ -14,10 +14,9 @@ from pytest_bayesloc.domain.dialogue import (
     TargetContext,
 )
 from pytest_bayesloc.domain.failure import Failure, Frame
-from pytest_bayesloc.domain.inspection import InspectionPatch
+from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.source import SourceMap, lines_of
-from pytest_bayesloc.inspection.watching import Watched
 from pytest_bayesloc.ranking.case import Case
 
 N_CANDIDATES = 15
@@ -59,9 +58,9 @@ class Views:
         """One candidate from near, as far as is known by now."""
         failing = case.failing_of(target, 1) or case.failing[:1]
         tried = (
-            f"{inspection.kind}: {inspection.evidence.why}"
-            for inspection in case.inspections
-            if inspection.target == target
+            f"{evidence.source}: {evidence.why}"
+            for evidence in (inspection.finding.evidence for inspection in case.inspections)
+            if evidence.location == target
         )
         return TargetContext(
             target=self._code(target),
@@ -76,11 +75,11 @@ class Views:
             tried=tuple(islice((*known, *tried), N_TRIED)),
         )
 
-    def observation(self, case: Case, patch: InspectionPatch, seen: Watched) -> Observation:
+    def observation(self, case: Case, patch: InspectionPatch, rerun: Rerun) -> Observation:
         """What an inspection of a candidate showed."""
         texts = {check.number: check.text for check in patch.checks}
         runs = []
-        for node_id, run in seen.tests.items():
+        for node_id, run in rerun.tests.items():
             broken = ", ".join(f"`{texts[n]}`" for n in run.violations if n in texts)
             said = [run.verdict.value, "target executed" if run.covered else "target not executed"]
             said += [f"assertions broken: {broken}"] if broken else []

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, func, insert, select, update
 
-from pytest_bayesloc.domain.evidence import Outcome
+from pytest_bayesloc.domain.evidence import OUTCOMES, Outcome
 from pytest_bayesloc.memory.ledger import Ledger
 from pytest_bayesloc.memory.schema import JUDGED
 from pytest_bayesloc.memory.store import safe
@@ -57,9 +57,8 @@ def counted(connection: Connection, guide: str) -> dict[tuple[str, Outcome, bool
         .where((JUDGED.c.guide == safe(guide)) & JUDGED.c.was_faulty.is_not(None))
         .group_by(JUDGED.c.use, JUDGED.c.said, JUDGED.c.was_faulty)
     )
-    known = {outcome.value: outcome for outcome in Outcome}
     return {
-        (use, known[said], bool(was_faulty)): n
+        (use, OUTCOMES[said], bool(was_faulty)): n
         for use, said, was_faulty, n in connection.execute(asked)
-        if said in known
+        if said in OUTCOMES
     }

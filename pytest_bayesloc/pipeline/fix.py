@@ -200,7 +200,7 @@ class Fixing:
         tried = {
             (inspection.target, trial.words): trial.effect.rank
             for inspection in case.inspections
-            for trial in inspection.trials
+            for trial in inspection.finding.trials
         }
         if "mutants" in self.settings.without:
             return

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_bayesloc.domain.clock import monotonic
 from pytest_bayesloc.domain.dialogue import Usage
 from pytest_bayesloc.domain.errors import PatchError
-from pytest_bayesloc.inspection.proposals.mending import mended
+from pytest_bayesloc.inspection.mending import mended
 from pytest_bayesloc.inspection.strategies.generated import Generated
 from pytest_bayesloc.inspection.views import Views, candidates
 from pytest_bayesloc.llm.advisor import LlmAdvisor, LlmSummarizer

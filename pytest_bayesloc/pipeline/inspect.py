@@ -9,8 +9,8 @@ from pytest_bayesloc.domain.clock import monotonic
 from pytest_bayesloc.domain.errors import BayeslocError
 from pytest_bayesloc.fixes.mutations import mutants
 from pytest_bayesloc.inspection.loop import Loop
-from pytest_bayesloc.inspection.proposals import assertions
 from pytest_bayesloc.inspection.selection import Informative, Limits
+from pytest_bayesloc.inspection.strategies import assertions
 from pytest_bayesloc.inspection.strategies.assertions import Assertions
 from pytest_bayesloc.inspection.strategies.counterfactual import Counterfactual
 from pytest_bayesloc.inspection.strategies.mutants import Mutants
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.ports import Clock
     from pytest_bayesloc.history.states import History
-    from pytest_bayesloc.inspection.strategy import Kind
+    from pytest_bayesloc.inspection.strategy import InspectionStrategy
     from pytest_bayesloc.options import Settings
     from pytest_bayesloc.pipeline.execute import RerunTransports
     from pytest_bayesloc.ranking.case import Case
@@ -67,7 +67,7 @@ class Inspecting:
     warn: Callable[[Exception], None]
     environments: Mapping[str, str] = field(default_factory=dict)
     spent_s: float = 0.0
-    more: Sequence[Kind] = ()
+    more: Sequence[InspectionStrategy] = ()
 
     def run(self, cases: Sequence[Case], node_ids: Sequence[str]) -> None:
         """Run the loop on each group in turn; they share the budget and the warm server.
@@ -131,8 +131,8 @@ class Inspecting:
 
     # -- where patches come from
 
-    def _kinds(self) -> list[Kind]:
-        kinds: list[Kind] = [
+    def _kinds(self) -> list[InspectionStrategy]:
+        kinds: list[InspectionStrategy] = [
             Counterfactual(self.history),
             Assertions(self._propose),
             Mutants(self._propose_mutants),

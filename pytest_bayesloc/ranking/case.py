@@ -6,15 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pytest_bayesloc.domain.evidence import Evidence
-from pytest_bayesloc.domain.inspection import Inspection
+from pytest_bayesloc.domain.inspection import Finding, Inspection, TestRun
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.recording import Recording
 from pytest_bayesloc.history.changes import Changes
 from pytest_bayesloc.ranking.belief import Belief
 from pytest_bayesloc.ranking.evidence.invariants import Invariant
 from pytest_bayesloc.ranking.evidence.judgement import Judged
-from pytest_bayesloc.ranking.finding import Finding
-from pytest_bayesloc.ranking.likelihoods import weigh
 from pytest_bayesloc.ranking.neighbours import Neighbourhood
 from pytest_bayesloc.rerun.rejected import Rejected
 
@@ -105,35 +103,23 @@ class Case:
         if location not in self.belief.probabilities:
             self.belief = self.belief.joined(location, UNSEEN)
 
-    def take(self, target: Location, finding: Finding) -> None:
-        """Weigh what an inspection of ``target`` found, and keep it."""
+    def divided(self, runs: Mapping[str, TestRun]) -> tuple[dict[str, TestRun], dict[str, TestRun]]:
+        """Divide ``runs`` into those of failing and those of passing tests."""
+        failing = {node_id: run for node_id, run in runs.items() if node_id in self.failing}
+        passing = {node_id: run for node_id, run in runs.items() if node_id not in failing}
+        return failing, passing
+
+    def take(self, finding: Finding) -> None:
+        """Condition the belief on what an inspection found, and keep it."""
+        target = finding.evidence.location
         before = self.belief.p(target)
-        evidence = weigh(
-            self.model,
-            finding.outcome,
-            target,
-            source=finding.kind,
-            why=finding.why,
-            learned=finding.likelihood,
-        )
-        self.belief = self.belief.update(evidence)
+        self.belief = self.belief.update(finding.evidence)
         self.history.append(self.belief.top(N_HISTORY))
         self.inspections.append(
             Inspection(
                 step=len(self.inspections) + 1,
-                target=target,
-                kind=finding.kind,
-                diff=finding.diff,
-                tests=finding.tests,
-                signals=finding.signals,
-                decision=finding.decision,
-                evidence=evidence,
+                finding=finding,
                 belief_before=before,
                 belief_after=self.belief.p(target),
-                top_after=self.history[-1],
-                seconds=finding.seconds,
-                cpu_s=finding.cpu_s,
-                log=finding.log,
-                trials=finding.trials,
             )
         )

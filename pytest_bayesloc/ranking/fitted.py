@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from pytest_bayesloc.domain.evidence import Outcome
+from pytest_bayesloc.domain.evidence import InspectionOutcome, Outcome, StaticOutcome
 from pytest_bayesloc.domain.failure import Role
 
 #: Weights of the blend's terms, in nats.
@@ -42,26 +42,26 @@ TESTS: Mapping[Role, float] = MappingProxyType(
 #: Of what is at hand before any inspection: the log likelihood ratio, in nats.
 LOG_RATIOS: Mapping[Outcome, float] = MappingProxyType(
     {
-        Outcome.RAISE_FRAME: 0.96,
-        Outcome.NOT_IN_TRACEBACK: -0.19,
-        Outcome.CODE_RAISED: -0.21,
-        Outcome.TWIN_PASSES: 0.37,
-        Outcome.TEST_IN_TRACEBACK: 0.69,
-        Outcome.NAME_EXACT: 0.83,
-        Outcome.NAME_PART: 0.32,
+        StaticOutcome.RAISE_FRAME: 0.96,
+        StaticOutcome.NOT_IN_TRACEBACK: -0.19,
+        StaticOutcome.CODE_RAISED: -0.21,
+        StaticOutcome.TWIN_PASSES: 0.37,
+        StaticOutcome.TEST_IN_TRACEBACK: 0.69,
+        StaticOutcome.NAME_EXACT: 0.83,
+        StaticOutcome.NAME_PART: 0.32,
     }
 )
 
 #: Of what inspections show: P(outcome | faulty) and P(outcome | clean), of each kind summing to 1.
 CHANCES: Mapping[Outcome, tuple[float, float]] = MappingProxyType(
     {
-        Outcome.RETURNED_EARLIER: (0.9569, 0.9650),
-        Outcome.RETURNED_LAST: (0.0431, 0.0350),
-        Outcome.COLLATERAL_FAILURE: (0.9727, 0.9727),
-        Outcome.TARGET_ASSERTION_FAILED: (0.0273, 0.0273),
-        Outcome.NO_MUTANT_FLIPS: (0.7852, 0.8149),
-        Outcome.MUTANT_REPAIRS: (0.0112, 0.0112),
-        Outcome.MUTANT_BREAKS_OTHERS: (0.0878, 0.0415),
-        Outcome.NO_MUTANT_MATTERS: (0.1159, 0.1324),
+        StaticOutcome.RETURNED_EARLIER: (0.9569, 0.9650),
+        StaticOutcome.RETURNED_LAST: (0.0431, 0.0350),
+        InspectionOutcome.COLLATERAL_FAILURE: (0.9727, 0.9727),
+        InspectionOutcome.TARGET_ASSERTION_FAILED: (0.0273, 0.0273),
+        InspectionOutcome.NO_MUTANT_FLIPS: (0.7852, 0.8149),
+        InspectionOutcome.MUTANT_REPAIRS: (0.0112, 0.0112),
+        InspectionOutcome.MUTANT_BREAKS_OTHERS: (0.0878, 0.0415),
+        InspectionOutcome.NO_MUTANT_MATTERS: (0.1159, 0.1324),
     }
 )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
-from pytest_bayesloc.domain.evidence import Evidence, Outcome
+from pytest_bayesloc.domain.evidence import Evidence, StaticOutcome
 from pytest_bayesloc.domain.failure import Failure, Frame, Origin, Role
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.result import Fault, Ranked
@@ -39,7 +39,7 @@ N_ROWS = 300
 N_REACHED = 10  # rows of which is said what failing test executed them
 N_TOLD = 50  # failing tests of which that is said
 N_SUSPECTS = 5  # of each fault, whose calls are shown
-_RAISED = frozenset({Outcome.RAISE_FRAME, Outcome.GUARD_REFUSED})
+_RAISED = frozenset({StaticOutcome.RAISE_FRAME, StaticOutcome.GUARD_REFUSED})
 #: A test that holds so much of the belief is said to be at fault.
 LIKELY = 0.5
 _ORIGINS = {
@@ -154,7 +154,7 @@ class Group:
 
     def _ranking(self, case: Case) -> tuple[Ranked, ...]:
         evidence: dict[Location, list[Evidence]] = {}
-        inspected = (inspection.evidence for inspection in case.inspections)
+        inspected = (inspection.finding.evidence for inspection in case.inspections)
         for item in (*self.evidence, *case.evidence, *inspected):
             evidence.setdefault(item.location, []).append(item)
         return rank(

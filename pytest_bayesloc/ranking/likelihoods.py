@@ -11,7 +11,14 @@ from dataclasses import dataclass
 from math import exp
 from types import MappingProxyType
 
-from pytest_bayesloc.domain.evidence import Evidence, Outcome
+from pytest_bayesloc.domain.evidence import (
+    OUTCOMES,
+    ChangeOutcome,
+    Evidence,
+    InspectionOutcome,
+    Outcome,
+    StaticOutcome,
+)
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.ranking.fitted import CHANCES, LOG_RATIOS
 
@@ -38,34 +45,38 @@ NEUTRAL = Likelihood(p_if_faulty=0.5, p_if_clean=0.5)
 
 #: About tests and the guards that refuse their data. Choices, not measurements:
 #: 60 lifts one test that holds a twentieth of the belief (1 to 19) to 0.76.
-_TESTS = {
-    Outcome.GUARD_NAMES_OWNER: of_ratio(60.0),
-    Outcome.GUARD_REFUSED: of_ratio(0.5),
-    Outcome.ORIGIN_IN_TEST: of_ratio(20.0),
+_TESTS: Mapping[Outcome, Likelihood] = {
+    StaticOutcome.GUARD_NAMES_OWNER: of_ratio(60.0),
+    StaticOutcome.GUARD_REFUSED: of_ratio(0.5),
+    StaticOutcome.ORIGIN_IN_TEST: of_ratio(20.0),
 }
 
 #: A change that makes the tests pass when it is taken back is the cause by definition; the rest is
 #: for tests that fail for another reason, as far as a run can tell. Choices.
-_CHANGES = {
-    Outcome.REVERT_REPAIRS: Likelihood(p_if_faulty=0.95, p_if_clean=0.001),
-    Outcome.REVERT_CHANGES_NOTHING: Likelihood(p_if_faulty=0.05, p_if_clean=0.999),
+_CHANGES: Mapping[Outcome, Likelihood] = {
+    ChangeOutcome.REVERT_REPAIRS: Likelihood(p_if_faulty=0.95, p_if_clean=0.001),
+    ChangeOutcome.REVERT_CHANGES_NOTHING: Likelihood(p_if_faulty=0.05, p_if_clean=0.999),
     # What is not seen to change can break too: by another dependency, data file or machine.
-    Outcome.CHANGED_SINCE_GREEN: Likelihood(p_if_faulty=0.99, p_if_clean=0.05),
-    Outcome.UNCHANGED_SINCE_GREEN: Likelihood(p_if_faulty=0.01, p_if_clean=0.95),
+    ChangeOutcome.CHANGED_SINCE_GREEN: Likelihood(p_if_faulty=0.99, p_if_clean=0.05),
+    ChangeOutcome.UNCHANGED_SINCE_GREEN: Likelihood(p_if_faulty=0.01, p_if_clean=0.95),
 }
 
 #: The reference table. It knows no other evidence: that is neutral, but for what concerns tests.
 REFERENCE: Mapping[Outcome, Likelihood] = MappingProxyType(
     {
-        **dict.fromkeys(Outcome, NEUTRAL),
-        Outcome.TARGET_ASSERTION_FAILED: Likelihood(p_if_faulty=0.95, p_if_clean=0.05),
-        Outcome.TARGET_ASSERTION_FAILED_BUT_LLM_DISAGREES: Likelihood(
+        **dict.fromkeys(OUTCOMES.values(), NEUTRAL),
+        InspectionOutcome.TARGET_ASSERTION_FAILED: Likelihood(p_if_faulty=0.95, p_if_clean=0.05),
+        InspectionOutcome.TARGET_ASSERTION_FAILED_BUT_LLM_DISAGREES: Likelihood(
             p_if_faulty=0.60, p_if_clean=0.40
         ),
-        Outcome.COVERED_AND_PASSED: Likelihood(p_if_faulty=0.10, p_if_clean=0.90),
-        Outcome.COLLATERAL_FAILURE_LLM_SUSPICIOUS: Likelihood(p_if_faulty=0.70, p_if_clean=0.30),
-        Outcome.COLLATERAL_FAILURE_LLM_INNOCENT: Likelihood(p_if_faulty=0.40, p_if_clean=0.60),
-        Outcome.COLLATERAL_FAILURE: Likelihood(p_if_faulty=0.60, p_if_clean=0.40),
+        InspectionOutcome.COVERED_AND_PASSED: Likelihood(p_if_faulty=0.10, p_if_clean=0.90),
+        InspectionOutcome.COLLATERAL_FAILURE_LLM_SUSPICIOUS: Likelihood(
+            p_if_faulty=0.70, p_if_clean=0.30
+        ),
+        InspectionOutcome.COLLATERAL_FAILURE_LLM_INNOCENT: Likelihood(
+            p_if_faulty=0.40, p_if_clean=0.60
+        ),
+        InspectionOutcome.COLLATERAL_FAILURE: Likelihood(p_if_faulty=0.60, p_if_clean=0.40),
         **_TESTS,
     }
 )
@@ -73,10 +84,10 @@ REFERENCE: Mapping[Outcome, Likelihood] = MappingProxyType(
 #: What was fitted to planted faults, and choices for the rest.
 MEASURED: Mapping[Outcome, Likelihood] = MappingProxyType(
     {
-        **dict.fromkeys(Outcome, NEUTRAL),
+        **dict.fromkeys(OUTCOMES.values(), NEUTRAL),
         # The reference's ratios, until an LLM has been measured.
-        Outcome.COLLATERAL_FAILURE_LLM_SUSPICIOUS: of_ratio(7.0 / 3.0),
-        Outcome.COLLATERAL_FAILURE_LLM_INNOCENT: of_ratio(2.0 / 3.0),
+        InspectionOutcome.COLLATERAL_FAILURE_LLM_SUSPICIOUS: of_ratio(7.0 / 3.0),
+        InspectionOutcome.COLLATERAL_FAILURE_LLM_INNOCENT: of_ratio(2.0 / 3.0),
         **_CHANGES,
         **_TESTS,
         **{outcome: of_ratio(exp(x)) for outcome, x in LOG_RATIOS.items()},

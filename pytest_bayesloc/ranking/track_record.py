@@ -11,19 +11,19 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from pytest_bayesloc.domain.evidence import Outcome
+from pytest_bayesloc.domain.evidence import InspectionOutcome, Judgement, Outcome
 from pytest_bayesloc.ranking.likelihoods import Likelihood
 
 #: What can be said of a location, per way of asking: a judge says exactly one of them.
 WORDS: Mapping[str, tuple[Outcome, ...]] = MappingProxyType(
     {
-        "ranking": (Outcome.LLM_FIRST, Outcome.LLM_SUSPECTED, Outcome.LLM_PASSED_OVER),
+        "ranking": (Judgement.LLM_FIRST, Judgement.LLM_SUSPECTED, Judgement.LLM_PASSED_OVER),
         "inspection": (
-            Outcome.TARGET_ASSERTION_FAILED,
-            Outcome.TARGET_ASSERTION_FAILED_BUT_LLM_DISAGREES,
-            Outcome.COLLATERAL_FAILURE_LLM_SUSPICIOUS,
-            Outcome.COLLATERAL_FAILURE,
-            Outcome.COLLATERAL_FAILURE_LLM_INNOCENT,
+            InspectionOutcome.TARGET_ASSERTION_FAILED,
+            InspectionOutcome.TARGET_ASSERTION_FAILED_BUT_LLM_DISAGREES,
+            InspectionOutcome.COLLATERAL_FAILURE_LLM_SUSPICIOUS,
+            InspectionOutcome.COLLATERAL_FAILURE,
+            InspectionOutcome.COLLATERAL_FAILURE_LLM_INNOCENT,
         ),
     }
 )

@@ -13,7 +13,7 @@ from msgspec import Meta, Struct
 
 from pytest_bayesloc.domain.bug import Category, State
 from pytest_bayesloc.domain.bug import Outcome as TrialOutcome
-from pytest_bayesloc.domain.evidence import Decision, Outcome
+from pytest_bayesloc.domain.evidence import OUTCOMES, Decision
 from pytest_bayesloc.domain.failure import ErrorKind, Origin
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.inspection import Effect, Verdict
@@ -44,7 +44,7 @@ Ordinal = Annotated[int, Meta(ge=1)]
 Amount = Annotated[float, Meta(ge=0)]
 Name = Annotated[str, Meta(min_length=1)]
 # A plain enum of strings: evidence may come from several enumerations.
-OutcomeName = Annotated[str, Meta(extra_json_schema={"enum": sorted(o.value for o in Outcome)})]
+OutcomeName = Annotated[str, Meta(extra_json_schema={"enum": sorted(OUTCOMES)})]
 
 
 class _Entry(Struct, kw_only=True, forbid_unknown_fields=True):

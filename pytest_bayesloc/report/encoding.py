@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from pytest_bayesloc.domain.advice import Advice, Remembered, Similar
 from pytest_bayesloc.domain.bug import BugRecord, DebugTrial
-from pytest_bayesloc.domain.evidence import Outcome
+from pytest_bayesloc.domain.evidence import ChangeOutcome, InspectionOutcome
 from pytest_bayesloc.domain.failure import Failure, Frame
 from pytest_bayesloc.domain.fixing import TAKE_BACK, Fix, Level
 from pytest_bayesloc.domain.inspection import Effect, Inspection
@@ -27,7 +27,7 @@ T = TypeVar("T", bound=Struct)
 MAX_BLOCK = 20_000
 MAX_DIFF = 4_000  # of an attempt to fix a bug
 PHASES = frozenset({"setup", "call", "teardown", "collect"})
-REPAIRS = frozenset({Outcome.MUTANT_REPAIRS, Outcome.REVERT_REPAIRS})
+REPAIRS = frozenset({InspectionOutcome.MUTANT_REPAIRS, ChangeOutcome.REVERT_REPAIRS})
 #: Characters that texts under these keys may have; all others have ``MAX_TEXT``.
 _LIMITS = {"patch": MAX_BLOCK, "diff": MAX_BLOCK, "log": MAX_BLOCK}
 
@@ -88,7 +88,7 @@ def positive(value: float) -> float:
     return round(max(0.0, float(value)), 6) if isfinite(value) else 0.0
 
 
-def _entry(kind: type[T], source: object, **given: object) -> T:
+def _entry(kind: type[T], source: object, /, **given: object) -> T:
     """Return an entry of what is ``given``, and for the rest of attributes of ``source``."""
     names = kind.__struct_fields__
     return kind(**{name: given[name] if name in given else getattr(source, name) for name in names})
@@ -211,28 +211,31 @@ def _frames(frames: Sequence[Frame]) -> list[doc.FrameEntry]:
 
 
 def _inspection(fault: int, inspection: Inspection) -> doc.InspectionEntry:
-    evidence = inspection.evidence
+    finding = inspection.finding
+    evidence = finding.evidence
     return _entry(
         doc.InspectionEntry,
-        inspection,
+        finding,
         fault=fault,
+        step=inspection.step,
+        kind=evidence.source,
         target=_location(inspection.target),
-        patch=inspection.diff,
+        patch=finding.diff,
         tests=[
             _entry(doc.TestEntry, run, node_id=node_id)
-            for node_id, run in list(inspection.tests.items())[: doc.MAX_TESTS]
+            for node_id, run in list(finding.tests.items())[: doc.MAX_TESTS]
         ],
         outcome=evidence.outcome,
-        signals=_entry(doc.SignalsEntry, inspection.signals),
+        signals=_entry(doc.SignalsEntry, finding.signals),
         likelihoods=doc.LikelihoodsEntry(
             p_if_faulty=unit(evidence.p_if_faulty), p_if_clean=unit(evidence.p_if_clean)
         ),
         why=evidence.why,
         belief_before=unit(inspection.belief_before),
         belief_after=unit(inspection.belief_after),
-        seconds=positive(inspection.seconds),
-        cpu_s=positive(inspection.cpu_s),
-        trials=[_entry(doc.TrialEntry, trial) for trial in inspection.trials[: doc.MAX_TRIALS]],
+        seconds=positive(finding.seconds),
+        cpu_s=positive(finding.cpu_s),
+        trials=[_entry(doc.TrialEntry, trial) for trial in finding.trials[: doc.MAX_TRIALS]],
     )
 
 
@@ -241,10 +244,10 @@ def _fixes(result: Result, faults: Sequence[Fault]) -> list[doc.FixEntry]:
     if result.fixes is not None:
         return [_fix(fix) for fix in result.fixes if fix.fault <= len(faults)]
     repairs = {
-        (number, inspection.diff): _repair(number, inspection)
+        (number, inspection.finding.diff): _repair(number, inspection)
         for number, fault in enumerate(faults, 1)
         for inspection in fault.inspections
-        if inspection.evidence.outcome in REPAIRS
+        if inspection.finding.evidence.outcome in REPAIRS
     }
     return list(repairs.values())
 
@@ -268,11 +271,13 @@ def _fix(fix: Fix) -> doc.FixEntry:
 
 def _repair(fault: int, inspection: Inspection) -> doc.FixEntry:
     """Return an inspection that made the failing tests pass: an edit, or older code."""
-    words = next((t.words for t in inspection.trials if t.effect is Effect.REPAIRS), "")
+    finding = inspection.finding
+    words = next((t.words for t in finding.trials if t.effect is Effect.REPAIRS), "")
     return _entry(
         doc.FixEntry,
-        inspection,
+        finding,
         fault=fault,
+        step=inspection.step,
         tool=words.partition(",")[0] or TAKE_BACK,
         stage="inspection",
         level=Level.UNSAFE,
@@ -281,8 +286,8 @@ def _repair(fault: int, inspection: Inspection) -> doc.FixEntry:
         verified=False,
         n_failing=0,
         n_passing=0,
-        checked=list(inspection.tests)[: doc.MAX_TESTS],
-        seconds=positive(inspection.seconds),
+        checked=list(finding.tests)[: doc.MAX_TESTS],
+        seconds=positive(finding.seconds),
         worth=0.5,
         patch_file=None,
         applied=False,
@@ -373,7 +378,7 @@ def _cuts(result: Result) -> Iterator[str]:
     """Yield one sentence for each list that is longer than what is given of it."""
     faults = result.faults[: doc.MAX_FAULTS]
     rankings = [result.ranking, *(fault.ranking for fault in faults)]
-    steps = [inspection for fault in faults for inspection in fault.inspections]
+    findings = [i.finding for fault in faults for i in fault.inspections]
     lists: tuple[tuple[str, int, Sequence[Sequence[object] | Mapping[str, object]]], ...] = (
         ("rows in a ranking", doc.MAX_ROWS, rankings),
         ("lines of a location", doc.MAX_LINES, [row.lines for row in result.ranking]),
@@ -384,7 +389,7 @@ def _cuts(result: Result) -> Iterator[str]:
         ),
         ("faults", doc.MAX_FAULTS, [result.faults]),
         ("inspections of a fault", doc.MAX_STEPS, [fault.inspections for fault in faults]),
-        ("tests of an inspection", doc.MAX_TESTS, [step.tests for step in steps]),
+        ("tests of an inspection", doc.MAX_TESTS, [step.tests for step in findings]),
         ("calls in the call graph", doc.MAX_EDGES, [result.edges]),
     )
     for what, limit, found in lists:

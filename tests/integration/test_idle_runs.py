@@ -61,7 +61,7 @@ def test_switched_off_plugin_imports_neither_session_nor_recorder(green_project:
 
 def test_golden_rule_needs_no_networkx() -> None:
     code = (
-        "import sys; from pytest_bayesloc.ranking.callgraph import golden_rule; "
+        "import sys; from pytest_bayesloc.inspection.reflection import golden_rule; "
         "golden_rule((), ()); sys.exit('networkx' in sys.modules)"
     )
 

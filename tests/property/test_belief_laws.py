@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_bayesloc.domain.evidence import Evidence, Outcome
+from pytest_bayesloc.domain.evidence import Evidence, InspectionOutcome
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.inspection.selection import Action, greedy, information
 from pytest_bayesloc.ranking.belief import MODELS, IndependentBelief, SingleFaultBelief
@@ -22,7 +22,7 @@ def evidence_at(where: Location, p_if_faulty: float, p_if_clean: float) -> Evide
     return Evidence(
         location=where,
         source="assertions",
-        outcome=Outcome.COLLATERAL_FAILURE,
+        outcome=InspectionOutcome.COLLATERAL_FAILURE,
         p_if_faulty=p_if_faulty,
         p_if_clean=p_if_clean,
     )

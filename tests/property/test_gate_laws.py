@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from pytest_bayesloc.domain.dialogue import ProposedCode
 from pytest_bayesloc.domain.errors import PatchError
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap, parse
-from pytest_bayesloc.inspection.proposals.gate import admitted
-from pytest_bayesloc.inspection.proposals.generated import propose
+from pytest_bayesloc.inspection.gate import admitted
+from pytest_bayesloc.inspection.strategies.generated import propose
 from pytest_bayesloc.rerun.child import NAME, Probe
 from pytest_bayesloc.rerun.swap import compile_patched
 from tests.property.test_patch_laws import (

@@ -3,10 +3,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_bayesloc.domain.evidence import Decision, Outcome
+from pytest_bayesloc.domain.evidence import Decision, InspectionOutcome
 from pytest_bayesloc.domain.inspection import TestRun, Verdict
+from pytest_bayesloc.inspection.reflection import classify, fired_checks, signals_of
 from pytest_bayesloc.ranking.likelihoods import TABLES, likelihood
-from pytest_bayesloc.ranking.outcomes import classify, fired_checks, signals_of
 
 RUNS = st.dictionaries(
     st.sampled_from(["t0", "t1", "t2"]),
@@ -20,14 +20,14 @@ RUNS = st.dictionaries(
 DECISIONS = st.sampled_from(Decision)
 
 BY_RERUN = {
-    Outcome.TARGET_ASSERTION_FAILED,
-    Outcome.TARGET_ASSERTION_FAILED_BUT_LLM_DISAGREES,
-    Outcome.COVERED_AND_PASSED,
-    Outcome.COLLATERAL_FAILURE_LLM_SUSPICIOUS,
-    Outcome.COLLATERAL_FAILURE_LLM_INNOCENT,
-    Outcome.COLLATERAL_FAILURE,
-    Outcome.NO_COVERAGE,
-    Outcome.INCONCLUSIVE,
+    InspectionOutcome.TARGET_ASSERTION_FAILED,
+    InspectionOutcome.TARGET_ASSERTION_FAILED_BUT_LLM_DISAGREES,
+    InspectionOutcome.COVERED_AND_PASSED,
+    InspectionOutcome.COLLATERAL_FAILURE_LLM_SUSPICIOUS,
+    InspectionOutcome.COLLATERAL_FAILURE_LLM_INNOCENT,
+    InspectionOutcome.COLLATERAL_FAILURE,
+    InspectionOutcome.NO_COVERAGE,
+    InspectionOutcome.INCONCLUSIVE,
 }
 
 

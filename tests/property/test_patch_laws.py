@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pytest_bayesloc.domain.source import SourceMap, lines_of, parse
-from pytest_bayesloc.inspection.proposals.assertions import propose
+from pytest_bayesloc.inspection.strategies.assertions import propose
 from pytest_bayesloc.ranking.evidence.invariants import RESULT, Invariant
 from pytest_bayesloc.rerun.child import NAME, Probe
 from pytest_bayesloc.rerun.swap import codes_in, compile_patched, excerpt, key_of, line_map

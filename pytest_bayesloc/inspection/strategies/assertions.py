@@ -1,26 +1,45 @@
-"""Assertions in the target: does it break what held in all passing calls?"""
+"""Assertions in the target: does it break what held in all passing calls?
+
+The patch adds a heartbeat to the target, and its invariants as real assertions.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import ast
+from collections.abc import Callable, Iterator, Sequence
 
-from pytest_bayesloc.domain.errors import BayeslocError, ExecutionError
-from pytest_bayesloc.domain.evidence import Decision, Outcome
-from pytest_bayesloc.domain.inspection import InspectionPatch, Signals
+from pytest_bayesloc.domain.errors import BayeslocError, ExecutionError, PatchError
+from pytest_bayesloc.domain.evidence import Decision, InspectionOutcome
+from pytest_bayesloc.domain.inspection import Check, Finding, InspectionPatch, Signals
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.inspection.proposals.assertions import KIND
-from pytest_bayesloc.inspection.reflection import describe, reflect
-from pytest_bayesloc.inspection.strategy import Bench, Kind
-from pytest_bayesloc.inspection.watching import watch
+from pytest_bayesloc.domain.source import SourceMap, Unit, compiled, first_line, parse
+from pytest_bayesloc.inspection.reflection import (
+    classify,
+    describe,
+    fired_checks,
+    reflect,
+    signals_of,
+    watch,
+)
+from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy
+from pytest_bayesloc.inspection.writing import SEE_LOCALS, LineWriter, heartbeat
 from pytest_bayesloc.ranking.case import Case
-from pytest_bayesloc.ranking.evidence.invariants import Invariant
-from pytest_bayesloc.ranking.finding import NO_SIGNALS, Finding
-from pytest_bayesloc.ranking.outcomes import classify
+from pytest_bayesloc.ranking.evidence.invariants import RESULT, Invariant
+from pytest_bayesloc.ranking.likelihoods import weigh
 
 Propose = Callable[[Location, Sequence[Invariant]], Sequence[InspectionPatch]]
 
+KIND = "assertions"
+MAX_CHECKS = 16
+ENTRY = "_bayesloc_in_"
+# Built-ins that conditions call.
+BUILTINS = frozenset({"all", "len", "repr", "type", "zip"})
+_COLLATERAL = frozenset(
+    {InspectionOutcome.COLLATERAL_FAILURE, InspectionOutcome.COLLATERAL_FAILURE_LLM_INNOCENT}
+)
 
-class Assertions(Kind):
+
+class Assertions(InspectionStrategy):
     """Runs patches that only look, and judges what they saw.
 
     Args:
@@ -28,13 +47,13 @@ class Assertions(Kind):
     """
 
     name = KIND
-    outcomes = (Outcome.TARGET_ASSERTION_FAILED, Outcome.COLLATERAL_FAILURE)
+    outcomes = (InspectionOutcome.TARGET_ASSERTION_FAILED, InspectionOutcome.COLLATERAL_FAILURE)
     seconds = 0.03
 
     def __init__(self, propose: Propose) -> None:
         self._propose = propose
 
-    def inspect(self, case: Case, target: Location, bench: Bench) -> Sequence[Finding]:
+    def inspect(self, case: Case, target: Location, budget: Budget) -> Sequence[Finding]:
         """Run each proposed patch of ``target``."""
         known = target in case.raising  # the traceback says so already: each source once
         invariants = [i for i in case.invariants.get(target, ()) if not (known and i.at_raise)]
@@ -44,30 +63,37 @@ class Assertions(Kind):
             raise
         except BayeslocError:
             return ()
-        return [_finding(case, patch, bench) for patch in patches if bench.left_s()]
+        return [_finding(case, target, patch, budget) for patch in patches if budget.left_s()]
 
 
-def _finding(case: Case, patch: InspectionPatch, bench: Bench) -> Finding:
-    seen = watch(case, patch, bench)
-    decision, reason = reflect(patch, seen.fired, case.innocent)
+def _finding(case: Case, target: Location, patch: InspectionPatch, budget: Budget) -> Finding:
+    rerun = watch(case, patch, budget)
+    failing, passing = case.divided(rerun.tests)
+    fired = fired_checks(failing, passing)
+    signals = signals_of(failing, passing, n_swapped=rerun.n_swapped)
+    decision, reason = reflect(patch, fired, case.innocent)
     return Finding(
-        kind=patch.kind,
-        outcome=_outcome(seen.signals, decision, patch, case.model),
-        why=describe(patch, seen.fired, reason),
+        evidence=weigh(
+            case.model,
+            _outcome(signals, decision, patch, case.model),
+            target,
+            source=patch.kind,
+            why=describe(patch, fired, reason),
+        ),
         diff=patch.diff,
-        tests=seen.tests,
-        signals=seen.signals or NO_SIGNALS,
+        tests=rerun.tests,
+        signals=signals or Signals(),
         decision=decision,
-        seconds=seen.seconds,
-        cpu_s=seen.cpu_s,
-        log=seen.log,
+        seconds=rerun.seconds,
+        cpu_s=rerun.cpu_s,
+        log=rerun.log,
     )
 
 
 def _outcome(
     signals: Signals | None, decision: Decision, patch: InspectionPatch, model: str
-) -> Outcome:
-    """The outcome, such that the measured model is only told what was measured.
+) -> InspectionOutcome:
+    """Classify the signals, such that the measured model is only told what was measured.
 
     There, a callee that broke an invariant excuses nobody, and where no assertion was in place,
     that none fired says nothing.
@@ -75,7 +101,163 @@ def _outcome(
     outcome = classify(signals, decision)
     if model == "independent" or outcome not in _COLLATERAL:
         return outcome
-    return Outcome.COLLATERAL_FAILURE if patch.checks else Outcome.INCONCLUSIVE
+    if patch.checks:
+        return InspectionOutcome.COLLATERAL_FAILURE
+    return InspectionOutcome.INCONCLUSIVE
 
 
-_COLLATERAL = frozenset({Outcome.COLLATERAL_FAILURE, Outcome.COLLATERAL_FAILURE_LLM_INNOCENT})
+# -- the patch
+
+
+def propose(source: SourceMap, unit: Unit, invariants: Sequence[Invariant]) -> InspectionPatch:
+    """A patch of the file of ``source`` that checks ``invariants`` in ``unit``.
+
+    Raises:
+        PatchError: If the patched text does not compile.
+    """
+    usable = [i for i in invariants if not _sees_locals(unit.node) or not _saved(i)]
+    if not any(isinstance(exit_, ast.Raise) for exit_ in _own_exits(unit.node)):
+        usable = [i for i in usable if not i.at_raise]
+    chosen = sorted(usable, key=lambda i: (not i.at_exit, -i.support))[:MAX_CHECKS]
+    checks = tuple(
+        Check(number=n, at_exit=i.at_exit, text=i.words, support=i.support)
+        for n, i in enumerate(chosen)
+    )
+    patched = _Writer(source.text).write(unit, chosen, checks)
+    try:
+        compiled(parse(patched), unit.location.file)
+    except (SyntaxError, ValueError) as error:
+        raise PatchError(
+            f"Inspection patch for {unit.location} does not compile ({error}): skipped.",
+            slug="bad-patch",
+        ) from error
+    return InspectionPatch(
+        target=unit.location,
+        kind=KIND,
+        original=source.text,
+        patched=patched,
+        checks=checks,
+    )
+
+
+class _Writer(LineWriter):
+    """Writes the checks of a function at its entry and exits."""
+
+    def write(self, unit: Unit, invariants: Sequence[Invariant], checks: Sequence[Check]) -> str:
+        if not isinstance(unit.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            self._insert_module_heartbeat(unit)
+            return "".join(self.lines)
+        pairs = list(zip(invariants, checks, strict=True))
+        hidden = _hidden_builtins(self.text)
+        at_entry = [_assertion(i, c, hidden) for i, c in pairs if not i.at_exit]
+        at_raise = [_assertion(i, c, hidden) for i, c in pairs if i.at_raise]
+        at_exit = [_assertion(i, c, hidden) for i, c in pairs if i.at_exit and not i.at_raise]
+        if not _suspends(unit.node):
+            self._check_exits(unit.node, at_exit, at_raise)
+        saved = sorted({name for invariant, _ in pairs for name in _saved(invariant)})
+        keep = [f"{ENTRY}{name} = {name}" for name in saved]
+        self.enter(unit.node, [heartbeat(unit), *keep, *at_entry])
+        return "".join(self.lines)
+
+    def _insert_module_heartbeat(self, unit: Unit) -> None:
+        body = getattr(unit.node, "body", [])
+        first = next((s for s in body if not _keeps_first_place(s)), None)
+        if first is None or not self.starts_line(first):
+            return
+        line = first_line(first) - 1
+        self.lines.insert(line, f"{self.indent(line)}{heartbeat(unit)}\n")
+
+    def _check_exits(
+        self,
+        node: ast.FunctionDef | ast.AsyncFunctionDef,
+        checks: Sequence[str],
+        at_raise: Sequence[str],
+    ) -> None:
+        last = node.body[-1]
+        falls_off = not isinstance(last, (ast.Return, ast.Raise))
+        if checks and falls_off and self.starts_line(last):
+            indent = self.indent(first_line(last) - 1)
+            end = last.end_lineno or last.lineno
+            fall_off = [f"{RESULT} = None", *checks]
+            self.lines[end:end] = [f"{indent}{text}\n" for text in fall_off]
+        exits = sorted(_own_exits(node), key=lambda e: e.lineno, reverse=True)
+        for statement in exits:
+            if isinstance(statement, ast.Raise):
+                self._check_raise(statement, at_raise)
+            elif checks:
+                self.check_return(statement, checks)
+
+    def _check_raise(self, statement: ast.Raise, checks: Sequence[str]) -> None:
+        line = statement.lineno - 1
+        if checks and self.starts_line(statement):
+            indent = self.indent(line)
+            self.lines[line:line] = [f"{indent}{text}\n" for text in checks]
+        elif checks and self.before(statement).rstrip().endswith(":"):
+            self.break_suite(statement, checks, behind=False)
+
+
+def _assertion(invariant: Invariant, check: Check, hidden: frozenset[str]) -> str:
+    note = f"{check.text}: held in all {check.support} passing calls"
+    condition = _unhidden(invariant.condition, hidden)
+    return f"assert {condition}, __bayesloc__.violated({check.number}, {note!r})"
+
+
+def _saved(invariant: Invariant) -> set[str]:
+    """The parameters whose value at entry ``invariant`` needs."""
+    tree = ast.parse(invariant.condition, mode="eval")
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    return {n.removeprefix(ENTRY) for n in names if n.startswith(ENTRY)}
+
+
+def _sees_locals(function: ast.AST) -> bool:
+    """Whether it may look at its local variables as a whole, so that it must get no new ones."""
+    return any(isinstance(n, ast.Name) and n.id in SEE_LOCALS for n in ast.walk(function))
+
+
+def _hidden_builtins(text: str) -> frozenset[str]:
+    """Names of ``BUILTINS`` that mean something else somewhere in a file."""
+    found: set[str] = set()
+    for node in ast.walk(parse(text)):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            found.add(node.id)
+        elif isinstance(node, ast.arg):
+            found.add(node.arg)
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            found.add(node.name)
+        elif isinstance(node, ast.alias):
+            found |= BUILTINS if node.name == "*" else {node.asname or node.name}
+    return BUILTINS & found
+
+
+def _unhidden(condition: str, hidden: frozenset[str]) -> str:
+    """``condition`` with the built-ins that a file hides taken from where they can't be."""
+    names = (n for n in ast.walk(ast.parse(condition, mode="eval")) if isinstance(n, ast.Name))
+    data = condition.encode()
+    for column in sorted((n.col_offset for n in names if n.id in hidden), reverse=True):
+        data = data[:column] + b"__bayesloc__.builtins." + data[column:]
+    return data.decode()
+
+
+def _keeps_first_place(statement: ast.stmt) -> bool:
+    """Docstrings and ``__future__`` imports must stay first."""
+    if isinstance(statement, ast.ImportFrom):
+        return statement.module == "__future__"
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+
+
+def _own_nodes(node: ast.AST) -> Iterator[ast.AST]:
+    for child in ast.iter_child_nodes(node):
+        yield child
+        if not isinstance(child, _SCOPES):
+            yield from _own_nodes(child)
+
+
+def _own_exits(node: ast.AST) -> list[ast.Return | ast.Raise]:
+    return [child for child in _own_nodes(node) if isinstance(child, (ast.Return, ast.Raise))]
+
+
+def _suspends(node: ast.AST) -> bool:
+    return any(isinstance(child, (ast.Yield, ast.YieldFrom)) for child in _own_nodes(node))

@@ -10,15 +10,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from pytest_bayesloc.domain.evidence import Outcome
-from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun, Signals, Verdict
+from pytest_bayesloc.domain.evidence import ChangeOutcome, InspectionOutcome, Outcome
+from pytest_bayesloc.domain.inspection import Finding, InspectionPatch, Rerun, Signals, Verdict
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.history.changes import Changes
 from pytest_bayesloc.history.states import History, last_passing
-from pytest_bayesloc.inspection.strategy import Bench, Kind
+from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.evidence.changes import change_evidence, suspect_of
-from pytest_bayesloc.ranking.finding import Finding
+from pytest_bayesloc.ranking.likelihoods import weigh
 
 KIND = "counterfactual"
 MAX_FAILING = 10
@@ -28,7 +28,7 @@ FRESH = "fresh"  # how a re-run says that it imported all anew
 LOOK_BACK = 0.25  # share of the time left in which code is looked for that passes
 
 
-class Counterfactual(Kind):
+class Counterfactual(InspectionStrategy):
     """Puts code back as it was, first one function at a time, then in sets.
 
     Args:
@@ -40,35 +40,35 @@ class Counterfactual(Kind):
     def __init__(self, history: History | None = None) -> None:
         self._history = history
 
-    def open(self, case: Case, bench: Bench) -> Iterator[tuple[Location, Finding]]:
+    def open(self, case: Case, budget: Budget) -> Iterator[Finding]:
         """Take changes back, the likeliest of the code first, until the failing tests pass."""
         if self._history is not None and not case.changes.known:
-            _look_back(self._history, case, bench)
+            _look_back(self._history, case, budget)
         changed = case.changes.code
         known = [where for where in changed if where in case.belief.probabilities]
         suspects = sorted(known, key=lambda where: (-case.belief.p(where), where))[:MAX_SINGLE]
         was_fresh = False
         for where in suspects:
-            tried = _try(case, [where], bench)
+            tried = _try(case, [where], budget)
             if tried is not None:
                 was_fresh = tried.rerun.how == FRESH
                 case.cause = (where,) if tried.repairs else ()
-                yield where, _finding(tried, [where], case.changes)
-            if not bench.left_s() or (tried is not None and tried.repairs):
+                yield _finding(case, where, tried, [where])
+            if not budget.left_s() or (tried is not None and tried.repairs):
                 return
         is_done = was_fresh and len(changed) == 1
-        found = [] if is_done else list(_together(case, changed, bench))
-        yield from found or _together(case, case.changes.tests, bench)
+        found = [] if is_done else list(_together(case, changed, budget))
+        yield from found or _together(case, case.changes.tests, budget)
 
 
-def _look_back(history: History, case: Case, bench: Bench) -> None:
+def _look_back(history: History, case: Case, budget: Budget) -> None:
     """Find out since when the tests fail; it proves that what changed since is the cause."""
-    until_s = (1 - LOOK_BACK) * bench.left_s()
+    until_s = (1 - LOOK_BACK) * budget.left_s()
 
     def passes(changes: Changes) -> bool:
-        if not changes.every or bench.left_s() < until_s:
+        if not changes.every or budget.left_s() < until_s:
             return False
-        tried = _try(replace(case, changes=changes), changes.every, bench, fresh=True)
+        tried = _try(replace(case, changes=changes), changes.every, budget, fresh=True)
         return tried is not None and tried.repairs
 
     found = last_passing(history, passes)
@@ -94,22 +94,22 @@ class _Tried:
 
 
 def _try(
-    case: Case, chosen: Sequence[Location], bench: Bench, *, fresh: bool = False
+    case: Case, chosen: Sequence[Location], budget: Budget, *, fresh: bool = False
 ) -> _Tried | None:
     """The failing tests without the changes ``chosen``; None if the text can't be made.
 
     Args:
         case: The group.
         chosen: The changes.
-        bench: Where it is tried.
+        budget: Where it is tried.
         fresh: Whether all is to be imported anew, so that what an import runs is as it was too.
     """
     patch = patch_back(case.changes, chosen, fresh=fresh)
-    if patch is None or not bench.left_s():
+    if patch is None or not budget.left_s():
         return None
-    started = bench.clock()
-    rerun = bench.rerun(patch, case.failing[:MAX_FAILING])
-    return _Tried(case, patch, rerun, bench.clock() - started)
+    started = budget.clock()
+    rerun = budget.rerun(patch, case.failing[:MAX_FAILING])
+    return _Tried(case, patch, rerun, budget.clock() - started)
 
 
 def patch_back(
@@ -143,16 +143,14 @@ def patch_back(
     return replace(first, companions=tuple(rest))
 
 
-def _together(
-    case: Case, changed: Sequence[Location], bench: Bench
-) -> Iterator[tuple[Location, Finding]]:
+def _together(case: Case, changed: Sequence[Location], budget: Budget) -> Iterator[Finding]:
     """The smallest set of changes without which the tests pass, if they do without all."""
     n_left, best = MAX_SETS, None
 
     def repairs(chosen: Sequence[Location]) -> bool:
         nonlocal n_left, best
         n_left -= 1
-        tried = _try(case, chosen, bench, fresh=True) if n_left >= 0 else None
+        tried = _try(case, chosen, budget, fresh=True) if n_left >= 0 else None
         if tried is None or not tried.repairs:
             return False
         best = tried
@@ -164,7 +162,7 @@ def _together(
     for where in dict.fromkeys(suspect_of(changed, known) for changed in smallest):
         if best is not None:
             case.admit(where)
-            yield where, _finding(best, smallest, case.changes)
+            yield _finding(case, where, best, smallest)
 
 
 def minimal(
@@ -193,16 +191,16 @@ def minimal(
     return left
 
 
-def _finding(tried: _Tried, chosen: Sequence[Location], changes: Changes) -> Finding:
-    outcome = Outcome.INCONCLUSIVE
+def _finding(case: Case, target: Location, tried: _Tried, chosen: Sequence[Location]) -> Finding:
+    outcome: Outcome = InspectionOutcome.INCONCLUSIVE
     if tried.repairs:
-        outcome = Outcome.REVERT_REPAIRS
+        outcome = ChangeOutcome.REVERT_REPAIRS
     elif tried.changes_nothing:
-        outcome = Outcome.REVERT_CHANGES_NOTHING
+        outcome = ChangeOutcome.REVERT_CHANGES_NOTHING
     return Finding(
-        kind=KIND,
-        outcome=outcome,
-        why=_why(outcome, chosen, changes),
+        evidence=weigh(
+            case.model, outcome, target, source=KIND, why=_why(outcome, chosen, case.changes)
+        ),
         diff=tried.patch.diff,
         tests=tried.rerun.tests,
         signals=Signals(
@@ -217,9 +215,9 @@ def _finding(tried: _Tried, chosen: Sequence[Location], changes: Changes) -> Fin
 
 
 def _why(outcome: Outcome, chosen: Sequence[Location], changes: Changes) -> str:
-    if outcome is Outcome.REVERT_REPAIRS:
+    if outcome is ChangeOutcome.REVERT_REPAIRS:
         others = f" (with {len(chosen) - 1} more)" if len(chosen) > 1 else ""
         return f"the failing tests pass with it as it was {changes.then}{others}"
-    if outcome is Outcome.REVERT_CHANGES_NOTHING:
+    if outcome is ChangeOutcome.REVERT_CHANGES_NOTHING:
         return f"it changed since {changes.since}, but the tests fail with its old code as well"
     return "its old code does not fit to what else changed, or could not be put in place"

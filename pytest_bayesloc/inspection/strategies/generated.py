@@ -1,9 +1,15 @@
-"""Assertions that a language model writes, and what it makes of what they show."""
+"""Assertions that a language model writes, and its verdict on what they show.
+
+Its answer is never run itself: the assertions that the gate lets pass are written into the function
+as it stands.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+import ast
+import copy
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Protocol, TypeVar
 
@@ -11,20 +17,33 @@ from pytest_bayesloc.domain.dialogue import ProposedCode, Reflection, TargetCont
 from pytest_bayesloc.domain.errors import PatchError
 from pytest_bayesloc.domain.evidence import Decision
 from pytest_bayesloc.domain.failure import Failure
-from pytest_bayesloc.domain.inspection import InspectionPatch
+from pytest_bayesloc.domain.inspection import Check, Finding, InspectionPatch, Rerun, Signals
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.ports import Advisor
-from pytest_bayesloc.domain.source import SourceMap, Unit
-from pytest_bayesloc.inspection.proposals import assertions, generated
-from pytest_bayesloc.inspection.proposals.generated import KIND
-from pytest_bayesloc.inspection.strategy import Bench, Kind
+from pytest_bayesloc.domain.source import (
+    FunctionNode,
+    SourceMap,
+    Unit,
+    compiled,
+    first_line,
+    lines_of,
+    parse,
+)
+from pytest_bayesloc.inspection.gate import additions, admitted
+from pytest_bayesloc.inspection.looking import Addition
+from pytest_bayesloc.inspection.reflection import classify, fired_checks, signals_of, watch
+from pytest_bayesloc.inspection.strategies import assertions
+from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy
 from pytest_bayesloc.inspection.views import Views
-from pytest_bayesloc.inspection.watching import Watched, watch
+from pytest_bayesloc.inspection.writing import LineWriter, heartbeat
 from pytest_bayesloc.ranking.case import Case
+from pytest_bayesloc.ranking.evidence.invariants import RESULT
 from pytest_bayesloc.ranking.evidence.judgement import INSPECTION, Judged
-from pytest_bayesloc.ranking.finding import NO_SIGNALS, Finding
-from pytest_bayesloc.ranking.outcomes import classify
+from pytest_bayesloc.ranking.likelihoods import weigh
 from pytest_bayesloc.ranking.track_record import TrackRecord
+
+KIND = "generated"
+MAX_TEXT = 200
 
 T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
@@ -58,12 +77,12 @@ class _Work:
     target: Location
     proposal: Pending[ProposedCode | None]
     patch: InspectionPatch | None = None
-    seen: Watched | None = None
+    rerun: Rerun | None = None
     reflection: Pending[Reflection | None] | None = None
 
 
 @dataclass(kw_only=True)
-class Generated(Kind):
+class Generated(InspectionStrategy):
     """Asks a language model about the likeliest candidates while others are inspected.
 
     Attributes:
@@ -90,9 +109,9 @@ class Generated(Kind):
     name: str = KIND
     _work: list[_Work] = field(default_factory=list)
 
-    def prepare(self, case: Case, bench: Bench) -> None:
+    def prepare(self, case: Case, budget: Budget) -> None:
         """Ask for assertions in the likeliest functions."""
-        del bench
+        del budget
         self._work.clear()
         for target in case.targets():
             if len(self._work) == self.n_targets:
@@ -103,38 +122,36 @@ class Generated(Kind):
             asked = self.start(partial(self.advisor.propose, self._view(case, target)))
             self._work.append(_Work(target=target, proposal=asked))
 
-    def harvest(
-        self, case: Case, bench: Bench, *, wait_s: float
-    ) -> Iterable[tuple[Location, Finding]]:
+    def harvest(self, case: Case, budget: Budget, *, wait_s: float) -> Iterable[Finding]:
         """Run what was proposed, ask what that means, and give what was answered."""
-        until = bench.clock() + wait_s
+        until = budget.clock() + wait_s
         for work in self._work:
-            if work.seen is None and bench.left_s():
-                self._run(work, case, bench, until)
+            if work.rerun is None and budget.left_s():
+                self._run(work, case, budget, until)
         for work in tuple(self._work):
             if work.reflection is None:
                 continue
-            if work.reflection.is_done() or until > bench.clock():
-                reflection = _result(work.reflection, until - bench.clock())
+            if work.reflection.is_done() or until > budget.clock():
+                reflection = _result(work.reflection, until - budget.clock())
                 self._work.remove(work)
                 if reflection is not None or (work.patch is not None and work.patch.checks):
-                    yield work.target, self._finding(work, reflection, case)
+                    yield self._finding(work, reflection, case)
 
     def _view(self, case: Case, target: Location) -> TargetContext:
         known = self.known.get(case.failing[0], ())
         return self.views.target(case, target, self.failures, known)
 
-    def _run(self, work: _Work, case: Case, bench: Bench, until: float) -> None:
+    def _run(self, work: _Work, case: Case, budget: Budget, until: float) -> None:
         """Run the tests under what was proposed, if it is there; then ask what it means."""
-        if not work.proposal.is_done() and until <= bench.clock():
+        if not work.proposal.is_done() and until <= budget.clock():
             return
-        proposed = _result(work.proposal, until - bench.clock())
+        proposed = _result(work.proposal, until - budget.clock())
         patch = work.patch = self._patch(work.target, proposed)
         if patch is None:
             return
-        seen = work.seen = watch(case, patch, bench)
+        rerun = work.rerun = watch(case, patch, budget)
         view = self._view(case, work.target)
-        observed = self.views.observation(case, patch, seen)
+        observed = self.views.observation(case, patch, rerun)
         work.reflection = self.start(partial(self.advisor.reflect, view, observed))
 
     def _patch(self, target: Location, proposed: ProposedCode | None) -> InspectionPatch | None:
@@ -144,7 +161,7 @@ class Generated(Kind):
             return None
         try:
             if proposed is not None:
-                return generated.propose(*found, proposed)
+                return propose(*found, proposed)
         except PatchError as error:
             self.refused(
                 f"The language model's inspection of {target.qualname} is not run: {error}"
@@ -156,26 +173,33 @@ class Generated(Kind):
 
     def _finding(self, work: _Work, reflection: Reflection | None, case: Case) -> Finding:
         assert work.patch is not None  # noqa: S101 - it was run
-        assert work.seen is not None  # noqa: S101 - likewise
+        assert work.rerun is not None  # noqa: S101 - likewise
+        rerun, patch = work.rerun, work.patch
+        failing, passing = case.divided(rerun.tests)
+        signals = signals_of(failing, passing, n_swapped=rerun.n_swapped)
         decision = Decision.NEUTRAL if reflection is None else reflection.decision
-        outcome = classify(work.seen.signals, decision)
+        outcome = classify(signals, decision)
         learned = self.record.likelihood(outcome)
         if learned is not None:
             case.judged.append(
                 Judged(guide=self.advisor.name, use=INSPECTION, location=work.target, said=outcome)
             )
         return Finding(
-            kind=KIND,
-            outcome=outcome,
-            why=_why(work, reflection),
-            diff=work.patch.diff,
-            tests=work.seen.tests,
-            signals=work.seen.signals or NO_SIGNALS,
+            evidence=weigh(
+                case.model,
+                outcome,
+                work.target,
+                source=KIND,
+                why=_why(patch, fired_checks(failing, passing), reflection),
+                learned=learned,
+            ),
+            diff=patch.diff,
+            tests=rerun.tests,
+            signals=signals or Signals(),
             decision=decision,
-            seconds=work.seen.seconds,
-            cpu_s=work.seen.cpu_s,
-            log=work.seen.log,
-            likelihood=learned,
+            seconds=rerun.seconds,
+            cpu_s=rerun.cpu_s,
+            log=rerun.log,
         )
 
 
@@ -186,18 +210,158 @@ def _result(pending: Pending[T | None], seconds: float) -> T | None:
         return None
 
 
-def _why(work: _Work, reflection: Reflection | None) -> str:
-    assert work.patch is not None  # noqa: S101 - see above
-    assert work.seen is not None  # noqa: S101 - see above
-    texts = [check.text for check in work.patch.checks if check.number in work.seen.fired]
-    n = len(work.patch.checks)
+def _why(patch: InspectionPatch, fired: Sequence[int], reflection: Reflection | None) -> str:
+    texts = [check.text for check in patch.checks if check.number in fired]
+    n = len(patch.checks)
     if texts:
-        said = f"broken in failing tests alone: {', '.join(texts[:3])}"
+        shown = f"broken in failing tests alone: {', '.join(texts[:3])}"
     elif n:
-        said = f"none of {n} assertions of the language model failed"
+        shown = f"none of {n} assertions of the language model failed"
     else:
-        said = "executed"
+        shown = "executed"
     if reflection is None:
-        return said
+        return shown
     word = reflection.decision.value.lower().replace("_", " ")
-    return f"{said}; the language model: {word}, {reflection.reason}"
+    return f"{shown}; the language model: {word}, {reflection.reason}"
+
+
+# -- the patch
+
+
+def propose(source: SourceMap, unit: Unit, answer: ProposedCode) -> InspectionPatch:
+    """A patch of the file of ``source`` with the assertions of ``answer`` in ``unit``.
+
+    Raises:
+        PatchError: If the answer does anything else, or can't be put in place.
+    """
+    if not isinstance(unit.node, FunctionNode):
+        raise PatchError("it is for code that is no function", slug="llm-gate")
+    found = admitted(unit.node, answer.text, source.module.node)
+    rewriter = _Rewriter()
+    try:
+        made = [rewriter.rewritten(addition) for addition in found]
+        patched = _Writer(source.text).write(unit, unit.node, made)
+        _hold_together(patched, source, unit, made)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise PatchError(f"it does not compile ({error})", slug="llm-gate") from error
+    return InspectionPatch(
+        target=unit.location,
+        kind=KIND,
+        original=source.text,
+        patched=patched,
+        checks=tuple(rewriter.checks),
+        words=answer.why,
+    )
+
+
+def _hold_together(patched: str, source: SourceMap, unit: Unit, made: Sequence[Addition]) -> None:
+    """See that ``patched`` is the text of ``source`` with what was ``made`` in its place.
+
+    Raises:
+        PatchError: If something was written where it does not belong.
+        SyntaxError: If it does not compile; so do the errors of the parser.
+    """
+    compiled(parse(patched), unit.location.file)
+    twin = SourceMap(patched, unit.location.file).units[source.units.index(unit)]
+    assert isinstance(unit.node, FunctionNode)  # noqa: S101 - nothing else is asked for
+    if (
+        not isinstance(twin.node, FunctionNode)
+        or _around(patched, twin) != _around(source.text, unit)
+        or ast.get_docstring(twin.node) != ast.get_docstring(unit.node)
+        or _written(additions(unit.node, twin.node)) != _written(made)
+    ):
+        raise PatchError("an assertion of it has no place of its own", slug="llm-gate")
+
+
+def _around(text: str, unit: Unit) -> tuple[str, str]:
+    """The text before and behind a function."""
+    lines = lines_of(text)
+    before, behind = lines[: unit.first_line - 1], lines[unit.location.end_line :]
+    return "".join(before), "".join(behind).rstrip("\r\n")
+
+
+def _written(found: Sequence[Addition]) -> list[tuple[int, str, list[str]]]:
+    return [(id(a.anchor), a.where, [ast.dump(s) for s in a.statements]) for a in found]
+
+
+class _Rewriter(ast.NodeTransformer):
+    """Turns assertions into checks that say by their number that they failed."""
+
+    def __init__(self) -> None:
+        self.checks: list[Check] = []
+        self._name = ""
+        self._is_entry = False
+
+    def rewritten(self, addition: Addition) -> Addition:
+        """An addition as it is written."""
+        self._name, self._is_entry = addition.name, addition.is_entry
+        made = [self.visit(copy.deepcopy(statement)) for statement in addition.statements]
+        return replace(addition, statements=tuple(map(ast.fix_missing_locations, made)))
+
+    def visit_Assert(self, node: ast.Assert) -> ast.Assert:
+        """``assert x`` to ``assert x, __bayesloc__.violated(number, "x")``."""
+        said = " ".join(ast.unparse(node.test).split())[:MAX_TEXT]
+        number = len(self.checks)
+        check = Check(number=number, at_exit=not self._is_entry, text=said, support=0)
+        self.checks.append(check)
+        told = ast.parse(f"__bayesloc__.violated({number}, {said!r})", mode="eval").body
+        return ast.Assert(test=self.visit(node.test), msg=told)
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        """The value that is returned has one name, ours."""
+        return ast.Name(RESULT, node.ctx) if self._name and node.id == self._name else node
+
+
+class _Writer(LineWriter):
+    """Writes additions into the original text."""
+
+    def write(self, unit: Unit, node: FunctionNode, made: Sequence[Addition]) -> str:
+        """The text with all of them, and with the heartbeat.
+
+        Raises:
+            PatchError: If one has no place of its own in the text.
+        """
+        at_entry: list[str] = []
+        for addition in sorted(made, key=_position, reverse=True):
+            lines = [line for s in addition.statements for line in ast.unparse(s).splitlines()]
+            if addition.is_entry:
+                at_entry = lines
+            else:
+                self._put(addition, lines)
+        self.enter(node, [heartbeat(unit), *at_entry])
+        return "".join(self.lines)
+
+    def _put(self, addition: Addition, lines: Sequence[str]) -> None:
+        anchor, before = addition.anchor, "".join(self.lines)
+        if addition.where == "return":
+            assert isinstance(anchor, ast.Return)  # noqa: S101 - the gate names no other
+            self.check_return(anchor, lines)
+        elif addition.where == "end" and self.starts_line(anchor):
+            indent, end = self.indent(first_line(anchor) - 1), anchor.end_lineno or anchor.lineno
+            self.lines[end:end] = [f"{indent}{line}\n" for line in lines]
+        elif addition.where == "before" and self.starts_line(anchor):
+            at = first_line(anchor) - 1
+            indent = self.indent(at)
+            self.lines[at:at] = [f"{indent}{line}\n" for line in lines]
+        elif addition.where == "before" and self.is_broken(anchor):
+            self.put_into_broken(anchor, lines)
+        elif addition.where == "before" and self.before(anchor).rstrip().endswith(":"):
+            self.break_suite(anchor, lines, behind=False)
+        if "".join(self.lines) == before:
+            raise PatchError(
+                "an assertion of it has no line of its own to stand on", slug="llm-gate"
+            )
+
+
+def _position(addition: Addition) -> tuple[int, int, int]:
+    """Where it goes: later ones first, so that the lines above keep their numbers.
+
+    Of two blocks that end on one line, the outer one's end comes first, and is pushed down by the
+    inner one's. What a return gives back is named before anything is put above it. Of what
+    starts on one line, the last is first.
+    """
+    anchor = addition.anchor
+    if addition.where == "end":
+        return (anchor.end_lineno or anchor.lineno, 0, -anchor.col_offset)
+    kind = 2 if addition.where == "return" else 1
+    return (first_line(anchor) - 1, kind, anchor.col_offset)

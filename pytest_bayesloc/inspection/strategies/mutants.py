@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pytest_bayesloc.domain.evidence import Outcome
+from pytest_bayesloc.domain.evidence import InspectionOutcome
 from pytest_bayesloc.domain.inspection import (
     Effect,
+    Finding,
     InspectionPatch,
     Rerun,
     Signals,
@@ -17,9 +18,9 @@ from pytest_bayesloc.domain.inspection import (
 )
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.fixes.mutations import KIND
-from pytest_bayesloc.inspection.strategy import Bench, Kind
+from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy
 from pytest_bayesloc.ranking.case import Case
-from pytest_bayesloc.ranking.finding import Finding
+from pytest_bayesloc.ranking.likelihoods import weigh
 
 Propose = Callable[[Location, Mapping[int, float]], Iterator[InspectionPatch]]
 
@@ -50,24 +51,24 @@ class _Tried:
             Trial(line=patch.line, words=patch.words, effect=effect, n_passed=passed)
         )
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> InspectionOutcome:
         return judged([trial.effect for trial in self.trials])
 
 
-def judged(effects: Sequence[Effect]) -> Outcome:
+def judged(effects: Sequence[Effect]) -> InspectionOutcome:
     """What the effects of all mutants of a target amount to."""
     if Effect.REPAIRS in effects:
-        return Outcome.MUTANT_REPAIRS
+        return InspectionOutcome.MUTANT_REPAIRS
     if Effect.BREAKS_OTHERS in effects:
-        return Outcome.MUTANT_BREAKS_OTHERS
+        return InspectionOutcome.MUTANT_BREAKS_OTHERS
     conclusive = [effect for effect in effects if effect is not Effect.INCONCLUSIVE]
     if len(conclusive) < MIN_CONCLUSIVE:
-        return Outcome.INCONCLUSIVE
+        return InspectionOutcome.INCONCLUSIVE
     matters = any(effect is not Effect.SAME_ERROR for effect in conclusive)
-    return Outcome.NO_MUTANT_FLIPS if matters else Outcome.NO_MUTANT_MATTERS
+    return InspectionOutcome.NO_MUTANT_FLIPS if matters else InspectionOutcome.NO_MUTANT_MATTERS
 
 
-class Mutants(Kind):
+class Mutants(InspectionStrategy):
     """Tries small edits of a function one by one.
 
     Args:
@@ -76,49 +77,49 @@ class Mutants(Kind):
 
     name = KIND
     outcomes = (
-        Outcome.MUTANT_REPAIRS,
-        Outcome.MUTANT_BREAKS_OTHERS,
-        Outcome.NO_MUTANT_FLIPS,
-        Outcome.NO_MUTANT_MATTERS,
+        InspectionOutcome.MUTANT_REPAIRS,
+        InspectionOutcome.MUTANT_BREAKS_OTHERS,
+        InspectionOutcome.NO_MUTANT_FLIPS,
+        InspectionOutcome.NO_MUTANT_MATTERS,
     )
     seconds = 0.3
 
     def __init__(self, propose: Propose) -> None:
         self._propose = propose
 
-    def inspect(self, case: Case, target: Location, bench: Bench) -> Sequence[Finding]:
+    def inspect(self, case: Case, target: Location, budget: Budget) -> Sequence[Finding]:
         """Try mutants until one repairs everything, or enough were tried."""
-        started = bench.clock()
+        started = budget.clock()
         tried = _Tried()
         stuck: set[int] = set()  # lines where a mutant did not end
         for patch in self._propose(target, case.near.suspiciousness(target)):
-            if not bench.left_s() or len(tried.trials) == MAX_MUTANTS:
+            if not budget.left_s() or len(tried.trials) == MAX_MUTANTS:
                 break
             if patch.line in stuck:
                 continue
-            effect = _try(case, patch, bench, tried)
+            effect = _try(case, patch, budget, tried)
             if effect is Effect.INCONCLUSIVE and tried.is_stuck:
                 stuck.add(patch.line)
             if effect is Effect.REPAIRS:
                 break
         if not tried.trials:
             return ()
-        return [_finding(tried, bench.clock() - started)]
+        return [_finding(case, target, tried, budget.clock() - started)]
 
 
 _ENDLESS = frozenset({Verdict.TIMEOUT, Verdict.CRASH})
 
 
-def _try(case: Case, patch: InspectionPatch, bench: Bench, tried: _Tried) -> Effect:
+def _try(case: Case, patch: InspectionPatch, budget: Budget, tried: _Tried) -> Effect:
     """One failing test first; all of the group if it passes; then what passed before."""
-    at_most_s = bench.patience_s(LEAST_S)
+    at_most_s = budget.patience_s(LEAST_S)
     failing = case.failing_of(patch.target, MAX_FAILING)
-    first = bench.rerun(patch, failing[:1], at_most_s=at_most_s)
+    first = budget.rerun(patch, failing[:1], at_most_s=at_most_s)
     tried.cpu_s += first.cpu_s
     runs = dict(first.tests)
     effect = _effect_on_first(case, first)
     if effect is Effect.REPAIRS and failing[1:]:
-        rest = bench.rerun(patch, failing[1:], at_most_s=at_most_s)
+        rest = budget.rerun(patch, failing[1:], at_most_s=at_most_s)
         tried.cpu_s += rest.cpu_s
         runs.update(rest.tests)
         if not _all_pass(rest):
@@ -126,7 +127,7 @@ def _try(case: Case, patch: InspectionPatch, bench: Bench, tried: _Tried) -> Eff
     if effect is Effect.REPAIRS:
         passing = case.near.nearest(patch.target, MAX_PASSING, line=patch.line)
         if passing:
-            control = bench.rerun(patch, passing, at_most_s=at_most_s + 1.0)
+            control = budget.rerun(patch, passing, at_most_s=at_most_s + 1.0)
             tried.cpu_s += control.cpu_s
             runs.update(control.tests)
             effect = Effect.REPAIRS if _all_pass(control) else Effect.BREAKS_OTHERS
@@ -148,13 +149,11 @@ def _all_pass(rerun: Rerun) -> bool:
     return all(run.verdict is Verdict.PASS for run in rerun.tests.values())
 
 
-def _finding(tried: _Tried, seconds: float) -> Finding:
+def _finding(case: Case, target: Location, tried: _Tried, seconds: float) -> Finding:
     outcome = tried.outcome()
-    flips = outcome in {Outcome.MUTANT_REPAIRS, Outcome.MUTANT_BREAKS_OTHERS}
+    flips = outcome in {InspectionOutcome.MUTANT_REPAIRS, InspectionOutcome.MUTANT_BREAKS_OTHERS}
     return Finding(
-        kind=KIND,
-        outcome=outcome,
-        why=_why(tried, outcome),
+        evidence=weigh(case.model, outcome, target, source=KIND, why=_why(tried, outcome)),
         diff=tried.best.diff if tried.best is not None else "",
         tests=tried.tests,
         signals=Signals(is_covered=True, has_target_assertion=False, is_failure=not flips),
@@ -165,15 +164,15 @@ def _finding(tried: _Tried, seconds: float) -> Finding:
     )
 
 
-def _why(tried: _Tried, outcome: Outcome) -> str:
+def _why(tried: _Tried, outcome: InspectionOutcome) -> str:
     n = len(tried.trials)
     words = tried.best.words if tried.best is not None else ""
-    if outcome is Outcome.MUTANT_REPAIRS:
+    if outcome is InspectionOutcome.MUTANT_REPAIRS:
         return f"the failing tests pass with one small edit, and nothing else breaks ({words})"
-    if outcome is Outcome.MUTANT_BREAKS_OTHERS:
+    if outcome is InspectionOutcome.MUTANT_BREAKS_OTHERS:
         return f"the failing tests pass with one small edit, but others break ({words})"
-    if outcome is Outcome.NO_MUTANT_FLIPS:
+    if outcome is InspectionOutcome.NO_MUTANT_FLIPS:
         return f"none of {n} small edits turned the failing tests green"
-    if outcome is Outcome.NO_MUTANT_MATTERS:
+    if outcome is InspectionOutcome.NO_MUTANT_MATTERS:
         return f"the tests fail in the same way whatever is edited in it ({n} small edits)"
     return f"{n} small edit{'' if n == 1 else 's'} tried: too few ended to say anything"

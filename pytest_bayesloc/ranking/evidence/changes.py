@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from pytest_bayesloc.domain.evidence import Evidence, Outcome
+from pytest_bayesloc.domain.evidence import ChangeOutcome, Evidence
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.history.changes import Changes
 from pytest_bayesloc.ranking.likelihoods import weigh
@@ -22,9 +22,9 @@ def change_evidence(
         return []
     edited, kept = f"changed since {changes.since}", f"did not change since {changes.since}"
     return [
-        weigh(model, Outcome.CHANGED_SINCE_GREEN, where, source=SOURCE, why=edited)
+        weigh(model, ChangeOutcome.CHANGED_SINCE_GREEN, where, source=SOURCE, why=edited)
         if where in changed
-        else weigh(model, Outcome.UNCHANGED_SINCE_GREEN, where, source=SOURCE, why=kept)
+        else weigh(model, ChangeOutcome.UNCHANGED_SINCE_GREEN, where, source=SOURCE, why=kept)
         for where in known
     ]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_bayesloc.domain.dialogue import Suspicion
-from pytest_bayesloc.domain.evidence import Evidence, Outcome
+from pytest_bayesloc.domain.evidence import Evidence, Judgement, Outcome
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.ranking.track_record import WORDS, TrackRecord
 
@@ -33,18 +33,18 @@ class Judged:
 
 def words_of(
     suspicions: Sequence[Suspicion], candidates: Iterable[Location]
-) -> dict[Location, Outcome]:
+) -> dict[Location, Judgement]:
     """Per candidate, what the guide's ranking says of it."""
     named = [suspicion.location for suspicion in suspicions]
     said = {
-        where: Outcome.LLM_SUSPECTED if where in named else Outcome.LLM_PASSED_OVER
+        where: Judgement.LLM_SUSPECTED if where in named else Judgement.LLM_PASSED_OVER
         for where in candidates
     }
-    return said | dict.fromkeys(named[:1], Outcome.LLM_FIRST)
+    return said | dict.fromkeys(named[:1], Judgement.LLM_FIRST)
 
 
 def judgement_evidence(
-    said: Mapping[Location, Outcome], suspicions: Sequence[Suspicion], record: TrackRecord
+    said: Mapping[Location, Judgement], suspicions: Sequence[Suspicion], record: TrackRecord
 ) -> list[Evidence]:
     """A ranking as evidence; without a record it is neutral."""
     reasons = {suspicion.location: suspicion.reason for suspicion in suspicions}
@@ -66,11 +66,11 @@ def judgement_evidence(
     return found
 
 
-def _why(outcome: Outcome, reason: str) -> str:
+def _why(outcome: Judgement, reason: str) -> str:
     words = {
-        Outcome.LLM_FIRST: "the language model suspects it first",
-        Outcome.LLM_SUSPECTED: "the language model suspects it too",
-        Outcome.LLM_PASSED_OVER: "the language model passes it over",
+        Judgement.LLM_FIRST: "the language model suspects it first",
+        Judgement.LLM_SUSPECTED: "the language model suspects it too",
+        Judgement.LLM_PASSED_OVER: "the language model passes it over",
     }[outcome]
     return f"{words}: {reason}" if reason else words
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import PurePosixPath
 
-from pytest_bayesloc.domain.evidence import Evidence, Outcome
+from pytest_bayesloc.domain.evidence import Evidence, StaticOutcome
 from pytest_bayesloc.domain.location import MODULE, Location
 from pytest_bayesloc.ranking.likelihoods import weigh
 
@@ -45,9 +45,9 @@ def name_evidence(
 
 
 _LEVELS = (
-    (Outcome.NAME_ABSENT, "not named by the failing tests"),
-    (Outcome.NAME_PART, "partly named by the failing tests"),
-    (Outcome.NAME_EXACT, "named by the failing tests"),
+    (StaticOutcome.NAME_ABSENT, "not named by the failing tests"),
+    (StaticOutcome.NAME_PART, "partly named by the failing tests"),
+    (StaticOutcome.NAME_EXACT, "named by the failing tests"),
 )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from pytest_bayesloc.domain.evidence import Evidence, Outcome
+from pytest_bayesloc.domain.evidence import Evidence, StaticOutcome
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.recording import Call, Recording
 from pytest_bayesloc.ranking.likelihoods import weigh
@@ -25,9 +25,9 @@ def order_evidence(recording: Recording, failing: Iterable[str], *, model: str) 
     last = {where for order in orders for where in order[:N_LAST]}
     seen = {where for order in orders for where in order}
     return [
-        weigh(model, Outcome.RETURNED_LAST, where, source=SOURCE, why=LAST)
+        weigh(model, StaticOutcome.RETURNED_LAST, where, source=SOURCE, why=LAST)
         if where in last
-        else weigh(model, Outcome.RETURNED_EARLIER, where, source=SOURCE, why=EARLIER)
+        else weigh(model, StaticOutcome.RETURNED_EARLIER, where, source=SOURCE, why=EARLIER)
         for where in sorted(seen)
         if not where.is_test
     ]

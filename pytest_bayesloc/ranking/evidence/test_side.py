@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from pytest_bayesloc.domain.evidence import Evidence, Outcome
+from pytest_bayesloc.domain.evidence import Evidence, StaticOutcome
 from pytest_bayesloc.domain.failure import Failure, Frame
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.spectrum import Spectrum, bits
@@ -69,14 +69,16 @@ def _twins(spectrum: Spectrum) -> list[bool]:
 
 def test_side_evidence(signs: Signs, tests: Collection[Location], *, model: str) -> list[Evidence]:
     """What ``signs`` say about the test code ``tests``."""
-    found = []
+    found: list[Evidence] = []
     for where in sorted(tests):
-        if signs.code_raised:
-            found.append(weigh(model, Outcome.CODE_RAISED, where, source=SOURCE, why=RAISED))
-        if signs.twin_passes:
-            found.append(weigh(model, Outcome.TWIN_PASSES, where, source=SOURCE, why=TWIN))
-        if where in signs.in_traceback:
-            found.append(weigh(model, Outcome.TEST_IN_TRACEBACK, where, source=SOURCE, why=SEEN))
+        facts = (
+            (signs.code_raised, StaticOutcome.CODE_RAISED, RAISED),
+            (signs.twin_passes, StaticOutcome.TWIN_PASSES, TWIN),
+            (where in signs.in_traceback, StaticOutcome.TEST_IN_TRACEBACK, SEEN),
+        )
+        for holds, outcome, why in facts:
+            if holds:
+                found.append(weigh(model, outcome, where, source=SOURCE, why=why))
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from pytest_bayesloc.domain.evidence import Evidence, Outcome
+from pytest_bayesloc.domain.evidence import Evidence, StaticOutcome
 from pytest_bayesloc.domain.failure import ErrorKind, Failure, Frame, Origin
 from pytest_bayesloc.domain.location import MODULE, Location
 from pytest_bayesloc.ranking.evidence.guards import Guard
@@ -68,9 +68,9 @@ def traceback_evidence(
         if where in raised and where not in spared:
             frame = raised[where]
             why = f"the exception was raised or left the code here, at {frame.file}:{frame.line}"
-            outcome = Outcome.RAISE_FRAME
+            outcome = StaticOutcome.RAISE_FRAME
         elif where not in passed and not where.is_test:
-            why, outcome = "not in the traceback", Outcome.NOT_IN_TRACEBACK
+            why, outcome = "not in the traceback", StaticOutcome.NOT_IN_TRACEBACK
         else:
             continue
         evidence.append(weigh(model, outcome, where, source="traceback", why=why))
@@ -79,7 +79,7 @@ def traceback_evidence(
 
 def guard_evidence(guard: Guard, *, model: str) -> list[Evidence]:
     """The owner of the refused value is suspect, the guard is not."""
-    outcome = Outcome.GUARD_NAMES_OWNER if guard.owner.is_test else Outcome.RAISE_FRAME
+    outcome = StaticOutcome.GUARD_NAMES_OWNER if guard.owner.is_test else StaticOutcome.RAISE_FRAME
     return [
         weigh(
             model,
@@ -91,7 +91,7 @@ def guard_evidence(guard: Guard, *, model: str) -> list[Evidence]:
         ),
         weigh(
             model,
-            Outcome.GUARD_REFUSED,
+            StaticOutcome.GUARD_REFUSED,
             guard.function,
             source="guard",
             why=f"raised, but as a guard against its caller's data: `{guard.condition}`",
@@ -109,7 +109,7 @@ def test_evidence(failures: Sequence[Failure], locate: Locate, *, model: str) ->
     return [
         weigh(
             model,
-            Outcome.ORIGIN_IN_TEST,
+            StaticOutcome.ORIGIN_IN_TEST,
             where,
             source="origin",
             why=f"{failure.exc_type} was raised by the test's own text",

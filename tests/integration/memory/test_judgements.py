@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_bayesloc.domain.evidence import Outcome
+from pytest_bayesloc.domain.evidence import Judgement
 from pytest_bayesloc.memory.episodes import Green
 from pytest_bayesloc.memory.judgements import Judgements, counted
 from tests.integration.memory.conftest import edit, red
@@ -12,7 +12,7 @@ from tests.integration.memory.conftest import edit, red
 if TYPE_CHECKING:
     from tests.integration.memory.conftest import Story
 
-FIRST, OVER = Outcome.LLM_FIRST, Outcome.LLM_PASSED_OVER
+FIRST, OVER = Judgement.LLM_FIRST, Judgement.LLM_PASSED_OVER
 SAID = [("ranking", "knots.py check", FIRST), ("ranking", "curve.py insert", OVER)]
 MENDED = Green(passed=frozenset({"t.py::test_a"}), edit=edit("knots.py check"))
 

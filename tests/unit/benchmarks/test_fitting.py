@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.faults.replay import Setting, problems
 from benchmarks.faults.storage import read_rows
-from pytest_bayesloc.domain.evidence import Outcome
+from pytest_bayesloc.domain.evidence import StaticOutcome
 from pytest_bayesloc.ranking import fitted as numbers
 from pytest_bayesloc.ranking.likelihoods import likelihood
 from pytest_bayesloc.ranking.prior import softmax
@@ -128,7 +128,11 @@ def test_pairs_sum_to_one_and_the_usual_outcome_takes_the_rest() -> None:
 def test_the_sum_that_is_fitted_is_the_belief_that_a_run_starts_from() -> None:
     weights = dict(numbers.PRIOR)
     weights |= {role.name: start for role, start in numbers.TESTS.items()}
-    at_hand = {Outcome.GUARD_NAMES_OWNER, Outcome.GUARD_REFUSED, Outcome.ORIGIN_IN_TEST}
+    at_hand = {
+        StaticOutcome.GUARD_NAMES_OWNER,
+        StaticOutcome.GUARD_REFUSED,
+        StaticOutcome.ORIGIN_IN_TEST,
+    }
     for outcome in at_hand | set(numbers.LOG_RATIOS):
         ratio = likelihood(fitting.MODEL, outcome).ratio
         weights[outcome.name] = log(ratio)

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
 
-from pytest_bayesloc.domain.evidence import Outcome
+from pytest_bayesloc.domain.evidence import InspectionOutcome, Outcome
 from pytest_bayesloc.domain.inspection import Effect, InspectionPatch, Verdict
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.fixes.mutations import mutants
 from pytest_bayesloc.inspection.strategies.mutants import MAX_MUTANTS, MIN_CONCLUSIVE, Mutants
-from pytest_bayesloc.inspection.strategy import Bench
+from pytest_bayesloc.inspection.strategy import Budget
 from pytest_bayesloc.ranking.belief import MODELS
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.neighbours import Neighbourhood
@@ -23,8 +23,7 @@ from tests.fakes.runner import FAILED, PASSED, FakeRunner, as_port
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from pytest_bayesloc.domain.inspection import TestRun
-    from pytest_bayesloc.ranking.finding import Finding
+    from pytest_bayesloc.domain.inspection import Finding, TestRun
 
 TEXT = """\
 def clamp(x, low, high):
@@ -127,8 +126,8 @@ def inspected(
         yield from mutants
 
     runner = FakeRunner(answer=answer, n_swapped=n_swapped)
-    bench = Bench(as_port(runner), lambda: 0.0, 60.0, case())
-    (finding,) = Mutants(offered).inspect(case(), TARGET, bench)
+    budget = Budget(as_port(runner), lambda: 0.0, 60.0, case())
+    (finding,) = Mutants(offered).inspect(case(), TARGET, budget)
     return finding, runner
 
 
@@ -142,8 +141,8 @@ def test_mutant_that_repairs_all_ends_the_search() -> None:
 
     finding, _ = inspected(going, *ALL)
 
-    assert finding.outcome is Outcome.MUTANT_REPAIRS
-    assert "(m2)" in finding.why
+    assert finding.evidence.outcome is InspectionOutcome.MUTANT_REPAIRS
+    assert "(m2)" in finding.evidence.why
     assert "+2" in finding.diff
     assert [trial.words for trial in finding.trials] == ["m1", "m2"]
 
@@ -168,7 +167,7 @@ def test_mutant_that_breaks_what_passed_does_not_repair() -> None:
 
     finding, _ = inspected(going, *ALL)
 
-    assert finding.outcome is Outcome.MUTANT_BREAKS_OTHERS
+    assert finding.evidence.outcome is InspectionOutcome.MUTANT_BREAKS_OTHERS
     assert finding.tests.keys() == {"f0", "f1", "p0"}
     assert len(finding.trials) == len(ALL)
 
@@ -176,15 +175,15 @@ def test_mutant_that_breaks_what_passed_does_not_repair() -> None:
 def test_mutants_that_only_change_the_error_turn_nothing_green() -> None:
     finding, _ = inspected(OTHERWISE, *ALL)
 
-    assert finding.outcome is Outcome.NO_MUTANT_FLIPS
-    assert finding.why == "none of 5 small edits turned the failing tests green"
+    assert finding.evidence.outcome is InspectionOutcome.NO_MUTANT_FLIPS
+    assert finding.evidence.why == "none of 5 small edits turned the failing tests green"
 
 
 def test_target_whose_mutants_change_nothing_does_not_matter() -> None:
     finding, _ = inspected({}, *ALL)
 
-    assert finding.outcome is Outcome.NO_MUTANT_MATTERS
-    assert finding.why == (
+    assert finding.evidence.outcome is InspectionOutcome.NO_MUTANT_MATTERS
+    assert finding.evidence.why == (
         "the tests fail in the same way whatever is edited in it (5 small edits)"
     )
 
@@ -211,26 +210,26 @@ def test_mutant_that_does_not_compile_spares_its_line() -> None:
     finding, _ = inspected(going, *ALL)
 
     assert len(finding.trials) == len(ALL)
-    assert finding.outcome is Outcome.NO_MUTANT_MATTERS
+    assert finding.evidence.outcome is InspectionOutcome.NO_MUTANT_MATTERS
 
 
 @pytest.mark.parametrize(
     ("n", "outcome"),
     [
-        (MIN_CONCLUSIVE - 1, Outcome.INCONCLUSIVE),
-        (MIN_CONCLUSIVE, Outcome.NO_MUTANT_MATTERS),
+        (MIN_CONCLUSIVE - 1, InspectionOutcome.INCONCLUSIVE),
+        (MIN_CONCLUSIVE, InspectionOutcome.NO_MUTANT_MATTERS),
     ],
 )
 def test_too_few_mutants_say_nothing(n: int, outcome: Outcome) -> None:
     finding, _ = inspected({}, *ALL[:n])
 
-    assert finding.outcome is outcome
+    assert finding.evidence.outcome is outcome
 
 
 def test_mutant_that_was_never_in_place_says_nothing() -> None:
     finding, _ = inspected({"m1": FIXED}, *ALL, n_swapped=0)
 
-    assert finding.outcome is Outcome.INCONCLUSIVE
+    assert finding.evidence.outcome is InspectionOutcome.INCONCLUSIVE
     assert {trial.effect for trial in finding.trials} == {Effect.INCONCLUSIVE}
 
 
@@ -246,8 +245,8 @@ def test_number_of_mutants_is_bounded_by_those_that_ran() -> None:
 
 def test_nothing_is_found_without_mutants_or_time() -> None:
     runner = FakeRunner()
-    none = Bench(as_port(runner), lambda: 0.0, 60.0, case())
-    late = Bench(as_port(runner), lambda: 0.0, 0.0, case())
+    none = Budget(as_port(runner), lambda: 0.0, 60.0, case())
+    late = Budget(as_port(runner), lambda: 0.0, 0.0, case())
 
     assert Mutants(lambda *_: iter(())).inspect(case(), TARGET, none) == ()
     assert Mutants(lambda *_: iter(ALL)).inspect(case(), TARGET, late) == ()
@@ -256,9 +255,9 @@ def test_nothing_is_found_without_mutants_or_time() -> None:
 
 def test_mutant_gets_a_little_more_time_than_the_tests_take() -> None:
     runner = FakeRunner()
-    bench = Bench(as_port(runner), lambda: 0.0, 600.0, case())
-    bench.usual_s = 0.2
+    budget = Budget(as_port(runner), lambda: 0.0, 600.0, case())
+    budget.usual_s = 0.2
 
-    Mutants(lambda *_: iter(ALL)).inspect(case(), TARGET, bench)
+    Mutants(lambda *_: iter(ALL)).inspect(case(), TARGET, budget)
 
     assert max(runner.limits) == pytest.approx(2.5)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_bayesloc.domain.evidence import Outcome
+from pytest_bayesloc.domain.evidence import ChangeOutcome, Outcome
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.history.changes import FileChange, changes_since
 from pytest_bayesloc.ranking.evidence.changes import change_evidence
@@ -327,8 +327,8 @@ def evidence(*files: str) -> dict[str, Outcome]:
 def test_candidates_that_changed_are_told_from_those_that_did_not() -> None:
     found = evidence("a.py", "b.py")
 
-    assert found.pop("a.py net") is Outcome.CHANGED_SINCE_GREEN
-    assert set(found.values()) == {Outcome.UNCHANGED_SINCE_GREEN}
+    assert found.pop("a.py net") is ChangeOutcome.CHANGED_SINCE_GREEN
+    assert set(found.values()) == {ChangeOutcome.UNCHANGED_SINCE_GREEN}
     assert len({name.partition(" ")[0] for name in found}) == 2
 
 
@@ -359,4 +359,4 @@ def test_test_answers_for_the_functions_inside_it() -> None:
 
     assert changed(found.files["test_a.py"]) == ["test_a.<locals>.double"]
     (weighed,) = change_evidence(found, [test], model="single-fault")
-    assert weighed.outcome is Outcome.CHANGED_SINCE_GREEN
+    assert weighed.outcome is ChangeOutcome.CHANGED_SINCE_GREEN

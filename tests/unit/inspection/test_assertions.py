@@ -11,7 +11,7 @@ import pytest
 
 from pytest_bayesloc.domain.errors import PatchError
 from pytest_bayesloc.domain.source import SourceMap
-from pytest_bayesloc.inspection.proposals.assertions import KIND, MAX_CHECKS, propose
+from pytest_bayesloc.inspection.strategies.assertions import KIND, MAX_CHECKS, propose
 from pytest_bayesloc.ranking.evidence.invariants import RESULT, Invariant
 from pytest_bayesloc.rerun.child import NAME, Probe
 from pytest_bayesloc.rerun.swap import compile_patched

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_bayesloc.domain.evidence import Outcome
+from pytest_bayesloc.domain.evidence import ChangeOutcome, InspectionOutcome, Outcome
 from pytest_bayesloc.domain.inspection import Verdict
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import Spectrum
@@ -18,7 +18,7 @@ from pytest_bayesloc.inspection.strategies.counterfactual import (
     MAX_SINGLE,
     Counterfactual,
 )
-from pytest_bayesloc.inspection.strategy import Bench
+from pytest_bayesloc.inspection.strategy import Budget
 from pytest_bayesloc.ranking.belief import MODELS
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.neighbours import Neighbourhood
@@ -28,8 +28,7 @@ from tests.fakes.runner import FAILED, PASSED, FakeRunner, as_port
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pytest_bayesloc.domain.inspection import InspectionPatch, TestRun
-    from pytest_bayesloc.ranking.finding import Finding
+    from pytest_bayesloc.domain.inspection import Finding, InspectionPatch, TestRun
 
 
 def text(names: str, value: int) -> str:
@@ -128,14 +127,15 @@ def opened(
         return PASSED if repairs(set(taken_back(patch))) else otherwise
 
     runner = FakeRunner(answer=answer, n_swapped=n_swapped)
-    bench = Bench(as_port(runner), Clock(step=step_s), 60.0, work)
-    for where, finding in Counterfactual(history).open(work, bench):
-        done.found.append((where.qualname, finding.outcome))
+    budget = Budget(as_port(runner), Clock(step=step_s), 60.0, work)
+    for finding in Counterfactual(history).open(work, budget):
+        evidence = finding.evidence
+        done.found.append((evidence.location.qualname, evidence.outcome))
         done.findings.append(finding)
     return done
 
 
-REPAIRS, NOTHING = Outcome.REVERT_REPAIRS, Outcome.REVERT_CHANGES_NOTHING
+REPAIRS, NOTHING = ChangeOutcome.REVERT_REPAIRS, ChangeOutcome.REVERT_CHANGES_NOTHING
 
 
 def test_single_change_that_repairs_ends_the_search() -> None:
@@ -159,7 +159,7 @@ def test_changes_that_only_repair_together_are_all_named() -> None:
 
     assert done.tried[:6] == [*"abcde", "abcde"]
     assert [name for name, outcome in done.found if outcome is REPAIRS] == ["b", "d"]
-    assert done.findings[-1].why.endswith("(with 1 more)")
+    assert done.findings[-1].evidence.why.endswith("(with 1 more)")
     assert "a/n.py" in done.findings[-1].diff
     assert "a/m.py" in done.findings[-1].diff
 
@@ -240,7 +240,7 @@ def test_tests_that_fail_in_another_way_say_nothing_of_the_change() -> None:
 
     done = opened(case([change("m.py", "a")]), lambda _: False, otherwise=otherwise)
 
-    assert done.found == [("a", Outcome.INCONCLUSIVE)]
+    assert done.found == [("a", InspectionOutcome.INCONCLUSIVE)]
 
 
 @pytest.mark.parametrize("verdict", [Verdict.TIMEOUT, Verdict.CRASH, Verdict.NOT_RUN])
@@ -249,13 +249,13 @@ def test_tests_that_did_not_end_say_nothing(verdict: Verdict) -> None:
 
     done = opened(case([change("m.py", "a")]), lambda _: False, otherwise=otherwise)
 
-    assert done.found == [("a", Outcome.INCONCLUSIVE)]
+    assert done.found == [("a", InspectionOutcome.INCONCLUSIVE)]
 
 
 def test_tests_that_pass_though_nothing_was_put_in_place_prove_nothing() -> None:
     done = opened(case([change("m.py", "ab")]), lambda _: True, n_swapped=0)
 
-    assert {outcome for _, outcome in done.found} == {Outcome.INCONCLUSIVE}
+    assert {outcome for _, outcome in done.found} == {InspectionOutcome.INCONCLUSIVE}
     assert done.tried[:2] == ["a", "b"]
 
 
@@ -263,15 +263,15 @@ def test_all_failing_tests_must_pass() -> None:
     work = case([change("m.py", "a")], n_failing=2)
     runner = FakeRunner(answer=lambda _, node_id: PASSED if node_id == "f0" else FAILS)
 
-    ((_, finding),) = Counterfactual().open(work, Bench(as_port(runner), Clock(), 60.0, work))
+    (finding,) = Counterfactual().open(work, Budget(as_port(runner), Clock(), 60.0, work))
 
-    assert finding.outcome is not REPAIRS
+    assert finding.evidence.outcome is not REPAIRS
 
 
 def test_number_of_failing_tests_is_bounded() -> None:
     work, runner = case([change("m.py", "a")], n_failing=30), FakeRunner()
 
-    list(Counterfactual().open(work, Bench(as_port(runner), Clock(), 60.0, work)))
+    list(Counterfactual().open(work, Budget(as_port(runner), Clock(), 60.0, work)))
 
     assert [len(tests) for _, tests in runner.asked] == [MAX_FAILING] * 2
 
@@ -279,7 +279,7 @@ def test_number_of_failing_tests_is_bounded() -> None:
 def test_nothing_is_tried_without_time() -> None:
     work, runner = case([change("m.py", "ab")]), FakeRunner()
 
-    assert list(Counterfactual().open(work, Bench(as_port(runner), Clock(), 0.0, work))) == []
+    assert list(Counterfactual().open(work, Budget(as_port(runner), Clock(), 0.0, work))) == []
     assert runner.asked == []
 
 
@@ -328,9 +328,9 @@ def test_code_that_passes_is_looked_for_where_no_green_run_is_known() -> None:
 
     assert done.tried[:2] == ["a", "abc"]
     assert done.found[-1] == ("b", REPAIRS)
-    assert done.findings[-1].why.endswith("as it was at old")
+    assert done.findings[-1].evidence.why.endswith("as it was at old")
     assert work.changes is old
-    assert {item.outcome for item in work.evidence} == {Outcome.CHANGED_SINCE_GREEN}
+    assert {item.outcome for item in work.evidence} == {ChangeOutcome.CHANGED_SINCE_GREEN}
 
 
 def test_change_is_no_evidence_where_the_tests_fail_with_all_older_code() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_bayesloc.domain.errors import ExecutionError, PatchError
-from pytest_bayesloc.domain.evidence import Outcome
+from pytest_bayesloc.domain.evidence import InspectionOutcome, Outcome
 from pytest_bayesloc.domain.inspection import Check, InspectionPatch, Verdict
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.recording import Call, Recording
@@ -94,13 +94,13 @@ def violates(*names: str, in_passing: bool = False) -> FakeRunner:
 
 
 def outcomes(done: Case) -> list[tuple[str, Outcome]]:
-    return [(i.target.qualname, i.evidence.outcome) for i in done.inspections]
+    return [(i.target.qualname, i.finding.evidence.outcome) for i in done.inspections]
 
 
 def test_target_whose_assertion_fails_gains_belief() -> None:
     done = run(violates("b"), case(model="independent"))
 
-    assert dict(outcomes(done))["b"] is Outcome.TARGET_ASSERTION_FAILED
+    assert dict(outcomes(done))["b"] is InspectionOutcome.TARGET_ASSERTION_FAILED
     assert done.belief.p(B) > 0.3
     assert done.belief.p(B) == pytest.approx(done.history[-1][0][1])
 
@@ -117,8 +117,8 @@ def test_likeliest_location_is_inspected_first_and_each_once() -> None:
 def test_assertion_that_passing_tests_break_too_is_no_evidence_against_the_target() -> None:
     done = run(violates("b", in_passing=True), case())
 
-    assert dict(outcomes(done))["b"] is not Outcome.TARGET_ASSERTION_FAILED
-    assert done.inspections[1].tests.keys() == {"f0", "f1", "p0", "p1"}
+    assert dict(outcomes(done))["b"] is not InspectionOutcome.TARGET_ASSERTION_FAILED
+    assert done.inspections[1].finding.tests.keys() == {"f0", "f1", "p0", "p1"}
 
 
 def test_passing_tests_are_run_under_a_patch_only_if_it_made_a_difference() -> None:
@@ -203,7 +203,7 @@ def test_re_run_that_did_not_end_is_no_evidence(verdict: Verdict) -> None:
 
     done = run(FakeRunner(answer=answer), case())
 
-    assert {outcome for _, outcome in outcomes(done)} == {Outcome.INCONCLUSIVE}
+    assert {outcome for _, outcome in outcomes(done)} == {InspectionOutcome.INCONCLUSIVE}
     assert done.belief.p(A) == pytest.approx(0.5)
 
 
@@ -241,15 +241,15 @@ def test_what_was_found_before_the_server_was_lost_is_kept(dies_at: int) -> None
 def test_reference_model_counts_a_failure_elsewhere() -> None:
     done = run(violates(), case({A: 0.5, B: 0.3, C: 0.2}, model="independent"))
 
-    assert {outcome for _, outcome in outcomes(done)} == {Outcome.COLLATERAL_FAILURE}
+    assert {outcome for _, outcome in outcomes(done)} == {InspectionOutcome.COLLATERAL_FAILURE}
     assert done.belief.p(A) > 0.5
 
 
 def test_log_has_the_heartbeat_of_each_failing_test() -> None:
     done = run(violates(), case())
 
-    assert "--- INSPECTION_START: m.a --- (f0)" in done.inspections[0].log
-    assert done.inspections[0].diff.count("\n") > 3
+    assert "--- INSPECTION_START: m.a --- (f0)" in done.inspections[0].finding.log
+    assert done.inspections[0].finding.diff.count("\n") > 3
 
 
 def test_a_case_gets_its_share_of_the_budget() -> None:

@@ -7,7 +7,7 @@ import pytest
 from pytest_bayesloc.domain.dialogue import ProposedCode
 from pytest_bayesloc.domain.errors import PatchError
 from pytest_bayesloc.domain.source import SourceMap
-from pytest_bayesloc.inspection.proposals.mending import mended
+from pytest_bayesloc.inspection.mending import mended
 
 FILE = """import json
 

@@ -5,7 +5,7 @@ from math import log
 
 import pytest
 
-from pytest_bayesloc.domain.evidence import Evidence, Outcome
+from pytest_bayesloc.domain.evidence import Evidence, InspectionOutcome
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.inspection.selection import (
     Action,
@@ -182,7 +182,7 @@ def test_prospects_are_the_beliefs_that_updates_would_give(
 def evidence(where: Location, p_if_faulty: float, p_if_clean: float) -> Evidence:
     return Evidence(
         location=where,
-        outcome=Outcome.INCONCLUSIVE,
+        outcome=InspectionOutcome.INCONCLUSIVE,
         p_if_faulty=p_if_faulty,
         p_if_clean=p_if_clean,
         source="s",

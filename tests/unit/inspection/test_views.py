@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.failure import Failure, Frame
-from pytest_bayesloc.domain.inspection import Check, InspectionPatch, TestRun, Verdict
+from pytest_bayesloc.domain.inspection import Check, InspectionPatch, Rerun, TestRun, Verdict
 from pytest_bayesloc.domain.recording import Recording
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.inspection.views import HIDDEN, Views, candidates
-from pytest_bayesloc.inspection.watching import Watched
 from pytest_bayesloc.ranking.belief import MODELS
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.neighbours import Neighbourhood
@@ -113,10 +112,10 @@ def test_files_that_may_not_be_sent_show_neither_code_nor_values_nor_diffs() -> 
     work = case(UNLOCK, RATE)
     work.values = {UNLOCK: {"result": ("'a'", "'hunter2'")}}
     patch = InspectionPatch(target=UNLOCK, kind="x", original=KEYS.text, patched="hunter3")
-    seen = Watched(tests={}, signals=None, fired=(), seconds=0, cpu_s=0, log="")
+    rerun = Rerun(tests={})
 
     target = views().target(work, UNLOCK, {NODE: FAILURE})
-    observation = views().observation(work, patch, seen)
+    observation = views().observation(work, patch, rerun)
 
     assert target.target.text == ""
     assert target.values == ()
@@ -149,9 +148,9 @@ def test_observation_tells_how_each_test_went_and_what_callees_returned() -> Non
     )
     failed = TestRun(verdict=Verdict.FAIL, error="E: 1", covered=True, violations=(0,))
     tests = {NODE: failed, "test_other": TestRun(verdict=Verdict.PASS)}
-    seen = Watched(tests=tests, signals=None, fired=(0,), seconds=0, cpu_s=0, log="")
+    rerun = Rerun(tests=tests)
 
-    observation = views().observation(work, patch, seen)
+    observation = views().observation(work, patch, rerun)
 
     assert observation.runs == (
         f"{NODE} (failing before): fail; target executed; assertions broken: `size == 3`; E: 1",

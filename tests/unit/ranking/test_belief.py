@@ -5,7 +5,7 @@ from math import isfinite
 import pytest
 
 from pytest_bayesloc.domain.errors import EvidenceError
-from pytest_bayesloc.domain.evidence import Evidence, Outcome
+from pytest_bayesloc.domain.evidence import Evidence, InspectionOutcome
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.ranking.belief import MODELS, IndependentBelief, SingleFaultBelief
@@ -24,7 +24,7 @@ def evidence(where: Location, p_if_faulty: float, p_if_clean: float) -> Evidence
     return Evidence(
         location=where,
         source="assertions",
-        outcome=Outcome.TARGET_ASSERTION_FAILED,
+        outcome=InspectionOutcome.TARGET_ASSERTION_FAILED,
         p_if_faulty=p_if_faulty,
         p_if_clean=p_if_clean,
     )
@@ -49,7 +49,7 @@ def test_reference_model_worked_by_hand() -> None:
 
     # 1. add, covered and passed: 0.1*0.610687 / (0.1*0.610687 + 0.9*0.389313)
     #    = 0.0610687 / 0.4114504 = 0.148423; tax and total stay.
-    passed = weigh("independent", Outcome.COVERED_AND_PASSED, ADD, source="assertions")
+    passed = weigh("independent", InspectionOutcome.COVERED_AND_PASSED, ADD, source="assertions")
     first = start.update(passed)
     assert first.probabilities == pytest.approx(
         {ADD: 0.148423, TAX: 0.381679, TOTAL: 0.007634}, abs=1e-6
@@ -57,7 +57,9 @@ def test_reference_model_worked_by_hand() -> None:
 
     # 2. tax, its assertion failed: 0.95*0.381679 / (0.95*0.381679 + 0.05*0.618321)
     #    = 0.3625954 / 0.3935115 = 0.921435, which is past a threshold of 0.9.
-    fired = weigh("independent", Outcome.TARGET_ASSERTION_FAILED, TAX, source="assertions")
+    fired = weigh(
+        "independent", InspectionOutcome.TARGET_ASSERTION_FAILED, TAX, source="assertions"
+    )
     second = first.update(fired)
     assert second.probabilities == pytest.approx(
         {ADD: 0.148423, TAX: 0.921435, TOTAL: 0.007634}, abs=1e-6
@@ -66,7 +68,7 @@ def test_reference_model_worked_by_hand() -> None:
 
     # 3. tax again: 0.95*0.921435 / (0.95*0.921435 + 0.05*0.078565) = 0.995533, clamped to 0.99.
     #    total, covered and passed: 0.1*0.007634 / (...) = 0.000854, clamped to 0.01.
-    held = weigh("independent", Outcome.COVERED_AND_PASSED, TOTAL, source="assertions")
+    held = weigh("independent", InspectionOutcome.COVERED_AND_PASSED, TOTAL, source="assertions")
     third = second.update_all([fired, held])
     assert third.probabilities == pytest.approx({ADD: 0.148423, TAX: 0.99, TOTAL: 0.01}, abs=1e-6)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_bayesloc.domain.evidence import Outcome
+from pytest_bayesloc.domain.evidence import Outcome, StaticOutcome
 from pytest_bayesloc.domain.failure import ErrorKind, Failure, Frame, Origin
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.result import Fault, Ranked
@@ -104,8 +104,10 @@ def evidence_of(group: Group) -> dict[str, Outcome]:
 def test_data_that_a_guard_refused_makes_its_test_the_suspect() -> None:
     (group,) = opened(refused(TEST_A))
 
-    assert Outcome.GUARD_NAMES_OWNER in {e.outcome for e in group.evidence if e.location == TEST_A}
-    assert evidence_of(group)["pay"] is Outcome.GUARD_REFUSED
+    assert StaticOutcome.GUARD_NAMES_OWNER in {
+        e.outcome for e in group.evidence if e.location == TEST_A
+    }
+    assert evidence_of(group)["pay"] is StaticOutcome.GUARD_REFUSED
     assert group.case().belief.top(1)[0][0] == TEST_A
     fault = group.fault(group.case())
     assert (fault.origin, fault.kind) == (Origin.DATA, ErrorKind.VALIDATION)
@@ -116,7 +118,7 @@ def test_guard_that_refuses_several_owners_is_suspect_itself() -> None:
     (group,) = opened(refused(TEST_A), refused(TEST_B))
 
     assert group.guard is None
-    assert evidence_of(group)["pay"] is Outcome.RAISE_FRAME
+    assert evidence_of(group)["pay"] is StaticOutcome.RAISE_FRAME
     assert group.fault(group.case()).kind is ErrorKind.RUNTIME
 
 
@@ -145,7 +147,7 @@ def test_code_that_raised_is_the_suspect_of_a_crash() -> None:
     fault = group.fault(group.case())
 
     assert fault.ranking[0].location == FEE
-    assert fault.ranking[0].evidence[0].outcome is Outcome.RAISE_FRAME
+    assert fault.ranking[0].evidence[0].outcome is StaticOutcome.RAISE_FRAME
     assert (fault.origin, fault.kind) == (Origin.CODE, ErrorKind.RUNTIME)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_bayesloc.domain.dialogue import Suspicion
-from pytest_bayesloc.domain.evidence import Outcome
+from pytest_bayesloc.domain.evidence import Judgement, Outcome
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.ranking.evidence.judgement import (
     RANKING,
@@ -23,9 +23,9 @@ SUSPICIONS = [Suspicion(location=B, reason="adds twice"), Suspicion(location=C, 
 
 def test_each_candidate_is_named_first_named_or_passed_over() -> None:
     assert words_of(SUSPICIONS, [A, B, C]) == {
-        A: Outcome.LLM_PASSED_OVER,
-        B: Outcome.LLM_FIRST,
-        C: Outcome.LLM_SUSPECTED,
+        A: Judgement.LLM_PASSED_OVER,
+        B: Judgement.LLM_FIRST,
+        C: Judgement.LLM_SUSPECTED,
     }
 
 
@@ -41,11 +41,11 @@ def test_without_a_record_a_word_has_no_weight() -> None:
 
 
 def test_record_decides_what_a_word_weighs() -> None:
-    counts = {
-        (RANKING, Outcome.LLM_FIRST, True): 9,
-        (RANKING, Outcome.LLM_FIRST, False): 1,
-        (RANKING, Outcome.LLM_PASSED_OVER, True): 1,
-        (RANKING, Outcome.LLM_PASSED_OVER, False): 89,
+    counts: dict[tuple[str, Outcome, bool], int] = {
+        (RANKING, Judgement.LLM_FIRST, True): 9,
+        (RANKING, Judgement.LLM_FIRST, False): 1,
+        (RANKING, Judgement.LLM_PASSED_OVER, True): 1,
+        (RANKING, Judgement.LLM_PASSED_OVER, False): 89,
     }
     said = words_of(SUSPICIONS, [A, B, C])
 

@@ -4,7 +4,7 @@ from math import exp
 
 import pytest
 
-from pytest_bayesloc.domain.evidence import Outcome
+from pytest_bayesloc.domain.evidence import OUTCOMES, InspectionOutcome, Outcome, StaticOutcome
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.ranking.fitted import CHANCES, LOG_RATIOS
 from pytest_bayesloc.ranking.likelihoods import (
@@ -37,7 +37,7 @@ HERE = Location(file="a.py", start_line=1, end_line=2, qualname="a")
 def test_reference_table(outcome: str, p_if_faulty: float, p_if_clean: float) -> None:
     expected = Likelihood(p_if_faulty=p_if_faulty, p_if_clean=p_if_clean)
 
-    assert likelihood("independent", Outcome(outcome)) == expected
+    assert likelihood("independent", OUTCOMES[outcome]) == expected
 
 
 @pytest.mark.parametrize(
@@ -45,11 +45,11 @@ def test_reference_table(outcome: str, p_if_faulty: float, p_if_clean: float) ->
     [
         *((outcome, exp(log_ratio)) for outcome, log_ratio in LOG_RATIOS.items()),
         *((outcome, faulty / clean) for outcome, (faulty, clean) in CHANCES.items()),
-        (Outcome.COLLATERAL_FAILURE_LLM_SUSPICIOUS, 7 / 3),
-        (Outcome.COLLATERAL_FAILURE_LLM_INNOCENT, 2 / 3),
-        (Outcome.COVERED_AND_PASSED, 1.0),
-        (Outcome.INCONCLUSIVE, 1.0),
-        (Outcome.NAME_ABSENT, 1.0),
+        (InspectionOutcome.COLLATERAL_FAILURE_LLM_SUSPICIOUS, 7 / 3),
+        (InspectionOutcome.COLLATERAL_FAILURE_LLM_INNOCENT, 2 / 3),
+        (InspectionOutcome.COVERED_AND_PASSED, 1.0),
+        (InspectionOutcome.INCONCLUSIVE, 1.0),
+        (StaticOutcome.NAME_ABSENT, 1.0),
     ],
 )
 def test_single_fault_model_takes_what_was_fitted_and_choices_for_the_rest(
@@ -66,22 +66,24 @@ def test_single_fault_model_takes_what_was_fitted_and_choices_for_the_rest(
 def test_what_speaks_of_tests_is_the_same_in_both_models(
     model: str, outcome: str, ratio: float
 ) -> None:
-    assert likelihood(model, Outcome(outcome)).ratio == pytest.approx(ratio)
+    assert likelihood(model, OUTCOMES[outcome]).ratio == pytest.approx(ratio)
 
 
 @pytest.mark.parametrize("table", [REFERENCE, MEASURED])
 def test_table_has_every_outcome(table: dict[Outcome, Likelihood]) -> None:
-    assert set(table) == set(Outcome)
+    assert set(table) == set(OUTCOMES.values())
     assert all(0 < p <= 1 for row in table.values() for p in (row.p_if_faulty, row.p_if_clean))
 
 
 def test_unknown_model_is_a_key_error() -> None:
     with pytest.raises(KeyError, match="double-fault"):
-        likelihood("double-fault", Outcome.INCONCLUSIVE)
+        likelihood("double-fault", InspectionOutcome.INCONCLUSIVE)
 
 
 def test_weighed_outcome_carries_the_likelihoods_of_its_model() -> None:
-    item = weigh("independent", Outcome.COVERED_AND_PASSED, HERE, source="assertions", why="held")
+    item = weigh(
+        "independent", InspectionOutcome.COVERED_AND_PASSED, HERE, source="assertions", why="held"
+    )
 
     assert (item.location, item.source, item.why) == (HERE, "assertions", "held")
     assert (item.outcome, item.p_if_faulty, item.p_if_clean) == ("COVERED_AND_PASSED", 0.1, 0.9)

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_bayesloc.domain.evidence import Outcome
+from pytest_bayesloc.domain.evidence import Outcome, StaticOutcome
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.ranking.evidence.names import name_evidence
 
-EXACT, PART, ABSENT = Outcome.NAME_EXACT, Outcome.NAME_PART, Outcome.NAME_ABSENT
+EXACT, PART, ABSENT = StaticOutcome.NAME_EXACT, StaticOutcome.NAME_PART, StaticOutcome.NAME_ABSENT
 
 
 def location(qualname: str, file: str = "shop/cart.py", *, is_test: bool = False) -> Location:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from pytest_bayesloc.domain.evidence import Outcome
+from pytest_bayesloc.domain.evidence import Outcome, StaticOutcome
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.recording import Call, Recording
 from pytest_bayesloc.ranking.evidence.order import order_evidence
@@ -9,7 +9,7 @@ A, B, C, TEST = (
     Location(file="m.py", start_line=1, end_line=2, qualname=name, is_test=name == "test")
     for name in ("a", "b", "c", "test")
 )
-LAST, EARLIER = Outcome.RETURNED_LAST, Outcome.RETURNED_EARLIER
+LAST, EARLIER = StaticOutcome.RETURNED_LAST, StaticOutcome.RETURNED_EARLIER
 
 
 def call(where: Location, entered: int, left: int) -> Call:

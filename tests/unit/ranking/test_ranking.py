@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from pytest_bayesloc.domain.evidence import Evidence, Outcome
+from pytest_bayesloc.domain.evidence import Evidence, StaticOutcome
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.result import RankedLine
 from pytest_bayesloc.domain.spectrum import Counts, Spectrum
@@ -80,7 +80,7 @@ def test_evidence_is_strongest_first_whichever_way_it_points() -> None:
         Evidence(
             location=A,
             source=source,
-            outcome=Outcome.RAISE_FRAME,
+            outcome=StaticOutcome.RAISE_FRAME,
             p_if_faulty=faulty,
             p_if_clean=clean,
         )

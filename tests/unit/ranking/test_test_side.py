@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_bayesloc.domain.evidence import Outcome
+from pytest_bayesloc.domain.evidence import StaticOutcome
 from pytest_bayesloc.domain.failure import Failure, Frame
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.spectrum import Spectrum
@@ -86,9 +86,9 @@ def test_each_sign_is_evidence_about_test_code_alone() -> None:
     found = test_side_evidence(seen, [HELPER, TEST], model="single-fault")
 
     assert {(item.location, item.outcome) for item in found} == {
-        (TEST, Outcome.CODE_RAISED),
-        (TEST, Outcome.TEST_IN_TRACEBACK),
-        (TEST, Outcome.TWIN_PASSES),
-        (HELPER, Outcome.CODE_RAISED),
-        (HELPER, Outcome.TWIN_PASSES),
+        (TEST, StaticOutcome.CODE_RAISED),
+        (TEST, StaticOutcome.TEST_IN_TRACEBACK),
+        (TEST, StaticOutcome.TWIN_PASSES),
+        (HELPER, StaticOutcome.CODE_RAISED),
+        (HELPER, StaticOutcome.TWIN_PASSES),
     }

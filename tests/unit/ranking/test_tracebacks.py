@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_bayesloc.domain.evidence import Outcome
+from pytest_bayesloc.domain.evidence import Outcome, StaticOutcome
 from pytest_bayesloc.domain.failure import ErrorKind, Failure, Frame, Origin
 from pytest_bayesloc.domain.location import MODULE, Location
 from pytest_bayesloc.ranking.evidence.guards import Guard
@@ -61,7 +61,7 @@ def outcomes(*failures: Failure, spared: frozenset[Location] = frozenset()) -> d
     return {item.location.qualname: item.outcome for item in found}
 
 
-RAISED, ELSEWHERE = Outcome.RAISE_FRAME, Outcome.NOT_IN_TRACEBACK
+RAISED, ELSEWHERE = StaticOutcome.RAISE_FRAME, StaticOutcome.NOT_IN_TRACEBACK
 
 
 def test_innermost_frame_of_the_project_is_where_the_error_left_it() -> None:
@@ -101,7 +101,7 @@ def test_file_that_does_not_parse_stands_for_itself() -> None:
 def test_guard_speaks_for_itself_and_against_the_owner() -> None:
     owner, guard = guard_evidence(GUARD, model="single-fault")
 
-    assert (owner.location, owner.outcome) == (T, Outcome.GUARD_NAMES_OWNER)
+    assert (owner.location, owner.outcome) == (T, StaticOutcome.GUARD_NAMES_OWNER)
     assert owner.log_ratio > 0 > guard.log_ratio
     assert guard.location == G
     assert "`x < 0`" in owner.why

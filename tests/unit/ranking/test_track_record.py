@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_bayesloc.domain.evidence import Outcome
+from pytest_bayesloc.domain.evidence import Outcome, StaticOutcome
 from pytest_bayesloc.ranking.track_record import WORDS, TrackRecord
 
 RANKING = WORDS["ranking"]
@@ -27,7 +27,7 @@ def test_judge_of_whom_nothing_is_known_has_no_weight() -> None:
 
 
 def test_what_is_no_word_of_a_judge_has_no_likelihood() -> None:
-    assert NEW.likelihood(Outcome.RAISE_FRAME) is None
+    assert NEW.likelihood(StaticOutcome.RAISE_FRAME) is None
 
 
 def test_judge_who_is_always_right_soon_has_much_weight() -> None:

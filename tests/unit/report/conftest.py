@@ -6,9 +6,22 @@ from collections.abc import Callable
 
 import pytest
 
-from pytest_bayesloc.domain.evidence import Decision, Evidence, Outcome
+from pytest_bayesloc.domain.evidence import (
+    Decision,
+    Evidence,
+    InspectionOutcome,
+    Outcome,
+    StaticOutcome,
+)
 from pytest_bayesloc.domain.failure import ErrorKind, Failure, Frame, Origin
-from pytest_bayesloc.domain.inspection import Inspection, InspectionPatch, Signals, TestRun, Verdict
+from pytest_bayesloc.domain.inspection import (
+    Finding,
+    Inspection,
+    InspectionPatch,
+    Signals,
+    TestRun,
+    Verdict,
+)
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.result import Fault, Ranked, RankedLine, Result
 from pytest_bayesloc.domain.spectrum import Counts
@@ -72,16 +85,20 @@ def evidence(location: Location, outcome: Outcome, p1: float, p0: float, why: st
 
 ASSERTED = evidence(
     ADD,
-    Outcome.TARGET_ASSERTION_FAILED,
+    InspectionOutcome.TARGET_ASSERTION_FAILED,
     0.95,
     0.05,
     "returned -1 for a=2, b=3: in passing tests the result is never below a",
 )
-NOT_RAISED = evidence(TOTAL, Outcome.NOT_IN_TRACEBACK, 0.45, 0.54, "not in the traceback")
+NOT_RAISED = evidence(TOTAL, StaticOutcome.NOT_IN_TRACEBACK, 0.45, 0.54, "not in the traceback")
 OWNS_DATA = evidence(
-    TEST_PARSE, Outcome.GUARD_NAMES_OWNER, 0.94, 0.1, "handed '' to parse, whose check refused it"
+    TEST_PARSE,
+    StaticOutcome.GUARD_NAMES_OWNER,
+    0.94,
+    0.1,
+    "handed '' to parse, whose check refused it",
 )
-GUARD = evidence(PARSE, Outcome.GUARD_REFUSED, 0.1, 0.5, "its check did what it is there for")
+GUARD = evidence(PARSE, StaticOutcome.GUARD_REFUSED, 0.1, 0.5, "its check did what it is there for")
 
 
 def inspection() -> Inspection:
@@ -93,27 +110,27 @@ def inspection() -> Inspection:
     )
     return Inspection(
         step=1,
-        target=ADD,
-        kind="assertions",
-        diff=patch.diff,
-        tests={
-            "test_calc.py::test_add": TestRun(
-                verdict=Verdict.FAIL,
-                error="AssertionError: assert -1 >= 2",
-                covered=True,
-                violations=(0,),
-                output="E   assert -1 >= 2",
-            ),
-            "test_calc.py::test_zero": TestRun(verdict=Verdict.PASS, covered=True),
-        },
-        signals=Signals(is_covered=True, has_target_assertion=True, is_failure=True),
-        decision=Decision.NEUTRAL,
-        evidence=ASSERTED,
+        finding=Finding(
+            diff=patch.diff,
+            tests={
+                "test_calc.py::test_add": TestRun(
+                    verdict=Verdict.FAIL,
+                    error="AssertionError: assert -1 >= 2",
+                    covered=True,
+                    violations=(0,),
+                    output="E   assert -1 >= 2",
+                ),
+                "test_calc.py::test_zero": TestRun(verdict=Verdict.PASS, covered=True),
+            },
+            signals=Signals(is_covered=True, has_target_assertion=True, is_failure=True),
+            decision=Decision.NEUTRAL,
+            evidence=ASSERTED,
+            seconds=0.031,
+            cpu_s=0.012,
+            log="--- INSPECTION_START: calc.add ---",
+        ),
         belief_before=0.475,
         belief_after=0.9944,
-        seconds=0.031,
-        cpu_s=0.012,
-        log="--- INSPECTION_START: calc.add ---",
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from pytest_bayesloc.domain.evidence import Outcome
+from pytest_bayesloc.domain.evidence import OUTCOMES
 from pytest_bayesloc.domain.result import Ranked, RankedLine, Result
 from pytest_bayesloc.report.document import MAX_LINES, MAX_ROWS
 from pytest_bayesloc.report.encoding import dumps, encode
@@ -97,7 +97,7 @@ def test_the_schema_requires_every_key(result: Result) -> None:
 def test_the_schema_knows_every_outcome() -> None:
     known = SCHEMA["$defs"]["evidence"]["properties"]["outcome"]["enum"]
 
-    assert set(known) == {outcome.value for outcome in Outcome}
+    assert set(known) == set(OUTCOMES)
 
 
 def test_a_row_keeps_its_numbers(result: Result) -> None:

@@ -8,7 +8,7 @@ import pytest
 from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun, Verdict
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.spectrum import Spectrum
-from pytest_bayesloc.inspection.strategy import Bench
+from pytest_bayesloc.inspection.strategy import Budget
 from pytest_bayesloc.ranking.belief import MODELS
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.neighbours import Neighbourhood
@@ -87,10 +87,10 @@ def test_bench_runs_a_rejected_patch_once() -> None:
         model="single-fault",
         errors={"f0": FAILED.error},
     )
-    first = Bench(as_port(runner), lambda: 0.0, 60.0, case).rerun(PATCH, ("f0",))
+    first = Budget(as_port(runner), lambda: 0.0, 60.0, case).rerun(PATCH, ("f0",))
     case.rejected = Rejected("state", case.rejected.new)
 
-    second = Bench(as_port(runner), lambda: 0.0, 60.0, case).rerun(PATCH, ("f0",))
+    second = Budget(as_port(runner), lambda: 0.0, 60.0, case).rerun(PATCH, ("f0",))
 
     assert len(runner.asked) == 1
     assert second.tests == first.tests

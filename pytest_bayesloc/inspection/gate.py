@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from pytest_bayesloc.domain.source import FunctionNode, parse
-from pytest_bayesloc.inspection.proposals.looking import Addition, Rules, refused, short
+from pytest_bayesloc.inspection.looking import Addition, Rules, refused, short
 
 MAX_ASSERTIONS = 16
 MAX_NODES = 600  # of all that is added

@@ -12,7 +12,7 @@ import pytest
 from pytest_bayesloc.domain.dialogue import ProposedCode
 from pytest_bayesloc.domain.errors import PatchError
 from pytest_bayesloc.domain.source import SourceMap
-from pytest_bayesloc.inspection.proposals.generated import KIND, propose
+from pytest_bayesloc.inspection.strategies.generated import KIND, propose
 from pytest_bayesloc.rerun.child import NAME, Probe
 from pytest_bayesloc.rerun.swap import compile_patched
 

@@ -15,8 +15,8 @@ from collections.abc import Collection
 from pytest_bayesloc.domain.dialogue import ProposedCode
 from pytest_bayesloc.domain.errors import PatchError
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap, Unit, lines_of
-from pytest_bayesloc.inspection.proposals.gate import only_function, same_header
-from pytest_bayesloc.inspection.proposals.looking import refused
+from pytest_bayesloc.inspection.gate import only_function, same_header
+from pytest_bayesloc.inspection.looking import refused
 from pytest_bayesloc.rerun.world import (
     DENIED,
     INNER,

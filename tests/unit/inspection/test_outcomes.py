@@ -4,7 +4,7 @@ import pytest
 
 from pytest_bayesloc.domain.evidence import Decision, Outcome
 from pytest_bayesloc.domain.inspection import Signals, TestRun, Verdict
-from pytest_bayesloc.ranking.outcomes import classify, fired_checks, signals_of
+from pytest_bayesloc.inspection.reflection import classify, fired_checks, signals_of
 
 
 def ran(verdict: str = "fail", *violations: int, covered: bool = True) -> TestRun:

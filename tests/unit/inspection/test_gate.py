@@ -12,11 +12,11 @@ import pytest
 
 from pytest_bayesloc.domain.errors import PatchError
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap
-from pytest_bayesloc.inspection.proposals.gate import MAX_ASSERTIONS, admitted
+from pytest_bayesloc.inspection.gate import MAX_ASSERTIONS, admitted
 from pytest_bayesloc.rerun.world import PURE, is_pure
 
 if TYPE_CHECKING:
-    from pytest_bayesloc.inspection.proposals.looking import Addition
+    from pytest_bayesloc.inspection.looking import Addition
 
 ORIGINAL = '''\
 def f(x, y=1, *rest, key=None):

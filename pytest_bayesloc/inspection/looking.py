@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from pytest_bayesloc.domain.errors import PatchError
 from pytest_bayesloc.domain.source import FunctionNode
-from pytest_bayesloc.inspection.proposals.assertions import SEE_LOCALS
+from pytest_bayesloc.inspection.writing import SEE_LOCALS
 from pytest_bayesloc.rerun.world import (
     CHANGING,
     DENIED,

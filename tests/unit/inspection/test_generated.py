@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_bayesloc.domain.dialogue import ProposedCode, Reflection
-from pytest_bayesloc.domain.evidence import Decision, Outcome
+from pytest_bayesloc.domain.evidence import Decision, InspectionOutcome, Outcome
 from pytest_bayesloc.domain.failure import Failure
 from pytest_bayesloc.domain.inspection import TestRun, Verdict
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.inspection.strategies.generated import Generated
-from pytest_bayesloc.inspection.strategy import Bench
+from pytest_bayesloc.inspection.strategy import Budget
 from pytest_bayesloc.inspection.views import Views
 from pytest_bayesloc.ranking.belief import MODELS
 from pytest_bayesloc.ranking.case import Case
@@ -27,9 +27,9 @@ from tests.fakes.runner import as_port as runner_port
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pytest_bayesloc.domain.inspection import Finding
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.source import Unit
-    from pytest_bayesloc.ranking.finding import Finding
 
 SOURCE = SourceMap(
     "def add(a, b):\n    return a - b\n\n\ndef half(a):\n    return a / 2\n\n\nX = 1\n", "m.py"
@@ -69,7 +69,7 @@ class Scene:
             belief=MODELS["independent"](prior),
             model="single-fault",
         )
-        self.bench = Bench(runner_port(self.runner), lambda: 0.0, 100.0, self.case)
+        self.budget = Budget(runner_port(self.runner), lambda: 0.0, 100.0, self.case)
         failure = Failure(node_id=NODE, phase="call", exc_type="E", message="m")
         self.kind = Generated(
             advisor=as_port(self.advisor),
@@ -87,15 +87,15 @@ class Scene:
         unit = SOURCE.unit(location)
         return None if unit is None else (SOURCE, unit)
 
-    def found(self, *, wait_s: float = 1.0) -> list[tuple[Location, Finding]]:
-        self.kind.prepare(self.case, self.bench)
-        return list(self.kind.harvest(self.case, self.bench, wait_s=wait_s))
+    def found(self, *, wait_s: float = 1.0) -> list[Finding]:
+        self.kind.prepare(self.case, self.budget)
+        return list(self.kind.harvest(self.case, self.budget, wait_s=wait_s))
 
 
 def test_likeliest_functions_are_asked_about_and_nothing_else() -> None:
     scene = Scene()
 
-    scene.kind.prepare(scene.case, scene.bench)
+    scene.kind.prepare(scene.case, scene.budget)
 
     assert [view.target.location for view in scene.advisor.shown] == [ADD, HALF]
 
@@ -107,29 +107,29 @@ def test_assertion_that_fails_is_told_with_what_the_advisor_makes_of_it() -> Non
         suspects=(ADD,),
     )
 
-    ((target, finding),) = scene.found()
+    (finding,) = scene.found()
 
-    assert target == ADD
-    assert finding.outcome is Outcome.TARGET_ASSERTION_FAILED
+    assert finding.evidence.location == ADD
+    assert finding.evidence.outcome is InspectionOutcome.TARGET_ASSERTION_FAILED
     assert finding.decision is Decision.CONFIRMED_BUGGY
     assert "assert _bayesloc_result == a + b" in finding.diff
-    assert finding.why == (
+    assert finding.evidence.why == (
         "broken in failing tests alone: r == a + b; "
         "the language model: confirmed buggy, it subtracts"
     )
     assert scene.advisor.seen[0].runs == (
         f"{NODE} (failing before): fail; target executed; assertions broken: `r == a + b`",
     )
-    judged = Judged(guide="fake", use=INSPECTION, location=ADD, said=finding.outcome)
+    judged = Judged(guide="fake", use=INSPECTION, location=ADD, said=finding.evidence.outcome)
     assert scene.case.judged == [judged]
 
 
 @pytest.mark.parametrize(
     ("decision", "outcome"),
     [
-        (Decision.CONFIRMED_BUGGY, Outcome.COLLATERAL_FAILURE_LLM_SUSPICIOUS),
-        (Decision.CONFIRMED_NOT_BUGGY, Outcome.COLLATERAL_FAILURE_LLM_INNOCENT),
-        (Decision.NEUTRAL, Outcome.COLLATERAL_FAILURE),
+        (Decision.CONFIRMED_BUGGY, InspectionOutcome.COLLATERAL_FAILURE_LLM_SUSPICIOUS),
+        (Decision.CONFIRMED_NOT_BUGGY, InspectionOutcome.COLLATERAL_FAILURE_LLM_INNOCENT),
+        (Decision.NEUTRAL, InspectionOutcome.COLLATERAL_FAILURE),
     ],
 )
 def test_without_a_broken_assertion_the_decision_names_the_outcome(
@@ -138,17 +138,16 @@ def test_without_a_broken_assertion_the_decision_names_the_outcome(
     reflection = Reflection(decision=decision, reason="")
     scene = Scene(advisor=FakeAdvisor(reflection=reflection), suspects=(ADD,))
 
-    ((_, finding),) = scene.found()
+    (finding,) = scene.found()
 
-    assert finding.outcome is outcome
-    assert finding.likelihood is not None
-    assert finding.likelihood.ratio == pytest.approx(1.0)  # nothing is known of this advisor
+    assert finding.evidence.outcome is outcome
+    assert finding.evidence.log_ratio == pytest.approx(0.0)  # nothing is known of this advisor
 
 
 def test_what_the_gate_refuses_is_not_run_and_said() -> None:
     scene = Scene(advisor=FakeAdvisor(proposed={"add": BAD}, reflection=BUGGY), suspects=(ADD,))
 
-    ((_, finding),) = scene.found()
+    (finding,) = scene.found()
 
     assert "heartbeat" in finding.diff
     assert "assert" not in finding.diff

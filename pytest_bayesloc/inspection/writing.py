@@ -9,6 +9,8 @@ from pytest_bayesloc.domain.source import FunctionNode, Unit, first_line, lines_
 from pytest_bayesloc.ranking.evidence.invariants import RESULT
 
 STEP = "    "
+#: Built-ins that see all local names: a function that uses them must get no new one.
+SEE_LOCALS = frozenset({"dir", "eval", "exec", "locals", "vars"})
 
 
 class LineWriter:

@@ -1,1 +1,0 @@
-"""Kinds of inspection patches, one a file."""
