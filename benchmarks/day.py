@@ -13,8 +13,9 @@ import random
 import shutil
 import tempfile
 import time
+from array import array
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
@@ -24,7 +25,7 @@ from uuid import uuid4
 from sqlalchemy import func, select, text
 
 from benchmarks.memory.load import drawn
-from benchmarks.scale import _suite, _write_files, failure_of
+from benchmarks.scale import _suite, _write_files, failure_of, part_of
 from pytest_bayesloc.memory.episodes import Episodes, Red
 from pytest_bayesloc.memory.ledger import Ledger
 from pytest_bayesloc.memory.schema import METADATA
@@ -33,11 +34,9 @@ from pytest_bayesloc.memory.store import BugStore
 from pytest_bayesloc.memory.summaries import RuleSummarizer
 from pytest_bayesloc.ranking.groups import Reader, Terms, open_groups
 from pytest_bayesloc.spectrum.build import build_failures, build_spectrum
-from pytest_bayesloc.spectrum.collectors.base import Footprint, Row
-from pytest_bayesloc.spectrum.recorded import START_UP, Recorded
-from pytest_bayesloc.spectrum.shards import State, dump, load
-from pytest_bayesloc.spectrum.source_filter import SourceFilter
-from pytest_bayesloc.spectrum.sources import Sources
+from pytest_bayesloc.spectrum.recorded import Recorded
+from pytest_bayesloc.spectrum.shards import CodeState, dump, load
+from pytest_bayesloc.spectrum.sources import SourceFilter, Sources
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -142,7 +141,7 @@ class Day:
     def _record(self, part: Recorded, failing: str) -> str:
         part.verdicts = {name: name != failing for name in part.windows_of}
         part.failures = {failing: failure_of(failing)} if failing in part.windows_of else {}
-        return dump(part, self._files, (), State(revision="r", digests={}))
+        return dump(part, self._files, (), CodeState(revision="r", digests={}))
 
     def _merge(self, texts: Sequence[str]) -> Recorded:
         merged = Recorded()
@@ -242,22 +241,15 @@ def _split(whole: Recorded, n: int) -> list[Recorded]:
 
 
 def _part(whole: Recorded, names: Sequence[str]) -> Recorded:
-    rows = [whole.rows[whole.windows_of[name][0] - 1] for name in names]
-    used = sorted({number for row in rows for number in row.footprints})
+    part = part_of(whole, names)
+    used = sorted({number for w in part.windows for row in w.rows for number in row})
     numbers = {old: new for new, old in enumerate(used)}
-    footprints: list[Footprint] = [whole.footprints[old] for old in used]
-    own = [
-        Row(row.window, type(row.footprints)("I", map(numbers.__getitem__, row.footprints)))
-        for row in rows
+    part.footprints = [whole.footprints[old] for old in used]
+    part.windows = [
+        replace(w, rows=[array("I", map(numbers.__getitem__, row)) for row in w.rows])
+        for w in part.windows
     ]
-    return Recorded(
-        windows_of={name: whole.windows_of[name] for name in names},
-        footprints=footprints,
-        rows=own,
-        imports={START_UP: ""},
-        collector="simulated",
-        n_windows=whole.n_windows,
-    )
+    return part
 
 
 if __name__ == "__main__":

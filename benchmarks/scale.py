@@ -23,11 +23,9 @@ from typing import TYPE_CHECKING
 from pytest_bayesloc.ranking.groups import Reader, Terms, open_groups
 from pytest_bayesloc.spectrum.build import build_failures, build_spectrum
 from pytest_bayesloc.spectrum.cache.spectra import SpectrumCache
-from pytest_bayesloc.spectrum.collectors.base import Footprint, Row
-from pytest_bayesloc.spectrum.recorded import START_UP, Recorded
-from pytest_bayesloc.spectrum.source_filter import SourceFilter
-from pytest_bayesloc.spectrum.sources import Sources
-from pytest_bayesloc.spectrum.xdist import encode, merge
+from pytest_bayesloc.spectrum.collectors.base import Footprint
+from pytest_bayesloc.spectrum.recorded import START_UP, Recorded, Window
+from pytest_bayesloc.spectrum.sources import SourceFilter, Sources
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -115,7 +113,8 @@ def _quantile(values: Sequence[float], at: float) -> float:
 def _suite(root: Path, n_tests: int) -> Recorded:
     """A suite of components, each in the shape of the real one; the first test fails."""
     rng = random.Random(0)
-    recorded = Recorded(collector="simulated", imports={START_UP: ""}, n_windows=n_tests + 1)
+    recorded = Recorded(collector="simulated")
+    recorded.windows[START_UP].is_ordered = True
     shares = [_quantile(SHARES, (j + 0.5) / N_SHARED) for j in range(N_SHARED)]
     ways = [round(_quantile(WAYS, rng.random())) for _ in range(N_SHARED)]
     prototypes: list[list[int]] = []
@@ -136,8 +135,8 @@ def _suite(root: Path, n_tests: int) -> Recorded:
         own = shared + sum(ways) + 2 * at
         row = array("I", [*rng.choice(prototypes), own, own + 1])
         node_id = f"tests/test_{test // 50}.py::test_{test}"
-        recorded.rows.append(Row(test + 1, row))
-        recorded.windows_of[node_id] = [test + 1, START_UP]
+        window = recorded.open(Window(node_id=node_id, rows=[row]))
+        recorded.windows_of[node_id] = [window, START_UP]
         recorded.verdicts[node_id] = test > 0
     return recorded
 
@@ -204,49 +203,43 @@ def _write(work: Path, n: int) -> dict[str, object]:
     seconds = time.process_time() - started
     return {
         "functions": f"{n_functions:,}",
-        "executed": f"{sum(len(row.footprints) for row in recorded.rows):,}",
+        "executed": f"{sum(len(row) for window in recorded.windows for row in window.rows):,}",
         "file": (work / "spectra.sqlite").stat().st_size >> 20,
         "seconds": f"{seconds:.1f}",
         "mb": _peak_mb(),
     }
 
 
+def part_of(whole: Recorded, names: Sequence[str]) -> Recorded:
+    """The record of ``names`` alone, with all footprints."""
+    part = Recorded(footprints=whole.footprints, collector="simulated")
+    for name in names:
+        window = part.open(whole.windows[whole.windows_of[name][0]])
+        part.windows_of[name] = [window, START_UP]
+    return part
+
+
 def _merge(work: Path, n: int) -> dict[str, object]:
     """Take what four workers send."""
     whole = _suite(work / "tree", n)
-    texts = []
-    for worker in range(4):
-        rows = whole.rows[worker::4]
-        names = list(whole.windows_of)[worker::4]
-        part = Recorded(
-            windows_of={name: whole.windows_of[name] for name in names},
-            footprints=whole.footprints,
-            rows=rows,
-            imports={START_UP: ""},
-            collector="simulated",
-            n_windows=whole.n_windows,
-        )
-        texts.append(encode(part))
-    merged = Recorded(verdicts=whole.verdicts, imports={START_UP: ""}, n_windows=1)
+    names = list(whole.windows_of)
+    texts = [json.dumps(part_of(whole, names[i::4]).payload()) for i in range(4)]
+    merged = Recorded(verdicts=whole.verdicts)
     del whole
     started = time.process_time()
     for text in texts:
-        merge(merged, text)
+        merged.merge(json.loads(text))
     return {"seconds": f"{time.process_time() - started:.1f}", "mb": _peak_mb()}
 
 
 def _rank(work: Path, n: int) -> dict[str, object]:
     """Answer a run that has traced nothing, as it knew what all tests execute."""
     verdicts = {f"tests/test_{test // 50}.py::test_{test}": test > 0 for test in range(n)}
-    windows_of = {name: [window, START_UP] for window, name in enumerate(verdicts, 1)}
-    recorded = Recorded(
-        verdicts=verdicts,
-        windows_of=windows_of,
-        imports={START_UP: ""},
-        cached={START_UP: "", **{windows[0]: name for name, windows in windows_of.items()}},
-        failures={FAILING: failure_of(FAILING)},
-        n_windows=n + 1,
-    )
+    recorded = Recorded(verdicts=verdicts, failures={FAILING: failure_of(FAILING)})
+    recorded.windows[START_UP].known_as = ""
+    for name in verdicts:
+        window = recorded.open(Window(node_id=name, known_as=name))
+        recorded.windows_of[name] = [window, START_UP]
     cache, sources = _cache(work), Sources(SourceFilter(work / "tree"))
     started = time.process_time()
     known = cache.settle((), verdicts)

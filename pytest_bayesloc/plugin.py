@@ -66,11 +66,9 @@ def pytest_configure(config: pytest.Config) -> None:
     if options.is_listing(config):
         return
     from pytest_bayesloc.spectrum import xdist
-    from pytest_bayesloc.spectrum.cache.key import variant_of
 
     register = config.pluginmanager.register
     recorder = _recorder(config)
-    recorder.cache.variant = variant_of(config)
     register(recorder, "bayesloc-recorder")
     if config.pluginmanager.hasplugin("bayesloc-server"):
         register(xdist.WorkerReporter(recorder), "bayesloc-worker-reporter")
@@ -86,10 +84,10 @@ def pytest_configure(config: pytest.Config) -> None:
     session = LocalizationSession(config, settings, recorder, AT_START)
     register(session, "bayesloc-session")
     if settings.merge:
-        from pytest_bayesloc.pipeline.merge import Merging
+        from pytest_bayesloc.pipeline.merge import RecordMerger
 
         recorder.give_up()
-        register(Merging(recorder, settings.merge, session.note), "bayesloc-merging")
+        register(RecordMerger(recorder, settings.merge, session.note), "bayesloc-merging")
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

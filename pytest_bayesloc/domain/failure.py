@@ -1,4 +1,4 @@
-"""How a test failed, as plain values."""
+"""Failures of tests as plain values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Origin(str, Enum):
-    """Where the error stands, as far as rules can tell."""
+    """The side on which the likely cause is, as far as rules can tell."""
 
     CODE = "code"
     TEST = "test"
@@ -21,7 +21,7 @@ class Origin(str, Enum):
 
 
 class ErrorKind(str, Enum):
-    """What sort of error it is: a guard that refused, a crash, or a wrong result."""
+    """The sort of an error: a guard that refused, a crash, or a wrong result."""
 
     VALIDATION = "validation"
     RUNTIME = "runtime"
@@ -29,9 +29,9 @@ class ErrorKind(str, Enum):
 
 
 class Role(str, Enum):
-    """What a piece of test code is to the failing tests of a group.
+    """The part that test code plays for the failing tests of a group.
 
-    ``PART`` is what only some of them use: it can't have made the others fail.
+    Only some of them use a ``PART``: it can't have made the others fail.
     """
 
     TEST = "test"

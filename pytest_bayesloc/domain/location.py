@@ -1,4 +1,4 @@
-"""Where code is: the unit that is ranked."""
+"""Locations of code: the units that are ranked."""
 
 from __future__ import annotations
 

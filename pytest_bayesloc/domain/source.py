@@ -20,12 +20,12 @@ ScopeNode = FunctionNode | ast.ClassDef
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines of ``text`` with their ends, counted as Python does: a form feed ends none."""
+    """Split ``text`` into lines with their ends, as Python does: a form feed ends none."""
     return io.StringIO(text, newline="").readlines()
 
 
 def parse(text: str, filename: str = "<unknown>") -> ast.Module:
-    """The syntax tree of ``text``; what the compiler warns of was said when the program ran.
+    """Parse ``text`` without warnings, which were shown when the program ran.
 
     Raises:
         SyntaxError: If it does not parse.
@@ -37,7 +37,7 @@ def parse(text: str, filename: str = "<unknown>") -> ast.Module:
 
 
 def compiled(tree: ast.Module, filename: str) -> CodeType:
-    """The code of ``tree``, without warnings as well.
+    """Compile ``tree``, without warnings as well.
 
     Raises:
         SyntaxError: If it does not compile.
@@ -73,13 +73,13 @@ class Unit:
 
 
 def first_line(statement: ast.stmt) -> int:
-    """Its first line, that of its first decorator if it has any."""
+    """The first line of ``statement``, that of its first decorator if it has any."""
     decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
     return min([statement.lineno, *(decorator.lineno for decorator in decorators)])
 
 
 class SourceMap:
-    """All locations of one file.
+    """The locations of one file.
 
     A file that does not parse (``is_broken``) has one location, its module body.
 

@@ -1,4 +1,4 @@
-"""Which test executed which line, and how each test ended."""
+"""The program spectrum: the lines that each test executed, and the verdicts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def bitset_of(positions: Iterable[int]) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """How many tests executed (``e``) a location or not (``n``), and failed or passed.
+    """Counts of tests that executed (``e``) a location or not (``n``), and failed or passed.
 
     Attributes:
         ef: Failing tests that executed it.

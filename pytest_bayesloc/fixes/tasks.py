@@ -19,8 +19,7 @@ from pytest_bayesloc.fixes.candidate import CHANGE, Candidate
 from pytest_bayesloc.fixes.project import Task
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.groups import Group
-from pytest_bayesloc.spectrum.source_filter import FileKind
-from pytest_bayesloc.spectrum.sources import Sources
+from pytest_bayesloc.spectrum.sources import FileKind, Sources
 
 MAX_FAILURES = 3  # of a group whose errors differ
 MAX_PLACES = 8

@@ -1,4 +1,4 @@
-"""Runs of several machines as one: what each saw is read, and no test is run but by inspections."""
+"""Merges the records of several machines; no test is run here except by inspections."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pytest
 from pytest_bayesloc.domain.errors import ShardError
 from pytest_bayesloc.history.git import head
 from pytest_bayesloc.report.files import replace_text
-from pytest_bayesloc.rerun.transports.remote import digest_of
+from pytest_bayesloc.spectrum.cache.files import digest_of
 from pytest_bayesloc.spectrum.recorded import Recorded
-from pytest_bayesloc.spectrum.shards import SCHEMA, State, dump, environment, load, state_of
+from pytest_bayesloc.spectrum.shards import SCHEMA, CodeState, dump, environment, load, state_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from pytest_bayesloc.spectrum.recorder import Recorder
 
 
-class Merging:
-    """Takes the place of the tests of this run.
+class RecordMerger:
+    """Reads records instead of running tests.
 
     Args:
         recorder: Of this run, which records nothing itself.
@@ -38,10 +38,10 @@ class Merging:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        """Read what others ran, and run nothing."""
+        """Merge the records, and run nothing."""
         recorded = self._recorder.recorded
         recorded.verdicts.clear()
-        texts = dict(filter(None, map(self._read, found(self._paths, self._note))))
+        texts = dict(filter(None, map(self._read, record_files(self._paths, self._note))))
         states = {path: state_of(text, path) for path, text in texts.items()}
         refuse_other_code({**states, Path("this checkout"): self._state_here(states.values())})
         for path, text in texts.items():
@@ -52,14 +52,14 @@ class Merging:
         session.testsfailed = sum(not passed for passed in recorded.verdicts.values())
         return True
 
-    def _state_here(self, states: Iterable[State]) -> State:
-        """Of the same files, as far as they are here: inspections would be about these."""
+    def _state_here(self, states: Iterable[CodeState]) -> CodeState:
+        """The digests of the same files here, which inspections would be about."""
         files = dict.fromkeys(file for state in states for file in state.digests)
         here = {file: digest_of(Path(self._recorder.files.absolute(file))) for file in files}
-        return State(revision="", digests={f: digest for f, digest in here.items() if digest})
+        return CodeState(revision="", digests={f: digest for f, digest in here.items() if digest})
 
     def _read(self, path: Path) -> tuple[Path, str] | None:
-        """A record that can be used; if it can't, that is said."""
+        """Read a record; note if it can't be used."""
         try:
             text = path.read_text(encoding="utf-8")
             state_of(text, path)
@@ -71,13 +71,13 @@ class Merging:
         return path, text
 
 
-def refuse_other_code(states: Mapping[Path, State]) -> None:
+def refuse_other_code(states: Mapping[Path, CodeState]) -> None:
     """End the run if records are not all about the same code.
 
     Raises:
         pytest.UsageError: If two differ; the text names them, and a file.
     """
-    first: dict[str, Path] = {}  # per file, the record that told of it first
+    first: dict[str, Path] = {}  # per file, the first record that names it
     known = [(path, state.revision) for path, state in states.items() if state.revision]
     for path, revision in known[1:]:
         if revision != known[0][1]:
@@ -98,13 +98,13 @@ def refuse_other_code(states: Mapping[Path, State]) -> None:
 
 
 def elsewhere(tests: Sequence[str], environments: Mapping[str, str]) -> str:
-    """Where all of ``tests`` failed, if that was not in an environment as this one; else empty."""
+    """Name the environment where ``tests`` failed; empty if any failed in one like this."""
     met = {environments[test] for test in tests if test in environments}
     return "" if not met or environment() in met else min(met)
 
 
-def found(paths: Sequence[Path], note: Callable[[str], None]) -> list[Path]:
-    """The files that are meant; of folders, the records in them, at any depth."""
+def record_files(paths: Sequence[Path], note: Callable[[str], None]) -> list[Path]:
+    """List the record files among ``paths``; of folders, those in them at any depth."""
     files: dict[Path, None] = {}
     for path in paths:
         inside = sorted(filter(_is_record, path.rglob("*.json"))) if path.is_dir() else [path]
@@ -126,7 +126,7 @@ def _is_record(path: Path) -> bool:
 
 
 def keep_record(recorder: Recorder, rootdir: Path, path: Path, note: Callable[[str], None]) -> None:
-    """Write what this run saw.
+    """Write the record of this run.
 
     Args:
         rootdir: Of the project.
@@ -137,7 +137,7 @@ def keep_record(recorder: Recorder, rootdir: Path, path: Path, note: Callable[[s
     in_use = recorder.files_in_use()
     imported = [str(file) for file in in_use.values()]
     digests = {file: digest_of(where) for file, where in in_use.items()}
-    state = State(revision=head(rootdir)[0], digests=digests)
+    state = CodeState(revision=head(rootdir)[0], digests=digests)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_text(path, dump(recorder.recorded, recorder.files, imported, state))

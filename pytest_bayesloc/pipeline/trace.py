@@ -1,4 +1,4 @@
-"""What tests execute, from this run and from earlier ones."""
+"""Completes the record of what tests execute by earlier runs, and by re-runs of some tests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pytest_bayesloc.domain.errors import ExecutionError
 from pytest_bayesloc.report.files import FOLDER, own_folder
 from pytest_bayesloc.spectrum.cache.files import written_ns
 from pytest_bayesloc.spectrum.recorded import named
-from pytest_bayesloc.spectrum.recorder import TRACED
+from pytest_bayesloc.spectrum.tracer import TRACED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from pytest_bayesloc.options import Launch, Settings
     from pytest_bayesloc.spectrum.recorder import Recorder
-    from pytest_bayesloc.spectrum.source_filter import SourceFilter
+    from pytest_bayesloc.spectrum.sources import SourceFilter
 
 N_FAILING = 50  # that are traced after the run, at most
 N_PASSING = 100  # beside them, where none was traced
@@ -31,12 +31,12 @@ N_CACHES = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tracing:
-    """What the stage is given.
+    """Completes the record of a run.
 
     Attributes:
         config: pytest's.
-        settings: What the user asked for.
-        launch: What the process was started with.
+        settings: Of the user.
+        launch: Environment and path at the start of the process.
         recorder: Of the run.
         note: Tells the user, once.
     """
@@ -50,8 +50,8 @@ class Tracing:
     def complete(self, *, may_run: bool) -> None:
         """Find out what the tests execute that were not traced in this run.
 
-        Tests that failed and are not known to fail like that are run once more, in a process of
-        its own, and so are some that passed where none of those is known.
+        Failing tests whose cached row is not of a failing run are re-run in a process of their
+        own, with some passing ones if none of these is known.
 
         Args:
             may_run: Whether tests may be run once more.
@@ -65,7 +65,8 @@ class Tracing:
             )
         if self.settings.collect != "never":
             outcomes = cache.outcomes()
-            run = {*recorded.verdicts, *recorded.excused, *recorded.cached.values()}
+            known = {window.known_as for window in recorded.windows}
+            run = {*recorded.verdicts, *recorded.excused, *known}
             passed = (node_id for node_id, outcome in outcomes.items() if outcome == "passed")
             recorded.remember([node_id for node_id in passed if node_id not in run])
             failing = self._untraced(outcomes)
@@ -77,12 +78,12 @@ class Tracing:
         cache.recall(recorded)
 
     def _untraced(self, outcomes: Mapping[str, str]) -> list[str]:
-        """Failing tests that are not known to fail like that."""
+        """Failing tests that have no row of a failing run."""
         recorded = self.recorder.recorded
         known = recorded.windows_of.keys()
 
         def is_doubtful(node_id: str) -> bool:
-            name = recorded.cached.get(recorded.windows_of[node_id][0])
+            name = recorded.windows[recorded.windows_of[node_id][0]].known_as
             return name is not None and outcomes.get(name) != "failed"
 
         return [
@@ -92,7 +93,7 @@ class Tracing:
         ]
 
     def _passing(self, failing: Sequence[str]) -> list[str]:
-        """Tests that passed, of the same files first, where it is not known what any executes."""
+        """Passing tests, those of the same files first; none if the row of any is known."""
         recorded = self.recorder.recorded
         passed = [n for n, passed in recorded.verdicts.items() if passed]
         if recorded.remembered or any(n in recorded.windows_of for n in passed):
@@ -105,7 +106,6 @@ class Tracing:
         from pytest_bayesloc.rerun.command import command_for
         from pytest_bayesloc.rerun.runner import ServerRunner
         from pytest_bayesloc.rerun.transports.local import LocalTransport
-        from pytest_bayesloc.spectrum.xdist import merge
 
         sources = (f"--bayesloc-source={entry}" for entry in self.settings.source)
         ours = ("--bayesloc-collect=always", *sources)
@@ -121,11 +121,12 @@ class Tracing:
             runner.close()
         if payload:
             recorded = self.recorder.recorded
-            n_windows = recorded.n_windows
-            is_ordered = not recorded.unordered.issuperset(recorded.imports)
-            merge(recorded, payload)
-            if is_ordered:  # what is imported there first may not be first in the whole run
-                recorded.unordered.update(w for w in recorded.imports if w >= n_windows)
+            n_windows = len(recorded.windows)
+            is_ordered = any(window.is_ordered for _, window in recorded.imports())
+            recorded.merge(payload)
+            if is_ordered:  # a module that is imported there first may not be first in the run
+                for window in recorded.windows[n_windows:]:
+                    window.is_ordered = False
 
 
 def note_empty_spectrum(files: SourceFilter, note: Callable[[str], None]) -> None:
@@ -138,7 +139,7 @@ def note_empty_spectrum(files: SourceFilter, note: Callable[[str], None]) -> Non
 
 
 def keep(recorder: Recorder, rootdir: Path) -> None:
-    """Note what was traced, for later runs; where that can't be, they trace it again."""
+    """Keep what was traced for later runs; if that fails, they trace it again."""
     recorder.take_seen()
     with suppress(OSError, sqlite3.Error, ValueError):
         if recorder.cache.has_news(recorder.recorded):
@@ -148,7 +149,7 @@ def keep(recorder: Recorder, rootdir: Path) -> None:
 
 
 def _forget(folder: Path) -> None:
-    """Drop the oldest caches: of interpreters and packages that nobody uses any more."""
+    """Delete the oldest caches, whose interpreters and packages are no longer used."""
     found = sorted(folder.glob("spectra-*.sqlite"), key=written_ns)
     for path in found[:-N_CACHES]:
         path.unlink(missing_ok=True)

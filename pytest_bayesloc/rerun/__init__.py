@@ -1,1 +1,1 @@
-"""Where a re-run happens: in a fork of a warm pytest, or in a fresh one."""
+"""Re-runs of tests, in a fork of a warm pytest or in a fresh one."""

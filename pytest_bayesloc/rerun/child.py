@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # Inspection patches speak to the probe by this name of ``builtins``, which Python does not mangle
 # inside classes; no test can capture what it sends.
 NAME = "__bayesloc__"
-REPORTER = "bayesloc-worker-reporter"  # the name of a plugin whose ``payload()`` is a text
+REPORTER = "bayesloc-worker-reporter"  # the name of a plugin whose ``payload()`` is a record
 OUTPUT_LIMIT = 4000
 WHOLE = "::*"  # behind the name of a file: all its tests
 ERROR_LIMIT = 500

@@ -132,55 +132,12 @@ def _is_plain(value: object) -> bool:
 # Options of pytest and of its usual plugins that select, distribute, stop, or write files.
 _OURS_TO_SET = ("bayesloc", "bug_", "cov_", "stepwise", "sw_", "json_report", "html", "rsync")
 _NOT_CARRIED = frozenset(
-    (
-        "args",
-        "basetemp",
-        "cacheclear",
-        "cacheshow",
-        "collectonly",
-        "confcutdir",
-        "continue_on_collection_errors",
-        "debug",
-        "deselect",
-        "dist",
-        "failedfirst",
-        "file_or_dir",
-        "help",
-        "ignore",
-        "ignore_glob",
-        "inifilename",
-        "keyword",
-        "last_failed_no_failures",
-        "lf",
-        "log_file",
-        "looponfail",
-        "markexpr",
-        "maxfail",
-        "maxprocesses",
-        "maxworkerrestart",
-        "newfirst",
-        "no_bayesloc",
-        "no_cov",
-        "numprocesses",
-        "override_ini",
-        "pastebin",
-        "plugins",
-        "pyargs",
-        "report_log",
-        "rootdir",
-        "setuponly",
-        "setupplan",
-        "setupshow",
-        "show_fixtures_per_test",
-        "showfixtures",
-        "testrunuid",
-        "trace",
-        "tx",
-        "usepdb",
-        "usepdb_cls",
-        "version",
-        "xmlpath",
-    )
+    """args basetemp cacheclear cacheshow collectonly confcutdir continue_on_collection_errors
+    debug deselect dist failedfirst file_or_dir help ignore ignore_glob inifilename keyword
+    last_failed_no_failures lf log_file looponfail markexpr maxfail maxprocesses
+    maxworkerrestart newfirst no_bayesloc no_cov numprocesses override_ini pastebin plugins
+    pyargs report_log rootdir setuponly setupplan setupshow show_fixtures_per_test showfixtures
+    testrunuid trace tx usepdb usepdb_cls version xmlpath""".split()  # noqa: SIM905 - names to be read
 )
 # A server sets these, whatever its own command line and ini file say. Plugins that write while a
 # test runs would keep what a patch did: as the outcome of a test, or as what is expected of one.

@@ -97,7 +97,7 @@ class ServerRunner:
         reply = (self._ask_warm(request) if self._may_fork else None) or self._ask_fresh(request)
         return _recording_of(reply, [unit.location for unit in units])
 
-    def trace(self, tests: Sequence[str], *, limit_s: float) -> str:
+    def trace(self, tests: Sequence[str], *, limit_s: float) -> Message:
         """Run ``tests`` in a process that records what they execute, one after the other.
 
         Returns:
@@ -105,7 +105,8 @@ class ServerRunner:
             empty if there is none.
         """
         request: Message = {"tests": list(tests), "limit_s": limit_s, "trace_s": limit_s}
-        return str(_last(self._ask_fresh(request), "traced").get("traced", ""))
+        payload: Message = _last(self._ask_fresh(request), "traced").get("traced", {})
+        return payload
 
     def make_ready(self) -> None:
         """Start the warm server, if there may be one.

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerReply:
-    """All that came of one request.
+    """The answer of a server to one request.
 
     Attributes:
         messages: In the order in which they were sent.
@@ -65,7 +65,7 @@ class Transport(Protocol):
 
     @property
     def n_servers(self) -> int:
-        """How many servers may run at once; 0 where that is for the user to say."""
+        """The number of servers that may run at once; 0 if the user decides."""
 
     @property
     def may_fork(self) -> bool:

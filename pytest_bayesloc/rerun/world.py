@@ -1,4 +1,4 @@
-"""What changes more than values: functions whose edit can't be taken back, names that reach out."""
+"""Finds code that reaches out of the process, or that looking at would change."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MODULES = frozenset(
     {"ftplib", "http.client", "os", "paramiko", "requests", "httpx", "shutil", "signal", "smtplib",
      "socket", "subprocess", "tempfile", "urllib.request"}
 )  # fmt: skip
-#: What only asks, of those.
+#: Calls of those that only ask.
 ASKS = frozenset(
     {"os.access", "os.cpu_count", "os.environ", "os.fsdecode", "os.fsencode", "os.fspath",
      "os.getcwd", "os.getenv", "os.getpid", "os.listdir", "os.lstat", "os.path", "os.scandir",
@@ -45,7 +45,7 @@ PURE = frozenset(
      "json", "math", "numbers", "operator", "re", "statistics", "string", "textwrap", "typing",
      "unicodedata", "uuid"}
 )  # fmt: skip
-#: What of those changes its arguments or a setting, prints, or runs text.
+#: Names of those that change arguments or a setting, print, or run text.
 IMPURE = frozenset(
     {"ForwardRef", "NamedTuple", "TypedDict", "attrgetter", "dataclass", "delitem", "dump", "final",
      "get_type_hints", "getnode", "heapify", "heappop", "heappush", "heappushpop", "heapreplace",
@@ -54,7 +54,7 @@ IMPURE = frozenset(
      "make_dataclass", "methodcaller", "prcal", "prmonth", "prweek", "pryear", "runtime_checkable",
      "setcontext", "setfirstweekday", "setitem", "total_ordering", "update_wrapper", "wraps"}
 )  # fmt: skip
-#: Built-ins that run text, reach out, change or use up what is not theirs.
+#: Built-ins that run text, reach out, or change or use up objects of others.
 DENIED = frozenset(
     {"__import__", "aiter", "anext", "breakpoint", "compile", "delattr", "eval", "exec", "exit",
      "getattr", "globals", "help", "input", "iter", "license", "locals", "memoryview", "next",
@@ -102,16 +102,16 @@ def reaches_out(source: SourceMap, unit: Unit, named: Collection[str] = ()) -> b
 
 
 def reaching_calls(source: SourceMap, unit: Unit, named: Collection[str] = ()) -> list[str]:
-    """The calls by which ``unit`` reaches out, as they are written; arguments as above."""
+    """List the calls by which ``unit`` reaches out, as they are written; arguments as above."""
     return calls_out(unit.node, aliases(source.module.node), named)
 
 
 def calls_out(tree: ast.AST, imported: Mapping[str, str], named: Collection[str] = ()) -> list[str]:
-    """The calls in ``tree`` that reach out, as they are written.
+    """List the calls in ``tree`` that reach out, as they are written.
 
     Args:
         tree: Some syntax.
-        imported: What names of its file stand for (``aliases``).
+        imported: The dotted names of its file (``aliases``).
         named: As above.
     """
     calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
@@ -140,7 +140,7 @@ def _writes(call: ast.Call) -> bool:
 
 
 def _dotted(function: ast.expr, imported: Mapping[str, str]) -> str:
-    """``os.path.join`` of what is called, imports resolved; ``?`` for what has no name."""
+    """Return the dotted name of a called function, imports resolved; ``?`` if it has no name."""
     parts: list[str] = []
     node = function
     while isinstance(node, ast.Attribute):
@@ -151,7 +151,7 @@ def _dotted(function: ast.expr, imported: Mapping[str, str]) -> str:
 
 
 def aliases(tree: ast.AST) -> dict[str, str]:
-    """Per name that an import of the file binds, what it stands for."""
+    """Map each name that an import of the file binds to its dotted name."""
     found: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -164,7 +164,7 @@ def aliases(tree: ast.AST) -> dict[str, str]:
 
 
 def meanings(function: ast.AST, tree: ast.AST) -> dict[str, set[str]]:
-    """Per name that ``function`` may have from elsewhere, all that it may stand for.
+    """Map each name that ``function`` may have from elsewhere to all its possible meanings.
 
     Other than ``aliases`` it knows ``from os import *`` and ``run = subprocess.run``.
     """
@@ -190,7 +190,7 @@ def _rename(node: ast.Assign, found: dict[str, set[str]]) -> None:
 
 
 def _spread(name: str, meaning: str) -> Iterator[tuple[str, str]]:
-    """All names that ``from module import *`` binds; the one name of any other import."""
+    """Yield all names that ``from module import *`` binds; the one name of any other import."""
     if name != "*":
         yield name, meaning
         return
@@ -221,10 +221,10 @@ _ABCS = frozenset({"_collections_abc"})  # the same as collections.abc
 
 
 class OnceOnly:
-    """What gives its items only once, as far as the text of a file tells: looking uses it up.
+    """Finds expressions that give their items only once, so that looking uses them up.
 
     Args:
-        function: Whose names are meant.
+        function: The names are looked up in it.
         tree: The syntax tree of its file.
 
     Attributes:
@@ -251,7 +251,7 @@ class OnceOnly:
         return isinstance(value, ast.GeneratorExp)
 
     def _named_by(self, node: ast.AST) -> list[ast.expr]:
-        """The names that ``node`` gives to such, or treats as such."""
+        """List the names that ``node`` gives to such a value, or treats as one."""
         if isinstance(node, ast.Assign):
             return node.targets if self.is_made_by(node.value) else []
         if isinstance(node, (ast.AnnAssign, ast.NamedExpr)):

@@ -1,8 +1,11 @@
-"""From executed lines to a spectrum over locations."""
+"""Builds the spectrum over locations from the recorded windows."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import defaultdict
+from functools import cache, reduce
+from operator import or_
+from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_bayesloc.domain.failure import Failure, Frame
 from pytest_bayesloc.domain.location import MODULE
@@ -10,7 +13,6 @@ from pytest_bayesloc.domain.source import SourceMap, first_line
 from pytest_bayesloc.domain.spectrum import Spectrum, bits, bitset_of
 from pytest_bayesloc.spectrum.collectors.base import CHILD_PROCESS
 from pytest_bayesloc.spectrum.definitions import users
-from pytest_bayesloc.spectrum.executed import Executed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,18 +24,22 @@ if TYPE_CHECKING:
     from pytest_bayesloc.spectrum.sources import Sources
 
 
+#: Files of which failing tests execute nothing, but that they have imported: each is parsed.
+MAX_IMPORTED = 200
+
+
 def build_spectrum(recorded: Recorded, sources: Sources) -> Spectrum:
-    """The spectrum of code under test: tests x locations with their lines, and verdicts.
+    """Build the spectrum of code under test: tests x locations with their lines, and verdicts.
 
     It holds the files that failing tests have to do with: they run code of them, have imported
-    them, or no test runs code of them. What others execute explains no failure, and a large suite
-    has a hundred times as much of it.
+    them, or no test runs code of them. Other files explain no failure, and a large suite has a
+    hundred times as many.
 
-    Tests that did not run now stand in it, too, where it is known that they would pass: of a few
-    selected ones alone, there would be none to compare the failing ones with.
+    Tests of the cache that would pass are in it, too: if a few selected tests ran, there might be
+    no other test to compare the failing ones with.
 
-    Where no test ran because files could not be collected, the test files that could be stand
-    for passing tests: what their import executed did not fail.
+    If no test ran because files could not be collected, the test files that could be stand for
+    passing tests: what their import executed did not fail.
     """
     tests = [*recorded.verdicts, *recorded.remembered]
     windows_of = {node_id: recorded.windows_of.get(node_id, []) for node_id in tests}
@@ -48,13 +54,13 @@ def build_spectrum(recorded: Recorded, sources: Sources) -> Spectrum:
     passing = bitset_of(
         i for i, n in enumerate(tests) if verdicts[n] and (windows_of[n] or not is_traced)
     )
-    executed = Executed(recorded, [windows_of[node_id] for node_id in tests], failing, sources)
-    lines = _Lines(executed, failing, sources)
+    executions = _Executions(recorded, [windows_of[node_id] for node_id in tests], failing, sources)
+    lines = _Lines(executions, failing, sources)
     return Spectrum(
         tests=tuple(tests),
         failing=failing,
         passing=passing,
-        lines=lines.found(tests),
+        lines=lines.of(tests),
         remote=lines.remote,
     )
 
@@ -82,13 +88,12 @@ def _failure(raw: RawFailure, sources: Sources) -> Failure:
 class _Lines:
     """Per location, per line, the tests that executed it.
 
-    What a file executes while it is imported, once for all tests, is credited to the tests that use
-    what it defines. Where none is seen to, and for the import as such (the first line that it
-    executes), that is every test that executes code of that file afterwards, and those of the first
-    importer.
+    A line that is executed while its file is imported, once for all tests, is credited to the tests
+    that use what it defines. If no user is found, and for the first line of the import, every test
+    that executes code of that file afterwards is credited, and those of the first importer.
     """
 
-    def __init__(self, executed: Executed, failing: int, sources: Sources) -> None:
+    def __init__(self, executions: _Executions, failing: int, sources: Sources) -> None:
         self._sources = sources
         self._failing = failing
         self._own: dict[Location, dict[int, int]] = {}
@@ -96,7 +101,7 @@ class _Lines:
         self._users_of_file: dict[str, int] = {}
         here: set[Location] = set()
         remote: set[Location] = set()
-        for footprint, tests, importers in executed.found():
+        for footprint, tests, importers in executions.each():
             seen = remote if footprint.name == CHILD_PROCESS else here
             for location, line in _located(footprint, sources):
                 seen.add(location)
@@ -123,8 +128,8 @@ class _Lines:
                     for statement in getattr(unit.node, "body", ()):
                         _add(self._imported, unit.location, first_line(statement), 0)
 
-    def found(self, tests: Sequence[str]) -> dict[Location, dict[int, int]]:
-        """All of them; ``tests`` has the node id of each bit."""
+    def of(self, tests: Sequence[str]) -> dict[Location, dict[int, int]]:
+        """Return all lines; ``tests`` has the node id of each bit."""
         written, test_files = self._written(tests)
         users_of_line = users([*self._related(), *test_files], {**self._own, **written})
         lines = self._own
@@ -178,3 +183,110 @@ def _located(footprint: Footprint, sources: Sources) -> Iterator[tuple[Location,
     whole = source.unit_of_code(first_line, name) if first_line else None
     for line in footprint.lines:
         yield (whole or source.owner(line)).location, line
+
+
+# -- from windows to tests
+
+
+class Execution(NamedTuple):
+    """The tests that executed a footprint.
+
+    Attributes:
+        footprint: The lines.
+        tests: Bitset of the tests that executed them.
+        importers: Bitset of the tests whose modules executed them as they were imported; None if
+            no import did.
+    """
+
+    footprint: Footprint
+    tests: int
+    importers: int | None
+
+
+class _Executions:
+    """Turns windows into tests; the time grows linearly with the length of all rows.
+
+    Args:
+        recorded: The record.
+        windows_of: Per test, the windows that belong to it.
+        failing: Bitset of the tests that fail.
+        sources: The project's files.
+    """
+
+    def __init__(
+        self,
+        recorded: Recorded,
+        windows_of: Sequence[Sequence[int]],
+        failing: int,
+        sources: Sources,
+    ) -> None:
+        self._footprints = recorded.footprints
+        self._windows = recorded.windows
+        self._failing = {window for i in bits(failing) for window in windows_of[i]}
+        relative = sources.files.relative
+        self._files = [relative(footprint.filename) for footprint in recorded.footprints]
+        self._test_of, self._tests_of = _owners(windows_of)
+
+    def each(self) -> Iterator[Execution]:
+        """Yield the footprints of wanted files, in the order in which they were first seen."""
+        wanted = self._wanted()
+        tests: dict[int, list[int]] = defaultdict(list)
+        together: dict[int, list[int]] = defaultdict(list)
+        importers: dict[int, list[int]] = defaultdict(list)
+        for number, window in enumerate(self._windows):
+            test = self._test_of.get(number)
+            if window.is_import:
+                kind, value = importers, number
+            elif test is not None:
+                kind, value = tests, test
+            else:
+                kind, value = together, number
+            for row in window.rows:
+                for footprint in wanted.intersection(row):
+                    kind[footprint].append(value)
+
+        @cache
+        def union(*numbers: int) -> int:
+            return reduce(or_, (self._bitset(number) for number in numbers), 0)
+
+        for footprint in sorted(wanted):
+            imported = importers.get(footprint)
+            yield Execution(
+                self._footprints[footprint],
+                bitset_of(tests.get(footprint, ())) | union(*together.get(footprint, ())),
+                None if imported is None else union(*imported),
+            )
+
+    def _bitset(self, window: int) -> int:
+        test = self._test_of.get(window)
+        return self._tests_of.get(window, 0) if test is None else 1 << test
+
+    def _wanted(self) -> frozenset[int]:
+        """The numbers of the footprints in files that failing tests have to do with."""
+        by_anybody, by_failing = set[int](), set[int]()
+        at_import, at_failing_import = set[int](), set[int]()
+        for number, window in enumerate(self._windows):
+            everybody, failing = (
+                (at_import, at_failing_import) if window.is_import else (by_anybody, by_failing)
+            )
+            everybody.update(*window.rows)
+            if number in self._failing:
+                failing.update(*window.rows)
+        executed = self._named(by_failing)
+        by_nobody = self._named(at_import) - self._named(by_anybody)
+        others = [*sorted(by_nobody), *sorted(self._named(at_failing_import) - by_nobody)]
+        files = executed.union(others[:MAX_IMPORTED])
+        return frozenset(i for i, file in enumerate(self._files) if file in files)
+
+    def _named(self, numbers: set[int]) -> set[str]:
+        return {self._files[number] for number in numbers}
+
+
+def _owners(windows_of: Sequence[Sequence[int]]) -> tuple[dict[int, int], dict[int, int]]:
+    """Per window of one test that test, and per window of several their bitset."""
+    members: dict[int, list[int]] = defaultdict(list)
+    for test, windows in enumerate(windows_of):
+        for window in windows:
+            members[window].append(test)
+    single = {window: tests[0] for window, tests in members.items() if len(tests) == 1}
+    return single, {w: bitset_of(tests) for w, tests in members.items() if len(tests) > 1}

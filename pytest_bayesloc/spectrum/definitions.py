@@ -1,4 +1,4 @@
-"""Which tests use what an import has defined.
+"""Credits definitions that an import executed to the tests that use them.
 
 The body of a module or class runs once, while it is imported: all tests have run it alike. But a
 line that binds a name matters to those that execute a line which reads that name. Names are
@@ -45,7 +45,7 @@ class Definition:
 
 
 def users(sources: Iterable[SourceMap], lines: Lines) -> dict[Location, dict[int, int]]:
-    """Per body, per line of a definition in it, the tests that use what it defines.
+    """Find, per body and line of a definition in it, the tests that use what it defines.
 
     Lines that nobody is seen to use are not in the result.
 
@@ -73,7 +73,7 @@ def users(sources: Iterable[SourceMap], lines: Lines) -> dict[Location, dict[int
 
 
 class _File:
-    """What one file defines and reads.
+    """The definitions and the reads of one file.
 
     Attributes:
         source: The file.
@@ -140,7 +140,7 @@ class _File:
 
 
 class _Readers:
-    """Which tests execute a line that reads a name."""
+    """Finds the tests that execute a line which reads a name."""
 
     def __init__(self, files: Iterable[_File]) -> None:
         self._in_file: dict[tuple[str, str], int] = {}
@@ -201,7 +201,7 @@ def _span(statement: ast.stmt, unit: Unit | None) -> range:
 
 
 def _bound(statement: ast.stmt) -> Iterator[str]:
-    """The names that it binds; of what it changes in place, the names it says it with."""
+    """Yield the names that ``statement`` binds, and those that it writes for a change in place."""
     if isinstance(statement, ScopeNode):
         yield statement.name
     elif isinstance(statement, (ast.Import, ast.ImportFrom)):

@@ -1,4 +1,4 @@
-"""Plain values of a failure, read off a live exception without running code of the project."""
+"""Describes a live exception by plain values, without running code of the project."""
 
 from __future__ import annotations
 
@@ -6,26 +6,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_bayesloc.spectrum.collectors.base import code_name
-from pytest_bayesloc.spectrum.source_filter import FileKind
+from pytest_bayesloc.spectrum.sources import FileKind, RawCode
 
 if TYPE_CHECKING:
     from types import CodeType, TracebackType
 
     import pytest
 
-    from pytest_bayesloc.spectrum.source_filter import SourceFilter
+    from pytest_bayesloc.spectrum.sources import SourceFilter
 
 MESSAGE_LIMIT = 2000
 FRAME_LIMIT = 200
 CHAIN_LIMIT = 5
 
-# What travels from a worker to the controller: JSON values only.
+# JSON values only, since it travels from a worker to the controller.
 RawFailure = dict[str, Any]
-RawCode = tuple[str, int, str]
 
 
 def describe(error: BaseException, files: SourceFilter, *, node_id: str, phase: str) -> RawFailure:
-    """A failure as JSON values; of a group of exceptions, the first one's traceback is followed."""
+    """Describe a failure by JSON values; an exception group by its first exception."""
     chain = _chain(error)
     return {
         "node_id": node_id,
@@ -82,7 +81,7 @@ def _chain(error: BaseException) -> list[BaseException]:
 
 
 def _follower(error: BaseException) -> BaseException | None:
-    """Where the story of ``error`` goes on: in the first of a group, its cause or its context."""
+    """The next exception of the chain: the first of a group, the cause or the context."""
     try:
         inner = getattr(error, "exceptions", None)
     except Exception:  # noqa: BLE001 - ``__getattr__`` of the project may do anything

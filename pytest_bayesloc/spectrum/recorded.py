@@ -1,77 +1,132 @@
-"""What one process saw, or several together."""
+"""The record of what tests executed and how they ended, of one process or of several."""
 
 from __future__ import annotations
 
+import base64
+import zlib
 from array import array
+from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pytest_bayesloc.spectrum.collectors.base import Row
+from pytest_bayesloc.spectrum.collectors.base import Footprint
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from pytest_bayesloc.spectrum.collectors.base import Footprint, Seen
+    from pytest_bayesloc.spectrum.collectors.base import Seen
     from pytest_bayesloc.spectrum.failures import RawFailure
 
+    # JSON values, for another process.
+    Payload = dict[str, Any]
+
 N_NAMED = 10  # tests that a message names at most
-START_UP = 0  # the window of what conftest files execute as they are loaded
+START_UP = 0  # the window of the code that conftest files execute as they are loaded
+
+
+@dataclass(slots=True, kw_only=True)
+class Window:
+    """A span of the run whose executed code is recorded as one.
+
+    Attributes:
+        node_id: Of the test during which it was opened, or of the test module that is imported;
+            empty for conftest files, and for tests of another process.
+        is_import: Whether modules are imported in it, before any test runs.
+        is_ordered: Of an import: whether all imports before it are recorded, so that it shows who
+            imports a file first. Not so if only some test modules were imported.
+        known_as: The name in the cache of its test or test module, where it was not traced since
+            the cache knows what it executes; else None.
+        is_spoilt: Whether a part is missing: something took the trace function away.
+        rows: Numbers of the footprints that were executed.
+    """
+
+    node_id: str = ""
+    is_import: bool = False
+    is_ordered: bool = False
+    known_as: str | None = None
+    is_spoilt: bool = False
+    rows: list[array[int]] = field(default_factory=list)
+
+    @classmethod
+    def from_payload(cls, entry: Payload) -> Window:
+        """Rebuild a window, without its rows."""
+        return cls(
+            node_id=entry.get("imports", ""),
+            is_import="imports" in entry,
+            is_ordered=entry.get("is_ordered", False),
+            known_as=entry.get("known_as"),
+            is_spoilt=entry.get("is_spoilt", False),
+        )
+
+    def payload(self) -> Payload:
+        """The window as JSON values, with the lengths of its rows alone; defaults are left out."""
+        values: Payload = {"lengths": [len(row) for row in self.rows]}
+        if self.is_import:
+            values["imports"] = self.node_id
+        if self.is_ordered:
+            values["is_ordered"] = True
+        if self.known_as is not None:
+            values["known_as"] = self.known_as
+        if self.is_spoilt:
+            values["is_spoilt"] = True
+        return values
+
+
+def _start_up() -> list[Window]:
+    return [Window(is_import=True)]
 
 
 @dataclass(kw_only=True)
 class Recorded:
-    """What one process saw.
+    """The record of a run.
 
     Attributes:
-        windows_of: Per node id of a test, the windows that belong to it.
+        windows: By their numbers; the first is ``START_UP``.
+        windows_of: Per node id of a test, the windows that belong to it, its own one first.
         verdicts: Per node id, whether it passed; tests that are no evidence are absent.
         remembered: Node ids of tests that did not run, and would pass as they did before.
-        excused: Per node id of those, ``skipped`` or ``xfailed``.
+        excused: Per node id of a test that is no evidence, ``skipped`` or ``xfailed``.
         failures: Per node id of a failing test or of a file that could not be collected.
-        footprints: What was executed, by the numbers in ``rows``.
-        rows: Which window executed what.
-        imported: Node ids of the test files that could be collected, with their window.
-        imports: The windows in which modules were imported, before any test ran, with the node id
-            of the test module that did; of conftest files, an empty one.
-        unordered: Those of them that don't tell who imports first: nobody watched, or only some
-            test modules were imported there.
-        cached: The windows that were not traced, since it is known what they execute, with what
-            their test or test module is known as.
-        spoilt: The windows of which a part is missing: something took the trace function away.
+        footprints: Executed lines, by the numbers in the rows of windows.
+        imported: Per node id of a test file that could be collected, the window of its import.
         is_broken: Whether recording had to be given up.
         collector: Name of the collector, empty if nothing was collected.
-        partial: What is missing, and why.
+        partial: Texts that say which part is missing, and why.
         environments: Per node id of a failing test of another process, what ran it.
         files: Of workers: the files of the project that were imported, absolute.
-        n_windows: Numbers of windows below this are taken.
     """
 
+    windows: list[Window] = field(default_factory=_start_up)
     windows_of: dict[str, list[int]] = field(default_factory=dict)
     verdicts: dict[str, bool] = field(default_factory=dict)
     remembered: list[str] = field(default_factory=list)
     excused: dict[str, str] = field(default_factory=dict)
     failures: dict[str, RawFailure] = field(default_factory=dict)
     footprints: list[Footprint] = field(default_factory=list)
-    rows: list[Row] = field(default_factory=list)
     imported: dict[str, int] = field(default_factory=dict)
-    imports: dict[int, str] = field(default_factory=dict)
-    unordered: set[int] = field(default_factory=set)
-    cached: dict[int, str] = field(default_factory=dict)
-    spoilt: set[int] = field(default_factory=set)
     is_broken: bool = False
     collector: str = ""
     partial: list[str] = field(default_factory=list)
     environments: dict[str, str] = field(default_factory=dict)
     files: list[str] = field(default_factory=list)
-    n_windows: int = 0
 
     @property
     def n_traced(self) -> int:
         """Tests that were traced in this run."""
-        return sum(windows[0] not in self.cached for windows in self.windows_of.values())
+        owns = (self.windows[windows[0]] for windows in self.windows_of.values())
+        return sum(own.known_as is None for own in owns)
+
+    def open(self, window: Window) -> int:
+        """Add ``window`` and return its number."""
+        self.windows.append(window)
+        return len(self.windows) - 1
+
+    def imports(self) -> Iterator[tuple[int, Window]]:
+        """The windows of imports with their numbers, in their order."""
+        return ((n, window) for n, window in enumerate(self.windows) if window.is_import)
 
     def kept_from_running(self, collected: Iterable[str]) -> list[str]:
-        """Those of ``collected`` of which nothing is known, because a file can't be collected."""
+        """List the tests without an outcome, if a file could not be collected."""
         if not any(raw["phase"] == "collect" for raw in self.failures.values()):
             return []
         known = {*self.verdicts, *self.remembered, *self.excused}
@@ -79,28 +134,141 @@ class Recorded:
 
     def spoilt_tests(self) -> list[str]:
         """The tests of which a part is missing."""
-        return [n for n, windows in self.windows_of.items() if not self.spoilt.isdisjoint(windows)]
+        spoilt = {number for number, window in enumerate(self.windows) if window.is_spoilt}
+        return [n for n, windows in self.windows_of.items() if not spoilt.isdisjoint(windows)]
 
     def remember(self, node_ids: Iterable[str]) -> None:
-        """Let tests stand beside those that ran, with what is known of them."""
+        """Let tests of the cache count as passed beside those that ran."""
         for node_id in node_ids:
-            window, self.n_windows = self.n_windows, self.n_windows + 1
-            self.cached[window] = node_id
+            window = self.open(Window(node_id=node_id, known_as=node_id))
             self.windows_of[node_id] = [window, START_UP]
             self.remembered.append(node_id)
 
     def add(self, seen: Seen) -> None:
-        """Add what another collector saw, in windows of its own."""
-        known = {footprint: number for number, footprint in enumerate(self.footprints)}
-        numbers = [known.setdefault(footprint, len(known)) for footprint in seen.footprints]
-        self.footprints = list(known)
-        self.spoilt |= seen.spoilt
+        """Add the rows that a collector saw in windows of this record."""
+        numbers = self._numbers(seen.footprints)
+        for window in seen.spoilt:
+            self.windows[window].is_spoilt = True
         for window, row in seen.rows:
             renumbered = array(row.typecode, map(numbers.__getitem__, row))
-            self.rows.append(Row(window, renumbered))
+            self.windows[window].rows.append(renumbered)
+
+    def _numbers(self, footprints: Iterable[Footprint]) -> list[int]:
+        """The number of each footprint, which is new for those that are not known yet."""
+        known = {footprint: number for number, footprint in enumerate(self.footprints)}
+        numbers = [known.setdefault(footprint, len(known)) for footprint in footprints]
+        self.footprints = list(known)
+        return numbers
+
+    # -- between processes
+
+    def payload(self, files: Iterable[str] = ()) -> Payload:
+        """The record as JSON values, for ``merge``; verdicts are not in it.
+
+        Args:
+            files: The files of the project that this process imported, absolute.
+        """
+        rows = array("I")
+        for window in self.windows:
+            for row in window.rows:
+                rows.extend(row)
+        return {
+            "windows": [window.payload() for window in self.windows],
+            "windows_of": self.windows_of,
+            "rows": base64.b85encode(zlib.compress(rows.tobytes(), level=1)).decode("ascii"),
+            "footprints": self.footprints,
+            "imported": self.imported,
+            "failures": {n: raw for n, raw in self.failures.items() if raw["phase"] == "collect"},
+            "is_broken": self.is_broken,
+            "collector": self.collector,
+            "partial": self.partial,
+            "files": list(files),
+        }
+
+    def merge(self, payload: Payload) -> None:
+        """Add the record of another process; its windows get new numbers."""
+        offset = len(self.windows)
+        numbers = self._numbers(
+            Footprint(filename, first_line, name, tuple(lines))
+            for filename, first_line, name, lines in payload["footprints"]
+        )
+        rows = array("I", zlib.decompress(base64.b85decode(payload["rows"])))
+        start = 0
+        for entry in payload["windows"]:
+            window = Window.from_payload(entry)
+            for length in entry["lengths"]:
+                row = rows[start : start + length]
+                window.rows.append(array("I", map(numbers.__getitem__, row)))
+                start += length
+            self.windows.append(window)
+        for node_id, windows in payload["windows_of"].items():
+            self.windows_of[node_id] = [window + offset for window in windows]
+        for node_id, number in payload["imported"].items():
+            self.imported.setdefault(node_id, number + offset)
+        for node_id, raw in payload["failures"].items():
+            self.failures.setdefault(node_id, raw)
+            self.verdicts[node_id] = False
+        self.is_broken |= payload["is_broken"]
+        self.collector = payload["collector"] or self.collector
+        self.files = sorted({*self.files, *payload["files"]})
+        self.partial.extend(note for note in payload["partial"] if note not in self.partial)
 
 
 def named(node_ids: Sequence[str]) -> str:
-    """Tests as a message names them."""
+    """List tests for a message."""
     some, n_more = ", ".join(node_ids[:N_NAMED]), len(node_ids) - N_NAMED
     return f"{some} and {n_more} more" if n_more > 0 else some
+
+
+# -- for the cache
+
+CONFTESTS = ""  # the name of the import of conftest files
+
+
+class Traced(NamedTuple):
+    """The part of a record that was traced to its end.
+
+    Attributes:
+        tests: Per node id, its rows.
+        imports: Per node id of a test module, or ``CONFTESTS``, its rows.
+        used: The numbers of footprints in them.
+        filenames: Of those footprints.
+    """
+
+    tests: dict[str, list[array[int]]]
+    imports: dict[str, list[array[int]]]
+    used: frozenset[int]
+    filenames: frozenset[str]
+
+
+def traced_in(recorded: Recorded) -> Traced:
+    """Select the tests and imports that were traced to their end."""
+    tests: dict[str, list[array[int]]] = {}
+    for node_id, numbers in recorded.windows_of.items():
+        windows = [recorded.windows[number] for number in numbers]
+        has_ended = node_id in recorded.verdicts or node_id in recorded.excused
+        is_whole = not any(window.is_spoilt for window in windows)
+        if has_ended and is_whole and windows[0].known_as is None:
+            tests[node_id] = [row for w in windows if not w.is_import for row in w.rows]
+    imports: dict[str, list[array[int]]] = defaultdict(list)
+    for _, window in recorded.imports():
+        name = window.node_id
+        is_known = window.known_as is not None or not window.is_ordered
+        if not is_known and (name == CONFTESTS or name in recorded.imported):
+            imports[name] += window.rows
+    rows = [row for own in (*tests.values(), *imports.values()) for row in own]
+    used = frozenset[int]().union(*rows)
+    filenames = frozenset(recorded.footprints[number].filename for number in used)
+    return Traced(tests, dict(imports), used, filenames)
+
+
+def modules_in(windows: Iterable[Window]) -> list[str]:
+    """The test modules that were imported in ``windows``, in their order, each once."""
+    names = dict.fromkeys(window.node_id for window in windows)
+    return [name for name in names if name != CONFTESTS]
+
+
+def outcome_of(recorded: Recorded, node_id: str) -> str:
+    """Return how a test ended: ``passed``, ``failed``, or neither."""
+    passed = recorded.verdicts.get(node_id)
+    return "" if passed is None else "passed" if passed else "failed"

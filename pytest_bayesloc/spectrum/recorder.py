@@ -1,10 +1,8 @@
-"""The pytest plugin that drives a collector and notes how each test ended."""
+"""The pytest plugin that records what each test executes and how it ends."""
 
 from __future__ import annotations
 
-import json
 import sys
-from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -12,36 +10,32 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_bayesloc.spectrum import failures
+from pytest_bayesloc.spectrum.cache.key import variant_of
 from pytest_bayesloc.spectrum.collectors.child_processes import WithChildProcesses, data_file
-from pytest_bayesloc.spectrum.explanations import Explanations
-from pytest_bayesloc.spectrum.recorded import START_UP, Recorded
-from pytest_bayesloc.spectrum.source_filter import FileKind
-from pytest_bayesloc.spectrum.windows import Windows
+from pytest_bayesloc.spectrum.recorded import START_UP, Recorded, Window
+from pytest_bayesloc.spectrum.sources import FileKind
+from pytest_bayesloc.spectrum.tracer import ExplanationMute, Tracer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 
     from pytest_bayesloc.spectrum.cache.spectra import SpectrumCache
     from pytest_bayesloc.spectrum.collectors.base import Collector
     from pytest_bayesloc.spectrum.failures import RawFailure
-    from pytest_bayesloc.spectrum.source_filter import SourceFilter
+    from pytest_bayesloc.spectrum.sources import SourceFilter
 
 WINDOWS = "bayesloc-windows"
 FAILURE_ATTRIBUTE = "_bayesloc_failure"
-TRACED = (
-    "Another tool traces this process (sys.settrace), such as a debugger: which code the tests "
-    "execute is not recorded. (debugger)"
-)
 
 
 class Recorder:
-    """Windows for the collector, verdicts and failures from the reports.
+    """Opens windows for imports, and notes verdicts and failures from the reports.
 
     Args:
         files: Tells what is under test.
         collectors: In the order of preference; the first that starts is used.
-        warn: Told once if recording had to be given up.
-        cache: What earlier runs traced.
+        warn: Called once if recording had to be given up.
+        cache: The rows of earlier runs.
     """
 
     def __init__(
@@ -54,159 +48,67 @@ class Recorder:
         self.files = files
         self.cache = cache
         self.recorded = Recorded()
-        self._candidates = list(collectors)
-        self._collector: Collector | None = None
-        self._children = ""  # what the names of their data files begin with
-        self._stopped: Collector | None = None
-        self._warn = warn
-        self.recorded.n_windows = START_UP + 1
-        self.recorded.imports[START_UP] = ""
-        self.recorded.unordered.add(START_UP)
-        #: The window that is being recorded.
-        self.current: int | None = None
+        self._tracer = Tracer(self.recorded, collectors, warn)
+        self._explanations = ExplanationMute(self._tracer.paused)
+        self._variant = ""  # of the options that tests run with
+        self._children = ""  # the start of the names of their data files
         self._item: pytest.Item | None = None  # the last one that ran here
-        self._raised: dict[str, RawFailure] = {}  # what it raised, by its phases
-        #: Per window of a test, its node id.
-        self.labels: dict[int, str] = {}
-        self.explanations = Explanations(self._paused)
+        self._raised: dict[str, RawFailure] = {}  # its failures, by its phases
 
-    @property
-    def is_recording(self) -> bool:
-        """Whether a collector is at work."""
-        return self._collector is not None
-
-    def label(self, window: int) -> str:
-        """The node id that ``window`` belongs to; empty for a window of imports."""
-        return self.labels.get(window, "")
+    def label(self, number: int) -> str:
+        """The node id of the test that a window belongs to; empty for imports."""
+        window = self.recorded.windows[number]
+        return "" if window.is_import else window.node_id
 
     def start(self, *, early: bool) -> None:
-        """Begin with the imports, unless it is known what they execute.
+        """Begin with the imports, unless the cache knows what they execute.
 
         Args:
             early: Whether some collectors must wait.
         """
-        self._children = self._children or self._safely(data_file)
-        if START_UP in self.recorded.cached:
+        self._children = self._children or self._tracer.guard(data_file)
+        window = self.recorded.windows[START_UP]
+        if window.known_as is not None:
             return
-        if not self._collector and self._safely(self.cache.is_complete):
-            self.recorded.cached[START_UP] = self.recorded.imports[START_UP]
-        elif self._begin(early=early):
-            self.switch(START_UP)
+        if not self._tracer.is_tracing and self._tracer.guard(self.cache.is_complete):
+            window.known_as = window.node_id
+        elif self._tracer.begin(early=early):
+            self._tracer.switch(START_UP)
         else:
             return
-        self.recorded.unordered.discard(START_UP)
-
-    def _see_child_processes(self) -> None:
-        begin = self._children or data_file()
-        if begin:
-            self.cache.variant += "+child-processes"
-            self._candidates = [
-                WithChildProcesses(collector, begin, self.files.is_code)
-                for collector in self._candidates
-            ]
-            if self._collector is not None:
-                self._collector = WithChildProcesses(self._collector, begin, self.files.is_code)
-
-    def _begin(self, *, early: bool = False) -> bool:
-        """Start the first collector that can, if it may start now; whether one is at work."""
-        while self._collector is None and self._candidates:
-            if early and not self._candidates[0].early:
-                break
-            candidate = self._candidates.pop(0)
-            if self._safely(candidate.start):
-                self._collector = candidate
-                self.recorded.collector = candidate.name
-            elif not self._candidates and not self.recorded.partial:
-                self.recorded.partial.append(TRACED)
-        return self._collector is not None
+        window.is_ordered = True
 
     def give_up(self) -> None:
         """Record verdicts only: other processes run the tests."""
         self.stop()
-        self._candidates.clear()
+        self._tracer.give_up()
 
     def stop(self) -> None:
         """Stop the collector, which keeps what it saw."""
-        self.explanations.unmute()
-        self._end()
-
-    def _end(self) -> None:
-        collector, self._collector = self._collector, None
-        if collector is not None:
-            self._safely(collector.stop)
-            self._stopped = collector
+        self._explanations.unmute()
+        self._tracer.end()
 
     def take_seen(self) -> None:
-        """Read what the stopped collector saw."""
-        collector, self._stopped = self._stopped, None
-        if collector is not None:
-            self._safely(lambda: self.recorded.add(collector.seen()))
+        """Move what the stopped collector saw to the record."""
+        self._tracer.take_seen()
 
     def files_in_use(self) -> dict[str, Path]:
-        """The files of the project that are imported, relative to rootdir, and where they are.
+        """The files of the project that are imported: paths relative to rootdir, and absolute.
 
-        Also those whose import failed, as far as the failures speak of them.
+        Files whose import failed are among them if a failure names them.
         """
         names = {*_imported_files(), *self.recorded.files}
-        told = (failures.files_of(raw) for raw in self.recorded.failures.values())
-        names.update(self.files.absolute(file) for named in told for file in named)
+        for raw in self.recorded.failures.values():
+            names.update(self.files.absolute(file) for file in failures.files_of(raw))
         kind, relative = self.files.kind, self.files.relative
         in_project = (name for name in sorted(names) if kind(name) is not FileKind.FOREIGN)
         return {relative(name): Path(name) for name in in_project}
 
-    def _safely(self, action: Callable[[], Any]) -> Any:  # noqa: ANN401 - whatever it returns
-        """Run our own code such that a fault of ours costs one warning and the recording."""
-        try:
-            return action()
-        except Exception as error:  # noqa: BLE001 - whatever it is, the user's run goes on
-            self._keep_what_there_is()
-            text = f"Coverage recording stopped ({type(error).__name__}: {error})"
-            if not self.recorded.partial:
-                with suppress(Warning):  # where warnings are errors, the report has to say it
-                    self._warn(
-                        f"{text}: the tests run on, the ranking will be partial. (recording)"
-                    )
-            self.recorded.partial.append(text)
-            self.recorded.is_broken = True
-            return None
-
-    def _keep_what_there_is(self) -> None:
-        collector, self._collector = self._collector, None
-        if collector is not None:
-            with suppress(Exception):  # it failed before, so it may again
-                collector.stop()
-            self._stopped = collector
-
-    def switch(self, window: int | None) -> None:
-        """What is executed from now on belongs to ``window``; None: to nothing."""
-        self.current = window
-        collector = self._collector
-        if collector is not None:
-            self._safely(lambda: collector.switch(window))
-
-    def rest(self) -> None:
-        """Nothing that is executed is of interest until the next ``switch``."""
-        self.current = None
-        collector = self._collector
-        if collector is not None:
-            self._safely(collector.rest)
-
-    @contextmanager
-    def _paused(self) -> Iterator[None]:
-        window = self.current
-        self.switch(None)
-        try:
-            yield
-        finally:
-            self.switch(window)
-
-    def open(self) -> int:
-        """The number of a new window."""
-        window = self.recorded.n_windows
-        self.recorded.n_windows = window + 1
-        return window
-
     # -- collection
+
+    def pytest_configure(self, config: pytest.Config) -> None:
+        """Note the options before other plugins change them."""
+        self._variant = variant_of(config)
 
     def pytest_report_header(self) -> list[str]:
         """Say what is missing from the start, if anything is."""
@@ -215,11 +117,16 @@ class Recorder:
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection(self, session: pytest.Session) -> None:
         """Begin with the collectors that must not start before other plugins' measuring."""
-        records = self._collector is not None or self._candidates
-        if records and not hasattr(session.config, "workerinput"):  # workers run at the same time
-            self._safely(self._see_child_processes)
+        is_worker = hasattr(session.config, "workerinput")  # workers run at the same time
+        begin = ""
+        if self._tracer.may_trace and not is_worker:
+            begin = self._tracer.guard(lambda: self._children or data_file())
+        if begin:
+            traced = self.files.is_code
+            self._tracer.wrap(lambda collector: WithChildProcesses(collector, begin, traced))
+        self.cache.variant = f"{self._variant}+child-processes" if begin else self._variant
         self.start(early=False)
-        self.switch(None)
+        self._tracer.switch(None)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_make_collect_report(
@@ -228,25 +135,24 @@ class Recorder:
         """Credit what importing a test module executes first to that module's tests."""
         if not isinstance(collector, pytest.Module):
             return (yield)
-        window = self.open()
-        self.recorded.imports[window] = collector.nodeid
-        if self._collector is None and self._safely(
+        window = Window(node_id=collector.nodeid, is_import=True, is_ordered=True)
+        number = self.recorded.open(window)
+        if not self._tracer.is_tracing and self._tracer.guard(
             lambda: self.cache.knows_import(collector.nodeid)
         ):
-            self.recorded.cached[window] = collector.nodeid
+            window.known_as = collector.nodeid
         else:
-            if not self._begin():
-                self.recorded.unordered.add(window)
-            self.switch(window)
+            window.is_ordered = self._tracer.begin()
+            self._tracer.switch(number)
         try:
             report = yield
         finally:
-            self.switch(None)
+            self._tracer.switch(None)
         if report.failed:
-            self._safely(lambda: self._note_collection_error(collector, report, window))
+            self._tracer.guard(lambda: self._note_collection_error(collector, report, number))
         elif report.passed:
             # The second collector of a file, for its doctests, imports nothing any more.
-            self.recorded.imported.setdefault(collector.nodeid, window)
+            self.recorded.imported.setdefault(collector.nodeid, number)
         return report
 
     def _note_collection_error(
@@ -269,18 +175,18 @@ class Recorder:
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Find out which tests have to be traced, if any."""
-        self._safely(lambda: self._settle(session))
+        self._tracer.guard(lambda: self._choose_traced(session))
 
-    def _settle(self, session: pytest.Session) -> None:
+    def _choose_traced(self, session: pytest.Session) -> None:
         known = self.cache.settle(_imported_files(), [item.nodeid for item in session.items])
-        windows = Windows(self, known)
+        windows = TestWindows(self.recorded, self._tracer, self._explanations, known)
         manager = session.config.pluginmanager
         if manager.hasplugin(WINDOWS):  # ``--looponfail`` has it called twice
             manager.unregister(name=WINDOWS)
-        if any(item.nodeid not in known for item in session.items) and self._begin():
+        if any(item.nodeid not in known for item in session.items) and self._tracer.begin():
             manager.register(windows, WINDOWS)
             return
-        self._end()
+        self._tracer.end()
         for item in session.items:
             if item.nodeid in known:
                 windows.open(item)
@@ -299,9 +205,9 @@ class Recorder:
         kept = getattr(item, "_excinfo", None)
         excinfo = kept[0] if kept else call.excinfo
         if excinfo is not None:
-            self.switch(None)
+            self._tracer.switch(None)
             if not isinstance(excinfo.value, pytest.skip.Exception):
-                self._safely(lambda: self._describe(item, excinfo.value, call.when))
+                self._tracer.guard(lambda: self._describe(item, excinfo.value, call.when))
 
     def _describe(self, item: pytest.Item, error: BaseException, phase: str) -> None:
         # At once: to keep the exception would keep all that its frames hold.
@@ -315,8 +221,8 @@ class Recorder:
         if report.passed and report.when != "call":
             return
         if report.failed:
-            self._safely(lambda: self._attach(report))
-        self._safely(lambda: self._note(report))
+            self._tracer.guard(lambda: self._attach(report))
+        self._tracer.guard(lambda: self._note(report))
 
     def _attach(self, report: pytest.TestReport) -> None:
         """Have the report carry its failure, also from a worker to the controller."""
@@ -328,8 +234,7 @@ class Recorder:
             item.nodeid, phase, str(report.longrepr)
         )
         raw["test_code"] = failures.test_code(item, self.files)
-        # As text: a lone surrogate would break the report's way from a worker.
-        setattr(report, FAILURE_ATTRIBUTE, json.dumps(raw))
+        setattr(report, FAILURE_ATTRIBUTE, raw)
 
     def _note(self, report: pytest.TestReport) -> None:
         node_id, recorded = report.nodeid, self.recorded
@@ -339,8 +244,7 @@ class Recorder:
             recorded.failures.pop(node_id, None)
         elif outcome == "failed":
             recorded.verdicts[node_id] = False
-            attached = getattr(report, FAILURE_ATTRIBUTE, None)
-            raw = None if attached is None else json.loads(attached)
+            raw = getattr(report, FAILURE_ATTRIBUTE, None)
             if raw is None:  # made up by another plugin, for example of a worker that crashed
                 text = str(report.longrepr)
                 raw = failures.without_exception(node_id, str(report.when), text)
@@ -349,6 +253,90 @@ class Recorder:
             recorded.verdicts.setdefault(node_id, True)
         elif outcome == "skipped":
             recorded.excused[node_id] = "xfailed" if hasattr(report, "wasxfail") else "skipped"
+
+
+class TestWindows:
+    """Opens and closes the windows of tests; a plugin that is there while tests are traced.
+
+    Args:
+        recorded: Gets the windows.
+        tracer: Records what is executed in them.
+        explanations: Muted while tests run.
+        known: The tests that need not be traced, and what they are known as.
+    """
+
+    __test__ = False  # not a test class for pytest
+
+    def __init__(
+        self,
+        recorded: Recorded,
+        tracer: Tracer,
+        explanations: ExplanationMute,
+        known: Mapping[str, str],
+    ) -> None:
+        self._recorded = recorded
+        self._tracer = tracer
+        self._explanations = explanations
+        self._known = known
+        self._shared: dict[pytest.FixtureDef[Any], int] = {}
+        self._own: list[int] = []  # of the running test
+
+    def open(self, item: pytest.Item) -> int:
+        """Open a window for ``item``; a rerun gets one of its own, for the last counts."""
+        recorded = self._recorded
+        known_as = self._known.get(item.nodeid)
+        number = recorded.open(Window(node_id=item.nodeid, known_as=known_as))
+        self._own = [number, START_UP]
+        module = item.getparent(pytest.Module)
+        if module is not None and module.nodeid in recorded.imported:
+            self._own.append(recorded.imported[module.nodeid])
+        if known_as is not None or self._tracer.is_tracing:
+            recorded.windows_of[item.nodeid] = self._own
+        return number
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """Begin the item's window."""
+        self._explanations.mute()
+        number = self.open(item)
+        if item.nodeid in self._known:
+            self._tracer.rest()
+        else:
+            self._tracer.switch(number)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_fixture_setup(
+        self, fixturedef: pytest.FixtureDef[Any]
+    ) -> Generator[None, object, object]:
+        """Credit the setup of a shared fixture, or of a class, to all tests that use it."""
+        if fixturedef.scope == "function":
+            return (yield)
+        around = self._tracer.current
+        node_id = "" if around is None else self._recorded.windows[around].node_id
+        number = self._recorded.open(Window(node_id=node_id))
+        self._shared[fixturedef] = number
+        self._own.append(number)
+        self._tracer.switch(number)
+        try:
+            return (yield)
+        finally:
+            self._tracer.switch(around)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_teardown(self, item: pytest.Item) -> None:
+        """Credit the teardown to the item, too, after a report was made in between."""
+        shared = {self._shared[used] for used in _fixtures(item) if used in self._shared}
+        self._own.extend(sorted(shared.difference(self._own)))
+        if item.nodeid not in self._known:
+            self._tracer.switch(self._own[0])
+
+
+def _fixtures(item: pytest.Item) -> Iterator[pytest.FixtureDef[Any]]:
+    """The fixtures that ``item`` names, and those that it asked for; no public way leads there."""
+    info, request = getattr(item, "_fixtureinfo", None), getattr(item, "_request", None)
+    for definitions in getattr(info, "name2fixturedefs", {}).values():
+        yield from definitions[-1:]
+    yield from getattr(request, "_fixture_defs", {}).values()
 
 
 def _imported_files() -> set[str]:

@@ -1,4 +1,4 @@
-"""What a run saw, as a file that another machine can read: one part of a suite that is split."""
+"""Writes the record of a run to a file, and merges such files: parts of a suite that is split."""
 
 from __future__ import annotations
 
@@ -9,22 +9,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pytest_bayesloc.domain.errors import ShardError
-from pytest_bayesloc.spectrum.collectors.base import Footprint
-from pytest_bayesloc.spectrum.xdist import encode, merge
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from pytest_bayesloc.spectrum.recorded import Recorded
-    from pytest_bayesloc.spectrum.source_filter import SourceFilter
+    from pytest_bayesloc.spectrum.recorded import Payload, Recorded
+    from pytest_bayesloc.spectrum.sources import SourceFilter
 
 SCHEMA = "bayesloc-shard/1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class State:
-    """Of the code that a run was about.
+class CodeState:
+    """The version of the code that a run was about.
 
     Attributes:
         revision: Of git; empty if unknown.
@@ -36,25 +34,28 @@ class State:
 
 
 def environment() -> str:
-    """What runs the tests of this process, as far as a test may end otherwise elsewhere."""
+    """Name the interpreter and the platform, since tests may end otherwise elsewhere."""
     version = ".".join(map(str, sys.version_info[:2]))
     return f"{platform.python_implementation()} {version} on {sys.platform}"
 
 
-def dump(recorded: Recorded, files: SourceFilter, imported: Iterable[str], state: State) -> str:
-    """One run as text; paths are relative to rootdir.
+def dump(recorded: Recorded, files: SourceFilter, imported: Iterable[str], state: CodeState) -> str:
+    """Write one run as text; paths are relative to rootdir.
 
     Args:
-        recorded: What the run saw, with all that is known of tests that were not traced.
+        recorded: Of the run, with the rows of tests that were not traced.
         files: Of the project.
         imported: Files of the project that were imported, absolute.
         state: Of the code.
     """
-    seen = json.loads(encode(recorded, map(files.relative, imported)))
-    for footprint in seen["footprints"]:
-        footprint[0] = files.relative(footprint[0])
-    seen["cached"] = []  # what is known of them stands in the rows
-    told = {
+    payload = recorded.payload(map(files.relative, imported))
+    payload["footprints"] = [
+        footprint._replace(filename=files.relative(footprint.filename))
+        for footprint in recorded.footprints
+    ]
+    for window in payload["windows"]:
+        window.pop("known_as", None)  # it has its rows; there may be no cache where it is read
+    record = {
         "schema": SCHEMA,
         "environment": environment(),
         "revision": state.revision,
@@ -63,71 +64,72 @@ def dump(recorded: Recorded, files: SourceFilter, imported: Iterable[str], state
         "failures": recorded.failures,
         "remembered": recorded.remembered,
         "excused": recorded.excused,
-        "seen": seen,
+        "payload": payload,
     }
-    return json.dumps(told, ensure_ascii=True)
+    return json.dumps(record, ensure_ascii=True)
 
 
-def state_of(text: str, source: Path) -> State:
-    """Of the code that a record is about.
+def state_of(text: str, source: Path) -> CodeState:
+    """Read which code a record is about.
 
     Args:
         text: Made by ``dump``.
         source: Where it was read, for messages.
 
     Raises:
-        ShardError: If the text is nothing that ``dump`` made.
+        ShardError: If ``dump`` did not make the text.
     """
     try:
-        told = json.loads(text)
-        return State(revision=str(told["revision"]), digests=dict(told["digests"]))
+        record = json.loads(text)
+        return CodeState(revision=str(record["revision"]), digests=dict(record["digests"]))
     except (ValueError, KeyError, TypeError) as error:
         raise _unfit(source, f"{type(error).__name__}: {error}") from error
 
 
 def load(recorded: Recorded, text: str, source: Path, files: SourceFilter) -> None:
-    """Add one run. A test that several ran has failed if it failed in any of them.
+    """Merge one run. A test that several ran has failed if it failed in any of them.
 
     Args:
-        recorded: What is known so far; changed.
+        recorded: The runs so far; changed.
         text: Made by ``dump``.
         source: Where it was read, for messages.
         files: Of the project.
 
     Raises:
-        ShardError: If the text is nothing that ``dump`` made.
+        ShardError: If ``dump`` did not make the text.
     """
     try:
-        told: dict[str, Any] = json.loads(text)
-        if told["schema"] != SCHEMA:
-            raise _unfit(source, f"its schema is {told['schema']!r}")
-        known = set(recorded.verdicts)
+        record: dict[str, Any] = json.loads(text)
+        if record["schema"] != SCHEMA:
+            raise _unfit(source, f"its schema is {record['schema']!r}")
+        verdicts, known = record["verdicts"], set(recorded.verdicts)
         failed = {n for n, passed in recorded.verdicts.items() if not passed}
-        better = {n for n, passed in told["verdicts"].items() if not passed} - failed
-        taken = (told["verdicts"].keys() - known) | better
-        _add_seen(recorded, told["seen"], taken | set(told["remembered"]) - known, files)
-        recorded.verdicts.update((n, told["verdicts"][n]) for n in told["verdicts"] if n in taken)
-        recorded.failures.update((n, raw) for n, raw in told["failures"].items() if n in taken)
-        recorded.excused.update(told["excused"])
-        environments = {n: str(told["environment"]) for n in taken if not told["verdicts"][n]}
-        recorded.environments.update(environments)
-        remembered = [n for n in told["remembered"] if n not in recorded.verdicts]
-        recorded.remembered = sorted({*recorded.remembered, *remembered} - recorded.verdicts.keys())
+        newly_failed = {n for n, passed in verdicts.items() if not passed} - failed
+        taken = (verdicts.keys() - known) | newly_failed
+        recorded.merge(_here(record["payload"], taken | set(record["remembered"]) - known, files))
+        recorded.verdicts.update((n, verdicts[n]) for n in verdicts if n in taken)
+        recorded.failures.update((n, raw) for n, raw in record["failures"].items() if n in taken)
+        recorded.excused.update(record["excused"])
+        machine = str(record["environment"])
+        recorded.environments.update((n, machine) for n in taken if not verdicts[n])
+        remembered = {*recorded.remembered, *record["remembered"]}
+        recorded.remembered = sorted(remembered - recorded.verdicts.keys())
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise _unfit(source, f"{type(error).__name__}: {error}") from error
 
 
-def _add_seen(
-    recorded: Recorded, seen: dict[str, Any], tests: set[str], files: SourceFilter
-) -> None:
-    seen["windows_of"] = {n: windows for n, windows in seen["windows_of"].items() if n in tests}
-    seen["failures"] = {n: raw for n, raw in seen["failures"].items() if n in tests}
-    seen["files"] = [files.absolute(file) for file in seen["files"]]
-    seen["footprints"] = [
-        Footprint(files.absolute(file), first_line, name, lines)
-        for file, first_line, name, lines in seen["footprints"]
-    ]
-    merge(recorded, json.dumps(seen))
+def _here(payload: Payload, tests: set[str], files: SourceFilter) -> Payload:
+    """``payload`` with the paths of this machine, of ``tests`` alone."""
+    return {
+        **payload,
+        "windows_of": {n: windows for n, windows in payload["windows_of"].items() if n in tests},
+        "failures": {n: raw for n, raw in payload["failures"].items() if n in tests},
+        "files": [files.absolute(file) for file in payload["files"]],
+        "footprints": [
+            (files.absolute(file), first_line, name, lines)
+            for file, first_line, name, lines in payload["footprints"]
+        ],
+    }
 
 
 def _unfit(source: Path, why: str) -> ShardError:

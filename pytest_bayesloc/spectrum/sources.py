@@ -1,17 +1,171 @@
-"""The project's files as they are."""
+"""The project's files: which of them are under test, and what they hold."""
 
 from __future__ import annotations
 
+import os
+import sys
+from enum import Enum
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_bayesloc.spectrum.source_filter import FileKind
-
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.source import SourceMap, Unit
-    from pytest_bayesloc.spectrum.failures import RawCode
-    from pytest_bayesloc.spectrum.source_filter import SourceFilter
+
+# Bound now: tests patch these (mock, pyfakefs), and count their calls.
+_exists, _isabs, _join = os.path.exists, os.path.isabs, os.path.join
+_normpath, _realpath, _relpath = os.path.normpath, os.path.realpath, os.path.relpath
+
+RawCode = tuple[str, int, str]  # file, first line and name of a code object
+
+TEST_DIRECTORIES = frozenset({"tests", "test"})
+FOREIGN_DIRECTORIES = frozenset(
+    {"site-packages", "dist-packages", "node_modules", "__pypackages__"}
+)
+STANDARD_LIBRARY = str(Path(os.__file__).parent)
+
+
+class FileKind(Enum):
+    """The part that a file has in the run."""
+
+    CODE = "code"
+    TEST = "test"
+    FOREIGN = "foreign"
+
+
+class SourceFilter:
+    """Tells code under test from tests and from everything else; answers are remembered.
+
+    Args:
+        rootdir: The root of the project.
+        directories: Where code under test lies; empty: anywhere below rootdir.
+        test_patterns: pytest's ``python_files``.
+        omit: File patterns that are not under test, as coverage.py has them.
+    """
+
+    def __init__(
+        self,
+        rootdir: Path,
+        directories: Sequence[Path] = (),
+        test_patterns: Sequence[str] = ("test_*.py", "*_test.py"),
+        omit: Sequence[str] = (),
+    ) -> None:
+        self.rootdir = _realpath(rootdir)
+        self._explicit = [_realpath(path) for path in directories]
+        self._patterns = tuple(test_patterns)
+        self._omit = tuple(omit)
+        # Where what is under test is not installed itself, a look at the path is enough for the
+        # hundreds of files that are.
+        bases = [self.rootdir, *self._explicit]
+        self._may_be_installed = any(self.is_installed(_join(base, "x")) for base in bases)
+        self._kinds: dict[str, FileKind] = {}
+        self._relatives: dict[str, str] = {}
+        self._environments: dict[str, bool] = {}
+
+    @property
+    def directories(self) -> list[str]:
+        """The absolute folders of code under test."""
+        return self._explicit or [self.rootdir]
+
+    def is_code(self, filename: str) -> bool:
+        """Whether ``filename`` is under test."""
+        return self.kind(filename) is FileKind.CODE
+
+    def kind(self, filename: str) -> FileKind:
+        """Classify ``filename``, an absolute path or a pseudo name."""
+        known = self._kinds.get(filename)
+        if known is None:
+            known = self._kinds[filename] = self._classify(filename)
+        return known
+
+    def relative(self, filename: str) -> str:
+        """``filename`` relative to rootdir, POSIX style; as it is, if it can't be."""
+        known = self._relatives.get(filename)
+        if known is None:  # asking the disk is slow, and each frame of each failure asks
+            known = self._relatives[filename] = self._relative(filename)
+        return known
+
+    def _relative(self, filename: str) -> str:
+        if not _isabs(filename):  # a pseudo name, or code that was compiled under a name of its own
+            return filename
+        try:
+            return _relpath(_real(filename), self.rootdir).replace(os.sep, "/")
+        except ValueError:  # another drive
+            return filename.replace(os.sep, "/")
+
+    def absolute(self, file: str) -> str:
+        """The absolute path of ``file``, which is relative to rootdir."""
+        return _normpath(_join(self.rootdir, file))
+
+    def is_installed(self, filename: str) -> bool:
+        """Whether ``filename`` belongs to Python or to a package that is installed."""
+        if not _isabs(filename) or _below(filename, STANDARD_LIBRARY):
+            return True
+        return not FOREIGN_DIRECTORIES.isdisjoint(filename.replace(os.sep, "/").split("/"))
+
+    def _classify(self, filename: str) -> FileKind:
+        if not _isabs(filename) or not filename.endswith(".py"):
+            return FileKind.FOREIGN
+        if not self._may_be_installed and self.is_installed(filename):
+            return FileKind.FOREIGN
+        path = _real(filename)
+        base = next((d for d in self._explicit if _below(path, d)), None)
+        in_root = _below(path, self.rootdir)
+        if base is None and (not in_root or self._is_foreign(path)):
+            return FileKind.FOREIGN
+        if in_root and self._is_test(path):
+            return FileKind.TEST
+        if (base is None and self._explicit) or self._omitted(path):
+            return FileKind.FOREIGN
+        return FileKind.CODE
+
+    def _parts(self, path: str) -> tuple[str, ...]:
+        return tuple(_relpath(path, self.rootdir).replace(os.sep, "/").split("/"))
+
+    def _is_test(self, path: str) -> bool:
+        *folders, name = self._parts(path)
+        if name == "conftest.py" or TEST_DIRECTORIES.intersection(folders):
+            return True
+        return any(fnmatch(name, pattern) for pattern in self._patterns)
+
+    def _is_foreign(self, path: str) -> bool:
+        folders = self._parts(path)[:-1]
+        if any(f.startswith(".") or f in FOREIGN_DIRECTORIES for f in folders):
+            return True
+        parents = ("/".join(folders[: n + 1]) for n in range(len(folders)))
+        return any(self._is_environment(parent) for parent in parents)
+
+    def _is_environment(self, folder: str) -> bool:
+        known = self._environments.get(folder)
+        if known is None:
+            path = _join(self.rootdir, folder)
+            try:
+                known = path == sys.prefix or _exists(_join(path, "pyvenv.cfg"))
+            except Exception:  # noqa: BLE001 - see ``_real``
+                return False
+            self._environments[folder] = known
+        return known
+
+    def _omitted(self, path: str) -> bool:
+        return any(
+            fnmatch(path, p if p.startswith(("*", "/")) else f"{self.rootdir}/{p}")
+            for p in self._omit
+        )
+
+
+def _real(path: str) -> str:
+    """``path`` without links, as far as the running test lets anyone ask."""
+    try:
+        return _realpath(path)
+    except Exception:  # noqa: BLE001 - what a test put in place of ``os.lstat`` may do anything
+        return _normpath(path)
+
+
+def _below(path: str, folder: str) -> bool:
+    return path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
 class Sources:
@@ -37,7 +191,7 @@ class Sources:
         return self._maps[file]
 
     def empty(self, file: str) -> SourceMap:
-        """What there is of ``file`` where there is none any more."""
+        """The map of an empty text, for a file that is gone."""
         from pytest_bayesloc.domain.source import SourceMap
 
         is_test = self.files.kind(self.files.absolute(file)) is FileKind.TEST

@@ -1,26 +1,20 @@
-"""What pytest-xdist's workers saw, brought together in the controller.
+"""Brings the records of pytest-xdist's workers together in the controller.
 
-It travels as JSON text: a path object or a lone surrogate in ``workeroutput`` would lose all that
-a worker has to say, without a word.
+A record travels as JSON text: a path object or a lone surrogate in ``workeroutput`` would silently
+lose all that a worker reports.
 """
 
 from __future__ import annotations
 
-import base64
 import json
-import zlib
-from array import array
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_bayesloc.spectrum.collectors.base import Footprint, Row, Seen
 from pytest_bayesloc.spectrum.recorded import named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from pytest_bayesloc.spectrum.recorded import Recorded
+    from pytest_bayesloc.spectrum.recorded import Payload
     from pytest_bayesloc.spectrum.recorder import Recorder
 
 KEY = "bayesloc"
@@ -37,86 +31,8 @@ def is_controller(config: pytest.Config) -> bool:
     return distributes and bool(getattr(config.option, "tx", None)) and not is_worker(config)
 
 
-def encode(recorded: Recorded, files: Iterable[str] = ()) -> str:
-    """What a worker sends at its end; verdicts went with the reports.
-
-    Args:
-        recorded: What it saw.
-        files: The files of the project that it imported, absolute.
-    """
-    return json.dumps(
-        {
-            "windows_of": recorded.windows_of,
-            "imported": recorded.imported,
-            "imports": list(recorded.imports.items()),
-            "unordered": sorted(recorded.unordered),
-            "cached": list(recorded.cached.items()),
-            "failures": {n: raw for n, raw in recorded.failures.items() if _is_collection(raw)},
-            "footprints": recorded.footprints,
-            "lengths": [[row.window, len(row.footprints)] for row in recorded.rows],
-            "rows": _packed(recorded.rows),
-            "spoilt": sorted(recorded.spoilt),
-            "is_broken": recorded.is_broken,
-            "collector": recorded.collector,
-            "partial": recorded.partial,
-            "files": list(files),
-        }
-    )
-
-
-def merge(recorded: Recorded, text: str) -> None:
-    """Add what one worker sent; its windows get numbers of their own."""
-    data: dict[str, Any] = json.loads(text)
-    offset = recorded.n_windows
-    highest = offset + max((window for window, _ in data["imports"]), default=0)
-    for node_id, windows in data["windows_of"].items():
-        recorded.windows_of[node_id] = [window + offset for window in windows]
-        highest = max(highest, *recorded.windows_of[node_id])
-    footprints = [
-        Footprint(filename, first_line, name, tuple(lines))
-        for filename, first_line, name, lines in data["footprints"]
-    ]
-    rows = list(_unpacked(data["rows"], data["lengths"]))
-    recorded.add(Seen(footprints, [Row(row.window + offset, row.footprints) for row in rows]))
-    highest = max([highest, *(row.window + offset for row in rows)])
-    for node_id, raw in data["failures"].items():
-        recorded.failures.setdefault(node_id, raw)
-        recorded.verdicts[node_id] = False
-    for node_id, window in data["imported"].items():
-        recorded.imported.setdefault(node_id, window + offset)
-    recorded.imports.update((window + offset, name) for window, name in data["imports"])
-    recorded.unordered.update(window + offset for window in data.get("unordered", ()))
-    recorded.cached.update((window + offset, name) for window, name in data["cached"])
-    recorded.n_windows = highest + 1
-    recorded.spoilt.update(window + offset for window in data["spoilt"])
-    recorded.is_broken |= data["is_broken"]
-    recorded.collector = data["collector"] or recorded.collector
-    recorded.files = sorted({*recorded.files, *data["files"]})
-    recorded.partial.extend(note for note in data["partial"] if note not in recorded.partial)
-
-
-def _packed(rows: Iterable[Row]) -> str:
-    """The numbers in ``rows``, one after the other."""
-    numbers = array("I")
-    for row in rows:
-        numbers.extend(row.footprints)
-    return base64.b85encode(zlib.compress(numbers.tobytes(), level=1)).decode("ascii")
-
-
-def _unpacked(packed: str, lengths: Sequence[tuple[int, int]]) -> Iterator[Row]:
-    numbers = array("I", zlib.decompress(base64.b85decode(packed)))
-    start = 0
-    for window, length in lengths:
-        yield Row(window, numbers[start : start + length])
-        start += length
-
-
-def _is_collection(raw: dict[str, Any]) -> bool:
-    return bool(raw["phase"] == "collect")
-
-
 class Worker:
-    """The plugin of a worker: hands over at the end of its session."""
+    """Sends the record at the end of a worker's session."""
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
@@ -131,13 +47,13 @@ class Worker:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Send what was seen."""
+        """Send the record."""
         self._recorder.stop()
         output = getattr(session.config, "workeroutput", None)
         if output is not None:
             self._recorder.take_seen()
             files = map(str, self._recorder.files_in_use().values())
-            output[KEY] = encode(self._recorder.recorded, files)
+            output[KEY] = json.dumps(self._recorder.recorded.payload(files))
 
 
 class WorkerReporter:
@@ -146,15 +62,15 @@ class WorkerReporter:
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
 
-    def payload(self) -> str:
-        """Stop recording; return all that was recorded, for ``merge``."""
+    def payload(self) -> Payload:
+        """Stop recording, and return the record for ``Recorded.merge``."""
         self._recorder.stop()
         self._recorder.take_seen()
-        return encode(self._recorder.recorded)
+        return self._recorder.recorded.payload()
 
 
 class Controller:
-    """The plugin of the controller: takes what the workers send."""
+    """Merges the records that the workers send to the controller."""
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
@@ -162,11 +78,11 @@ class Controller:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:  # noqa: ANN401 - xdist's
-        """A worker ended: merge its part, or say that it is missing."""
+        """Merge the record of a worker that ended, or say that it is missing."""
         text = (getattr(node, "workeroutput", None) or {}).get(KEY)
         recorded = self._recorder.recorded
         if text is not None:
-            merge(recorded, text)
+            recorded.merge(json.loads(text))
             return
         name = getattr(getattr(node, "gateway", None), "id", "?")
         reason = f": {error}" if error else ""

@@ -15,6 +15,7 @@ from pytest_bayesloc.rerun.transport import ServerReply
 from pytest_bayesloc.rerun.transports.local import ServerProcess
 from pytest_bayesloc.rerun.transports.remote import (
     RemoteCommand,
+    RemoteTransport,
     digests,
     error_from,
     error_message,
@@ -141,7 +142,7 @@ def end_servers(run: str, idle_s: float = 0.0) -> None:
 
 
 def version() -> str:
-    """Of this package, in the worker."""
+    """Return the version of this package in the worker."""
     return metadata.version("pytest-bayesloc")
 
 
@@ -149,34 +150,19 @@ def version() -> str:
 
 
 @dataclass(kw_only=True, eq=False)
-class DaskTransport:
+class DaskTransport(RemoteTransport):
     """A cluster that was found to be usable.
 
     Attributes:
-        name: As the user gave it.
-        n_servers: Tasks under way at once.
         client: Dask's.
         cluster: Ours, if it is.
-        remote: The command of servers there.
         run: Names this run to the workers.
     """
 
-    name: str
-    n_servers: int
     client: Client
     cluster: LocalCluster | None
-    remote: RemoteCommand
     run: str
-    may_fork: bool = True
     _is_open: bool = field(default=True)
-
-    def path_of(self, file: str) -> str:
-        """The path of ``file`` there."""
-        return self.remote.path_of(file)
-
-    def here(self, text: str) -> str:
-        """``text`` with the paths of this machine."""
-        return self.remote.workspaces.here(text)
 
     def start(self, tests: Sequence[str], once: Message | None) -> _DaskServer:
         """Return a server of any worker: they take turns."""
@@ -286,6 +272,7 @@ def open_cluster(
         n_servers=min(n_threads, n_workers or MAX_TASKS),
         client=client,
         cluster=cluster,
+        may_fork=True,
         remote=RemoteCommand(command, workspaces),
         run=client.id,
     )

@@ -16,6 +16,7 @@ from pytest_bayesloc.rerun.transport import ServerReply
 from pytest_bayesloc.rerun.transports.remote import (
     LEAST_PYTHON,
     RemoteCommand,
+    RemoteTransport,
     Workspaces,
     error_from,
 )
@@ -72,37 +73,21 @@ def packed_sources() -> bytes:
 
 
 @dataclass(kw_only=True, eq=False)
-class GatewayTransport:
+class GatewayTransport(RemoteTransport):
     """A gateway whose other side was found to be usable.
 
     Attributes:
-        name: The specification as the user gave it.
-        n_servers: That may run there at once.
         gateway: execnet's.
         line: The channel that this package came by: it is taken away there when that is closed.
         sources: Where this package lies there.
-        remote: The command of servers there.
-        may_fork: Whether they may fork.
         end: Ends the gateway.
     """
 
-    name: str
-    n_servers: int
     gateway: Gateway
     line: Channel
     sources: str
-    remote: RemoteCommand
-    may_fork: bool
     end: Callable[[], None]
     _is_open: bool = field(default=True)
-
-    def path_of(self, file: str) -> str:
-        """The path of ``file`` there."""
-        return self.remote.path_of(file)
-
-    def here(self, text: str) -> str:
-        """``text`` with the paths of this machine."""
-        return self.remote.workspaces.here(text)
 
     def start(self, tests: Sequence[str], once: Message | None) -> _GatewayServer:
         """Start a server there."""

@@ -61,26 +61,13 @@ class Workspaces:
     def _to_here(self) -> re.Pattern[str]:
         return re.compile(f"{_BEFORE}{re.escape(self.there_folder)}{_BEHIND}")
 
-    @property
-    def are_one(self) -> bool:
-        """Whether both names are the same."""
-        return self.here_folder == self.there_folder
-
     def there(self, text: str) -> str:
         """``text`` with the paths of the other side."""
-        if self.are_one:
-            return text
         return self._to_there.sub(lambda _: self.there_folder, text)
 
     def here(self, text: str) -> str:
         """``text`` with the paths of this side."""
-        if self.are_one:
-            return text
         return self._to_here.sub(lambda _: self.here_folder, text)
-
-    def holds(self, path: str) -> bool:
-        """Whether an absolute path of this side is in the folder."""
-        return path == self.here_folder or path.startswith(f"{self.here_folder}/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +147,31 @@ def _mapped(value: Any, there: Any) -> Any:  # noqa: ANN401 - an option's
     if isinstance(value, list):
         return [_mapped(item, there) for item in value]
     return value
+
+
+@dataclass(kw_only=True, eq=False)
+class RemoteTransport:
+    """The base of transports that start servers elsewhere.
+
+    Attributes:
+        name: The name by which a person knows it.
+        n_servers: That may run there at once.
+        may_fork: Whether they may fork.
+        remote: The command of servers there.
+    """
+
+    name: str
+    n_servers: int
+    may_fork: bool
+    remote: RemoteCommand
+
+    def path_of(self, file: str) -> str:
+        """The path of ``file`` there."""
+        return self.remote.path_of(file)
+
+    def here(self, text: str) -> str:
+        """``text`` with the paths of this machine."""
+        return self.remote.workspaces.here(text)
 
 
 # -- there

@@ -1,1 +1,1 @@
-"""What each test executed when it was traced last, kept for as long as it would again."""
+"""A cache of what each test executes, valid until code that it depends on changes."""

@@ -1,4 +1,4 @@
-"""What changed of the files that tests stand on, and which tests that concerns."""
+"""Finds changed files, and the test files that depend on them."""
 
 from __future__ import annotations
 
@@ -45,20 +45,20 @@ def stamp_of(path: Path) -> str:
     return "" if max(times) > time_ns() - YOUNG_NS else f"{status.st_size} {times[0]} {times[1]}"
 
 
-def changed(known: Mapping[str, KnownFile], absolute: Callable[[str], str]) -> list[str]:
-    """Those of the ``known`` files that hold something else now, or are gone."""
-    found = []
+def changed_files(known: Mapping[str, KnownFile], absolute: Callable[[str], str]) -> list[str]:
+    """List the ``known`` files whose content changed, or which are gone."""
+    changed = []
     for file, (_, digest, stamp) in known.items():
         path = Path(absolute(file))
         if (not stamp or stamp_of(path) != stamp) and digest_of(path) != digest:
-            found.append(file)
-    return found
+            changed.append(file)
+    return changed
 
 
 def with_dependents(
     modules: Collection[str], known: Iterable[str], read: Callable[[str], str | None]
 ) -> set[str]:
-    """Modules of tests that changed, and the test files that name one of them, and so on.
+    """Return test modules that changed, test files that name one of them, and so on.
 
     Args:
         modules: That changed.

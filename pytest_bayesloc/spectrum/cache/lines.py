@@ -1,4 +1,4 @@
-"""Where the lines of an edited file went, as far as they still mean the same."""
+"""Follows the lines of unchanged functions through edits of their file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def kept_lines(before: str, after: str, executed: Iterable[int]) -> Mapping[int, int] | None:
-    """Per line of ``before`` in a function that is still the same, its line in ``after``.
+    """Map each line of ``before`` in an unchanged function to its line in ``after``.
 
     A function is the same if the lines of its own are, those of functions inside it left out, and
     blank lines and comments as well.

@@ -1,4 +1,4 @@
-"""Rows of tests from run to run: which of them still hold, and what is new."""
+"""Keeps the rows of tests from run to run, as long as they hold."""
 
 from __future__ import annotations
 
@@ -15,31 +15,30 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_bayesloc.domain.clock import time_ns
 from pytest_bayesloc.spectrum.cache.files import (
-    changed,
+    changed_files,
     digest_of,
     stamp_of,
     with_dependents,
     written_ns,
 )
-from pytest_bayesloc.spectrum.cache.names import known_as
+from pytest_bayesloc.spectrum.cache.key import known_as
 from pytest_bayesloc.spectrum.cache.store import KnownFile, reading, writing
-from pytest_bayesloc.spectrum.cache.traced import START_UP, order_of, outcome_of, traced_in
 from pytest_bayesloc.spectrum.collectors.base import Footprint, Row, Seen
-from pytest_bayesloc.spectrum.source_filter import FileKind
+from pytest_bayesloc.spectrum.recorded import CONFTESTS, modules_in, outcome_of, traced_in
+from pytest_bayesloc.spectrum.sources import FileKind
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from pytest_bayesloc.spectrum.cache.store import Tables
-    from pytest_bayesloc.spectrum.cache.traced import Traced
-    from pytest_bayesloc.spectrum.recorded import Recorded
+    from pytest_bayesloc.spectrum.recorded import Recorded, Traced
     from pytest_bayesloc.spectrum.sources import Sources
 
 CODE, MODULE, HELPER = "code", "module", "helper"
 
 
 class Held(NamedTuple):
-    """What is still true of a cache.
+    """The part of a cache that still holds.
 
     Attributes:
         run: The run that wrote it last; empty: there is none.
@@ -85,7 +84,7 @@ class SpectrumCache:
         self._voided = False
         self._found = ""  # the run that wrote it last
         self._outside: set[str] = set()
-        #: The options that tests run with.
+        #: Names the options that tests run with; given once, before tests are collected.
         self.variant = ""
         self._n_imports = 0
 
@@ -104,7 +103,7 @@ class SpectrumCache:
     def _held(self, tables: Tables) -> Held:
         self._found = tables.meta("run")
         files = tables.files()
-        edited = changed(files, self._sources.files.absolute)
+        edited = changed_files(files, self._sources.files.absolute)
         kinds = {kind: [f for f in edited if files[f].kind == kind] for kind in (CODE, MODULE)}
         tests = [f for f, known in files.items() if known.kind != CODE and f.endswith(".py")]
         stale = with_dependents(kinds[MODULE], tests, self._sources.read)
@@ -130,7 +129,7 @@ class SpectrumCache:
     def _moved(
         self, tables: Tables, edited: Collection[str]
     ) -> Mapping[int, Footprint | None] | None:
-        """Where the footprints in ``edited`` are now; None if a body is not the same."""
+        """Locate the footprints of ``edited`` files now; None if a module or class body changed."""
         moved: dict[int, Footprint | None] = {}
         if edited:
             from pytest_bayesloc.spectrum.cache.lines import followed, kept_lines
@@ -148,10 +147,10 @@ class SpectrumCache:
 
     def is_complete(self) -> bool:
         """Whether nothing changed, so that importing need not be traced again."""
-        return START_UP in self._now.imports and not self._now.changed
+        return CONFTESTS in self._now.imports and not self._now.changed
 
     def knows_import(self, path: str) -> bool:
-        """Whether what importing the test module ``path`` executes need not be traced.
+        """Whether importing the test module ``path`` need not be traced.
 
         To be asked in the order of the imports, of each until one has to be.
         """
@@ -161,7 +160,7 @@ class SpectrumCache:
         return is_next and self.is_complete() and path in self._now.imports
 
     def settle(self, imported: Iterable[str], node_ids: Collection[str]) -> dict[str, str]:
-        """The tests that need not be traced, once all are collected, and what they are known as.
+        """Return the tests that need not be traced, once all are collected, with their known names.
 
         None where a file is in use that was made since, such as a new conftest file.
 
@@ -181,7 +180,7 @@ class SpectrumCache:
         return known_as(node_ids, self.outcomes())
 
     def outcomes(self) -> dict[str, str]:
-        """The tests whose rows hold, and how they ended: ``passed``, ``failed``, or neither."""
+        """Return the tests whose rows hold, each with ``passed``, ``failed``, or neither."""
         if self._path is not None and self._now.run:
             with suppress(sqlite3.Error), reading(self._path) as tables:
                 if tables is not None and tables.meta("run") == self._now.run:
@@ -206,8 +205,9 @@ class SpectrumCache:
     # -- when the run is over
 
     def recall(self, recorded: Recorded) -> None:
-        """Add the rows of what was not traced in this run."""
-        if self._path is None or not recorded.cached or not self._now.run:
+        """Add the rows of tests and imports that were not traced in this run."""
+        has_known = any(window.known_as is not None for window in recorded.windows)
+        if self._path is None or not has_known or not self._now.run:
             return
         with suppress(sqlite3.Error), reading(self._path) as tables:
             if tables is not None and tables.meta("run") == self._now.run:
@@ -216,10 +216,14 @@ class SpectrumCache:
     def _recall(self, tables: Tables, recorded: Recorded) -> None:
         recorded.collector = recorded.collector or tables.meta("collector")
         imports = tables.imports()
-        windows = {name: w for w, name in recorded.cached.items() if w not in recorded.imports}
+        windows = {
+            window.known_as: number
+            for number, window in enumerate(recorded.windows)
+            if window.known_as is not None and not window.is_import
+        }
         rows = {
-            window: imports.get(name, array("I"))
-            for window, name in self._known_imports(recorded).items()
+            number: imports.get(name, array("I"))
+            for number, name in self._known_imports(recorded).items()
         }
         for node_id, row in tables.test_rows(self.variant):
             if node_id in windows:
@@ -234,42 +238,43 @@ class SpectrumCache:
                 numbers[number] = len(footprints)
                 footprints.append(footprint._replace(filename=absolute(footprint.filename)))
         recalled = [
-            Row(window, array("I", [numbers[n] for n in row if n in numbers]))
-            for window, row in rows.items()
+            Row(number, array("I", [numbers[n] for n in row if n in numbers]))
+            for number, row in rows.items()
         ]
         recorded.add(Seen(footprints, recalled))
 
     def _known_imports(self, recorded: Recorded) -> dict[int, str]:
-        """The windows of imports that were not watched, and that hold what they did when they were.
+        """Find the imports without rows that execute the same as in the cache, with their names.
 
-        Where none was watched, as many as were imported in the same order.
+        If none was watched, these are as many as were imported in the same order.
         """
-        known = {w: name for w, name in recorded.cached.items() if w in recorded.imports}
+        imports = dict(recorded.imports())
+        known = {n: w.known_as for n, w in imports.items() if w.known_as is not None}
         variant, *order = self._now.order or ("",)
-        present = iter(order_of(recorded, recorded.imports))
+        present = iter(modules_in(imports.values()))
         if variant == self.variant and all(name in present for name in order):
-            unwatched = recorded.unordered.difference(row.window for row in recorded.rows)
-            names = {START_UP, *order}.intersection(self._now.imports)
-            known.update(
-                (w, name)
-                for w, name in recorded.imports.items()
-                if w in unwatched and name in names
-            )
+            names = {CONFTESTS, *order}.intersection(self._now.imports)
+            for number, window in imports.items():
+                is_unwatched = not window.is_ordered and not window.rows
+                if is_unwatched and window.node_id in names:
+                    known[number] = window.node_id
         return known
 
     def has_news(self, recorded: Recorded) -> bool:
         """Whether this run traced anything that may be kept."""
-        n_windows = len(recorded.windows_of) + len(recorded.imports.keys() - recorded.unordered)
+        n_ordered = sum(window.is_ordered for _, window in recorded.imports())
+        n_windows = len(recorded.windows_of) + n_ordered
+        n_known = sum(window.known_as is not None for window in recorded.windows)
         has_run = bool(recorded.verdicts or recorded.excused) and bool(recorded.collector)
-        has_news = has_run and n_windows > len(recorded.cached) and not recorded.is_broken
+        has_news = has_run and n_windows > n_known and not recorded.is_broken
         return self._path is not None and has_news
 
     def keep(self, recorded: Recorded, in_use: Mapping[str, Path]) -> None:
-        """Note what was traced in this run; nothing where files were written meanwhile.
+        """Keep what was traced in this run; nothing if files were written meanwhile.
 
         Args:
-            recorded: What was seen.
-            in_use: The project's files that were imported, and what helps tests.
+            recorded: The record of the run.
+            in_use: The project's files that were imported, helpers of tests among them.
 
         Raises:
             sqlite3.Error: If the file can't be written.
@@ -292,8 +297,8 @@ class SpectrumCache:
                 tables.set_file(path, known, text)
             self._write(tables, recorded, traced)
             if traced.imports:
-                ordered = recorded.imports.keys() - recorded.unordered
-                tables.set_meta("order", json.dumps([self.variant, *order_of(recorded, ordered)]))
+                ordered = [window for _, window in recorded.imports() if window.is_ordered]
+                tables.set_meta("order", json.dumps([self.variant, *modules_in(ordered)]))
             tables.set_meta("collector", recorded.collector)
             tables.set_meta("run", os.urandom(8).hex())
 
@@ -301,7 +306,7 @@ class SpectrumCache:
         """The files to note as they are; None if one of them was written during the run."""
         files, now = self._sources.files, self._now
         collected = {name.partition("::")[0] for name in (*traced.tests, *traced.imports)}
-        collected.discard(START_UP)
+        collected.discard(CONFTESTS)
         used = map(files.relative, traced.filenames)
         names = {*collected, *used, *now.changed, *self._outside}
         paths = {name: Path(files.absolute(name)) for name in names} | dict(in_use)
@@ -321,7 +326,7 @@ class SpectrumCache:
         return found
 
     def _follow(self, tables: Tables) -> None:
-        """Bring what the file holds up to the project as it is."""
+        """Update the cache file to the project as it is."""
         now = self._now
         tables.move_footprints(now.moved)
         gone = self._gone

@@ -1,7 +1,7 @@
-"""The file of a spectrum cache: SQLite of the standard library, whole or not at all.
+"""Stores a spectrum cache in an SQLite file.
 
-There is one file for each interpreter and set of installed packages: what one wrote, no other
-would have executed.
+There is one file for each interpreter and set of installed packages, since another one may execute
+other lines.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class KnownFile(NamedTuple):
 
 
 class Tables:
-    """What the file holds."""
+    """Reads and writes the tables of a cache file."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
@@ -92,7 +92,7 @@ class Tables:
         self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
 
     def files(self) -> dict[str, KnownFile]:
-        """All files."""
+        """Return all files by their paths."""
         rows = self._db.execute("SELECT path, kind, digest, stamp FROM file")
         return {path: KnownFile(*known) for path, *known in rows}
 
@@ -107,7 +107,7 @@ class Tables:
         self._db.execute("INSERT OR REPLACE INTO file VALUES (?, ?, ?, ?, ?)", (path, *known, body))
 
     def footprints(self, path: str) -> dict[int, Footprint]:
-        """Those of a file, which they have in place of an absolute path."""
+        """Return the footprints of a file, whose paths stay relative to rootdir."""
         rows = self._db.execute(
             "SELECT id, first_line, name, lines FROM footprint WHERE path = ?", (path,)
         )
@@ -117,13 +117,13 @@ class Tables:
         }
 
     def all_footprints(self) -> Iterator[tuple[int, Footprint]]:
-        """All of them."""
+        """Yield all footprints with their numbers."""
         rows = self._db.execute("SELECT id, path, first_line, name, lines FROM footprint")
         for number, path, first_line, name, lines in rows:
             yield number, _footprint(path, first_line, name, lines)
 
     def add_footprints(self, footprints: Iterable[Footprint]) -> list[int]:
-        """Their numbers."""
+        """Add footprints and return their numbers."""
         (highest,) = self._db.execute("SELECT coalesce(max(id), 0) FROM footprint").fetchone()
         rows = [
             (highest + i, path, first_line, name, _listed(lines))
@@ -152,7 +152,7 @@ class Tables:
         )
 
     def variants(self) -> list[str]:
-        """All variants."""
+        """List all variants."""
         return [variant for (variant,) in self._db.execute("SELECT DISTINCT variant FROM test")]
 
     def test_rows(self, variant: str) -> Iterator[tuple[str, array[int]]]:
@@ -205,7 +205,7 @@ def _listed(lines: Sequence[int]) -> str:
 
 @contextmanager
 def reading(path: Path) -> Iterator[Tables | None]:
-    """What the file holds; None if there is none.
+    """Open the tables for reading; None if there is no file.
 
     Raises:
         sqlite3.Error: If it can't be read.
@@ -219,7 +219,7 @@ def reading(path: Path) -> Iterator[Tables | None]:
 
 @contextmanager
 def writing(path: Path) -> Iterator[Tables]:
-    """A transaction: all of it is kept, or nothing. A file that is no such cache is replaced.
+    """Open a transaction, which is kept as a whole or not at all; a broken file is replaced.
 
     Raises:
         sqlite3.Error: If the file can't be written.

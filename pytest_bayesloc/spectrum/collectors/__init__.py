@@ -1,1 +1,1 @@
-"""One way a file to see which lines are executed."""
+"""Ways to see which lines are executed: one collector a module."""

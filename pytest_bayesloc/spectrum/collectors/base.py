@@ -1,4 +1,4 @@
-"""What a collector does, whatever it stands on."""
+"""The port of collectors, and the values that they give."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Footprint(NamedTuple):
 
 
 class Row(NamedTuple):
-    """What one window executed, or a part of it.
+    """Footprints that one window executed.
 
     Attributes:
         window: Its number.
@@ -42,7 +42,7 @@ class Row(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """All that a collector saw: a test repeats most of what others did, so rows hold numbers.
+    """The result of a collector; tests repeat most of what others did, so rows hold numbers.
 
     Attributes:
         footprints: By their numbers.
@@ -72,16 +72,16 @@ class Collector(Protocol):
         """Begin; False where it can't work here, so that the next collector is tried."""
 
     def switch(self, window: int | None) -> None:
-        """What is executed from now on belongs to ``window``; None: to nothing."""
+        """Credit what is executed from now on to ``window``; None: to nothing."""
 
     def rest(self) -> None:
-        """The same as None, for longer: what can be spared until the next window is."""
+        """Credit nothing until the next window, as cheaply as possible."""
 
     def stop(self) -> None:
         """End, and give back what was taken. May be called twice."""
 
     def seen(self) -> Seen:
-        """What was executed. After ``stop``."""
+        """Return what was executed. After ``stop``."""
 
 
 def code_name(code: CodeType) -> str:

@@ -1,4 +1,4 @@
-"""What child processes execute, where coverage.py measures them (``patch = subprocess``).
+"""Collects what child processes execute, if coverage.py measures them (``patch = subprocess``).
 
 Each of them writes a data file as it ends, next to that of the run, which combines them at its own
 end. One that appears while a test runs is that test's, since tests run one at a time. Only copies
@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.spectrum.collectors.base import CHILD_PROCESS, Footprint, Row, Seen
-from pytest_bayesloc.spectrum.collectors.coverage_config import texts
-from pytest_bayesloc.spectrum.collectors.coverage_py import BLOCK
+from pytest_bayesloc.spectrum.collectors.coverage_py import BLOCK, texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def data_file() -> str:
-    """What the names of child processes' data files begin with, absolute; empty: there are none.
+    """The absolute start of the names of child processes' data files; empty: there are none.
 
     To be asked before a collector of ours starts, which may be a coverage.py, too.
     """
@@ -50,7 +49,7 @@ class WithChildProcesses:
 
     Args:
         collector: Sees this one.
-        begin: What the names of their data files begin with, absolute.
+        begin: The absolute start of the names of their data files.
         traced: Whether a file is under test.
     """
 
@@ -84,7 +83,7 @@ class WithChildProcesses:
         self._collector.stop()
 
     def seen(self) -> Seen:
-        """What was executed, here and there."""
+        """Return what was executed in all processes."""
         seen = self._collector.seen()
         n_here = len(seen.footprints)
         there: dict[Footprint, int] = {}

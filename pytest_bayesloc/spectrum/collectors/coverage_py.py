@@ -14,7 +14,6 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 from pytest_bayesloc.spectrum.collectors.base import Footprint, Row, Seen
-from pytest_bayesloc.spectrum.collectors.coverage_config import texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -149,7 +148,7 @@ class CoverageCollector:
         data.set_query_contexts(None)
 
     def seen(self) -> Seen:
-        """What was executed; which code object a line belongs to is not known."""
+        """Return the executed lines; their code objects are not known."""
         rows: dict[int, array[int]] = defaultdict(lambda: array("I"))
         numbers: dict[Footprint, int] = {}
         for filename in sorted(self._data.measured_files()) if self._data is not None else ():
@@ -177,3 +176,8 @@ def _would_measure(outer: Coverage, filename: str) -> bool:
     if judge is None:
         return True
     return bool(judge.should_trace(filename).trace)
+
+
+def texts(option: object) -> list[str]:
+    """A list-valued option of coverage.py as texts; empty if it is not set."""
+    return [str(item) for item in option] if isinstance(option, (list, tuple)) else []

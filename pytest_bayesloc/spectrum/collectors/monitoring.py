@@ -145,7 +145,7 @@ class MonitoringCollector:
         api.free_tool_id(slot)
 
     def seen(self) -> Seen:
-        """What was executed."""
+        """Return what was executed."""
         footprints = [_footprint(self._codes[key], lines) for key, lines in self._numbers]
         return Seen(footprints, self._rows)
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from coverage import Coverage
 
-from pytest_bayesloc.spectrum.collectors.coverage_config import measured, texts
+from pytest_bayesloc.spectrum.collectors.coverage_py import texts
+from pytest_bayesloc.spectrum.start import measured
 
 if TYPE_CHECKING:
     from pathlib import Path

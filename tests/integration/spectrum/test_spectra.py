@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from array import array
 from pathlib import Path
@@ -13,16 +14,15 @@ import pytest
 from pytest_bayesloc.spectrum.build import build_spectrum
 from pytest_bayesloc.spectrum.cache.spectra import SpectrumCache
 from pytest_bayesloc.spectrum.collectors.base import Footprint, Row, Seen
-from pytest_bayesloc.spectrum.recorded import START_UP, Recorded
+from pytest_bayesloc.spectrum.recorded import START_UP, Recorded, Window
 from pytest_bayesloc.spectrum.recorder import Recorder
-from pytest_bayesloc.spectrum.source_filter import SourceFilter
-from pytest_bayesloc.spectrum.sources import Sources
-from pytest_bayesloc.spectrum.xdist import encode, merge
+from pytest_bayesloc.spectrum.sources import SourceFilter, Sources
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pytest_bayesloc.domain.spectrum import Spectrum
+    from pytest_bayesloc.spectrum.recorded import Payload
 
 TEXT = "RATE = 3\n\ndef net(x):\n    return x / RATE\n\ndef gross(x):\n    return x\n"
 
@@ -57,16 +57,19 @@ def recorded(sources: Sources, **executed: list[int]) -> Recorded:
         sources: Their files.
         executed: Per file and line (``a_4``), the windows that executed it.
     """
-    seen = seen_by(sources, executed)
-    return Recorded(
+    record = Recorded(
+        windows=[*imports(), Window(node_id="t::1"), Window(node_id="t::2")],
         windows_of={"t::1": [3, START_UP, 1], "t::2": [4, START_UP, 2]},
         verdicts={"t::1": False, "t::2": True},
-        footprints=seen.footprints,
-        rows=seen.rows,
         imported={"t.py": 1},
-        imports={START_UP: "", 1: "t.py", 2: "u.py"},
-        n_windows=5,
     )
+    record.add(seen_by(sources, executed))
+    return record
+
+
+def imports() -> list[Window]:
+    """The windows of conftest files and of two test modules."""
+    return [Window(node_id=name, is_import=True, is_ordered=True) for name in ("", "t.py", "u.py")]
 
 
 def executed_by(spectrum: Spectrum) -> dict[str, set[str]]:
@@ -138,26 +141,25 @@ def test_file_that_no_failing_test_has_to_do_with_is_left_out(sources: Sources) 
     assert {line[0] for line in executed_by(build_spectrum(seen, sources))} == {"a"}
 
 
-def worker(sources: Sources, node_id: str, *, uses: str) -> str:
-    """What a worker sends that imported both files in window 2 and ran one test in window 3."""
-    executed = seen_by(sources, {"a_1": [2], "b_1": [2], f"{uses}_4": [3]})
-    seen = Recorded(
+def worker(sources: Sources, node_id: str, *, uses: str) -> Payload:
+    """The payload of a worker that imported both files in window 2 and ran one test in window 3."""
+    record = Recorded(
+        windows=[*imports(), Window(node_id=node_id)],
         windows_of={node_id: [3, START_UP, 1]},
-        footprints=executed.footprints,
-        rows=executed.rows,
         imported={"t.py": 1, "u.py": 2},
-        imports={START_UP: "", 1: "t.py", 2: "u.py"},
-        n_windows=4,
     )
-    return encode(seen, [sources.files.absolute(f"{uses}.py")])
+    record.add(seen_by(sources, {"a_1": [2], "b_1": [2], f"{uses}_4": [3]}))
+    payload = record.payload([sources.files.absolute(f"{uses}.py")])
+    sent: Payload = json.loads(json.dumps(payload))
+    return sent
 
 
 def test_imports_of_workers_count_for_their_users_too(sources: Sources) -> None:
     verdicts = {"t::1": False, "t::2": False, "t::3": True}
-    whole = Recorded(verdicts=verdicts, imports={START_UP: ""}, n_windows=1)
+    whole = Recorded(verdicts=verdicts)
 
-    merge(whole, worker(sources, "t::1", uses="a"))
-    merge(whole, worker(sources, "t::2", uses="b"))
+    whole.merge(worker(sources, "t::1", uses="a"))
+    whole.merge(worker(sources, "t::2", uses="b"))
 
     assert executed_by(build_spectrum(whole, sources)) == {
         "a_1": {"t::1"},
@@ -165,22 +167,22 @@ def test_imports_of_workers_count_for_their_users_too(sources: Sources) -> None:
         "b_1": {"t::2"},
         "b_4": {"t::2"},
     }
-    assert len(set(whole.imports)) == 7
+    assert len(list(whole.imports())) == 7
     assert [Path(name).name for name in whole.files] == ["a.py", "b.py"]
 
 
 def test_worker_that_ran_no_test_keeps_its_windows_to_itself(sources: Sources) -> None:
     """It imported all the same: no other worker's test may get one of those numbers."""
     verdicts = {"t::2": False, "t::3": True}
-    whole = Recorded(verdicts=verdicts, imports={START_UP: ""}, n_windows=1)
-    idle = Recorded(imports=dict.fromkeys(range(5), ""), imported={"t.py": 4}, n_windows=5)
+    whole = Recorded(verdicts=verdicts)
+    idle = Recorded(windows=[Window(is_import=True) for _ in range(5)], imported={"t.py": 4})
 
-    merge(whole, encode(idle))
-    merge(whole, worker(sources, "t::2", uses="a"))
+    whole.merge(idle.payload())
+    whole.merge(worker(sources, "t::2", uses="a"))
 
     (own, *_) = whole.windows_of["t::2"]
-    assert own not in whole.imports
-    assert len(set(whole.imports)) == len(whole.imports)
+    assert not whole.windows[own].is_import
+    assert whole.windows[own].rows
     assert executed_by(build_spectrum(whole, sources))["a_1"] == {"t::2"}
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_bayesloc.spectrum.failures import describe
-from pytest_bayesloc.spectrum.source_filter import SourceFilter
+from pytest_bayesloc.spectrum.sources import SourceFilter
 
 
 class AttributeRaisesError(Exception):

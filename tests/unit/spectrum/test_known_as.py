@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_bayesloc.spectrum.cache.names import known_as
+from pytest_bayesloc.spectrum.cache.key import known_as
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from unittest import mock
 
 import pytest
 
-from pytest_bayesloc.spectrum.source_filter import FileKind, SourceFilter
+from pytest_bayesloc.spectrum.sources import FileKind, SourceFilter
 
 FILE = "/project/pkg/code.py"
 

@@ -1,0 +1,186 @@
+"""Drives the collector, so that each line that is executed belongs to a window."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager, suppress
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
+
+    from pytest_bayesloc.spectrum.collectors.base import Collector
+    from pytest_bayesloc.spectrum.recorded import Recorded
+
+TRACED = (
+    "Another tool traces this process (sys.settrace), such as a debugger: which code the tests "
+    "execute is not recorded. (debugger)"
+)
+# Called only where an assertion has failed, by pytest's rewritten ``assert`` and by unittest.
+EXPLAINERS = {
+    "_pytest.assertion.rewrite": ("_saferepr", "_call_reprcompare", "_format_assertmsg"),
+    "unittest.case": ("safe_repr", "_common_shorten_repr"),
+}
+
+
+class Tracer:
+    """Runs the first collector that works here.
+
+    Args:
+        recorded: Gets what the collector saw.
+        collectors: In the order of preference; the first that starts is used.
+        warn: Called once if recording had to be given up.
+
+    Attributes:
+        current: The number of the window that is recorded now.
+    """
+
+    def __init__(
+        self, recorded: Recorded, collectors: Sequence[Collector], warn: Callable[[str], None]
+    ) -> None:
+        self._recorded = recorded
+        self._candidates = list(collectors)
+        self._collector: Collector | None = None
+        self._stopped: Collector | None = None
+        self._warn = warn
+        self.current: int | None = None
+
+    @property
+    def is_tracing(self) -> bool:
+        """Whether a collector is at work."""
+        return self._collector is not None
+
+    @property
+    def may_trace(self) -> bool:
+        """Whether a collector is at work, or may start yet."""
+        return self._collector is not None or bool(self._candidates)
+
+    def begin(self, *, early: bool = False) -> bool:
+        """Start the first collector that can, if it may start now; return whether one is at work.
+
+        Args:
+            early: Whether some collectors must wait.
+        """
+        while self._collector is None and self._candidates:
+            if early and not self._candidates[0].early:
+                break
+            candidate = self._candidates.pop(0)
+            if self.guard(candidate.start):
+                self._collector = candidate
+                self._recorded.collector = candidate.name
+            elif not self._candidates and not self._recorded.partial:
+                self._recorded.partial.append(TRACED)
+        return self._collector is not None
+
+    def wrap(self, wrapper: Callable[[Collector], Collector]) -> None:
+        """Put ``wrapper`` around the collector that is at work, and around those that may start."""
+        self._candidates = [wrapper(collector) for collector in self._candidates]
+        if self._collector is not None:
+            self._collector = wrapper(self._collector)
+
+    def give_up(self) -> None:
+        """Stop for good: other processes run the tests."""
+        self.end()
+        self._candidates.clear()
+
+    def end(self) -> None:
+        """Stop the collector, which keeps what it saw."""
+        collector, self._collector = self._collector, None
+        if collector is not None:
+            self.guard(collector.stop)
+            self._stopped = collector
+
+    def take_seen(self) -> None:
+        """Move what the stopped collector saw to the record."""
+        collector, self._stopped = self._stopped, None
+        if collector is not None:
+            self.guard(lambda: self._recorded.add(collector.seen()))
+
+    def guard(self, action: Callable[[], Any]) -> Any:  # noqa: ANN401 - the result of any action
+        """Run our own code such that a fault of ours costs one warning and the recording."""
+        try:
+            return action()
+        except Exception as error:  # noqa: BLE001 - whatever it is, the user's run goes on
+            self._abandon()
+            text = f"Coverage recording stopped ({type(error).__name__}: {error})"
+            if not self._recorded.partial:
+                with suppress(Warning):  # where warnings are errors, the report has to say it
+                    self._warn(
+                        f"{text}: the tests run on, the ranking will be partial. (recording)"
+                    )
+            self._recorded.partial.append(text)
+            self._recorded.is_broken = True
+            return None
+
+    def _abandon(self) -> None:
+        collector, self._collector = self._collector, None
+        if collector is not None:
+            with suppress(Exception):  # it failed before, so it may again
+                collector.stop()
+            self._stopped = collector
+
+    def switch(self, window: int | None) -> None:
+        """Credit what is executed from now on to ``window``; None: to nothing."""
+        self.current = window
+        collector = self._collector
+        if collector is not None:
+            self.guard(lambda: collector.switch(window))
+
+    def rest(self) -> None:
+        """Trace nothing until the next ``switch``."""
+        self.current = None
+        collector = self._collector
+        if collector is not None:
+            self.guard(collector.rest)
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Credit what is executed inside to nothing."""
+        window = self.current
+        self.switch(None)
+        try:
+            yield
+        finally:
+            self.switch(window)
+
+
+class ExplanationMute:
+    """Runs the makers of assertion texts under a context manager.
+
+    They are called inside the test, and the ``__repr__`` that they call is no coverage.
+
+    Args:
+        paused: Makes the context manager.
+    """
+
+    def __init__(self, paused: Callable[[], AbstractContextManager[None]]) -> None:
+        self._paused = paused
+        self._originals: list[tuple[Any, str, Callable[..., Any]]] = []
+
+    def mute(self) -> None:
+        """Begin; modules that nobody has imported are left alone."""
+        if self._originals:
+            return
+        for module_name, names in EXPLAINERS.items():
+            module = sys.modules.get(module_name)
+            for name in names:
+                explain = getattr(module, name, None)
+                if explain is not None:
+                    self._originals.append((module, name, explain))
+                    setattr(module, name, self._muted(explain))
+
+    def _muted(self, explain: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(explain)
+        def muted(*args: Any, **named: Any) -> Any:  # noqa: ANN401 - stands for any of them
+            with self._paused():
+                return explain(*args, **named)
+
+        return muted
+
+    def unmute(self) -> None:
+        """End. May be called twice."""
+        while self._originals:
+            module, name, explain = self._originals.pop()
+            setattr(module, name, explain)
