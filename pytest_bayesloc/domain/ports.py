@@ -1,4 +1,4 @@
-"""What the rooms ask of each other without knowing who answers."""
+"""The protocols by which parts of the package use each other without importing each other."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Clock(Protocol):
     """Monotonic seconds."""
 
     def __call__(self) -> float:
-        """Seconds since some fixed point."""
+        """Return seconds since some fixed point."""
 
 
 class Runner(Protocol):
@@ -95,7 +95,7 @@ class Embedder(Protocol):
         """Its name: vectors of one are not compared with those of another."""
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """One vector a text, all of one length.
+        """Return one vector a text, all of one length.
 
         Raises:
             EndpointError: If they can't be had.
@@ -106,7 +106,7 @@ class Summarizer(Protocol):
     """Words the three stages of a bug. It never raises: where it can't, it says less."""
 
     def begun(self, symptom: Symptom, *, raised_at: str, p: float) -> str:
-        """The hypothesis, at most ``HYPOTHESIS_LENGTH`` characters.
+        """Return the hypothesis, at most ``HYPOTHESIS_LENGTH`` characters.
 
         Args:
             symptom: As far as it is known, without a hypothesis.
@@ -115,7 +115,7 @@ class Summarizer(Protocol):
         """
 
     def failed(self, record: BugRecord, edit: Edit, now: Symptom) -> Setback:
-        """What is to be learned from an edit that did not mend the bug.
+        """Return the lessons of an edit that did not fix the bug.
 
         Args:
             record: The bug, without this trial.
@@ -124,7 +124,7 @@ class Summarizer(Protocol):
         """
 
     def succeeded(self, record: BugRecord, edit: Edit) -> Success:
-        """What mended the bug, and what is to be learned from it.
+        """Return the lessons of the edit that fixed the bug.
 
         Args:
             record: The bug, without this trial.

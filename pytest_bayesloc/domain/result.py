@@ -1,4 +1,4 @@
-"""What a run found: the value that every report is drawn from."""
+"""The result of a run: every report is drawn from it."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What a run found, drawn for a terminal, a browser and other programs."""
+"""Draws the result of a run for a terminal, a browser and other programs."""

@@ -52,7 +52,7 @@ class _Entry(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class SessionEntry(_Entry):
-    """How the run was made.
+    """The run and its settings.
 
     Attributes:
         n_remembered: Tests that did not run, and are known to pass on this code: they stand in the
@@ -191,7 +191,7 @@ Frames = Annotated[list[FrameEntry], Meta(max_length=MAX_FRAMES)]
 
 
 class FailureEntry(_Entry):
-    """How one test failed.
+    """The failure of one test.
 
     Attributes:
         masked: The message without what differs from run to run.
@@ -485,7 +485,7 @@ class MonthEntry(_Entry):
 
 
 class MemoryEntry(_Entry):
-    """What is known of similar failures.
+    """The memory of similar failures.
 
     Attributes:
         said: What became of bugs that no failing test belongs to any more.
@@ -501,7 +501,7 @@ class MemoryEntry(_Entry):
 
 
 class UsageEntry(_Entry):
-    """What language models were asked.
+    """The use of language models.
 
     Attributes:
         model: Empty if none was asked.
@@ -522,7 +522,7 @@ class UsageEntry(_Entry):
 
 
 class ResultDocument(_Entry):
-    """What one pytest run found about its failures.
+    """The result of one pytest run: its failures and their likely causes.
 
     Long lists and texts are cut; 'partial' names what is missing.
 

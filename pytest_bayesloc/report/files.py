@@ -1,4 +1,4 @@
-"""Where reports go: to the path that was asked for, else to a folder that git ignores."""
+"""Writes files in one step: to the path that was asked for, else to a folder that git ignores."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def write(text: str, name: str, path: Path | None, rootdir: Path) -> Path:
 
 
 def own_folder(rootdir: Path) -> Path:
-    """The folder of the plugin's own files, made with a mark that git leaves it alone.
+    """Return the folder of the plugin's own files, made with a mark that git leaves it alone.
 
     Raises:
         OSError: If it can't be made.

@@ -55,7 +55,7 @@ class _Packer:
         self._left = MAX_PLAIN
 
     def __call__(self, markup: Markup, holds: str = "", *, keep: bool = False) -> Markup:
-        """``markup`` or what the script makes it of.
+        """Return ``markup``, or what the script makes it of.
 
         Args:
             markup: Of our templates, escaped.
@@ -74,7 +74,7 @@ class _Packer:
 
 
 def _environment() -> jinja2.Environment:
-    """Escapes everything, and spells out what must not stand in a page (``finalize``)."""
+    """Return what escapes everything, and spells out unsafe characters (``finalize``)."""
     return jinja2.Environment(
         autoescape=True,
         undefined=jinja2.StrictUndefined,
@@ -90,13 +90,13 @@ def _safe(value: object) -> object:
 
 
 def _asset(name: str) -> str:
-    """A file shipped beside this module. The policy's hashes hold for Unix line ends only."""
+    """Return a file shipped beside this module."""
     text = resources.files("pytest_bayesloc.report").joinpath(name).read_text(encoding="utf-8")
-    return text.replace("\r\n", "\n")
+    return text.replace("\r\n", "\n")  # the policy's hashes hold for Unix line ends only
 
 
 def _policy(style: str, script: str) -> str:
-    """Content security policy: nothing but the one style and the one script of the page."""
+    """Return the content security policy: nothing but the page's own style and script."""
     return (
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
         "base-uri 'none'; form-action 'none'"

@@ -146,7 +146,7 @@ def brief_lines(memory: Document, fault: int) -> Iterator[str]:
 
 
 def _is_news(entry: Document) -> bool:
-    """Whether more became of the bug in this run than that its record begins."""
+    """Return whether more became of the bug in this run than that its record begins."""
     return bool(entry["said"]) and "begins" not in entry["said"]
 
 

@@ -40,7 +40,7 @@ def merged(documents: Sequence[tuple[str, Document]]) -> dict[str, Any]:
         "schema": SCHEMA,
         "session": _session([document for _, document in documents]),
         "ranking": _ranking(kept),
-        "faults": [fault.told() for fault in kept],
+        "faults": [fault.merged() for fault in kept],
         "inspections": _numbered(kept, "inspections"),
         "call_graph": {"edges": _edges(document for _, document in documents)},
         "memory": documents[0][1]["memory"] if len(documents) == 1 else _memory(documents),
@@ -77,7 +77,7 @@ class _Fault:
     def of(self, what: str) -> list[Document]:
         return [entry for entry in self.document[what] if entry["fault"] == self.number]
 
-    def told(self) -> dict[str, Any]:
+    def merged(self) -> dict[str, Any]:
         where = f" (in {', '.join(self.names)})"
         stopped = self.fault["stop_reason"] + where
         return {**self.fault, "failing_tests": self.tests, "stop_reason": stopped}
@@ -102,7 +102,7 @@ def _session(documents: Sequence[Document]) -> dict[str, Any]:
 
 
 def _ranking(faults: Sequence[_Fault]) -> list[dict[str, Any]]:
-    """Each place with the highest probability that any fault gives it."""
+    """Return each place with the highest probability that any fault gives it."""
     best: dict[tuple[str, int, str], Document] = {}
     for fault in faults:
         for row in fault.fault["ranking"]:
@@ -132,6 +132,6 @@ def _edges(documents: Iterable[Document]) -> list[dict[str, Any]]:
 
 
 def _memory(documents: Sequence[tuple[str, Document]]) -> dict[str, Any]:
-    """What each job said of its own; advice belongs to numbers of faults that are no longer."""
+    """Return what each job said as a whole; advice belongs to faults with other numbers."""
     said = [f"{name}: {text}" for name, d in documents for text in d["memory"]["said"]]
     return {"said": said, "records": [], "advice": [], "loops": [], "months": [], "world_model": {}}

@@ -72,7 +72,6 @@ class FaultView:
     n_tests: str
     tests: tuple[str, ...]
     flaky: tuple[str, ...]
-    error_type: str
     headline: str
     message: str
     origin: str
@@ -199,7 +198,6 @@ def _fault(number: int, fault: Document, document: Document, read_source: ReadSo
         n_tests=count(len(tests), "test"),
         tests=tuple(map(one_line, tests)),
         flaky=tuple(map(one_line, fault["flaky"])),
-        error_type=one_line(error["type"]),
         headline=_headline(error),
         message=error["message"],
         origin=ORIGINS[error["origin"]],

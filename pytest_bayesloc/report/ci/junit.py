@@ -36,7 +36,7 @@ def with_properties(xml: str, document: Document) -> str:
     if suite is None:
         raise ValueError(f"what stands there has no <testsuite> but <{root.tag}>")
     properties = _properties_of(suite)
-    for name, value in _found(document):
+    for name, value in _values(document):
         ET.SubElement(properties, "property", name=f"{PREFIX}{name}", value=value)
     return f'<?xml version="1.0" encoding="utf-8"?>{ET.tostring(root, encoding="unicode")}'
 
@@ -53,7 +53,7 @@ def _properties_of(suite: ET.Element) -> ET.Element:
     return properties
 
 
-def _found(document: Document) -> Iterator[tuple[str, str]]:
+def _values(document: Document) -> Iterator[tuple[str, str]]:
     """Yield names and values; ``one_line`` leaves no character that XML can't hold."""
     for number, fault in enumerate(document["faults"], 1):
         name = f"fault.{number}"
