@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.pipeline.fix_memory import Tries
     from pytest_bayesloc.pipeline.guide import Guiding
     from pytest_bayesloc.pipeline.remember import Remembering
+    from pytest_bayesloc.pipeline.report import ReportStage
     from pytest_bayesloc.ranking.case import Case
     from pytest_bayesloc.ranking.groups import Group
     from pytest_bayesloc.spectrum.recorder import Recorder
@@ -175,7 +176,7 @@ class LocalizationSession:
         if self._document is None and not self._notes and not self._said:
             return
         try:
-            self._print(terminalreporter)
+            self._reporting().print_answer(terminalreporter, self._document, self._written)
             if self._applying is not None and self._settings.fix == "review":
                 self._review(self._applying, terminalreporter)
         except Exception as error:  # noqa: BLE001 - see above
@@ -187,7 +188,7 @@ class LocalizationSession:
         for note in self._notes[n_said:]:
             reporter.write_line(f"bayesloc: {note}", yellow=True)
         if self._document is not None and applying.mark(self._document):
-            self._write(self._document)
+            self._written = self._reporting().write(self._document)
 
     @property
     def _said(self) -> Sequence[str]:
@@ -203,18 +204,22 @@ class LocalizationSession:
 
         self._notes.append(warn_of(self._config, error))
 
-    def _print(self, reporter: pytest.TerminalReporter) -> None:
-        from pytest_bayesloc.pipeline.telling import Told, tell
+    def _reporting(self) -> ReportStage:
+        from pytest_bayesloc.pipeline.report import ReportStage
 
-        told = Told(
-            document=self._document,
-            written={kind: str(path) for kind, path in self._written.items()},
-            said=self._said,
+        return ReportStage(
+            config=self._config,
+            settings=self._settings,
+            launch=self._launch,
+            recorded=self._recorder.recorded,
+            read=self._sources.read,
+            seconds=self._seconds,
             notes=self._notes,
-            prompts=self._guiding.prompts if self._guiding is not None else (),
-            environment=self._launch.environment,
+            remembered=self._remembered,
+            applying=self._applying,
+            guiding=self._guiding,
+            executing=vars(self).get("_executing"),
         )
-        tell(reporter, self._settings, told)
 
     # -- the stages
 
@@ -227,7 +232,7 @@ class LocalizationSession:
             self._seconds[name] = self._seconds.get(name, 0.0) + monotonic() - started
 
     def _localize(self) -> None:
-        from pytest_bayesloc.pipeline.telling import tell_others
+        from pytest_bayesloc.pipeline.report import notify_plugins
         from pytest_bayesloc.ranking.groups import Reader, Terms, open_groups
         from pytest_bayesloc.spectrum.build import build_failures, build_spectrum
 
@@ -262,7 +267,7 @@ class LocalizationSession:
         if self._settings.inspect and not self._stopped_by_hand:
             with self._stage("inspect"):
                 self._inspect(groups, cases)
-        tell_others(self._config, groups, cases, self._notes.append)
+        notify_plugins(self._config, groups, cases, self._notes.append)
         faults = tuple(group.fault(case) for group, case in zip(groups, cases, strict=True))
         if self._settings.searches_fixes and not self._stopped_by_hand:
             with self._stage("fix"):
@@ -273,21 +278,10 @@ class LocalizationSession:
         if self._applying is not None and self._settings.fix == "apply":
             self._applying.apply_best()
         with self._stage("report"):
-            self._document = self._result(faults, cases)
-            self._write(self._document)
+            stage = self._reporting()
+            self._document = stage.document(faults, cases)
+            self._written = stage.write(self._document)
             self._keep_advice(self._document)
-
-    def _write(self, document: dict[str, object]) -> None:
-        from pytest_bayesloc.pipeline.writing import write_reports
-
-        self._written = write_reports(
-            document,
-            self._config,
-            self._settings,
-            self._launch,
-            self._sources.read,
-            self._notes.append,
-        )
 
     def _complete_spectra(self) -> None:
         stage = Tracing(
@@ -387,18 +381,3 @@ class LocalizationSession:
         self._tries = stage.run(groups, cases, max(self._kept_s(), left_s))
         self._applying = Applying.of(stage)
         self._applying.write_patches()
-
-    def _result(self, faults: tuple[Fault, ...], cases: Sequence[Case]) -> dict[str, object]:
-        from pytest_bayesloc.pipeline.result import Parts, document_of
-
-        parts = Parts(
-            settings=self._settings,
-            recorded=self._recorder.recorded,
-            seconds=self._seconds,
-            notes=self._notes,
-            remembered=self._remembered,
-            applying=self._applying,
-            guiding=self._guiding,
-            executing=vars(self).get("_executing"),
-        )
-        return document_of(faults, cases, parts)

@@ -1,0 +1,320 @@
+"""The stage that reports: it makes the result, writes reports of it, and prints the answer."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_bayesloc.domain.errors import BayeslocError
+from pytest_bayesloc.options import LOCAL, RECORD, offered_formats
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pytest_bayesloc.domain.advice import Remembered
+    from pytest_bayesloc.domain.result import Fault
+    from pytest_bayesloc.options import Format, Launch, Report, Settings
+    from pytest_bayesloc.pipeline.apply import Applying
+    from pytest_bayesloc.pipeline.execute import RerunTransports
+    from pytest_bayesloc.pipeline.guide import Guiding
+    from pytest_bayesloc.ranking.case import Case
+    from pytest_bayesloc.ranking.groups import Group
+    from pytest_bayesloc.report.formats import ReportFormat, ReportInput
+    from pytest_bayesloc.report.text import Line
+    from pytest_bayesloc.spectrum.recorded import Recorded
+
+    Document = Mapping[str, Any]
+
+MAX_BEFORE = 64 << 20  # bytes of a file that is read to be added to
+
+
+class WritingError(BayeslocError):
+    """A report that can't be written."""
+
+
+def notify_plugins(
+    config: pytest.Config,
+    groups: Sequence[Group],
+    cases: Sequence[Case],
+    note: Callable[[str], None],
+) -> None:
+    """Tell plugins that listen; one that breaks costs a note."""
+    try:
+        config.hook.pytest_bayesloc_localized(config=config, groups=groups, cases=cases)
+    except Exception as error:  # noqa: BLE001 - it is not ours, and may raise anything
+        note(
+            f"A plugin's pytest_bayesloc_localized failed ({type(error).__name__}: {error}): "
+            "what it is for is missing. (broken-listener)"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportStage:
+    """Reports on a run, from what the other stages left behind.
+
+    Attributes:
+        config: pytest's.
+        settings: What the user asked for.
+        launch: What the process was started with.
+        recorded: What the tests did.
+        read: Returns the text of a file of the project.
+        seconds: Per stage, wall seconds.
+        notes: What went wrong; a report that can't be written adds one.
+        remembered: What the memory says, if it was asked.
+        applying: The fixes, if some were searched.
+        guiding: The language model's part, if one was asked.
+        executing: Where tests were run again, if they were.
+    """
+
+    config: pytest.Config
+    settings: Settings
+    launch: Launch
+    recorded: Recorded
+    read: Callable[[str], str | None]
+    seconds: Mapping[str, float]
+    notes: list[str]
+    remembered: Remembered | None
+    applying: Applying | None
+    guiding: Guiding | None
+    executing: RerunTransports | None
+
+    def document(self, faults: tuple[Fault, ...], cases: Sequence[Case]) -> dict[str, Any]:
+        """Return the JSON result of ``faults``."""
+        from pytest_bayesloc.domain.advice import Remembered
+        from pytest_bayesloc.domain.dialogue import Usage
+        from pytest_bayesloc.domain.result import Result
+        from pytest_bayesloc.ranking.groups import calls_around, combined
+        from pytest_bayesloc.report.encoding import encode
+
+        recorded, settings = self.recorded, self.settings
+        result = Result(
+            pytest_version=pytest.__version__,
+            python_version=platform.python_version(),
+            n_passed=sum(recorded.verdicts.values()),
+            n_remembered=len(recorded.remembered),
+            n_traced=recorded.n_traced,
+            n_failed=sum(not passed for passed in recorded.verdicts.values()),
+            collector=recorded.collector,
+            executor=LOCAL if self.executing is None else self.executing.words,
+            formula=settings.formula,
+            model=settings.model,
+            threshold=settings.threshold,
+            seconds=self.seconds,
+            ranking=combined(faults),
+            faults=faults,
+            edges=calls_around(faults, cases),
+            partial=(*recorded.partial, *self.notes),
+            memory=self.remembered or Remembered(),
+            llm=self.guiding.usage() if self.guiding is not None else Usage(),
+            fixes=None if self.applying is None else self.applying.fixes,
+        )
+        return encode(result)
+
+    # -- writing
+
+    def write(self, document: Document) -> dict[str, Path]:
+        """Write the reports that were asked for; one that can't be written costs a note.
+
+        Returns:
+            Per kind of report, where it is.
+        """
+        written = {}
+        for report in self.settings.reports:
+            if report.kind == RECORD:  # written in every run, by merge
+                continue
+            try:
+                written[report.kind] = self._written(report, document)
+            except WritingError as error:
+                self.notes.append(str(error))
+        return written
+
+    def _written(self, report: Report, document: Document) -> Path:
+        """Write one report, and return where it is.
+
+        Raises:
+            WritingError: If it can't be written.
+        """
+        from pytest_bayesloc.report.formats import FORMATS
+
+        kind = FORMATS.get(report.kind) or self._format_of_plugin(report.kind)
+        path = self._path(report, kind)
+        try:
+            before = _text(path) if path is not None and kind.needs else ""
+            text = kind.render(self._input(report, document, before))
+            return self._put(text, kind, path)
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or error
+            raise WritingError(
+                f"The {report.kind} report can't be written to {path or 'its usual place'}: {why}. "
+                f"Give a path that can, as --bayesloc-report={report.kind}:PATH.",
+                slug="report-not-written",
+            ) from error
+
+    def _format_of_plugin(self, name: str) -> ReportFormat:
+        """Return the format of another plugin.
+
+        Raises:
+            WritingError: If there is none, since the plugin's hook failed.
+        """
+        from pytest_bayesloc.report.formats import ReportFormat
+
+        formats, wrong = offered_formats(self.config)
+        if name not in formats:
+            raise WritingError(
+                f"A plugin's pytest_bayesloc_report_formats failed "
+                f"({wrong or 'it offered more before'}): there is no {name} report.",
+                slug="broken-format",
+            )
+        return ReportFormat(
+            render=lambda given: _text_of_plugin(name, formats[name], given.document),
+            name=f"bayesloc-report.{name}",
+        )
+
+    def _path(self, report: Report, kind: ReportFormat) -> Path | None:
+        """Return the path that was asked for, or that others have made; None: the usual one.
+
+        Raises:
+            WritingError: If it needs such a place, and there is none.
+        """
+        if report.path is not None or not kind.needs:
+            return report.path
+        named = {
+            "github": self.launch.environment.get("GITHUB_STEP_SUMMARY"),
+            "junit": getattr(self.config.option, "xmlpath", None),
+        }.get(report.kind)
+        if not named:
+            raise WritingError(
+                f"The {report.kind} report has no place: give one, as --bayesloc-report="
+                f"{report.kind}:PATH, or {kind.needs}.",
+                slug="report-not-written",
+            )
+        if report.kind == "junit":  # pytest takes variables and the home folder in its own option
+            return Path(os.path.expandvars(named)).expanduser()
+        return Path(named)
+
+    def _input(self, report: Report, document: Document, before: str) -> ReportInput:
+        from pytest_bayesloc.report.ci.suspects import Checkout
+        from pytest_bayesloc.report.formats import ReportInput
+
+        given = ReportInput(
+            document=document,
+            read_source=self.read,
+            checkout=Checkout.around(self.config.rootpath, self.launch.environment),
+            before=before,
+        )
+        if report.kind != "html" or "prompt" in self.settings.without:
+            return given
+        from pytest_bayesloc.llm.privacy import local_privacy
+        from pytest_bayesloc.report.prompt import prompt
+
+        privacy = local_privacy(self.config.rootpath, self.settings.llm_never_send)
+        return replace(given, prompt=prompt(document, privacy.reader(self.read), privacy.clean))
+
+    def _put(self, text: str, kind: ReportFormat, path: Path | None) -> Path:
+        from pytest_bayesloc.report.files import write
+
+        if path is None or not kind.is_added:
+            return write(text, kind.name, path, self.config.rootpath)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a", encoding="utf-8", errors="backslashreplace") as stream:
+            stream.write(text)
+        return path
+
+    # -- printing
+
+    def print_answer(
+        self,
+        reporter: pytest.TerminalReporter,
+        document: Document | None,
+        written: Mapping[str, Path],
+    ) -> None:
+        """Print the answer below the failures; ``document`` is None if nothing failed."""
+        harmless = without_commands if "github" in written else str
+        lines = self._lines(reporter, document, written)
+        if lines or self.notes:
+            reporter.section("bayesloc", bold=True)
+        for line in lines:
+            reporter.write_line(harmless(line.text), **line.markup)
+        for note in self.notes:
+            reporter.write_line(harmless(f"bayesloc: {note}"), yellow=True)
+        if document is not None and "github" in written:
+            self._print_commands(reporter, document)
+        for prompt in () if self.guiding is None else self.guiding.prompts:
+            reporter.section("bayesloc: not sent", sep="-")
+            reporter.write_line(harmless(prompt))
+
+    def _print_commands(self, reporter: pytest.TerminalReporter, document: Document) -> None:
+        """Print what GitHub Actions reads in the log."""
+        from pytest_bayesloc.report.ci.github import marks
+        from pytest_bayesloc.report.ci.suspects import Checkout
+
+        checkout = Checkout.around(self.config.rootpath, self.launch.environment)
+        for command in marks(document, checkout):
+            reporter.write_line(command)
+
+    def _lines(
+        self,
+        reporter: pytest.TerminalReporter,
+        document: Document | None,
+        written: Mapping[str, Path],
+    ) -> list[Line]:
+        from pytest_bayesloc.report.memory import advice_lines
+        from pytest_bayesloc.report.terminal import brief, full
+        from pytest_bayesloc.report.text import Line
+
+        if document is None:
+            return [Line(text) for text in (self.remembered.said if self.remembered else ())]
+        width = reporter._tw.fullwidth  # noqa: SLF001 - no public way leads to the width
+        if self.settings.inspect:
+            # The notes are printed below it, in full.
+            rest = [text for text in document["partial"] if text not in self.notes]
+            lines = full(
+                {**document, "partial": rest},
+                width=width,
+                reports={kind: str(path) for kind, path in written.items()},
+                verbosity=reporter.verbosity,
+            )
+        else:
+            lines = brief(document, width=width)
+        return lines + advice_lines(document["memory"], in_full=self.settings.advises)
+
+
+def without_commands(text: str) -> str:
+    """Return ``text`` without commands to GitHub Actions: messages that it quotes may hold some."""
+    return re.sub(r"^(\s*):(?=:)", r"\1: ", text, flags=re.MULTILINE).replace("##[", "# #[")
+
+
+def _text_of_plugin(name: str, function: Format, document: Document) -> str:
+    """Return the text that another plugin makes.
+
+    Raises:
+        WritingError: If it fails.
+    """
+    try:
+        text: object = function(deepcopy(document))
+    except Exception as error:  # noqa: BLE001 - it is not ours, and may raise anything
+        wrong = f"{type(error).__name__}: {error}"
+    else:
+        if isinstance(text, str):
+            return text
+        wrong = f"it gave {type(text).__name__}, not text"
+    raise WritingError(
+        f"The plugin that makes {name} reports failed ({wrong}): there is none.",
+        slug="broken-format",
+    )
+
+
+def _text(path: Path) -> str:
+    """Return the text of a file; what is no UTF-8 is kept as it is."""
+    if not path.exists():
+        return ""
+    if path.stat().st_size > MAX_BEFORE:
+        raise ValueError(f"what stands there is larger than {MAX_BEFORE >> 20} MiB")
+    return path.read_text(encoding="utf-8", errors="surrogateescape")
