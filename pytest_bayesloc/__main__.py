@@ -31,7 +31,7 @@ WRITABLE = sorted(kind for kind, of in FORMATS.items() if of.name)
 
 
 def main(argv: Sequence[str]) -> int:
-    """The exit status: 2 where there is nothing to merge, or it can't be read or written."""
+    """Merge, and return the exit status: 2 if there is nothing, or it can't be read or written."""
     own, rest = _split(argv)
     given = _arguments().parse_args(own)
     files, why = _files(given.paths)
@@ -53,7 +53,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _split(argv: Sequence[str]) -> tuple[list[str], list[str]]:
-    """What is ours, and what follows ``--``."""
+    """Return our own arguments, and those that follow ``--``."""
     at = list(argv).index("--") if "--" in argv else len(argv)
     return list(argv[:at]), list(argv[at + 1 :])
 
@@ -77,7 +77,7 @@ def _arguments() -> argparse.ArgumentParser:
 
 
 def _files(paths: Sequence[Path]) -> tuple[list[Path], str]:
-    """The files that are meant, or why there are none."""
+    """Return the files that are meant, or why there are none."""
     found: dict[Path, None] = {}
     for path in paths:
         inside = [path] if path.is_file() else sorted(path.rglob("*.json"))
@@ -89,7 +89,7 @@ def _files(paths: Sequence[Path]) -> tuple[list[Path], str]:
 
 
 def _schema(file: Path) -> str:
-    """What a file says it is; empty if it is neither."""
+    """Return the schema that a file names; empty if it is neither a result nor a record."""
     try:
         with file.open(encoding="utf-8") as stream:
             begin = stream.read(200)

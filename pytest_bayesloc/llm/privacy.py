@@ -8,9 +8,12 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
+from typing import TypeVar
 from urllib.parse import urlsplit
 
 from pytest_bayesloc.domain.redaction import MASK, redacted
+
+T = TypeVar("T")
 
 #: Files whose text is never sent, whatever the user adds.
 NEVER_SENT = (
@@ -72,8 +75,8 @@ class Privacy:
         names = (*path.parts, path.as_posix())
         return not any(fnmatchcase(name, glob) for glob in self._globs for name in names)
 
-    def reader(self, read: Callable[[str], str | None]) -> Callable[[str], str | None]:
-        """Return ``read`` for files that may be sent; it returns None for all others."""
+    def reader(self, read: Callable[[str], T | None]) -> Callable[[str], T | None]:
+        """Return ``read`` restricted to files that may be sent; it returns None for all others."""
         return lambda file: read(file) if self.may_send(file) else None
 
     def clean(self, text: str) -> str:

@@ -103,7 +103,7 @@ class Guiding:
         self.advisor = LlmAdvisor(
             self._agent, self._models.main, self._models.fast, self._limits.prompt
         )
-        self._views = Views(self._read)
+        self._views = Views(self._privacy.reader(sources.map))
         self._known: dict[str, tuple[str, ...]] = {}
         self._records = records_of({})
 
@@ -137,8 +137,7 @@ class Guiding:
         """Let it rank the candidates of the largest groups, all at once."""
         asked = []
         for group, case in zip(groups[:N_RANKED], cases, strict=False):
-            known = self._known.get(case.failing[0], ())
-            view = self._views.fault(case, _by_id([group]), known)
+            view = self._views.fault(case, _by_id([group]), self._remembered(case))
             asked.append(Later(partial(self.advisor.suspect, view)))
         for case, later in zip(cases, asked, strict=False):
             try:
@@ -179,7 +178,7 @@ class Guiding:
             if len(asked) == self._limits.functions:
                 break
             if found is not None and found[1].is_function and not reaches_out(*found, self._never):
-                view = self._views.target(case, target, failures, self._told(case))
+                view = self._views.target(case, target, failures, self._remembered(case))
                 asked.append((target, found, Later(partial(self.advisor.fix, view))))
         for target, found, later in asked:
             try:
@@ -192,7 +191,7 @@ class Guiding:
                 said = f"The language model's fix of {target.qualname} is not run: {error}"
                 self._note(said)
 
-    def _told(self, case: Case) -> tuple[str, ...]:
+    def _remembered(self, case: Case) -> tuple[str, ...]:
         return self._known.get(case.failing[0], ()) if case.failing else ()
 
     def summarizer(self, rules: Summarizer) -> Summarizer:
@@ -228,9 +227,6 @@ class Guiding:
         )
 
     # -- what leaves the machine
-
-    def _read(self, file: str) -> SourceMap | None:
-        return self._sources.map(file) if self._privacy.may_send(file) else None
 
     def _unit(self, location: Location) -> tuple[SourceMap, Unit] | None:
         return self._sources.unit(location) if self._privacy.may_send(location.file) else None

@@ -124,20 +124,28 @@ class ValuesEntry(_Entry):
     failing: str
 
 
-class EvidenceEntry(_Entry):
+class LikelihoodsEntry(_Entry):
+    """The weight of an outcome.
+
+    Attributes:
+        p_if_faulty: P(outcome | faulty).
+        p_if_clean: P(outcome | not faulty).
+    """
+
+    p_if_faulty: Likelihood
+    p_if_clean: Likelihood
+
+
+class EvidenceEntry(LikelihoodsEntry):
     """A finding about a location, weighed under both hypotheses.
 
     Attributes:
         source: Kind of evidence.
-        p_if_faulty: P(outcome | faulty).
-        p_if_clean: P(outcome | not faulty).
         why: One line for a person.
     """
 
     source: str
     outcome: OutcomeName
-    p_if_faulty: Likelihood
-    p_if_clean: Likelihood
     why: str
 
 
@@ -272,18 +280,6 @@ class SignalsEntry(_Entry):
     is_covered: bool
     has_target_assertion: bool
     is_failure: bool
-
-
-class LikelihoodsEntry(_Entry):
-    """The weight of an outcome.
-
-    Attributes:
-        p_if_faulty: P(outcome | faulty).
-        p_if_clean: P(outcome | not faulty).
-    """
-
-    p_if_faulty: Likelihood
-    p_if_clean: Likelihood
 
 
 class TrialEntry(_Entry):
