@@ -12,28 +12,13 @@ from dataclasses import dataclass
 
 from pytest_bayesloc.domain.source import FunctionNode
 from pytest_bayesloc.fixes.edits import Text, TextEdit
-from pytest_bayesloc.fixes.project import Project, Proposal, Task
+from pytest_bayesloc.fixes.project import Project
 from pytest_bayesloc.fixes.syntax import class_at, nodes_at, parameters, tree_of, visible
 
 Part = ast.expr | ast.keyword | ast.arg
 
-MAX_PROPOSALS = 8
 MAX_MODULES = 3
 _OWNERS = (["self"], ["cls"], ["mcs"], ["mcls"], ["metacls"], ["_"])
-
-
-def kept(task: Task, proposals: Iterable[Proposal]) -> Iterator[Proposal]:
-    """The first proposals that change something, each once, and that parse."""
-    seen = {task.code}
-    # Before Python 3.12 a place in an f-string may lie within a character; trees may be deep.
-    with suppress(UnicodeError, RecursionError):
-        for proposal in proposals:
-            if proposal.code in seen or tree_of(proposal.code) is None:
-                continue
-            seen.add(proposal.code)
-            yield proposal
-            if len(seen) > MAX_PROPOSALS:
-                return
 
 
 def is_placed(text: Text, node: ast.expr) -> bool:

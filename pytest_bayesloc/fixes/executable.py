@@ -20,12 +20,12 @@ from pathlib import Path
 from typing import Any
 
 from pytest_bayesloc.domain.errors import ToolError
-from pytest_bayesloc.fixes.definition import Definition
+from pytest_bayesloc.fixes.definition import ToolDefinition
+from pytest_bayesloc.fixes.library import MAX_PROPOSALS
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
 
 LIMIT_S = 10.0
 MAX_ANSWER = 8 << 20
-MAX_PROPOSALS = 8
 PYTHON = "python"
 #: Limits of the process by their names in ``resource``; CPU seconds, else bytes or a number.
 LIMITS: Mapping[str, int] = {
@@ -61,7 +61,7 @@ class Executable:
             it was decided that they may be run.
     """
 
-    definition: Definition
+    definition: ToolDefinition
     files: Mapping[str, bytes]
 
     def __call__(self, task: Task, project: Project) -> Iterator[Proposal]:

@@ -8,11 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pytest_bayesloc.domain.location import MODULE, Location
-from pytest_bayesloc.domain.source import FunctionNode, first_line, lines_of
+from pytest_bayesloc.domain.source import FunctionNode, lines_of
 from pytest_bayesloc.fixes.edits import Text, TextEdit
 from pytest_bayesloc.fixes.syntax import bound_in, parameters, tree_of
 
-_PLACEHOLDER = "_ = 0\n"
 _BY_MODULE = {
     "abc": "ABC ABCMeta abstractmethod",
     "collections": "defaultdict Counter OrderedDict deque namedtuple ChainMap UserDict UserList",
@@ -106,64 +105,75 @@ def _shared(one: str, other: str) -> int:
 
 
 def with_import(code: str, said: str) -> str | None:
-    """``code`` with the absolute import ``said`` among its imports; None if that can't be done."""
+    """``code`` with the absolute import ``said`` among its first imports.
+
+    None if ``code`` does not parse or has that import, or ``said`` is no import of one name.
+    """
     tree, wanted = tree_of(code), tree_of(said)
-    if tree is None or wanted is None or not wanted.body:
+    statement = wanted.body[0] if wanted is not None and wanted.body else None
+    if tree is None or not isinstance(statement, (ast.Import, ast.ImportFrom)):
         return None
-    end = _end_of_head(tree, code)
-    lines = lines_of(code)
-    head, tail = "".join(lines[:end]), "".join(lines[end:])
-    if head and not head.endswith("\n"):
-        head += "\n"
-    made = _visited(head + _PLACEHOLDER if tail else head, wanted.body[0])
-    if made is None:
+    if isinstance(statement, ast.ImportFrom) and statement.level:
         return None
-    written = made.removesuffix(_PLACEHOLDER) + tail if tail else made
-    return written if written != code and tree_of(written) is not None else None
-
-
-def _visited(head: str, wanted: ast.stmt) -> str | None:
-    try:
-        import libcst
-        from libcst.codemod import CodemodContext
-        from libcst.codemod.visitors import AddImportsVisitor
-    except ImportError:  # there is none for PyPy
+    last, imports = _first_imports(tree)
+    alike = [other for other in imports if _module(other) == _module(statement)]
+    if any(_binds(other, statement.names[0]) for other in alike):
         return None
-    context = CodemodContext()
-    if isinstance(wanted, ast.Import):
-        name = wanted.names[0]
-        AddImportsVisitor.add_needed_import(context, name.name, None, name.asname)
-    elif isinstance(wanted, ast.ImportFrom) and wanted.module and not wanted.level:
-        name = wanted.names[0]
-        AddImportsVisitor.add_needed_import(context, wanted.module, name.name, name.asname)
+    text = Text(code)
+    extended = next((other for other in alike if isinstance(other, ast.ImportFrom)), None)
+    if extended is not None:
+        first = extended.names[0]
+        added = f"{said.partition(' import ')[2]}, "
+        edits = [text.insert(text.at(first.lineno, first.col_offset), added)]
     else:
-        return None
-    try:
-        return AddImportsVisitor(context).transform_module(libcst.parse_module(head)).code
-    except Exception:  # noqa: BLE001 - whatever it stumbles over, there is no proposal then
-        return None
+        edits = _on_a_line(code, text, said, last, imports)
+    made = text.edited(*edits)
+    return made if tree_of(made) is not None else None
 
 
-def _end_of_head(tree: ast.Module, code: str) -> int:
-    """How many lines hold the docstring and the first imports: the rest is slow to transform."""
-    last = 0
+def _first_imports(tree: ast.Module) -> tuple[int, list[ast.Import | ast.ImportFrom]]:
+    """The last line of the docstring (0: there is none), and the imports that follow it."""
+    last, imports = 0, []
     for number, statement in enumerate(tree.body):
         is_text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-        if isinstance(statement, (ast.Import, ast.ImportFrom)) or (number == 0 and is_text):
-            last = statement.end_lineno or statement.lineno
-            continue
-        first = first_line(statement)
-        return _above_comments(code, first) if first > last else len(lines_of(code))
-    return len(lines_of(code))
+        if number == 0 and is_text:
+            last = statement.end_lineno or 0
+        elif isinstance(statement, (ast.Import, ast.ImportFrom)):
+            imports.append(statement)
+        else:
+            break
+    return last, imports
 
 
-def _above_comments(code: str, line: int) -> int:
-    """The number of lines before ``line`` and the comment right above it, unless that's all."""
-    lines = lines_of(code)[: line - 1]
-    n = len(lines)
-    while n and lines[n - 1].startswith("#"):
-        n -= 1
-    return n or len(lines)
+def _module(statement: ast.Import | ast.ImportFrom) -> str | None:
+    """The module that names are imported from; empty for an import of modules."""
+    if isinstance(statement, ast.Import):
+        return ""
+    return None if statement.level else statement.module
+
+
+def _binds(statement: ast.Import | ast.ImportFrom, wanted: ast.alias) -> bool:
+    names = [(alias.name, alias.asname) for alias in statement.names]
+    return (wanted.name, wanted.asname) in names or ("*", None) in names
+
+
+def _on_a_line(
+    code: str, text: Text, said: str, last: int, imports: Sequence[ast.stmt]
+) -> list[TextEdit]:
+    """``said`` on a line of its own below the first imports, and a blank line below those."""
+    lines = lines_of(code)
+    # Comments that begin the file stay above.
+    begin = next(
+        (n for n, line in enumerate(lines) if line[:1] != "#" and line.strip()), len(lines)
+    )
+    end = max([last, *(statement.end_lineno or 0 for statement in imports)]) or begin
+    at = (last or begin) if said.startswith("from __future__ ") else end
+    lead = "" if not at or lines[at - 1].endswith("\n") else "\n"
+    blank = "\n" if end < len(lines) and lines[end].strip() else ""
+    if at == end:
+        return [text.insert(text.at(at + 1), f"{lead}{said}\n{blank}")]
+    added = text.insert(text.at(at + 1), f"{lead}{said}\n")
+    return [added, text.insert(text.at(end + 1), blank)]
 
 
 def uses_of(tree: ast.Module, name: str) -> list[Use]:

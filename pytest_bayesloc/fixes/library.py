@@ -1,4 +1,4 @@
-"""All tools at hand, and which of them an error calls for.
+"""Fix tools at hand, and those that an error calls for.
 
 Reference:
     docs/fixes.md, section "Which tools are tried".
@@ -6,25 +6,43 @@ Reference:
 
 from __future__ import annotations
 
+import ast
+import json
+import re
+import subprocess
+import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from functools import lru_cache, wraps
+from typing import TypeAlias
 
-from pytest_bayesloc.domain.fixing import ToolRecord
+from pytest_bayesloc.domain.fixing import Level, ToolRecord
 from pytest_bayesloc.domain.masking import masked
 from pytest_bayesloc.domain.similarity import cosines
 from pytest_bayesloc.domain.words import trigrams, words
-from pytest_bayesloc.fixes import bounded
-from pytest_bayesloc.fixes.definition import Definition
-from pytest_bayesloc.fixes.project import Propose
+from pytest_bayesloc.fixes.definition import Priority, ToolDefinition
+from pytest_bayesloc.fixes.edits import Text
+from pytest_bayesloc.fixes.project import Project, Proposal, Propose, Task
+from pytest_bayesloc.fixes.syntax import tree_of
 
 N_BEST = 3
 LEAST = 0.1  # similarity below which a tool is for something else
+MAX_PROPOSALS = 8  # of one tool for one file
+LIMIT_S = 2.0  # to search a pattern of a user
+MAX_TEXT = 2_000
+_SEARCH = (
+    "import json, re, sys; p, flags, t = json.load(sys.stdin); "
+    "sys.exit(0 if re.search(p, t, flags) else 3)"
+)
+_FOUND, _NOT_FOUND = 0, 3
+_REPEATS = re.compile(r"[*+{]")
 
 
-class Source(str, Enum):
-    """Where a tool comes from."""
+class Origin(str, Enum):
+    """The place that a tool comes from."""
 
     PACKAGE = "package"
     PLUGIN = "plugin"
@@ -38,26 +56,83 @@ class Tool:
 
     Attributes:
         definition: What it says of itself.
-        source: Where it comes from.
+        origin: Where it comes from.
         propose: Runs it; None if it may not be run.
         why_not: Why it may not be run; empty if it may.
         where: Path of its definition; empty for those of packages.
     """
 
-    definition: Definition
-    source: Source
+    definition: ToolDefinition
+    origin: Origin
     propose: Propose | None = field(default=None, compare=False)
     why_not: str = ""
     where: str = ""
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """The name of the tool."""
         return self.definition.name
 
 
+SyntaxTool: TypeAlias = Callable[[Task, ast.Module, Text, Project], Iterator[Proposal]]
+
+
+def package_tool(
+    description: str,
+    *,
+    error_pattern: str,
+    level: Level,
+    priority: Priority = Priority.HIGH,
+    auto_apply: bool = False,
+    applies_to: tuple[str, ...] = ("*.py",),
+) -> Callable[[Propose], Tool]:
+    """Make a tool of the package of a function, which the tool has its name from.
+
+    The arguments are those of ``ToolDefinition``.
+    """
+
+    def made(propose: Propose) -> Tool:
+        definition = ToolDefinition(
+            name=propose.__name__.replace("_", "-"),
+            description=description,
+            error_pattern=re.compile(error_pattern),
+            applies_to=applies_to,
+            priority=priority,
+            level=level,
+            auto_apply=auto_apply,
+        )
+        return Tool(definition=definition, origin=Origin.PACKAGE, propose=propose)
+
+    return made
+
+
+def on_syntax(edit: SyntaxTool) -> Propose:
+    """Run a function that works on the syntax tree of a file, if the file parses.
+
+    Of its proposals the first are given that change something and parse, each once.
+    """
+
+    @wraps(edit)
+    def propose(task: Task, project: Project) -> Iterator[Proposal]:
+        tree = tree_of(task.code)
+        if tree is None:
+            return
+        seen = {task.code}
+        # Before Python 3.12 a place in an f-string may lie within a character; trees may be deep.
+        with suppress(UnicodeError, RecursionError):
+            for proposal in edit(task, tree, Text(task.code), project):
+                if proposal.code in seen or tree_of(proposal.code) is None:
+                    continue
+                seen.add(proposal.code)
+                yield proposal
+                if len(seen) > MAX_PROPOSALS:
+                    return
+
+    return propose
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Match:
+class ToolMatch:
     """A tool that an error calls for; ``similarity`` in [0, 1], 1 where its pattern matches."""
 
     tool: Tool
@@ -87,7 +162,7 @@ class Library:
             known.setdefault(tool.name, self._retired(tool))
         self.tools: tuple[Tool, ...] = tuple(known.values())
 
-    def search(self, error: str) -> list[Match]:
+    def search(self, error: str) -> list[ToolMatch]:
         """The tools for ``error`` that may run: by priority, then similarity, then success.
 
         Args:
@@ -95,7 +170,9 @@ class Library:
         """
         usable = [tool for tool in self.tools if tool.propose is not None]
         found = [
-            Match(tool=tool, similarity=likeness if tool.definition.error_pattern is None else 1.0)
+            ToolMatch(
+                tool=tool, similarity=likeness if tool.definition.error_pattern is None else 1.0
+            )
             for tool, likeness in zip(usable, similarities(error, usable), strict=True)
             if tool.definition.error_pattern is None or self.is_called_for(tool, error)
         ]
@@ -106,14 +183,14 @@ class Library:
         pattern = tool.definition.error_pattern
         if pattern is None or tool.name in self._slow:
             return False
-        if tool.source is Source.PACKAGE:
+        if tool.origin is Origin.PACKAGE:
             return pattern.search(error) is not None
-        is_found = bounded.found(pattern, error)
+        is_found = _is_found(pattern, error)
         if is_found is None:
             self._slow.add(tool.name)
             self._note(
                 f"The fix tool {tool.name} is left out: its error_pattern is searched for longer "
-                f"than {bounded.LIMIT_S:g} s in one error. Make it simpler: no repetition within "
+                f"than {LIMIT_S:g} s in one error. Make it simpler: no repetition within "
                 f"a repetition. (broken-tool)"
             )
         return bool(is_found)
@@ -137,7 +214,7 @@ class Library:
         why = f"retired: {record.n_verified} of {record.n_bugs} bugs"
         return replace(tool, propose=None, why_not=why)
 
-    def _order(self, match: Match) -> tuple[int, float, float, str]:
+    def _order(self, match: ToolMatch) -> tuple[int, float, float, str]:
         tool = match.tool
         priority = tool.definition.priority.value
         return priority, -match.similarity, -self.worth(tool.name), tool.name
@@ -153,3 +230,30 @@ def _features(text: str) -> Counter[str]:
     found = Counter(words(text))
     found.update(f"3:{three}" for three in trigrams(text))
     return found
+
+
+@lru_cache(maxsize=1_024)
+def _is_found(pattern: re.Pattern[str], text: str) -> bool | None:
+    """Whether a user's pattern is found in the start of a text; None if that takes too long.
+
+    Nothing stops a search in this process. So a pattern that may take exponential time is
+    searched in another, which takes some 20 ms.
+    """
+    text = text[:MAX_TEXT]
+    n_repeats = len(_REPEATS.findall(pattern.pattern))
+    if n_repeats == 0 or (n_repeats == 1 and "(" not in pattern.pattern):
+        return pattern.search(text) is not None
+    try:
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", "-c", _SEARCH],
+            input=json.dumps([pattern.pattern, pattern.flags, text]).encode("ascii"),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=LIMIT_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return None
+    except OSError:  # no process can be started
+        return False
+    return {_FOUND: True, _NOT_FOUND: False}.get(done.returncode)

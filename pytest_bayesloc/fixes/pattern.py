@@ -1,26 +1,29 @@
-"""A fix as a pattern: what stood there, what stands there now, with holes for what may differ.
+"""A fix as a pattern: the code before and after, with holes for what may differ.
 
-Holes are names such as ``_1_``: ``_1_[_2_]`` became ``_1_.get(_2_)``. A tool that was learned is a
+Holes are names such as ``_1_``: ``_1_[_2_]`` became ``_1_.get(_2_)``. A learned tool is a
 small file that calls ``run`` with its two patterns.
 """
 
 from __future__ import annotations
 
 import ast
+import hashlib
 import json
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+import yaml
+
 from pytest_bayesloc.domain.source import ScopeNode
 from pytest_bayesloc.fixes.edits import Text
+from pytest_bayesloc.fixes.library import MAX_PROPOSALS
 from pytest_bayesloc.fixes.project import Proposal, Task
 from pytest_bayesloc.fixes.syntax import BUILT_IN, function_at, tree_of
 
 MAX_NODES = 16  # of a pattern: what is larger is no habit
-MAX_PROPOSALS = 8
 _HOLE = re.compile(r"_\d+_")
 _ATOMS = (
     ast.Name,
@@ -229,3 +232,91 @@ def _filled(after: str, holes: Mapping[str, ast.expr], text: Text) -> str:
 def _head(text: str) -> str:
     line = text.partition("\n")[0]
     return line if len(line) <= 40 else f"{line[:37]}..."
+
+
+_PROGRAM = '''\
+"""A fix tool that was learned: `{before}` became `{after}`.
+
+It has mended {bugs} by hand. It is not run before you trust it, and not after you edit it,
+before you trust it again:
+
+    pytest --bayesloc-trust={path}
+"""
+
+from pytest_bayesloc.fixes.pattern import run
+
+# Names such as _1_ stand for any expression, the same for the same.
+BEFORE = {before!r}
+AFTER = {after!r}
+
+# Where it was learned: the functions as they were, and as they are.
+EXAMPLES = [
+{examples}]
+
+if __name__ == "__main__":
+    run(BEFORE, AFTER)
+'''
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lesson:
+    """One bug that was mended by hand.
+
+    Attributes:
+        bug: Its id.
+        error: Type of the exception.
+        before: The function as it was.
+        after: The function as it is.
+    """
+
+    bug: str
+    error: str
+    before: str
+    after: str
+
+
+def tool_files(pattern: str, lessons: Sequence[Lesson], folder: str) -> dict[str, str]:
+    """The files of a tool, by their names: its program and its definition.
+
+    Args:
+        pattern: Before and after, as JSON.
+        lessons: The bugs that were mended so.
+        folder: Where the files will lie, for the comment in them.
+    """
+    before, after = json.loads(pattern)
+    name = f"learned-{hashlib.sha256(pattern.encode()).hexdigest()[:6]}"
+    bugs = " and ".join(f"bug {lesson.bug}" for lesson in lessons)
+    examples = "".join(
+        f"    # bug {lesson.bug}, {lesson.error}\n"
+        f"    ({lesson.before!r},\n     {lesson.after!r}),\n"
+        for lesson in lessons
+    )
+    errors = "|".join(sorted({lesson.error for lesson in lessons if lesson.error.isidentifier()}))
+    definition = {
+        "name": name,
+        "type": "fix",
+        "description": f"Puts `{after}` for `{before}`, which mended {bugs} by hand.",
+        "command": "python",
+        "args": [f"{name}.py"],
+        "input_format": "json",
+        "output_format": "json",
+        "tags": ["fix", "learned"],
+        "metadata": {
+            "error_pattern": rf"^({errors})\b" if errors else ".",
+            "applies_to": ["*.py"],
+            "category": "learned",
+            "priority": "medium",
+            "level": "unsafe",
+            "auto_apply": False,
+        },
+    }
+    return {
+        f"{name}.py": _PROGRAM.format(
+            before=before,
+            after=after,
+            bugs=bugs,
+            path=f"{folder}/{name}.yaml",
+            examples=examples,
+        ),
+        f"{name}.yaml": yaml.safe_dump(definition, sort_keys=False, allow_unicode=True),
+    }

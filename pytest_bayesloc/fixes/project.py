@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.source import FunctionNode
+from pytest_bayesloc.fixes.edits import Text, TextEdit
 from pytest_bayesloc.fixes.syntax import bound_in, tree_of
 
 MAX_FILES = 2_000
@@ -59,6 +60,11 @@ class Proposal:
 
     code: str
     message: str
+
+
+def proposal(text: Text, *edits: TextEdit) -> Proposal:
+    """``text`` after ``edits``, with what the first one says."""
+    return Proposal(code=text.edited(*edits), message=next((edit.words for edit in edits), ""))
 
 
 class Project:

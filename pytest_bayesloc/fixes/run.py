@@ -1,4 +1,4 @@
-"""A tool of the shelf as a program: ``python -m pytest_bayesloc.fixes.run NAME``.
+"""A tool of the package as a program: ``python -m pytest_bayesloc.fixes.run NAME``.
 
 It reads a JSON object from standard input and writes one to standard output, as each fix tool does.
 """
@@ -10,14 +10,14 @@ import sys
 from collections.abc import Mapping, Sequence
 from itertools import islice
 
-from pytest_bayesloc.fixes.executable import MAX_PROPOSALS
+from pytest_bayesloc.fixes.library import MAX_PROPOSALS
 from pytest_bayesloc.fixes.project import Project, Task
-from pytest_bayesloc.fixes.shelf import shelf
+from pytest_bayesloc.fixes.tools import PACKAGE_TOOLS
 
 
 def main(argv: Sequence[str]) -> int:
     """Answer one request; 2 if there is no such tool or nothing to read."""
-    tools = {tool.name: tool for tool in shelf()}
+    tools = {tool.name: tool for tool in PACKAGE_TOOLS}
     if len(argv) != 1 or argv[0] not in tools:
         known = ", ".join(tools)
         sys.stderr.write(
@@ -30,7 +30,7 @@ def main(argv: Sequence[str]) -> int:
         sys.stderr.write(f"Standard input holds no request ({error}): see docs/fixes.md.\n")
         return 2
     propose = tools[argv[0]].propose
-    assert propose is not None  # noqa: S101 - the shelf may always run
+    assert propose is not None  # noqa: S101 - those of the package may always run
     made = [
         {"fixed": True, "fixed_code": found.code, "message": found.message}
         for found in islice(propose(task, Project((), lambda _: None)), MAX_PROPOSALS)

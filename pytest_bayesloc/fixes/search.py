@@ -13,16 +13,14 @@ from itertools import chain, islice
 
 from pytest_bayesloc.domain.errors import ToolError
 from pytest_bayesloc.domain.fixing import Level
-from pytest_bayesloc.fixes.candidate import CHANGE, Candidate
-from pytest_bayesloc.fixes.checking import Checked, Checker, Status
-from pytest_bayesloc.fixes.library import N_BEST, Library, Match, Tool
+from pytest_bayesloc.fixes.check import CHANGE, Candidate, Checked, Checker, Status
+from pytest_bayesloc.fixes.library import MAX_PROPOSALS, N_BEST, Library, Tool, ToolMatch
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
 from pytest_bayesloc.fixes.soundness import unsound
 
 Forbids = Callable[[Candidate], str]
 Judge = Callable[[Task, str], bool | None]
 
-MAX_PROPOSALS = 8  # of one tool for one file
 MAX_PAIRS = 24
 N_JUDGED = 5  # questions to a judge: an answer takes seconds and money, a dry run neither
 SLOW_S = 5.0  # for an answer
@@ -156,16 +154,16 @@ class Search:
             if i % BATCH == 0:
                 yield None
 
-    def _matches(self, tasks: Sequence[Task]) -> list[Match]:
+    def _matches(self, tasks: Sequence[Task]) -> list[ToolMatch]:
         errors = dict.fromkeys(task.error for task in tasks)
-        found: dict[str, Match] = {}
+        found: dict[str, ToolMatch] = {}
         for match in chain.from_iterable(map(self.library.search, errors)):
             known = found.get(match.tool.name)
             if known is None or known.similarity < match.similarity:
                 found[match.tool.name] = match
         return list(found.values())
 
-    def _is_for(self, match: Match, task: Task) -> bool:
+    def _is_for(self, match: ToolMatch, task: Task) -> bool:
         definition = match.tool.definition
         if not definition.may_change(task.filename):
             return False

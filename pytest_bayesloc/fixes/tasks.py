@@ -15,7 +15,7 @@ from pytest_bayesloc.domain.fixing import TAKE_BACK, Level
 from pytest_bayesloc.domain.location import MODULE, Location
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import bitset_of
-from pytest_bayesloc.fixes.candidate import CHANGE, Candidate
+from pytest_bayesloc.fixes.check import CHANGE, Candidate
 from pytest_bayesloc.fixes.project import Task
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.groups import Group

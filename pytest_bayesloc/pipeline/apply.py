@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_bayesloc.domain.errors import FixError
-from pytest_bayesloc.fixes.patchfile import changed_bytes, unified
-from pytest_bayesloc.fixes.worktree import is_ci, unsaved
+from pytest_bayesloc.fixes.apply import changed_bytes, is_ci, unified, unsaved
 from pytest_bayesloc.history.edits import name_of
 from pytest_bayesloc.pipeline.fix_memory import note_fate
 from pytest_bayesloc.pipeline.fix_tools import journal
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     import pytest
 
     from pytest_bayesloc.domain.fixing import Fix
-    from pytest_bayesloc.fixes.candidate import Candidate
+    from pytest_bayesloc.fixes.check import Candidate
     from pytest_bayesloc.options import Launch, Settings
     from pytest_bayesloc.pipeline.fix import Fixing
     from pytest_bayesloc.spectrum.sources import Sources

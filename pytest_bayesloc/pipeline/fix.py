@@ -12,13 +12,11 @@ from typing import TYPE_CHECKING, TypeVar
 from pytest_bayesloc.domain.clock import monotonic
 from pytest_bayesloc.domain.errors import BayeslocError
 from pytest_bayesloc.domain.fixing import Fix, Level
-from pytest_bayesloc.fixes.bounds import out_of_bounds
-from pytest_bayesloc.fixes.candidate import CHANGE, Candidate, patch_of
-from pytest_bayesloc.fixes.checking import Checker
+from pytest_bayesloc.fixes.check import CHANGE, Candidate, Checker, patch_of
 from pytest_bayesloc.fixes.library import Library
 from pytest_bayesloc.fixes.mutations import mutants, repairs
 from pytest_bayesloc.fixes.project import Project
-from pytest_bayesloc.fixes.reach import Reach
+from pytest_bayesloc.fixes.reach import Reach, out_of_bounds
 from pytest_bayesloc.fixes.search import Search
 from pytest_bayesloc.fixes.tasks import (
     N_SUSPECTS,
@@ -40,7 +38,7 @@ if TYPE_CHECKING:
     import pytest
 
     from pytest_bayesloc.domain.ports import Clock
-    from pytest_bayesloc.fixes.checking import Checked
+    from pytest_bayesloc.fixes.check import Checked
     from pytest_bayesloc.fixes.project import Task
     from pytest_bayesloc.fixes.search import Outcome
     from pytest_bayesloc.options import Settings

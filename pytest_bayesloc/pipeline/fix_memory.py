@@ -132,8 +132,7 @@ def learn(
         changes: Per number of a bug, what was edited before it passed.
         rootdir: Of the project.
     """
-    from pytest_bayesloc.fixes.learned import Lesson, tool_files
-    from pytest_bayesloc.fixes.pattern import generalised
+    from pytest_bayesloc.fixes.pattern import Lesson, generalised, tool_files
     from pytest_bayesloc.memory.tool_book import Habit, ToolBook
 
     said = []

@@ -10,11 +10,11 @@ import platformdirs
 import pytest
 
 from pytest_bayesloc.domain.errors import BayeslocError, ToolError
+from pytest_bayesloc.fixes.apply import Journal
+from pytest_bayesloc.fixes.definition import Trust, definitions_in, found_at, tools_at
 from pytest_bayesloc.fixes.executable import Executable
-from pytest_bayesloc.fixes.journal import Journal
-from pytest_bayesloc.fixes.library import Library, Source, Tool
-from pytest_bayesloc.fixes.shelf import shelf
-from pytest_bayesloc.fixes.trust import Trust, definitions_in, found_at, tools_at
+from pytest_bayesloc.fixes.library import Library, Origin, Tool
+from pytest_bayesloc.fixes.tools import PACKAGE_TOOLS
 from pytest_bayesloc.pipeline.fix_memory import LEARNED, note_fate, tool_records
 from pytest_bayesloc.report.files import FOLDER
 from pytest_bayesloc.report.text import visible
@@ -22,7 +22,7 @@ from pytest_bayesloc.report.text import visible
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from pytest_bayesloc.fixes.trust import Found
+    from pytest_bayesloc.fixes.definition import Found
     from pytest_bayesloc.options import Settings
 
     Note = Callable[[str], None]
@@ -45,11 +45,11 @@ def journal(rootdir: Path) -> Journal:
 def tools_of(config: pytest.Config, note: Note) -> list[Tool]:
     """All tools, those of the package first; one that can't be read costs a note."""
     return [
-        *shelf(),
-        *_read(_offered(config, note), Source.PLUGIN, note),
-        *_read(definitions_in(user_folder() / "fixes"), Source.USER, note),
-        *_read(definitions_in(config.rootpath / PROJECT_FOLDER), Source.PROJECT, note, config),
-        *_read(definitions_in(config.rootpath / LEARNED), Source.PROJECT, note, config),
+        *PACKAGE_TOOLS,
+        *_read(_offered(config, note), Origin.PLUGIN, note),
+        *_read(definitions_in(user_folder() / "fixes"), Origin.USER, note),
+        *_read(definitions_in(config.rootpath / PROJECT_FOLDER), Origin.PROJECT, note, config),
+        *_read(definitions_in(config.rootpath / LEARNED), Origin.PROJECT, note, config),
     ]
 
 
@@ -66,23 +66,23 @@ def _offered(config: pytest.Config, note: Note) -> Sequence[Path]:
 
 
 def _read(
-    paths: Sequence[Path], source: Source, note: Note, config: pytest.Config | None = None
+    paths: Sequence[Path], origin: Origin, note: Note, config: pytest.Config | None = None
 ) -> Iterator[Tool]:
     for path in paths:
         try:
-            yield _tool(found_at(path, config and config.rootpath), source)
+            yield _tool(found_at(path, config and config.rootpath), origin)
         except ToolError as error:  # noqa: PERF203 - a few tools
             note(str(error))
 
 
-def _tool(found: Found, source: Source) -> Tool:
+def _tool(found: Found, origin: Origin) -> Tool:
     why_not = ""
-    if source is Source.PROJECT and not Trust(user_folder()).holds(found):
+    if origin is Origin.PROJECT and not Trust(user_folder()).holds(found):
         why_not = "not trusted"
     executable = Executable(definition=found.definition, files=found.files)
     return Tool(
         definition=found.definition,
-        source=source,
+        origin=origin,
         propose=None if why_not else executable,
         why_not=why_not,
         where=str(found.path),
@@ -162,6 +162,6 @@ def _listed(config: pytest.Config, settings: Settings) -> Iterator[str]:
         if record.n_bugs:
             bugs = f"{record.n_verified} of {record.n_bugs} bugs"
             used = f"{record.worth:.0%} ({bugs}), last on {record.last_used}"
-        yield f"{tool.name:{width}}  {tool.source.value:8} {level:12} {state}; {used}"
+        yield f"{tool.name:{width}}  {tool.origin.value:8} {level:12} {state}; {used}"
         yield f"{'':{width}}  {tool.definition.description}"
     yield from notes

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_bayesloc.fixes.journal import Journal
+from pytest_bayesloc.fixes.apply import Journal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,7 +23,7 @@ N_KILLS = 100
 PROGRAM = """
 import sys
 from pathlib import Path
-from pytest_bayesloc.fixes.journal import Journal
+from pytest_bayesloc.fixes.apply import Journal
 
 root = Path(sys.argv[1])
 journal = Journal(root, root / ".bayesloc" / "journal")

@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_bayesloc.domain.inspection import Rerun, TestRun, Verdict
-from pytest_bayesloc.fixes.bounds import out_of_bounds
-from pytest_bayesloc.fixes.checking import Checker
+from pytest_bayesloc.fixes.check import Checker
 from pytest_bayesloc.fixes.library import Library
 from pytest_bayesloc.fixes.project import Task
-from pytest_bayesloc.fixes.reach import Reach
+from pytest_bayesloc.fixes.reach import Reach, out_of_bounds
 from pytest_bayesloc.fixes.search import Search
-from pytest_bayesloc.fixes.shelf import shelf
+from pytest_bayesloc.fixes.tools import PACKAGE_TOOLS
 from tests.fakes.project import TextProject
 from tests.integration.snippets import BROKEN, SNIPPETS, TRAPS, Snippet
 
@@ -128,7 +127,7 @@ def mended(root: Path, snippet: Snippet) -> str | None:
     assert checker.fails_again()
     files = {**snippet.files, "app.py": snippet.text}
     outcome = Search(
-        library=Library(shelf()),
+        library=Library(PACKAGE_TOOLS),
         project=TextProject(files),
         checker=checker,
         forbids=lambda candidate: out_of_bounds(candidate, (), NOWHERE),

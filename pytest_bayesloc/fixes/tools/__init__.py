@@ -1,1 +1,39 @@
-"""The shelf: one tool a file, each with its definition beside it."""
+"""The fix tools of the package itself."""
+
+from __future__ import annotations
+
+from pytest_bayesloc.fixes.tools.arguments import wrong_arguments, wrong_keyword
+from pytest_bayesloc.fixes.tools.circular_import import circular_import
+from pytest_bayesloc.fixes.tools.indentation import indentation
+from pytest_bayesloc.fixes.tools.json_syntax import json_syntax
+from pytest_bayesloc.fixes.tools.missing_await import missing_await
+from pytest_bayesloc.fixes.tools.missing_guard import missing_guard
+from pytest_bayesloc.fixes.tools.missing_import import missing_import
+from pytest_bayesloc.fixes.tools.missing_return import missing_return
+from pytest_bayesloc.fixes.tools.missing_self import missing_self
+from pytest_bayesloc.fixes.tools.misspelt import misspelt_attribute, misspelt_name
+from pytest_bayesloc.fixes.tools.misspelt_import import misspelt_import
+from pytest_bayesloc.fixes.tools.mutable_default import mutable_default
+from pytest_bayesloc.fixes.tools.stale import stale_expectation, stale_snapshot
+from pytest_bayesloc.fixes.tools.type_mismatch import type_mismatch
+
+#: All of them, by name.
+PACKAGE_TOOLS = (
+    circular_import,
+    indentation,
+    json_syntax,
+    missing_await,
+    missing_guard,
+    missing_import,
+    missing_return,
+    missing_self,
+    misspelt_attribute,
+    misspelt_import,
+    misspelt_name,
+    mutable_default,
+    stale_expectation,
+    stale_snapshot,
+    type_mismatch,
+    wrong_arguments,
+    wrong_keyword,
+)

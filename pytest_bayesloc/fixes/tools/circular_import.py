@@ -7,9 +7,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import FunctionNode, first_line, lines_of
 from pytest_bayesloc.fixes.edits import Text, TextEdit
 from pytest_bayesloc.fixes.imports import Use, module_of, uses_of, with_import
+from pytest_bayesloc.fixes.library import on_syntax, package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
 from pytest_bayesloc.fixes.syntax import bound_in, indent_of, tree_of
 
@@ -46,10 +48,21 @@ class _Move:
         return len(self.uses) == len(self.statement.names)
 
 
-def propose(task: Task, project: Project) -> Iterator[Proposal]:
+@package_tool(
+    "Two modules import each other while one is only partially initialized. Defers the import"
+    " to where the name is used.",
+    error_pattern=r"^(ImportError|AttributeError): .*(partially initialized module"
+    r"|most likely due to a circular import)",
+    level=Level.SAFE,
+    auto_apply=True,
+)
+@on_syntax
+def circular_import(
+    task: Task, tree: ast.Module, _text: Text, project: Project
+) -> Iterator[Proposal]:
     """The file with the import in the functions that need it, or for the type checker alone."""
-    tree, found = tree_of(task.code), _CIRCLE.search(task.message)
-    if tree is None or found is None:
+    found = _CIRCLE.search(task.message)
+    if found is None:
         return
     own = module_of(task.filename)
     statement, wanted = _closing(tree, task.line, found, own)

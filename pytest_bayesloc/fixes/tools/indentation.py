@@ -6,7 +6,9 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
+from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import lines_of, parse
+from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
 from pytest_bayesloc.fixes.syntax import indent_of, tree_of
 
@@ -28,7 +30,14 @@ _STRING = re.compile(
 )
 
 
-def propose(task: Task, project: Project) -> Iterator[Proposal]:
+@package_tool(
+    "A file does not parse, since a line is indented wrongly, tabs and spaces are mixed, or a"
+    " colon or a bracket is missing or left over. Puts it right.",
+    error_pattern=r"^(IndentationError|TabError): "
+    r"|^SyntaxError: (expected ':'|invalid syntax|'[(\[{]' was never closed|unmatched '[)\]}]')",
+    level=Level.UNSAFE,
+)
+def indentation(task: Task, project: Project) -> Iterator[Proposal]:
     """The file with the line put right, in each way that parses."""
     del project
     error = _error(task.code) if task.error_type in _ERRORS else None

@@ -7,7 +7,9 @@ import json
 import re
 from collections.abc import Iterator
 
+from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.fixes.edits import Text
+from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
 from pytest_bayesloc.fixes.syntax import function_at, tree_of
 
@@ -25,7 +27,15 @@ _NO_COMMA = re.compile(r'(["\d\]}el])([ \t]*\n\s*)(?=["\[{\d-])')
 MESSAGE = "the JSON has no more comments, single quotes or commas at an end"
 
 
-def propose(task: Task, project: Project) -> Iterator[Proposal]:
+@package_tool(
+    "JSON does not parse, in a data file or a string. Removes trailing commas and comments, "
+    "puts double quotes for single ones and a missing comma between lines.",
+    error_pattern=r"JSONDecodeError: ",
+    level=Level.SAFE,
+    auto_apply=True,
+    applies_to=("*.py", "*.json"),
+)
+def json_syntax(task: Task, project: Project) -> Iterator[Proposal]:
     """The file with JSON that can be read, if what is wrong is one of a few things."""
     del project
     if task.filename.endswith(".json"):

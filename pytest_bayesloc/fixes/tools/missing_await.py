@@ -6,11 +6,13 @@ import ast
 import re
 from collections.abc import Iterator
 
+from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import ScopeNode
-from pytest_bayesloc.fixes.calls import called, kept, trees
+from pytest_bayesloc.fixes.calls import called, trees
 from pytest_bayesloc.fixes.edits import Text
-from pytest_bayesloc.fixes.project import Project, Proposal, Task
-from pytest_bayesloc.fixes.syntax import BUILT_IN, brief, function_at, nodes_at, tree_of
+from pytest_bayesloc.fixes.library import on_syntax, package_tool
+from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
+from pytest_bayesloc.fixes.syntax import BUILT_IN, brief, function_at, nodes_at
 
 _NAMED = re.compile(r"coroutine (?:object |method )?'?([\w.<>]+)'?(?: at 0x| was never|')")
 _NOT_AWAITABLE = re.compile(
@@ -24,20 +26,22 @@ TAKERS = frozenset(
 )  # fmt: skip
 
 
-def propose(task: Task, project: Project) -> Iterator[Proposal]:
+@package_tool(
+    "A coroutine was never awaited, and is used as if it were its result. Awaits it, or does "
+    "not await what is no coroutine.",
+    error_pattern=r"coroutine|'await' expression|not awaitable",
+    level=Level.SAFE,
+    auto_apply=True,
+)
+@on_syntax
+def missing_await(task: Task, tree: ast.Module, text: Text, project: Project) -> Iterator[Proposal]:
     """The line with ``await`` before a call that gives a coroutine, or without one too many."""
-    tree = tree_of(task.code)
-    if tree is not None:
-        yield from kept(task, _proposals(task, tree, Text(task.code), project))
-
-
-def _proposals(task: Task, tree: ast.Module, text: Text, project: Project) -> Iterator[Proposal]:
     if _NOT_AWAITABLE.search(task.message):
         for node in nodes_at(tree, task.line):
             if isinstance(node, ast.Await):
                 said = text.of(node).removeprefix("await").strip()
                 words = f"`{brief(text.of(node.value))}` is not awaited"
-                yield Proposal(code=text.edited(text.replace(node, said, words)), message=words)
+                yield proposal(text, text.replace(node, said, words))
         return
     named = {found.group(1).rpartition(".")[2] for found in _NAMED.finditer(task.message)}
     is_used = _USED.search(task.message) is not None
@@ -110,4 +114,4 @@ def _awaited(text: Text, call: ast.Call, above: ast.AST | None) -> Proposal:
     said = f"await {text.of(call)}"
     words = f"`{called(call)}()` is awaited"
     edit = text.replace(call, f"({said})" if is_owner else said, words)
-    return Proposal(code=text.edited(edit), message=words)
+    return proposal(text, edit)

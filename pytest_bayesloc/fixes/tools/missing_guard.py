@@ -7,10 +7,13 @@ import re
 import textwrap
 from collections.abc import Iterator, Sequence
 
+from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import FunctionNode, ScopeNode
-from pytest_bayesloc.fixes.calls import adding, called, is_placed, kept
+from pytest_bayesloc.fixes.calls import adding, called, is_placed
+from pytest_bayesloc.fixes.definition import Priority
 from pytest_bayesloc.fixes.edits import Text, own_nodes
-from pytest_bayesloc.fixes.project import Project, Proposal, Task
+from pytest_bayesloc.fixes.library import on_syntax, package_tool
+from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
 from pytest_bayesloc.fixes.syntax import brief, function_at, nodes_at, statement_at, tree_of
 
 MAX_VALUES = 5
@@ -19,15 +22,21 @@ _SIZES = frozenset({"len", "sum", "sorted", "list", "tuple", "set", "iter", "max
 _EXTREMES = re.compile(r"arg is an empty sequence|iterable argument is empty")
 
 
-def propose(task: Task, project: Project) -> Iterator[Proposal]:
+@package_tool(
+    "Something is None or empty where a value is needed. Returns early in that case, or gives"
+    " a default.",
+    error_pattern=r"NoneType|out of range|empty|^ZeroDivisionError"
+    r"|data point|, got 0\)|^KeyError: |^StopIteration",
+    level=Level.UNSAFE,
+    priority=Priority.LOW,
+)
+@on_syntax
+def missing_guard(
+    task: Task, tree: ast.Module, text: Text, _project: Project
+) -> Iterator[Proposal]:
     """The function with a guard before the line, for each thing that may be missing there."""
-    del project
-    tree = tree_of(task.code)
-    if tree is not None and task.filename != task.test_file:  # a test is never to leave early
-        yield from kept(task, _proposals(task, tree, Text(task.code)))
-
-
-def _proposals(task: Task, tree: ast.Module, text: Text) -> Iterator[Proposal]:
+    if task.filename == task.test_file:
+        return  # a test is never to leave early
     function, statement = function_at(tree, task.line), _statement(tree, task.line)
     if function is None or statement is None or isinstance(statement, ScopeNode):
         return
@@ -73,7 +82,7 @@ def _guarded(text: Text, statement: ast.stmt, test: str, value: str) -> Iterator
     words = f"`{returned}` if `{test}`"
     guard = f"{indent}if {test}:\n{indent}{step}{returned}\n"
     edit = text.insert(start, guard, words)
-    yield Proposal(code=text.edited(edit), message=words)
+    yield proposal(text, edit)
 
 
 def _needed(node: ast.AST, task: Task) -> Sequence[ast.expr]:
@@ -269,7 +278,7 @@ def _got(text: Text, node: ast.AST, key: str) -> Iterator[Proposal]:
         for start in ("0", "''", "[]"):
             value = f"{base}[{said}] = {base}.get({said}, {start}) {sign} {text.of(node.value)}"
             words = f"`{base}[{said}]` starts as {start}"
-            yield Proposal(code=text.edited(text.replace(node, value, words)), message=words)
+            yield proposal(text, text.replace(node, value, words))
     elif isinstance(part.ctx, ast.Load):
         for more in ("", ", 0", ", ''"):
             yield _replaced(text, part, f"{base}.get({said}{more})")
@@ -285,9 +294,9 @@ def _extreme(
         for default in defaults:
             words = f"`{default}` for `{brief(text.of(node))}` if there is nothing"
             edit = adding(text, node, default, words)
-            yield Proposal(code=text.edited(edit), message=words)
+            yield proposal(text, edit)
 
 
 def _replaced(text: Text, node: ast.expr, made: str) -> Proposal:
     words = f"`{brief(text.of(node))}` becomes `{brief(made)}`"
-    return Proposal(code=text.edited(text.replace(node, made, words)), message=words)
+    return proposal(text, text.replace(node, made, words))

@@ -9,7 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.machinery import ModuleSpec, PathFinder
 
+from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import ScopeNode
+from pytest_bayesloc.fixes.edits import Text
 from pytest_bayesloc.fixes.imports import (
     WELL_KNOWN,
     module_of,
@@ -17,10 +19,10 @@ from pytest_bayesloc.fixes.imports import (
     sources,
     with_import,
 )
+from pytest_bayesloc.fixes.library import on_syntax, package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
-from pytest_bayesloc.fixes.syntax import bound_in, function_at, tree_of
+from pytest_bayesloc.fixes.syntax import bound_in, function_at
 
-MAX_PROPOSALS = 8
 _UNDEFINED = re.compile(r"name '(\w+)' is not defined")
 _PLAIN = frozenset({"pi", "inf", "nan"})  # names in lower case that are no functions
 _SHORT = {
@@ -48,21 +50,29 @@ class _Uses:
         return {chain.partition(".")[0] for chain in self.chains}
 
 
-def propose(task: Task, project: Project) -> Iterator[Proposal]:
+@package_tool(
+    "A name that is not defined was never imported. Adds the import, as the rest of the "
+    "project or the standard library has it.",
+    error_pattern=r"^NameError: .*name '\w+' is not defined",
+    level=Level.SAFE,
+    auto_apply=True,
+)
+@on_syntax
+def missing_import(
+    task: Task, tree: ast.Module, _text: Text, project: Project
+) -> Iterator[Proposal]:
     """The file with an import of the name, the project's own way of importing it first."""
-    tree, found = tree_of(task.code), _UNDEFINED.search(task.message)
-    if tree is None or found is None:
+    found = _UNDEFINED.search(task.message)
+    if found is None:
         return
     name = found.group(1)
     uses = _uses(tree, name, task.line)
     if uses is None or name in _bound(tree):
         return
     own = module_of(task.filename)
-    n_made = 0
     for said in dict.fromkeys(_statements(name, uses, own, project)):
-        code = with_import(task.code, said) if n_made < MAX_PROPOSALS else None
+        code = with_import(task.code, said)
         if code is not None:
-            n_made += 1
             yield Proposal(code=code, message=f"`{name}` is not imported; `{said}` is added")
 
 

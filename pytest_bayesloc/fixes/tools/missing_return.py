@@ -6,11 +6,13 @@ import ast
 import sys
 from collections.abc import Iterator
 
+from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import FunctionNode, ScopeNode
-from pytest_bayesloc.fixes.calls import kept
+from pytest_bayesloc.fixes.definition import Priority
 from pytest_bayesloc.fixes.edits import Text, own_nodes
-from pytest_bayesloc.fixes.project import Project, Proposal, Task
-from pytest_bayesloc.fixes.syntax import brief, function_at, tree_of
+from pytest_bayesloc.fixes.library import on_syntax, package_tool
+from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
+from pytest_bayesloc.fixes.syntax import brief, function_at
 
 #: Methods and functions that are called for what they do.
 EFFECTS = frozenset(
@@ -25,15 +27,18 @@ _SILENT = frozenset(
 )  # fmt: skip
 
 
-def propose(task: Task, project: Project) -> Iterator[Proposal]:
+@package_tool(
+    "A function gives None because it does not return what it computes, or returns within its"
+    " loop. Adds or moves the return.",
+    error_pattern=r"NoneType|\bNone\b|^AssertionError: assert",
+    level=Level.UNSAFE,
+    priority=Priority.MEDIUM,
+)
+@on_syntax
+def missing_return(
+    task: Task, tree: ast.Module, text: Text, _project: Project
+) -> Iterator[Proposal]:
     """The functions that were executed, with what they compute returned."""
-    del project
-    tree = tree_of(task.code)
-    if tree is not None:
-        yield from kept(task, _proposals(task, tree, Text(task.code)))
-
-
-def _proposals(task: Task, tree: ast.Module, text: Text) -> Iterator[Proposal]:
     functions = [f for line in (task.line, *task.lines) if (f := function_at(tree, line))]
     for function in dict.fromkeys(functions):
         if not _is_for_effect(function):
@@ -62,11 +67,11 @@ def _at_end(text: Text, function: FunctionNode, block: list[ast.stmt]) -> Iterat
     if isinstance(last, ast.Return) and last.value is None and len(block) > 1:
         for name in _changed(block[-2]):
             edit = text.replace(last, f"return {name}", f"`{name}` is returned")
-            yield Proposal(code=text.edited(edit), message=edit.words)
+            yield proposal(text, edit)
     if isinstance(last, ast.Expr) and not _is_effect(last.value):
         words = f"`{brief(text.of(last))}` is returned"
         edit = text.replace(last, f"return {text.of(last)}", words)
-        yield Proposal(code=text.edited(edit), message=words)
+        yield proposal(text, edit)
     names = [*_changed(last), *_common(last)]
     if isinstance(last, (ast.For, ast.While, ast.With, ast.AsyncFor, ast.AsyncWith)):
         names += _gathered(function, last)
@@ -179,7 +184,7 @@ def _moved(text: Text, loop: ast.stmt, last: ast.Return, start: int) -> Proposal
     words = f"`{brief(text.of(last))}` behind the loop"
     said = f"{indent}{text.of(last)}"
     edit = text.cut(start, text.end(last), said, words)
-    return Proposal(code=text.edited(edit), message=words)
+    return proposal(text, edit)
 
 
 def _after(text: Text, statement: ast.stmt, name: str) -> Proposal:
@@ -193,7 +198,7 @@ def _after(text: Text, statement: ast.stmt, name: str) -> Proposal:
         at = end + len(rest.encode())
         line = f"\n{indent}return {name}"
         edit = text.insert(at, line, words)
-    return Proposal(code=text.edited(edit), message=words)
+    return proposal(text, edit)
 
 
 def _is_effect(value: ast.expr) -> bool:

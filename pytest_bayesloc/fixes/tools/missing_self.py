@@ -6,19 +6,20 @@ import ast
 import re
 from collections.abc import Iterator
 
+from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import FunctionNode
 from pytest_bayesloc.fixes.calls import (
     attributes,
     family,
     is_placed,
-    kept,
     methods,
     takes_owner,
     with_owner,
 )
 from pytest_bayesloc.fixes.edits import Text
-from pytest_bayesloc.fixes.project import Project, Proposal, Task
-from pytest_bayesloc.fixes.syntax import parameters, tree_of
+from pytest_bayesloc.fixes.library import on_syntax, package_tool
+from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
+from pytest_bayesloc.fixes.syntax import parameters
 
 _TOO_MANY = re.compile(
     r"(?:(\w+)\.)?(\w+)\(\) takes (?:from \d+ to )?(\d+) (?:required )?positional arguments?"
@@ -29,15 +30,17 @@ _UNDEFINED = re.compile(r"name '(\w+)' is not defined")
 _OF_CLASS = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
 
 
-def propose(task: Task, project: Project) -> Iterator[Proposal]:
+@package_tool(
+    "A method is defined without self or cls, or called without it. Adds it to the head of "
+    "the method, or before the name.",
+    error_pattern=r"positional arguments? but|multiple values for argument"
+    r"|name '\w+' is not defined",
+    level=Level.SAFE,
+    auto_apply=True,
+)
+@on_syntax
+def missing_self(task: Task, tree: ast.Module, text: Text, _project: Project) -> Iterator[Proposal]:
     """The method with ``self``, in its head or before the name that is not defined."""
-    del project
-    tree = tree_of(task.code)
-    if tree is not None:
-        yield from kept(task, _proposals(task, tree, Text(task.code)))
-
-
-def _proposals(task: Task, tree: ast.Module, text: Text) -> Iterator[Proposal]:
     undefined = _UNDEFINED.search(task.message)
     if undefined is not None:
         yield from _used(task, tree, text, undefined.group(1))
@@ -59,7 +62,7 @@ def _with_first(text: Text, method: FunctionNode) -> Proposal:
     )
     name = "cls" if is_of_class else "self"
     words = f"`{method.name}` takes `{name}`"
-    return Proposal(code=text.edited(with_owner(text, method, name, words)), message=words)
+    return proposal(text, with_owner(text, method, name, words))
 
 
 def _used(task: Task, tree: ast.Module, text: Text, name: str) -> Iterator[Proposal]:
@@ -80,4 +83,4 @@ def _used(task: Task, tree: ast.Module, text: Text, name: str) -> Iterator[Propo
     uses = [n for n in ast.walk(method) if isinstance(n, ast.Name) and n.id == name]
     if all(isinstance(use.ctx, ast.Load) and is_placed(text, use) for use in uses):
         edits = [text.replace(use, f"{first[0]}.{name}", words) for use in uses]
-        yield Proposal(code=text.edited(*edits), message=words)
+        yield proposal(text, *edits)

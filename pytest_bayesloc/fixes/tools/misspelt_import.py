@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 
+from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.fixes.edits import Text, TextEdit
 from pytest_bayesloc.fixes.imports import (
     WELL_KNOWN,
@@ -17,10 +18,10 @@ from pytest_bayesloc.fixes.imports import (
     renamed,
     sources,
 )
+from pytest_bayesloc.fixes.library import on_syntax, package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
-from pytest_bayesloc.fixes.syntax import SIMILAR, similar, tree_of
+from pytest_bayesloc.fixes.syntax import SIMILAR, similar
 
-MAX_PROPOSALS = 8
 N_MODULES = 3
 CLOSE = 0.8  # of names of modules: `typer` is not installed, and is not `types`
 _NO_NAME = re.compile(
@@ -31,24 +32,28 @@ _NO_MODULE = re.compile(r"No module named '?(?P<module>[\w.]+)")
 _NOT_MISSPELT = ("partially initialized", "consider renaming")
 
 
-def propose(task: Task, project: Project) -> Iterator[Proposal]:
+@package_tool(
+    "An import names a module or a name that does not exist. Replaces it by the closest one, "
+    "or imports the name from where it is defined.",
+    error_pattern=r"^ImportError: cannot import name '\w+' from '"
+    r"|^(ModuleNotFoundError|ImportError): No module named ",
+    level=Level.SAFE,
+    auto_apply=True,
+)
+@on_syntax
+def misspelt_import(
+    task: Task, tree: ast.Module, text: Text, project: Project
+) -> Iterator[Proposal]:
     """The file with the import of what was meant; what is renamed is renamed where it is used."""
-    tree = tree_of(task.code)
-    if tree is None or any(words in task.message for words in _NOT_MISSPELT):
+    if any(words in task.message for words in _NOT_MISSPELT):
         return
-    places = Text(task.code)
     own = module_of(task.filename)
     made: Iterator[tuple[list[TextEdit], str]] = iter(())
     if found := _NO_NAME.search(task.message):
-        made = _names(tree, places, task.line, found, own, project)
+        made = _names(tree, text, task.line, found, own, project)
     elif found := _NO_MODULE.search(task.message):
-        made = _modules(tree, places, task.line, found["module"], own, project)
-    seen = {task.code}
-    for edits, words in made:
-        code = places.edited(*edits)
-        if code not in seen and len(seen) <= MAX_PROPOSALS and tree_of(code) is not None:
-            seen.add(code)
-            yield Proposal(code=code, message=words)
+        made = _modules(tree, text, task.line, found["module"], own, project)
+    yield from (Proposal(code=text.edited(*edits), message=words) for edits, words in made)
 
 
 def _names(

@@ -6,11 +6,12 @@ import ast
 import re
 from collections.abc import Iterator
 
+from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import FunctionNode
-from pytest_bayesloc.fixes.calls import kept
+from pytest_bayesloc.fixes.definition import Priority
 from pytest_bayesloc.fixes.edits import Text
-from pytest_bayesloc.fixes.project import Project, Proposal, Task
-from pytest_bayesloc.fixes.syntax import tree_of
+from pytest_bayesloc.fixes.library import on_syntax, package_tool
+from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
 
 MAKERS = frozenset({"list", "dict", "set", "defaultdict", "deque", "Counter", "OrderedDict"})
 #: Methods that only look.
@@ -24,16 +25,18 @@ _LATE = "annotations"
 _DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 
 
-def propose(task: Task, project: Project) -> Iterator[Proposal]:
+@package_tool(
+    "A default value is a list, dict or set that all calls share, so that one call sees what "
+    "another left. Makes it anew in each call.",
+    error_pattern=r"^\w*(Error|Exception)\b",
+    level=Level.SAFE,
+    priority=Priority.MEDIUM,
+)
+@on_syntax
+def mutable_default(
+    task: Task, tree: ast.Module, text: Text, _project: Project
+) -> Iterator[Proposal]:
     """The file with each mutable default of what was executed made in the function."""
-    del project
-    tree = tree_of(task.code)
-    if tree is not None:
-        yield from kept(task, _proposals(task, tree))
-
-
-def _proposals(task: Task, tree: ast.Module) -> Iterator[Proposal]:
-    text = Text(task.code)
     lines = list(dict.fromkeys((task.line, *task.lines)))
     functions = [n for n in ast.walk(tree) if isinstance(n, FunctionNode)]
     is_late = any(
@@ -130,7 +133,7 @@ def _mended(
     kind = parameter.annotation
     if kind is not None and is_late and not re.search(r"None|Optional|Any\b", text.of(kind)):
         edits.append(text.replace(kind, f"{text.of(kind)} | None", words))
-    return Proposal(code=text.edited(*edits), message=words)
+    return proposal(text, *edits)
 
 
 def _is_docstring(node: ast.stmt) -> bool:

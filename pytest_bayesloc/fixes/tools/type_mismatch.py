@@ -6,10 +6,13 @@ import ast
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from pytest_bayesloc.fixes.calls import called, is_placed, kept
+from pytest_bayesloc.domain.fixing import Level
+from pytest_bayesloc.fixes.calls import called, is_placed
+from pytest_bayesloc.fixes.definition import Priority
 from pytest_bayesloc.fixes.edits import Text
-from pytest_bayesloc.fixes.project import Project, Proposal, Task
-from pytest_bayesloc.fixes.syntax import brief, function_at, nodes_at, tree_of
+from pytest_bayesloc.fixes.library import on_syntax, package_tool
+from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
+from pytest_bayesloc.fixes.syntax import brief, function_at, nodes_at
 
 Pick = Callable[[ast.AST], Sequence[ast.expr]]
 
@@ -17,13 +20,20 @@ _WANTS = (("{}.encode", "text"), ("{}.decode", "bytes"), ("str(", "other"), ("in
           ("float(", "text"), ("tuple(", "other"), ("map(", "other"))  # fmt: skip
 
 
-def propose(task: Task, project: Project) -> Iterator[Proposal]:
+@package_tool(
+    "A value has another type than is needed, such as str for int or bytes, a list as a key, "
+    "a generator for a list. Converts it where it is used or returned.",
+    error_pattern=r"^(TypeError: |AssertionError: (?:[^\n]*\n)*?assert )",
+    level=Level.UNSAFE,
+    priority=Priority.MEDIUM,
+)
+@on_syntax
+def type_mismatch(
+    task: Task, tree: ast.Module, text: Text, _project: Project
+) -> Iterator[Proposal]:
     """The line with each conversion that the message calls for, at each place where it fits."""
-    del project
-    tree = tree_of(task.code)
-    if tree is not None:
-        is_compared = task.error_type == "AssertionError"
-        yield from kept(task, (_returned if is_compared else _used)(task, tree, Text(task.code)))
+    is_compared = task.error_type == "AssertionError"
+    yield from (_returned if is_compared else _used)(task, tree, text)
 
 
 def _used(task: Task, tree: ast.Module, text: Text) -> Iterator[Proposal]:
@@ -73,7 +83,7 @@ def _both(text: Text, line: list[ast.AST]) -> Iterator[Proposal]:
                     text.replace(side, f"{name}({text.of(side)})", words)
                     for side in (node.left, node.right)
                 ]
-                yield Proposal(code=text.edited(*edits), message=words)
+                yield proposal(text, *edits)
 
 
 def _converted(text: Text, node: ast.expr, form: str) -> Iterator[Proposal]:
@@ -88,7 +98,7 @@ def _converted(text: Text, node: ast.expr, form: str) -> Iterator[Proposal]:
         said = f"({said})"
     made = f"({form.format(said)})" if shared else form.format(said)
     words = f"`{brief(said)}` becomes `{brief(made)}`"
-    yield Proposal(code=text.edited(text.replace(node, made, words)), message=words)
+    yield proposal(text, text.replace(node, made, words))
 
 
 def _fits(node: ast.expr, form: str) -> bool:

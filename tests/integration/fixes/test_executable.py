@@ -10,7 +10,7 @@ import pytest
 
 from pytest_bayesloc.domain.errors import ToolError
 from pytest_bayesloc.fixes import executable
-from pytest_bayesloc.fixes.definition import Definition
+from pytest_bayesloc.fixes.definition import ToolDefinition
 from pytest_bayesloc.fixes.executable import Executable
 from pytest_bayesloc.fixes.project import Task
 from tests.fakes.project import TextProject
@@ -22,7 +22,7 @@ ANSWER = 'print(json.dumps({"fixed": True, "fixed_code": %s, "message": "m"}))\n
 
 def answer(program: str) -> list[str]:
     """The texts that a tool with this program proposes."""
-    made = Definition(name="own", description="d", command="python", args=("fix.py",))
+    made = ToolDefinition(name="own", description="d", command="python", args=("fix.py",))
     tool = Executable(definition=made, files={"fix.py": program.encode()})
     return [found.code for found in tool(TASK, TextProject({}))]
 
@@ -91,7 +91,7 @@ def test_what_does_not_end_is_ended_with_all_that_it_started(
 
 
 def test_a_command_that_does_not_exist_is_said() -> None:
-    made = Definition(name="own", description="d", command="no-such-program")
+    made = ToolDefinition(name="own", description="d", command="no-such-program")
 
     with pytest.raises(ToolError, match="there is no no-such-program"):
         list(Executable(definition=made, files={})(TASK, TextProject({})))

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_bayesloc.fixes.patchfile import changed_bytes, unified
-from tests.unit.fixes.test_patchfile import FILES, as_read
+from pytest_bayesloc.fixes.apply import changed_bytes, unified
+from tests.unit.fixes.test_changed_bytes import FILES, as_read
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_bayesloc.domain.errors import FixError
-from pytest_bayesloc.fixes.journal import Journal
+from pytest_bayesloc.fixes.apply import Journal
 
 OLD, NEW = b"old\n", b"new\n"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pytest_bayesloc.fixes.definition import parsed
-from pytest_bayesloc.fixes.library import Library, Source, Tool
+from pytest_bayesloc.fixes.library import Library, Origin, Tool
 
 NAMED = b"""\
 name: named
@@ -18,7 +18,7 @@ ENDLESS = NAMED.replace(b"named", b"endless").replace(b"^(Key|Index)Error: .*b.*
 
 def tool(text: bytes) -> Tool:
     return Tool(
-        definition=parsed(text, "tool.yaml"), source=Source.PROJECT, propose=lambda *_: iter(())
+        definition=parsed(text, "tool.yaml"), origin=Origin.PROJECT, propose=lambda *_: iter(())
     )
 
 

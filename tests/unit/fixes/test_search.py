@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pytest_bayesloc.fixes.checking import Checker
+from pytest_bayesloc.fixes.check import Checker
 from pytest_bayesloc.fixes.definition import parsed
-from pytest_bayesloc.fixes.library import Library, Source, Tool
+from pytest_bayesloc.fixes.library import Library, Origin, Tool
 from pytest_bayesloc.fixes.project import Task
 from pytest_bayesloc.fixes.search import N_JUDGED, SLOW_S, Search
 from tests.fakes.project import TextProject
@@ -41,7 +41,7 @@ class Thinker:
 
 def search(tool: Thinker, text: bytes = DEFINITION, deadline: float = 1_000) -> Search:
     """A search with that tool alone, in which nothing can be run."""
-    made = Tool(definition=parsed(text, "slow.yaml"), source=Source.PACKAGE, propose=tool.propose)
+    made = Tool(definition=parsed(text, "slow.yaml"), origin=Origin.PACKAGE, propose=tool.propose)
     checker = Checker(
         runner=None,  # type: ignore[arg-type]  # there is nothing to run
         clock=lambda: tool.now,

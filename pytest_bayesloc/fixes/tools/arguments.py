@@ -1,4 +1,4 @@
-"""A call with an argument too few or too many."""
+"""Tools for a call with too few or too many arguments, or with an unknown keyword."""
 
 from __future__ import annotations
 
@@ -6,22 +6,25 @@ import ast
 import re
 from collections.abc import Iterator
 
+from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import FunctionNode
 from pytest_bayesloc.fixes.calls import (
+    accepted,
     adding,
     arguments,
     called,
     calls_at,
     heads,
     in_scope,
-    kept,
     methods,
     takes_owner,
+    with_parameter,
     without,
 )
 from pytest_bayesloc.fixes.edits import Text
-from pytest_bayesloc.fixes.project import Project, Proposal, Task
-from pytest_bayesloc.fixes.syntax import BUILT_IN, bound_in, similar, tree_of
+from pytest_bayesloc.fixes.library import on_syntax, package_tool
+from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
+from pytest_bayesloc.fixes.syntax import BUILT_IN, bound_in, nodes_at, similar
 
 _MISSING = re.compile(
     r"([\w.<>]+)\(\) missing \d+ required (positional|keyword-only) arguments?: (.+)"
@@ -34,14 +37,18 @@ _TWICE = re.compile(r"([\w.<>]+)\(\) got multiple values for argument '(\w+)'")
 N_OTHERS = 3  # names in scope that are called otherwise
 
 
-def propose(task: Task, project: Project) -> Iterator[Proposal]:
+@package_tool(
+    "A call lacks a required argument, or has a positional argument too many. Passes what is "
+    "called alike in scope, or leaves one out.",
+    error_pattern=r"required (positional|keyword-only) argument"
+    r"|positional arguments? but|multiple values for argument",
+    level=Level.UNSAFE,
+)
+@on_syntax
+def wrong_arguments(
+    task: Task, tree: ast.Module, text: Text, project: Project
+) -> Iterator[Proposal]:
     """The call with what it lacks from the scope, or without what is too much."""
-    tree = tree_of(task.code)
-    if tree is not None:
-        yield from kept(task, _proposals(task, tree, Text(task.code), project))
-
-
-def _proposals(task: Task, tree: ast.Module, text: Text, project: Project) -> Iterator[Proposal]:
     if found := _MISSING.search(task.message):
         names = re.findall(r"'(\w+)'", found.group(3))
         proposals = [
@@ -117,7 +124,7 @@ def _as_elsewhere(
 
 def _added(text: Text, call: ast.Call, written: str) -> Proposal:
     words = f"`{written}` is passed to `{called(call)}`"
-    return Proposal(code=text.edited(adding(text, call, written, words)), message=words)
+    return proposal(text, adding(text, call, written, words))
 
 
 def _optional(tree: ast.Module, text: Text, function: str, names: list[str]) -> Iterator[Proposal]:
@@ -130,7 +137,7 @@ def _optional(tree: ast.Module, text: Text, function: str, names: list[str]) -> 
             text.insert(text.end(arg), "=None" if arg.annotation is None else " = None", words)
             for arg in missing
         ]
-        yield Proposal(code=text.edited(*edits), message=words)
+        yield proposal(text, *edits)
 
 
 def _named(
@@ -145,7 +152,7 @@ def _named(
         if arg.arg not in given:
             words = f"`{arg.arg}` is passed to `{called(call)}` by name"
             edit = text.replace(last, f"{arg.arg}={text.of(last)}", words)
-            yield Proposal(code=text.edited(edit), message=words)
+            yield proposal(text, edit)
 
 
 def _emptied(
@@ -165,7 +172,7 @@ def _emptied(
         said = ", ".join(text.of(part) for part in parts)
         words = f"`{said}` is not passed to `{called(call)}`"
         edits = [without(text, call, given.index(part), words) for part in parts]
-        yield Proposal(code=text.edited(*edits), message=words)
+        yield proposal(text, *edits)
 
 
 def _once(tree: ast.Module, text: Text, call: ast.Call, found: re.Match[str]) -> Iterator[Proposal]:
@@ -175,5 +182,73 @@ def _once(tree: ast.Module, text: Text, call: ast.Call, found: re.Match[str]) ->
         if keyword.arg == name:
             words = f"`{name}` is passed to `{called(call)}` once"
             edit = without(text, call, given.index(keyword), words)
-            yield Proposal(code=text.edited(edit), message=words)
+            yield proposal(text, edit)
     yield from _emptied(tree, text, call, function)
+
+
+_UNKNOWN = re.compile(
+    r"(?:([\w.<>]+)\(\) )?(?:got an unexpected keyword argument '(\w+)'"
+    r"|(?:'(\w+)' is an invalid keyword argument))(?:.*Did you mean '(\w+)')?"
+)
+
+
+@package_tool(
+    "A call passes a keyword that what is called does not take, because it is misspelt, was "
+    "renamed or is gone. Renames it, leaves it out, or adds the parameter.",
+    error_pattern=r"keyword argument '\w+'|is an invalid keyword argument",
+    level=Level.UNSAFE,
+)
+@on_syntax
+def wrong_keyword(task: Task, tree: ast.Module, text: Text, project: Project) -> Iterator[Proposal]:
+    """The call with the keyword that was meant, or without it; the head with one more."""
+    found = _UNKNOWN.search(task.message)
+    if found is None:
+        return
+    name, wrong = found.group(1) or "", found.group(2) or found.group(3)
+    every = [node for node in nodes_at(tree, task.line) if isinstance(node, ast.Call)]
+    calls = [
+        (call, keyword)
+        for call in (calls_at(tree, task.line, name) if name else every) or every
+        for keyword in call.keywords
+        if keyword.arg == wrong
+    ]
+    for call, keyword in calls:
+        known = [*accepted(tree, call, name, project), *_elsewhere(project, called(call))]
+        given = {other.arg for other in call.keywords}
+        meant = [found.group(4)] if found.group(4) else []
+        for other in dict.fromkeys((*meant, *similar(wrong, known))):
+            if other not in given:
+                yield _renamed(text, keyword, wrong, other)
+    for call, keyword in calls:
+        words = f"`{wrong}` is not passed to `{called(call)}`"
+        edit = without(text, call, arguments(call).index(keyword), words)
+        yield proposal(text, edit)
+    yield from _taken(tree, text, name, wrong)
+
+
+def _elsewhere(project: Project, name: str) -> list[str]:
+    """The keywords with which the project calls ``name``."""
+    found: list[str] = []
+    for said in project.calls_of(name):
+        call = ast.parse(said, mode="eval").body
+        found += [k.arg for k in call.keywords if k.arg] if isinstance(call, ast.Call) else []
+    return found
+
+
+def _renamed(text: Text, keyword: ast.keyword, wrong: str, other: str) -> Proposal:
+    start = text.start(keyword)
+    words = f"`{other}`, not `{wrong}`"
+    end = start + len(wrong.encode())
+    edit = text.cut(start, end, other, words)
+    return proposal(text, edit)
+
+
+def _taken(tree: ast.Module, text: Text, name: str, wrong: str) -> Iterator[Proposal]:
+    """The function with the parameter that its body uses already."""
+    for head in heads(tree, name) if name else ():
+        used = {n.id for n in ast.walk(head) if isinstance(n, ast.Name)}
+        if wrong not in used or wrong in set(bound_in(head)) or head.args.kwarg is not None:
+            continue
+        words = f"`{head.name}` takes `{wrong}`"
+        edit = with_parameter(text, head, f"{wrong}=None", words)
+        yield proposal(text, edit)

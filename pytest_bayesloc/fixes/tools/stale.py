@@ -1,13 +1,66 @@
-"""A value that differs from a stored one: the tool that stored it can store it anew."""
+"""Tools for a test whose expectation or stored value differs: only a person can decide."""
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from pytest_bayesloc.fixes.project import Project, Proposal, Task
+from pytest_bayesloc.domain.fixing import Level
+from pytest_bayesloc.fixes.definition import Priority
+from pytest_bayesloc.fixes.edits import Text
+from pytest_bayesloc.fixes.library import on_syntax, package_tool
+from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
 from pytest_bayesloc.fixes.syntax import function_at, statement_at, tree_of
+
+_SIDES = re.compile(r"^assert (?P<left>.+) == (?P<right>.+)$", re.MULTILINE)
+_CUT = "..."  # pytest shortens what is long
+
+
+@package_tool(
+    "A test expects a value that the code no longer computes. Shows the test with the "
+    "computed value; never applied by itself.",
+    error_pattern=r"^AssertionError: (?:[^\n]*\n)*?assert .+ == ",
+    level=Level.DISPLAY,
+    priority=Priority.LOW,
+)
+@on_syntax
+def stale_expectation(
+    task: Task, tree: ast.Module, text: Text, _project: Project
+) -> Iterator[Proposal]:
+    """The test with the value that was computed in the place of the one that was expected."""
+    found = _SIDES.search(task.message)  # behind the words of the assertion, if it has some
+    if found is None or task.filename != task.test_file:
+        return
+    statement = statement_at(tree, task.line)
+    if not isinstance(statement, ast.Assert) or not isinstance(statement.test, ast.Compare):
+        return
+    sides = [statement.test.left, statement.test.comparators[0]]
+    values = [found["left"], found["right"]]
+    if len(statement.test.ops) != 1 or not all(map(_is_literal, values)):
+        return
+    written = [_is_literal(text.of(side)) for side in sides]
+    for i, side in enumerate(sides):
+        own, other = values[i], values[1 - i]
+        if not written[i] or written[1 - i] or not _same(text.of(side), own) or _CUT in other:
+            continue
+        words = f"the test expects {own}, the code computes {other}: only you know which is right"
+        yield proposal(text, text.replace(side, other, words))
+
+
+def _is_literal(text: str) -> bool:
+    try:
+        ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return False
+    return True
+
+
+def _same(written: str, shown: str) -> bool:
+    a, b = ast.literal_eval(written), ast.literal_eval(shown)
+    return type(a) is type(b) and bool(a == b)
+
 
 _STORES = r"(?:updat|regen|rewrit|overwrit|bless|accept)"
 #: An option or a variable that a message names, as many snapshot tools do.
@@ -22,7 +75,14 @@ _KNOWN = {
 MAX_MESSAGE = 20_000
 
 
-def propose(task: Task, project: Project) -> Iterator[Proposal]:
+@package_tool(
+    "What is computed differs from a stored snapshot or golden file. Names the command of the"
+    " snapshot tool that stores it anew; changes nothing.",
+    error_pattern=r"^(?:[\w.]*AssertionError|Failed)\b",
+    level=Level.DISPLAY,
+    priority=Priority.LOW,
+)
+def stale_snapshot(task: Task, project: Project) -> Iterator[Proposal]:
     """The file as it is, with the command to give if the new value is right."""
     tree = tree_of(task.code)
     if tree is None or task.filename != task.test_file:

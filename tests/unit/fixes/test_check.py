@@ -8,8 +8,7 @@ import pytest
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.inspection import Rerun, TestRun, Verdict
-from pytest_bayesloc.fixes.candidate import Candidate
-from pytest_bayesloc.fixes.checking import Checker, Status
+from pytest_bayesloc.fixes.check import Candidate, Checker, Status
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

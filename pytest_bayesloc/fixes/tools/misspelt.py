@@ -1,4 +1,4 @@
-"""An attribute that does not exist, for one that nearly has its name."""
+"""Tools for a name or an attribute that does not exist: the closest one that does."""
 
 from __future__ import annotations
 
@@ -7,10 +7,37 @@ import re
 import sys
 from collections.abc import Iterator
 
+from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import FunctionNode
 from pytest_bayesloc.fixes.edits import Text
-from pytest_bayesloc.fixes.project import Project, Proposal, Task
-from pytest_bayesloc.fixes.syntax import nodes_at, similar, tree_of
+from pytest_bayesloc.fixes.library import on_syntax, package_tool
+from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
+from pytest_bayesloc.fixes.syntax import BUILT_IN, function_at, nodes_at, similar, visible
+
+_UNDEFINED = re.compile(r"name '(\w+)' is not defined|(?:local variable|free variable) '(\w+)'")
+
+
+@package_tool(
+    "A name that is not defined is misspelt. Replaces it by the closest name in scope.",
+    error_pattern=r"^(NameError|UnboundLocalError): ",
+    level=Level.SAFE,
+    auto_apply=True,
+)
+@on_syntax
+def misspelt_name(task: Task, tree: ast.Module, text: Text, project: Project) -> Iterator[Proposal]:
+    """The function with each name in scope that is nearly the one that is not defined."""
+    found = _UNDEFINED.search(task.message)
+    if found is None:
+        return
+    wrong = found.group(1) or found.group(2)
+    if project.defined_in(wrong) or project.imports_of(wrong):
+        return  # there is such a name: it is not imported
+    scope = function_at(tree, task.line) or tree
+    uses = [n for n in ast.walk(scope) if isinstance(n, ast.Name) and n.id == wrong]
+    for name in similar(wrong, [*visible(tree, task.line), *sorted(BUILT_IN)] if uses else ()):
+        words = f"`{wrong}` is not defined; `{name}` is"
+        yield proposal(text, *(text.replace(use, name, words) for use in uses))
+
 
 _MISSING = re.compile(
     r"(?:'(?P<type>[\w.]+)' object|type object '(?P<class>[\w.]+)'|module '(?P<module>[\w.]+)')"
@@ -22,11 +49,20 @@ _BUILT_IN = {
 }
 
 
-def propose(task: Task, project: Project) -> Iterator[Proposal]:
+@package_tool(
+    "An attribute or method does not exist because it is misspelt. Replaces it by the closest"
+    " one of the object's class.",
+    error_pattern=r"AttributeError: .*has no attribute",
+    level=Level.SAFE,
+    auto_apply=True,
+)
+@on_syntax
+def misspelt_attribute(
+    task: Task, tree: ast.Module, text: Text, project: Project
+) -> Iterator[Proposal]:
     """The line with each attribute that is nearly the one that does not exist."""
-    tree = tree_of(task.code)
     found = _MISSING.search(task.message)
-    if tree is None or found is None or found["type"] == "NoneType":
+    if found is None or found["type"] == "NoneType":
         return
     wrong = found["name"]
     uses = [
@@ -40,7 +76,6 @@ def propose(task: Task, project: Project) -> Iterator[Proposal]:
     if found["module"]:
         known = [*project.names_in(owner), *_loaded(owner)]
     meant = [found["meant"]] if found["meant"] else []
-    text = Text(task.code)
     for name in dict.fromkeys((*meant, *similar(wrong, known))):
         words = f"{owner} has no attribute `{wrong}`, but `{name}`"
         edits = [
@@ -48,7 +83,7 @@ def propose(task: Task, project: Project) -> Iterator[Proposal]:
             for use in uses
             if text.of(use).endswith(wrong)
         ]
-        yield Proposal(code=text.edited(*edits), message=words)
+        yield proposal(text, *edits)
 
 
 def _known(tree: ast.Module, use: ast.Attribute, owner: str) -> list[str]:

@@ -7,9 +7,8 @@ from textwrap import dedent
 import pytest
 
 from pytest_bayesloc.domain.fixing import Level
-from pytest_bayesloc.fixes.bounds import out_of_bounds
-from pytest_bayesloc.fixes.candidate import Candidate
-from pytest_bayesloc.fixes.reach import Reach
+from pytest_bayesloc.fixes.check import Candidate
+from pytest_bayesloc.fixes.reach import Reach, out_of_bounds
 from tests.fakes.project import TextProject
 
 BROKEN = """

@@ -1,4 +1,4 @@
-"""Fixes written to files, and taken back: what stood there is kept before the first byte changes.
+"""Fixes written to files, and taken back: the old bytes are kept before the first one changes.
 
 Reference:
     docs/fixes.md, section "Applied, and undone".
@@ -7,12 +7,17 @@ Reference:
 from __future__ import annotations
 
 import base64
+import difflib
 import errno
+import io
 import json
 import os
 import stat
+import subprocess
 import tempfile
-from collections.abc import Iterator
+import tokenize
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -20,6 +25,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from pytest_bayesloc.domain.errors import FixError
+from pytest_bayesloc.domain.source import lines_of
 
 ENTRY = ".json"
 UNDONE = ".undone"
@@ -226,3 +232,141 @@ def _loaded(number: str, data: bytes) -> Entry:
         before=base64.b64decode(read["before"], validate=True),
         after=base64.b64decode(read["after"], validate=True),
     )
+
+
+_ENDS = ("\r\n", "\n", "\r")
+_NO_END = b"\\ No newline at end of file\n"
+
+
+def changed_bytes(data: bytes, before: str, after: str, file: str) -> bytes:
+    """The bytes of a file after a change of its text; line ends, encoding and BOM stay.
+
+    Args:
+        data: Bytes of the file.
+        before: Its text, as it was read: lines end in a line feed alone.
+        after: The same with the change.
+        file: Its name, for messages.
+
+    Raises:
+        FixError: If ``data`` does not say what ``before`` does, or its encoding can't say what
+            ``after`` does.
+    """
+    encoding = encoding_of(data, file)
+    try:
+        lines = lines_of(data.decode(encoding))
+    except UnicodeDecodeError as error:
+        raise _not_written(file, f"it is not all {encoding}", "mend its encoding first") from error
+    if [_with_plain_end(line) for line in lines] != lines_of(before):
+        raise _not_written(file, "it changed since the tests ran", "run them again")
+    ends = Counter(_end_of(line) for line in lines if _end_of(line))
+    usual = ends.most_common(1)[0][0] if ends else "\n"
+    written = "".join(_changed(lines, lines_of(before), lines_of(after), usual))
+    try:
+        made = written.encode(encoding)
+    except UnicodeEncodeError as error:
+        why = f"its encoding, {encoding}, has no {error.object[error.start : error.end]!r}"
+        raise _not_written(file, why, "change its encoding first") from error
+    if encoding_of(made, file) != encoding:
+        raise _not_written(file, "the fix changes its encoding", "apply it by hand")
+    return made
+
+
+def encoding_of(data: bytes, file: str) -> str:
+    """The encoding that a Python file declares; of other files UTF-8, with a BOM or without."""
+    if not file.endswith(".py"):
+        return "utf-8-sig" if data.startswith(b"\xef\xbb\xbf") else "utf-8"
+    try:
+        return tokenize.detect_encoding(io.BytesIO(data).readline)[0]
+    except SyntaxError as error:
+        raise _not_written(file, str(error), "mend its encoding first") from error
+
+
+def unified(before: bytes, after: bytes, file: str) -> bytes:
+    """The change as a patch, for ``git apply`` in the folder that ``file`` is relative to."""
+    # Each byte a character: what is between line feeds stays as it is.
+    old, new = (
+        io.StringIO(data.decode("latin-1"), newline="\n").readlines() for data in (before, after)
+    )
+    # A tab ends a name with blanks in it.
+    name = file.encode("utf-8", "surrogateescape").decode("latin-1")
+    tail = "\t" if " " in name else ""
+    found = difflib.unified_diff(old, new, f"a/{name}{tail}", f"b/{name}{tail}")
+    return b"".join(_ended(line.encode("latin-1")) for line in found)
+
+
+def _ended(line: bytes) -> bytes:
+    return line if line.endswith(b"\n") else line + b"\n" + _NO_END
+
+
+def _changed(
+    lines: Sequence[str], before: Sequence[str], after: Sequence[str], usual: str
+) -> Iterator[str]:
+    matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
+    for tag, i, j, k, n in matcher.get_opcodes():
+        if tag == "equal":
+            yield from lines[i:j]
+            continue
+        # A line that takes the place of another ends as that did.
+        ends = [_end_of(line) for line in lines[i:j]]
+        for at, line in enumerate(after[k:n]):
+            end = (ends[at] if at < len(ends) else "") or usual
+            yield line[:-1] + end if line.endswith("\n") else line
+
+
+def _end_of(line: str) -> str:
+    return next((end for end in _ENDS if line.endswith(end)), "")
+
+
+def _with_plain_end(line: str) -> str:
+    end = _end_of(line)
+    return line[: len(line) - len(end)] + "\n" if end else line
+
+
+def _not_written(file: str, why: str, then: str) -> FixError:
+    return FixError(f"The fix of {file} is not applied: {why}; {then}.", slug="fix-refused")
+
+
+LIMIT_S = 20.0
+_CI = ("CI", "GITHUB_ACTIONS", "GITLAB_CI", "BUILD_NUMBER", "TF_BUILD", "TEAMCITY_VERSION")
+_OFF = frozenset({"", "0", "false", "no", "off"})
+
+
+def is_ci(environment: Mapping[str, str]) -> bool:
+    """Whether this is a run that nobody watches."""
+    return any(environment.get(name, "").lower() not in _OFF for name in _CI)
+
+
+def unsaved(path: Path) -> str:
+    """Why a file can't be had back from git if it is written; empty if it can.
+
+    Args:
+        path: Of the file, resolved.
+    """
+    if (_git(path, "rev-parse", "--is-inside-work-tree") or b"").strip() != b"true":
+        return "it is outside of version control"
+    tag = (_git(path, "ls-files", "-v", "--", path.name) or b"")[:1]
+    if not tag:
+        return "git does not know it"
+    if tag != b"H":
+        return "git was told not to look whether it changed"
+    status = _git(path, "status", "--porcelain", "--", path.name)
+    if status is None:
+        return "git can't say whether it changed"
+    return "it has changes that are not committed" if status.strip() else ""
+
+
+def _git(path: Path, *command: str) -> bytes | None:
+    """What git prints; None where it fails, or there is none."""
+    try:
+        done = subprocess.run(
+            ["git", "--literal-pathspecs", *command],  # noqa: S607 - the one that the user's PATH finds
+            cwd=path.parent,
+            env={**os.environ, "GIT_OPTIONAL_LOCKS": "0"},  # a look must not refresh the index
+            check=True,
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            timeout=LIMIT_S,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout

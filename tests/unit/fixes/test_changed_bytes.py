@@ -7,7 +7,7 @@ import io
 import pytest
 
 from pytest_bayesloc.domain.errors import FixError
-from pytest_bayesloc.fixes.patchfile import changed_bytes
+from pytest_bayesloc.fixes.apply import changed_bytes
 
 FILES = {
     "plain": b"a = 1\nb = 2\nc = 3\n",
