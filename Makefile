@@ -1,16 +1,29 @@
-# Both targets set up what they need below .cache/, and need only Python 3.11+ with pip.
-#   make test ENVS="py312 lint"    some tox environments instead of all
+# All targets set up what they need below .cache/, and need only Python 3.11+ with pip.
+#   make test ENVS="py312 check"    some tox environments instead of all
+#   make quick BASE=main            what differs from main instead of from the last commit
 
 PYTHON ?= python3
 ENVS ?=
+BASE ?= HEAD
 PIP = -m pip --disable-pip-version-check install --quiet
+QUICK = .cache/quick-venv
 
-.PHONY: demo test
+.PHONY: demo quick test
 
 demo:
 	$(PYTHON) -m venv .cache/demo-venv
 	.cache/demo-venv/bin/python $(PIP) .
 	.cache/demo-venv/bin/python .ci/check_demo.py
+
+quick: $(QUICK)/ready
+	$(QUICK)/bin/python .ci/quick.py $(BASE)
+
+# mypy fills its cache here once, which takes a minute.
+$(QUICK)/ready: pyproject.toml tests/requirements.txt .ci/requirements.txt
+	$(PYTHON) -m venv $(QUICK)
+	$(QUICK)/bin/python $(PIP) -e . -r tests/requirements.txt -r .ci/requirements.txt
+	-$(QUICK)/bin/mypy
+	touch $@
 
 test:
 	$(PYTHON) -m venv .cache/test-venv

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 VERSIONS = ("3.10", "3.11", "3.12", "3.13")
 LOWEST = "3.10"
-CHECKS = ("e2e", "company", "snapshots", "schemas", "lint", "types", "imports", "docs", "fit")
+CHECKS = ("e2e", "company", "check")
 ASK = "import sys; print('%d.%d' % sys.version_info[:2]); print(sys.executable)"
 
 

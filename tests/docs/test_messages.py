@@ -5,6 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.one_python
+
 ROOT = Path(__file__).parents[2]
 SLUG_IN_CODE = re.compile(r'slug="([a-z-]+)"|(?<=[ "])\(([a-z-]{4,})\)"')
 NOT_SLUGS = {"pytest-bayesloc"}

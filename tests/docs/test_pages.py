@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+pytestmark = pytest.mark.one_python
+
 
 MADE: dict[str, Any] = runpy.run_path(str(ROOT / ".ci" / "make_options.py"))
 SCHEMA: dict[str, Any] = runpy.run_path(str(ROOT / ".ci" / "make_schema.py"))

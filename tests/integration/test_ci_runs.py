@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from tests.integration.conftest import Project, Projects, Run
 
+pytestmark = pytest.mark.one_python
+
 FORGETFUL = True
 AUTO = {"pytest.ini": "[pytest]\nbayesloc_report = auto\n"}
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from tests.integration.conftest import Project, Projects
 
+pytestmark = pytest.mark.traced
+
 
 # Branches that are taken in one direction only, code at import, a fixture, and a file never run.
 MEASURED = {

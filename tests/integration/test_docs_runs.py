@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from tests.integration.conftest import Project, Projects, Run
 
+pytestmark = pytest.mark.one_python
+
 START, EXTENDING, FIXES = (files_of(name) for name in ("index.md", "extending.md", "fixes.md"))
 PRICES = {name: START[name] for name in ("prices.py", "test_prices.py")}
 #: What differs from machine to machine, and between the page's margin and the terminal's.
@@ -78,6 +80,7 @@ def test_last_red_run_is_told_without_a_test(first_page: Project) -> None:
 def test_page_on_reading_quotes_the_first_page(holds: str) -> None:
     quoted, whole = shown("reading.md", holds), shown("index.md", "report: html")
 
+    assert alike(quoted)
     assert set(alike(quoted)) <= set(alike(whole))
 
 

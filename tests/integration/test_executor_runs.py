@@ -9,6 +9,8 @@ import pytest
 if TYPE_CHECKING:
     from tests.integration.conftest import Project, Run
 
+pytestmark = pytest.mark.traced
+
 pytest.importorskip("execnet", reason="pip install execnet")
 
 FORGETFUL = True

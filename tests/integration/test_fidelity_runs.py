@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 if TYPE_CHECKING:
     from tests.integration.conftest import Projects
+
+pytestmark = pytest.mark.traced
 
 FORGETFUL = True
 

@@ -14,6 +14,8 @@ from tests.integration.test_fix_runs import MISSPELT
 if TYPE_CHECKING:
     from tests.integration.conftest import Project, Projects
 
+pytestmark = pytest.mark.one_python
+
 FORGETFUL = True
 APPLY = "--bayesloc-fix=apply"
 UNDO = "--bayesloc-fix=undo"

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from tests.integration.conftest import Project, Projects, Run
 
+pytestmark = pytest.mark.one_python
+
 TOOLS = "--bayesloc-fix=tools"
 #: Three functions with the same mistake, which no tool of the shelf is for.
 THREE = {

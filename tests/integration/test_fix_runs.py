@@ -10,6 +10,8 @@ import pytest
 if TYPE_CHECKING:
     from tests.integration.conftest import Project, Projects, Run
 
+pytestmark = pytest.mark.one_python
+
 FORGETFUL = True
 SUGGEST = "--bayesloc-fix=suggest"
 # ``area`` has a name that does not exist; the other test executes ``area`` no more than ``edge``.
@@ -378,6 +380,7 @@ def test_a_test_stays_as_it_is_whatever_its_file_is_called(projects: Projects) -
 
     run = project.localize("checks.py", SUGGEST, "--bayesloc-fix-unsafe")
 
+    assert run.failing == {"checks.py::test_area"}
     assert not [name for name, verified in fixed(run) if verified]
 
 

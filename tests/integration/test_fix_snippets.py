@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     from pytest_bayesloc.domain.inspection import InspectionPatch
 
+pytestmark = pytest.mark.one_python
+
 NOWHERE = Reach((), None, ())  # type: ignore[arg-type]  # a project of no files
 TEST = "test_app.py::test"
 # Runs the test and prints its error, and the line of app.py that was executing.

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from tests.integration.conftest import Project, Projects, Run
 
+pytestmark = pytest.mark.one_python
+
 FORGETFUL = True
 DEFINITION = """
     name: own-spelling

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from tests.integration.conftest import Project, Projects, Run
 
+pytestmark = pytest.mark.one_python
+
 FILES = {
     "prices.py": """
         RATE = 2

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from tests.integration.conftest import Project, Projects
 
+pytestmark = pytest.mark.one_python
+
 FILES = {
     "knots.py": """
         def spans(knots, degree):

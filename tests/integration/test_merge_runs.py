@@ -15,6 +15,8 @@ from tests.integration.test_memory_runs import git
 if TYPE_CHECKING:
     from tests.integration.conftest import Projects
 
+pytestmark = pytest.mark.one_python
+
 MERGE = ("-m", "pytest_bayesloc", "merge")
 DEMO = Path(__file__).resolve().parents[2] / "demo_project"
 ON_ONE_MACHINE = """

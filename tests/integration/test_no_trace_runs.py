@@ -17,6 +17,8 @@ import pytest
 if TYPE_CHECKING:
     from tests.integration.conftest import Project, Projects
 
+pytestmark = pytest.mark.traced
+
 FORGETFUL = True
 
 

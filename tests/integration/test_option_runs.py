@@ -9,6 +9,8 @@ import pytest
 if TYPE_CHECKING:
     from tests.integration.conftest import Project, Projects, Run
 
+pytestmark = pytest.mark.traced
+
 FORGETFUL = True
 
 

@@ -9,6 +9,8 @@ import pytest
 if TYPE_CHECKING:
     from tests.integration.conftest import Project, Projects
 
+pytestmark = pytest.mark.one_python
+
 FORGETFUL = True
 
 

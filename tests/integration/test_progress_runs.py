@@ -12,6 +12,8 @@ import pytest
 if TYPE_CHECKING:
     from tests.integration.conftest import Project
 
+pytestmark = pytest.mark.one_python
+
 FORGETFUL = True
 
 pty = pytest.importorskip("pty", reason="needs a pseudo-terminal, which POSIX has")

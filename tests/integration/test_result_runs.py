@@ -12,6 +12,8 @@ import pytest
 if TYPE_CHECKING:
     from tests.integration.conftest import Project, Projects, Run
 
+pytestmark = pytest.mark.traced
+
 
 # Decorators, classes, nesting, blank lines, comments and text before the code.
 LINES = {
@@ -127,8 +129,11 @@ def test_lines_of_a_function_are_executed_lines_of_its_body(lines: Run) -> None:
 
 
 def test_lines_lie_within_their_location(lines: Run) -> None:
-    for row in lines.document["ranking"]:
-        assert all(row["start_line"] <= x["line"] <= row["end_line"] for x in row["lines"])
+    placed = [(row, line["line"]) for row in lines.document["ranking"] for line in row["lines"]]
+
+    assert placed
+    for row, line in placed:
+        assert row["start_line"] <= line <= row["end_line"]
 
 
 def test_place_of_the_error_is_true(lines: Run) -> None:
@@ -139,6 +144,7 @@ def test_place_of_the_error_is_true(lines: Run) -> None:
 
 
 def test_numbers_are_probabilities(lines: Run) -> None:
+    assert lines.document["ranking"]
     for row in lines.document["ranking"]:
         assert all(0 <= row[name] <= 1 for name in ("prior", "posterior", "suspiciousness"))
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.inspection import Rerun
     from tests.integration.conftest import Project, Projects
 
+pytestmark = pytest.mark.traced
+
 FILES = {
     "a.py": """
         STEP = 1

@@ -10,6 +10,8 @@ import pytest
 if TYPE_CHECKING:
     from tests.integration.conftest import Projects, Run
 
+pytestmark = pytest.mark.one_python
+
 FORGETFUL = True
 
 

@@ -10,8 +10,12 @@ import time
 from contextlib import closing
 from typing import TYPE_CHECKING
 
+import pytest
+
 if TYPE_CHECKING:
     from pathlib import Path
+
+pytestmark = pytest.mark.traced
 
 COMMAND = (sys.executable, "-m", "benchmarks.memory.load", "write")
 

@@ -10,6 +10,8 @@ import pytest
 if TYPE_CHECKING:
     from tests.integration.conftest import Project, Projects, Run
 
+pytestmark = pytest.mark.traced
+
 FILES = {
     "shop/__init__.py": "",
     "shop/prices.py": """

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.integration.test_memory_runs import FILES, edit
 
 if TYPE_CHECKING:
     from tests.integration.conftest import Project, Projects
+
+pytestmark = pytest.mark.one_python
 
 EXPORT, IMPORT = "--bug-memory=export:moved.jsonl", "--bug-memory=import:moved.jsonl"
 

@@ -11,6 +11,8 @@ from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.inspection.selection import Action, greedy, information
 from pytest_bayesloc.ranking.belief import MODELS, IndependentBelief, SingleFaultBelief
 
+pytestmark = pytest.mark.one_python
+
 LOCATIONS = [
     Location(file="m.py", start_line=i + 1, end_line=20, qualname=name, is_test=name == "test_a")
     for i, name in enumerate(("a", "b", "c", "d", "test_a"))

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import ModuleType
 
+pytestmark = pytest.mark.one_python
+
 ITEMS = [Location(file="m.py", start_line=n, end_line=n, qualname=f"f{n}") for n in range(1, 13)]
 
 

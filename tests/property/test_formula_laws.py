@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from pytest_bayesloc.domain.spectrum import Counts
 from pytest_bayesloc.ranking.formulas import FORMULAS, suspiciousness
 
+pytestmark = pytest.mark.one_python
+
 SIZES = st.integers(0, 40)
 COUNTS = st.builds(Counts, ef=SIZES, ep=SIZES, nf=SIZES, np=SIZES)
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -7,6 +8,8 @@ from pytest_bayesloc.domain.evidence import Decision, InspectionOutcome
 from pytest_bayesloc.domain.inspection import TestRun, Verdict
 from pytest_bayesloc.inspection.reflection import classify, fired_checks, signals_of
 from pytest_bayesloc.ranking.likelihoods import TABLES, likelihood
+
+pytestmark = pytest.mark.one_python
 
 RUNS = st.dictionaries(
     st.sampled_from(["t0", "t1", "t2"]),

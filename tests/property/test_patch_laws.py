@@ -4,6 +4,7 @@ import ast
 import builtins
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -16,6 +17,8 @@ from pytest_bayesloc.rerun.swap import codes_in, compile_patched, excerpt, key_o
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from types import CodeType
+
+pytestmark = pytest.mark.one_python
 
 # A block is a list of lines, indented by one STEP a level.
 Block = list[str]

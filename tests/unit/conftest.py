@@ -44,13 +44,18 @@ class Guard:
         self.events: list[str] = []
 
     def __call__(self, event: str, args: tuple[Any, ...]) -> None:
-        if self.is_on and (event in EVENTS or (event == "open" and args[2] & WRITING)):
+        if self.is_on and (event in EVENTS or (event == "open" and _writes(*args))):
             self.events.append(f"{event}{args}")
 
 
-def _is_of_hypothesis(event: str) -> bool:
-    """Whether Hypothesis keeps its examples or its table of characters."""
-    return ".hypothesis" in event
+def _writes(path: object, _: object, flags: int) -> bool:
+    """Whether a file is opened to be written; a descriptor was opened before."""
+    return not isinstance(path, int) and bool(flags & WRITING)
+
+
+def _is_cache(event: str) -> bool:
+    """Whether Python keeps byte code, or Hypothesis its examples."""
+    return "__pycache__" in event or ".hypothesis" in event
 
 
 guard = Guard()
@@ -68,6 +73,6 @@ def only_memory(request: pytest.FixtureRequest) -> Iterator[None]:
     guard.is_on = True
     yield
     guard.is_on = False
-    events = [event for event in guard.events if not _is_of_hypothesis(event)]
+    events = [event for event in guard.events if not _is_cache(event)]
     if events:
         pytest.fail(f"a unit test does not leave memory: {'; '.join(events)}")

@@ -15,10 +15,13 @@ from pytest_bayesloc.ranking import fitted as numbers
 from pytest_bayesloc.ranking.likelihoods import likelihood
 from pytest_bayesloc.ranking.prior import softmax
 
-np = pytest.importorskip("scipy", reason="fitting needs benchmarks/requirements.txt")
+np = pytest.importorskip("numpy", reason="fitting needs benchmarks/requirements.txt")
+pytest.importorskip("scipy", reason="fitting needs benchmarks/requirements.txt")
 
-from benchmarks.faults import fitting  # noqa: E402 - needs numpy
+from benchmarks.faults import fitting  # noqa: E402 - needs scipy
 from benchmarks.faults.fitting import Choice, HeldOut  # noqa: E402
+
+pytestmark = pytest.mark.one_python
 
 N_LOCATIONS = 6
 

@@ -131,7 +131,10 @@ def test_one_seed_gives_one_order_and_every_change_once(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["mutant", "import", "test"])
 def test_changes_are_named_as_the_plugin_names_them(kind: str) -> None:
-    for change in drawn(kind, 1):
+    changes = list(drawn(kind, 1))
+
+    assert changes
+    for change in changes:
         (file,), (place,) = change.texts, change.places
         units = SourceMap(change.originals[file], file).units
         names = [(unit.location.qualname, unit.location.start_line) for unit in units]
@@ -156,6 +159,7 @@ def test_import_faults_leave_alone_what_does_nothing() -> None:
 def test_mutants_leave_docstrings_and_f_strings_alone() -> None:
     texts = [change.texts["shop.py"] for change in drawn("mutant", 1)]
 
+    assert texts
     assert all('"""Put it in."""' in text for text in texts)
     assert all('f"{result} of {cart.size}"' in text for text in texts)
 
@@ -191,4 +195,5 @@ def test_a_faulty_row_is_a_fault_of_its_test() -> None:
 def test_messages_and_docstrings_of_tests_stay() -> None:
     lines = [change.texts["tests/test_shop.py"] for change in drawn("test", 1)]
 
+    assert lines
     assert all('"""Sums."""' in text and ', "size"\n' in text for text in lines)

@@ -130,7 +130,10 @@ def codes(code: CodeType, prefix: str = "") -> Iterator[tuple[CodeType, str]]:
 
 
 def test_every_code_object_is_found_by_its_first_line_and_name(source: SourceMap) -> None:
-    for code, plain in codes(compile(TEXT, "cart.py", "exec"), MODULE):
+    found = list(codes(compile(TEXT, "cart.py", "exec"), MODULE))
+
+    assert len(found) > 1
+    for code, plain in found:
         names: set[str] = {code.co_name, getattr(code, "co_qualname", code.co_name)}
         for name in names:
             unit = source.unit_of_code(code.co_firstlineno, name)

@@ -69,7 +69,10 @@ def test_no_text_is_proposed_twice_and_none_is_the_original() -> None:
 
 
 def test_mutant_changes_the_body_of_its_function_alone() -> None:
-    for patch in proposed({2: 1.0, 3: 1.0, 4: 1.0}):
+    patches = list(proposed({2: 1.0, 3: 1.0, 4: 1.0}))
+
+    assert patches
+    for patch in patches:
         after = SourceMap(patch.patched, "m.py").units
         assert patch.patched.startswith("def clamp(x, low, high):\n")
         assert patch.patched.endswith("class Box:\n    size = 1 < 2\n")

@@ -89,7 +89,10 @@ def test_few_values_of_many_calls_are_a_set() -> None:
 
 
 def test_receiver_is_no_parameter() -> None:
-    assert not any("self" in i.condition for i in mined([(1, 2)] * 5))
+    invariants = mined([(1, 2)] * 5)
+
+    assert invariants
+    assert not any("self" in i.condition for i in invariants)
 
 
 @pytest.mark.parametrize(
@@ -177,14 +180,20 @@ def test_text_of_an_invariant_holds_in_every_call_that_it_was_mined_from(
     seen: list[object],
 ) -> None:
     pairs = list(zip(seen, reversed(seen), strict=True))
-    for invariant in mined(pairs):
+    invariants = mined(pairs)
+
+    assert invariants
+    for invariant in invariants:
         assert all(invariant.holds(call(*pair)) for pair in pairs)
         assert not any(is_broken(invariant, *pair) for pair in pairs), invariant.condition
 
 
 @pytest.mark.parametrize("seen", OBSERVED, ids=range(len(OBSERVED)))
 def test_text_of_an_invariant_is_safe_for_values_of_any_type(seen: list[object]) -> None:
-    for invariant in mined(list(zip(seen, seen, strict=True))):
+    invariants = mined(list(zip(seen, seen, strict=True)))
+
+    assert invariants
+    for invariant in invariants:
         for strange in STRANGE:
             is_broken(invariant, strange, strange)
 

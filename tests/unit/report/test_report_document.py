@@ -86,6 +86,7 @@ def test_the_schema_rejects_a_wrong_value(
 def test_the_schema_requires_every_key(result: Result) -> None:
     document = as_json(result)
     for owner in ("session", "memory", "llm"):
+        assert document[owner], owner
         for key in document[owner]:
             broken = copy.deepcopy(document)
             del broken[owner][key]
