@@ -26,10 +26,10 @@ from sqlalchemy import func, select, text
 
 from benchmarks.memory.load import drawn
 from benchmarks.scale import _suite, _write_files, failure_of, part_of
-from pytest_bayesloc.memory.episodes import Episodes, Red
+from pytest_bayesloc.domain.bug import Run
+from pytest_bayesloc.memory.episodes import Episodes, GroupSighting
 from pytest_bayesloc.memory.ledger import Ledger
 from pytest_bayesloc.memory.schema import METADATA
-from pytest_bayesloc.memory.sightings import Run
 from pytest_bayesloc.memory.store import BugStore
 from pytest_bayesloc.memory.summaries import RuleSummarizer
 from pytest_bayesloc.ranking.groups import Reader, Terms, open_groups
@@ -174,7 +174,9 @@ class Day:
             n_passed=self.n_tests - 1,
             n_failed=1,
         )
-        red = Red(symptom=what, executed=frozenset(), edit=None, code_state=run.id, test_state="t")
+        red = GroupSighting(
+            symptom=what, executed=frozenset(), edit=None, code_state=run.id, test_state="t"
+        )
         with self.store.transaction() as connection:
             ledger = Ledger(connection, PROJECT)
             ledger.add_run(run)

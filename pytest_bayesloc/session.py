@@ -192,7 +192,7 @@ class LocalizationSession:
 
     @property
     def _said(self) -> Sequence[str]:
-        return () if self._remembered is None else self._remembered.said
+        return () if self._remembered is None else self._remembered.messages
 
     def note(self, text: str) -> None:
         """Say it once, however often it happens."""
@@ -319,10 +319,16 @@ class LocalizationSession:
         cases: Sequence[Case] = (),
     ) -> None:
         with self._memory_may_fail():
-            recorded = self._recorder.recorded
-            self._remembered = self._memory.take_in(
-                recorded, groups, faults, cases, self._guiding, self._tries
+            from pytest_bayesloc.pipeline.remember import Findings
+
+            findings = Findings(
+                recorded=self._recorder.recorded,
+                groups=groups,
+                faults=faults,
+                cases=cases,
+                tries=self._tries,
             )
+            self._remembered = self._memory.take_in(findings, self._guiding)
 
     @contextmanager
     def _memory_may_fail(self) -> Iterator[None]:
@@ -337,7 +343,7 @@ class LocalizationSession:
     def _guide(self, guiding: Guiding, groups: Sequence[Group], cases: Sequence[Case]) -> None:
         """Let a language model rank the candidates, by what it is known to be worth."""
         with self._memory_may_fail():
-            guiding.learn(*self._memory.told(guiding.advisor.name))
+            guiding.learn(*self._memory.guide_record(guiding.advisor.name))
         with self._memory_may_fail():
             self._stopped_by_hand = not guiding.has_judged(groups, cases)
 

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 from benchmarks.faults.pool import over_packages
 from benchmarks.memory.labelled import collect, read
 from benchmarks.memory.minilm import MiniLM
-from benchmarks.memory.scoring import by_meaning, hits, pairs
+from benchmarks.memory.scoring import by_meaning, hits, pairs, reference
 from pytest_bayesloc.memory.advice import MIN_SCORE
-from pytest_bayesloc.memory.retrieval import SCORES, bm25
+from pytest_bayesloc.memory.retrieval import Score, by_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _report(work: Path, *, with_embeddings: bool) -> str:
     rows = read(work)
-    scores = dict(SCORES)
+    scores: dict[str, Score] = {"reference": reference, "bm25": by_words}
     if with_embeddings:
         scores["bm25 and embeddings"] = by_meaning(MiniLM())
     found = pairs(rows)
@@ -66,7 +66,7 @@ def _report(work: Path, *, with_embeddings: bool) -> str:
     for name, score in scores.items():
         of = hits(rows, score)
         lines.append(f"| {name} | {of.n} | {of.at_3:.3f} | {of.mrr:.3f} |")
-    shown = hits(rows, bm25, above=MIN_SCORE)
+    shown = hits(rows, by_words, above=MIN_SCORE)
     lines.append(f"| bm25, as shown | {shown.n} | {shown.at_3:.3f} | {shown.mrr:.3f} |")
     return "\n".join(lines)
 

@@ -18,11 +18,10 @@ from uuid import uuid4
 
 from sqlalchemy import func, select
 
-from pytest_bayesloc.domain.bug import BugRecord, Category, State, Symptom, TestFailure
-from pytest_bayesloc.memory.advice import Adviser, Terms
+from pytest_bayesloc.domain.bug import BugRecord, BugState, Category, Run, Symptom, TestFailure
+from pytest_bayesloc.memory.advice import Adviser
 from pytest_bayesloc.memory.ledger import Ledger
 from pytest_bayesloc.memory.schema import BUG
-from pytest_bayesloc.memory.sightings import Run
 from pytest_bayesloc.memory.store import BugStore
 
 N_WRITERS, N_EACH = 8, 1_000
@@ -66,7 +65,7 @@ def drawn(rng: random.Random) -> BugRecord:
     return BugRecord(
         id=uuid4().hex[:12],
         symptom=symptom,
-        state=State.RESOLVED,
+        state=BugState.RESOLVED,
         created_at=made_at,
         seen_at=made_at,
         completed_at=made_at,
@@ -96,7 +95,7 @@ def write(where: str, n: int) -> None:
     rng = random.Random(os.getpid())
     with closing(opened(where)) as store:
         for _ in range(n):
-            record = replace(drawn(rng), state=State.OPEN)
+            record = replace(drawn(rng), state=BugState.OPEN)
             with store.transaction() as connection:
                 Ledger(connection, PROJECT).add(record, ())
             print(record.id, flush=True)
@@ -156,7 +155,7 @@ def speed(where: str) -> str:
     for number, record in zip(numbers, asked, strict=True):
         started = time.perf_counter()
         with closing(opened(where)) as store, store.transaction(write=False) as connection:
-            adviser = Adviser(Ledger(connection, PROJECT), "w", Terms())
+            adviser = Adviser(Ledger(connection, PROJECT), "w")
             adviser.advise(0, number, record.symptom, "", "")
         spent.append(1000 * (time.perf_counter() - started))
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

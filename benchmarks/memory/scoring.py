@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.memory.labelled import ALONE
 from pytest_bayesloc.domain.bug import Category
-from pytest_bayesloc.memory.embeddings import mixed, text_of, vectors_of
-from pytest_bayesloc.memory.retrieval import Entry
+from pytest_bayesloc.domain.similarity import jaccard, words
+from pytest_bayesloc.memory.retrieval import Entry, mixed, text_of, vectors_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -103,6 +103,17 @@ def hits(rows: Sequence[Row], score: Score, *, above: float = 0.0) -> Hits:
         at_3=sum(rank <= 3 for rank in ranks) / len(ranks),
         mrr=sum(1 / rank for rank in ranks) / len(ranks),
     )
+
+
+def reference(query: Entry, entries: Sequence[Entry]) -> list[float]:
+    """0.4 Jaccard of the words + 0.4 Jaccard of the tags + 0.1 if the category is the same."""
+    own = frozenset(words(query.signature))
+    return [
+        0.4 * jaccard(own, frozenset(words(entry.signature)))
+        + 0.4 * jaccard(query.tags, entry.tags)
+        + 0.1 * (query.category is entry.category)
+        for entry in entries
+    ]
 
 
 def by_meaning(embedder: Embedder) -> Score:

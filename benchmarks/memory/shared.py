@@ -26,21 +26,20 @@ from sqlalchemy import func, select, text
 
 from benchmarks.memory.load import drawn
 from pytest_bayesloc.domain.advice import Remembered
+from pytest_bayesloc.domain.bug import Run
 from pytest_bayesloc.domain.errors import StoreError
-from pytest_bayesloc.memory.advice import Terms
-from pytest_bayesloc.memory.episodes import Episodes, Red
+from pytest_bayesloc.memory.episodes import Episodes, GroupSighting
 from pytest_bayesloc.memory.ledger import Ledger
-from pytest_bayesloc.memory.outbox import outbox_of, send
 from pytest_bayesloc.memory.schema import BUG, RUN, SIGHTING
-from pytest_bayesloc.memory.sightings import Run
 from pytest_bayesloc.memory.store import BugStore
 from pytest_bayesloc.memory.summaries import RuleSummarizer
-from pytest_bayesloc.pipeline.delivering import Delivery
+from pytest_bayesloc.memory.transfer import deliver, outbox_of, send
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 N_BUGS = 200  # that all jobs share: most runs meet one that is open
+FOLDER = ".bayesloc"
 PAUSE_S = 0.5  # between the runs of a job
 CUT = text(
     "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
@@ -68,6 +67,7 @@ def job(url: str, project: str, seed: int, seconds: float) -> None:
     """One CI job: a run after the other, each of which meets a bug or two; its runs' ids."""
     rng = random.Random(seed)
     root = Path(tempfile.mkdtemp(prefix="bayesloc-job-"))
+    (root / FOLDER).mkdir()
     ends = time.monotonic() + seconds
     while time.monotonic() < ends:
         met = [
@@ -83,11 +83,13 @@ def job(url: str, project: str, seed: int, seconds: float) -> None:
             n_failed=len(met),
         )
         reds = [
-            Red(symptom=what, executed=frozenset(), edit=None, code_state=run.id, test_state="t")
+            GroupSighting(
+                symptom=what, executed=frozenset(), edit=None, code_state=run.id, test_state="t"
+            )
             for what in {what.fingerprints: what for what in met}.values()
         ]
 
-        def tell(store: BugStore, run: Run = run, reds: list[Red] = reds) -> Remembered:
+        def tell(store: BugStore, run: Run = run, reds: list[GroupSighting] = reds) -> Remembered:
             with store.transaction() as connection:
                 ledger = Ledger(connection, project)
                 made = replace(run, number=ledger.add_run(run))
@@ -96,29 +98,24 @@ def job(url: str, project: str, seed: int, seconds: float) -> None:
 
         started = time.monotonic()
         notes: list[str] = []
-        _delivery(root, url, project, notes).of(tell)
+        deliver(url, root / FOLDER, _opened, tell, notes.append)
         took = time.monotonic() - started
         print(run.id, len(reds), f"{took:.3f}", int(any("offline" in n for n in notes)), flush=True)
         time.sleep(rng.uniform(0, 2 * PAUSE_S))
-    _flush(root, url, project)
+    _flush(root, url)
 
 
-def _delivery(root: Path, url: str, project: str, notes: list[str]) -> Delivery:
-    @contextmanager
-    def opened(where: Path | str) -> Iterator[BugStore]:
-        with closing(BugStore(where, print)) as store:
-            yield store
-
-    return Delivery(
-        rootdir=root, project=project, url=url, open=opened, terms=Terms(), note=notes.append
-    )
+@contextmanager
+def _opened(where: Path | str) -> Iterator[BugStore]:
+    with closing(BugStore(where, print)) as store:
+        yield store
 
 
-def _flush(root: Path, url: str, project: str) -> None:
+def _flush(root: Path, url: str) -> None:
     """What the next red run would do."""
     for _ in range(20):
         with suppress(StoreError), closing(BugStore(url, print)) as store:
-            send(outbox_of(root / ".bayesloc", url), store, project, print)
+            send(outbox_of(root / FOLDER, url), store, print)
             return
         time.sleep(0.5)
     raise SystemExit("what waits could not be sent")

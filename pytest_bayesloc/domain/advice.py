@@ -1,4 +1,4 @@
-"""What the memory has to say about a run."""
+"""Advice that the memory gives on a run."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Similar:
-    """A past bug that is like one at hand.
+class SimilarBug:
+    """A past bug that resembles a present one.
 
     Attributes:
         record: The bug.
         score: In [0, 1]; 1 for the same fingerprint.
-        why: In what they are alike, in a sentence.
+        why: The resemblance, in a sentence.
     """
 
     record: BugRecord
@@ -28,40 +28,40 @@ class Similar:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoopWarning:
-    """Somebody goes in circles.
+    """A warning of edits that lead nowhere.
 
     Attributes:
-        kind: What sort of circle.
-        n: How often.
-        said: Lines for the user: what happens, and what to do instead.
+        kind: The sort of loop.
+        n: How often it was repeated.
+        messages: Lines for the user: what happens, and what to do instead.
     """
 
     kind: str
     n: int
-    said: tuple[str, ...]
+    messages: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Advice:
-    """What is known about one group of failing tests.
+    """The knowledge about one group of failing tests.
 
     Attributes:
         fault: Index of the group.
         record: Its bug, this run's trial included.
-        said: What became of the bug in this run.
-        similar: Past bugs, the likest first.
-        loops: Circles that this run closes.
-        lies: Where the error lies and why, in a sentence.
-        guard: What could be checked first, and where; empty if that is done already.
+        message: What became of the bug in this run.
+        similar: Past bugs, the most similar first.
+        loops: Loops that this run closes.
+        origin: Where the error lies and why, in a sentence.
+        first_check: What could be checked first, and where; empty if that is done already.
     """
 
     fault: int
     record: BugRecord
-    said: str
-    similar: tuple[Similar, ...] = ()
+    message: str
+    similar: tuple[SimilarBug, ...] = ()
     loops: tuple[LoopWarning, ...] = ()
-    lies: str = ""
-    guard: str = ""
+    origin: str = ""
+    first_check: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,32 +71,32 @@ class Month:
     Attributes:
         name: As ``2026-11``.
         n_bugs: How many.
-        mended: Share, in [0, 1].
-        trials: Failed ones until mended, median.
-        hours: Until mended, median.
+        fixed: Share, in [0, 1].
+        trials: Failed ones until fixed, median.
+        hours: Until fixed, median.
     """
 
     name: str
     n_bugs: int
-    mended: float | None
+    fixed: float | None
     trials: float | None
     hours: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remembered:
-    """What the memory did with a run.
+    """The memory's answer to a run.
 
     Attributes:
-        said: What became of bugs that no failing test belongs to any more.
+        messages: Sentences on bugs to which no failing test belongs any more.
         advice: One a group of failing tests.
         world: Kind of knowledge to what touches this run: ``insights``, ``constraints``,
             ``patterns``, ``observations``.
         is_shown: Whether the user is to see advice: in an experiment, half of the runs don't.
-        months: How it went, where inspections were asked for.
+        months: Statistics, where inspections were asked for.
     """
 
-    said: tuple[str, ...] = ()
+    messages: tuple[str, ...] = ()
     advice: tuple[Advice, ...] = ()
     world: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     is_shown: bool = True

@@ -1,4 +1,4 @@
-"""What is remembered of a bug: its symptom, what was tried, and what came of it."""
+"""Bug records: the symptom of a bug, the attempts to fix it, and the runs that showed it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DIFF_LENGTH = 20_000
 
 
 class Category(str, Enum):
-    """What sort of mistake an error points at, by rules."""
+    """The sort of mistake that an error suggests, by rules."""
 
     API_MISUSE = "API_MISUSE"
     TYPE_ERROR = "TYPE_ERROR"
@@ -33,18 +33,18 @@ class Category(str, Enum):
     OTHER = "OTHER"
 
 
-class Outcome(str, Enum):
-    """How a trial ended."""
+class TrialOutcome(str, Enum):
+    """The result of a trial."""
 
     FAILED = "failed"
     PASSED = "passed"
 
 
-class State(str, Enum):
-    """How an episode stands: open, or why it ended.
+class BugState(str, Enum):
+    """The state of an episode: open, or the reason why it ended.
 
-    ``FLAKY`` passed without an edit; of ``GONE`` all tests were deleted, and ``UNSEEN`` was not
-    run for long.
+    A ``FLAKY`` bug passed without an edit; all tests of a ``GONE`` one were deleted; an ``UNSEEN``
+    one was not run for long.
     """
 
     OPEN = "open"
@@ -56,11 +56,11 @@ class State(str, Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestFailure:
-    """How one test failed.
+    """The failure of one test.
 
     Attributes:
         node_id: Of the test, or of a file that could not be collected.
-        fingerprint: What tells its failure from others.
+        fingerprint: Tells its failure from others.
         signature: Type of the exception and its message, masked.
     """
 
@@ -73,19 +73,19 @@ class TestFailure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Symptom:
-    """How a group of failing tests shows its bug.
+    """The description of a group of failing tests.
 
     Attributes:
         failures: One a test of the group.
         signature: That of most of them.
         category: By rules.
         hypothesis: The located cause, in words.
-        tags: What the failure speaks of: types, functions, modules.
+        tags: Types, functions and modules that the failure names.
         error: The message as it was, with where it came from.
         code: Text of the function that raised or, where none is known, of the test.
         constraint: What the code demands, by the guard or the message; empty if nothing does.
         suspects: The likeliest locations, best first, as ``file qualname``.
-        in_test: Whether the error stands in the tests or their data.
+        in_test: Whether the tests or their data cause the error.
         first_check: Where the constraint could be checked first, if it was broken far below.
     """
 
@@ -108,16 +108,16 @@ class Symptom:
 
     @property
     def fingerprints(self) -> frozenset[str]:
-        """Those of the group."""
+        """Fingerprints of the group."""
         return frozenset(failure.fingerprint for failure in self.failures)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Edit:
-    """What was edited between two runs, as far as it is known.
+class CodeEdit:
+    """The edit between two runs, as far as it is known.
 
     Attributes:
-        functions: What differs, as ``file qualname``.
+        functions: The changed functions, as ``file qualname``.
         diff: The change, as a unified diff; empty if the older text is not known.
         n_added: Lines.
         n_removed: Lines.
@@ -134,69 +134,44 @@ class Edit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Setback:
-    """What is learned from a trial that failed.
+class TrialSummary:
+    """The words on a trial.
 
     Attributes:
-        why: Why it failed, at most ``WHY_LENGTH`` characters.
-        strategy: What was tried, at most ``STRATEGY_LENGTH``.
-        constraint: What the code demands, at most ``LESSON_LENGTH``; empty if nothing new.
+        why: Why it failed or worked, at most ``WHY_LENGTH`` characters.
+        strategy: What was changed, at most ``STRATEGY_LENGTH``.
+        lesson: Of a failed trial, what the code demands, empty if nothing new; of one that fixed
+            the bug, what holds beyond this bug. At most ``LESSON_LENGTH``.
+        cause: The root cause that the fix shows, at most ``WHY_LENGTH``; empty if nobody named it.
     """
 
     why: str
     strategy: str
-    constraint: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Success:
-    """What is learned from the trial that mended a bug; lengths as of ``Setback``.
-
-    Attributes:
-        why: Why it worked.
-        strategy: What was done.
-        insight: What holds beyond this bug.
-        cause: What the root cause was, in words, at most ``WHY_LENGTH``; empty if nobody said.
-    """
-
-    why: str
-    strategy: str
-    insight: str
+    lesson: str = ""
     cause: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DebugTrial:
-    """One attempt to mend a bug: what was changed, and what came out.
+    """One attempt to fix a bug, and its result.
 
     Attributes:
         number: From 1, in its record.
         made_at: When the run that tried it ended.
-        edit: What was changed.
+        edit: The change that was tried.
         outcome: Whether the bug's tests pass.
+        summary: In words.
         error: Signature of what they failed with; empty if they pass.
         metric: Share of the bug's tests that pass, in [0, 1].
-        setback: What is learned, if it failed.
-        success: What is learned, if it mended the bug.
     """
 
     number: int
     made_at: datetime
-    edit: Edit
-    outcome: Outcome
+    edit: CodeEdit
+    outcome: TrialOutcome
+    summary: TrialSummary
     error: str = ""
     metric: float = 0.0
-    setback: Setback | None = None
-    success: Success | None = None
-
-    @property
-    def learned(self) -> tuple[str, str, str]:
-        """Why it came out so, what was done, and the lesson; empty where nothing is said."""
-        if self.setback is not None:
-            return self.setback.why, self.setback.strategy, self.setback.constraint
-        if self.success is not None:
-            return self.success.why, self.success.strategy, self.success.insight
-        return "", "", ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,15 +187,15 @@ class BugRecord:
         completed_at: None while it is open.
         session: Id of the run in which it was first seen.
         step: Number of that run in its project.
-        plan: What was being done: the commit's subject, or a person's note.
+        plan: The work that was under way: the commit's subject, or a person's note.
         trials: In their order.
-        root_cause: What the change that mended it changed; empty while it is open.
-        notes: What persons noted.
+        root_cause: The functions that the fix changed; empty while it is open.
+        notes: By persons.
     """
 
     id: str
     symptom: Symptom
-    state: State
+    state: BugState
     created_at: datetime
     seen_at: datetime
     completed_at: datetime | None = None
@@ -233,23 +208,88 @@ class BugRecord:
 
     @property
     def failed_strategies(self) -> tuple[str, ...]:
-        """What was tried in vain, oldest first, each once."""
-        return _distinct(trial.setback.strategy for trial in self.trials if trial.setback)
+        """Strategies of the failed trials, oldest first, each once."""
+        return _distinct(summary.strategy for summary in self._failed)
 
     @property
     def learned_constraints(self) -> tuple[str, ...]:
-        """What was learned, oldest first, each once."""
-        learned = (trial.setback.constraint for trial in self.trials if trial.setback)
-        return _distinct((self.symptom.constraint, *learned))
+        """Constraints that the symptom and the failed trials show, oldest first, each once."""
+        return _distinct((self.symptom.constraint, *(summary.lesson for summary in self._failed)))
 
     @property
-    def success(self) -> Success | None:
-        """What mended it; None while it is open."""
-        return next((trial.success for trial in reversed(self.trials) if trial.success), None)
+    def fix(self) -> TrialSummary | None:
+        """The summary of the trial that fixed it; None if none did."""
+        passed = (t.summary for t in reversed(self.trials) if t.outcome is TrialOutcome.PASSED)
+        return next(passed, None)
+
+    @property
+    def _failed(self) -> list[TrialSummary]:
+        return [t.summary for t in self.trials if t.outcome is TrialOutcome.FAILED]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """A run of the suite, as the memory keeps it.
+
+    Attributes:
+        id: 12 hexadecimal digits.
+        workspace: The checkout that it was made in.
+        made_at: In UTC.
+        revision: Of git, empty if unknown.
+        n_passed: Tests.
+        n_failed: Tests.
+        kind: ``normal`` or ``infrastructure``.
+        arm: ``on`` or ``off``: whether advice is shown.
+        number: In its project, from 1; 0 until it is written.
+    """
+
+    id: str
+    workspace: str
+    made_at: datetime
+    revision: str
+    n_passed: int
+    n_failed: int
+    kind: str = "normal"
+    arm: str = "on"
+    number: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sighting:
+    """A bug in a run.
+
+    Attributes:
+        run: Id of the run.
+        workspace: Of the run.
+        revision: Of the run.
+        seen_at: In UTC.
+        error: The fingerprints of its failing tests, sorted, in one text.
+        tests: Digest of which tests failed.
+        code_state: Digest of the code that they executed.
+        test_state: Digest of the tests and what they use of their files.
+        edited: Functions that were edited since the run before, as ``file qualname``.
+        is_aimed: Whether an edit hit one of the top suspects.
+    """
+
+    run: str
+    workspace: str
+    revision: str
+    seen_at: datetime
+    error: str
+    tests: str
+    code_state: str
+    test_state: str
+    edited: tuple[str, ...] = ()
+    is_aimed: bool = False
+
+    @property
+    def state(self) -> tuple[str, str]:
+        """State of code and tests together."""
+        return self.code_state, self.test_state
 
 
 def clipped(text: str, length: int) -> str:
-    """``text`` on one line, of at most ``length`` characters; what is cut ends in dots."""
+    """Return ``text`` on one line, cut to ``length`` characters; a cut ends in dots."""
     line = " ".join(text.split())
     return line if len(line) <= length else f"{line[: length - 3].rstrip()}..."
 

@@ -1,10 +1,4 @@
-"""Text of an error without what differs from run to run and from machine to machine.
-
-What is kept: names of exception types, quoted strings, keys of dictionaries, HTTP codes.
-
-Reference:
-    docs/memory.md, section "Fingerprint".
-"""
+"""Texts without what varies from run to run, and without secrets."""
 
 from __future__ import annotations
 
@@ -18,7 +12,7 @@ VERSION = 1
 MAX_LENGTH = 20_000  # of what is masked: nobody reads on, and patterns take their time
 
 _PHRASES = "|".join(sorted({re.escape(status.phrase) for status in HTTPStatus}))
-_QUOTED = r"""(?<![\w'"])(?:'(?:[^'\\\n]|\\.){0,200}'|"(?:[^"\\\n]|\\.){0,200}")(?!\w)"""
+_QUOTED_TEXT = r"""(?<![\w'"])(?:'(?:[^'\\\n]|\\.){0,200}'|"(?:[^"\\\n]|\\.){0,200}")(?!\w)"""
 _UNIT = r"(?:ns|[uµm]s|s|secs?|seconds?|min|minutes?|h|hours?|days?)"
 _DATE = r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?"
 _DATETIME = r"datetime\.(?:datetime|date|time|timedelta)\([^()]*\)"
@@ -54,7 +48,7 @@ _ALWAYS = tuple(
     )
 )
 _NUMBERS = re.compile(
-    rf"(?P<quoted>{_QUOTED})"
+    rf"(?P<quoted>{_QUOTED_TEXT})"
     r"|(?P<http>\b(?:HTTP(?:/\d(?:\.\d)?)?|status(?:[_ ]?code)?)\W{0,4}[1-5]\d\d\b)"
     rf"|(?P<phrase>\b[1-5]\d\d (?:{_PHRASES}))"
     r"|(?P<key>(?<=[{,])\s?-?\d+(?=:))"
@@ -66,11 +60,16 @@ _MASKS = {"float": "<float>", "int": "<int>"}
 
 
 def masked(text: str, rootdir: str = "") -> str:
-    """``text`` with masks such as ``<uuid>`` and ``<int>`` for what varies, blanks made single.
+    """Return ``text`` with masks such as ``<uuid>`` and ``<int>`` for what varies, blanks single.
+
+    Names of exception types, quoted strings, keys of dictionaries and HTTP codes stay.
 
     Args:
         text: A message, or a line of source.
         rootdir: Absolute path of the project, which becomes ``<root>``.
+
+    Reference:
+        docs/memory.md, section "Fingerprint".
     """
     text = text[:MAX_LENGTH]
     if len(rootdir) > 1:
@@ -88,3 +87,55 @@ def _masked(text: str) -> str:
 
 def _mask(match: re.Match[str]) -> str:
     return _MASKS.get(match.lastgroup or "", match.group())
+
+
+# -- secrets
+
+REDACTED = "<redacted>"
+
+_KEY = (
+    r"[\w.-]*(?:passw(?:or)?d|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|"
+    r"credential|authorization|cookie|session[_-]?id)[\w.-]*"
+)
+_QUOTED_VALUE = r"""(?:[rbu]{0,2})(?P<quote>["'])(?:(?!(?P=quote))[^\\\n]|\\.)+(?P=quote)"""
+# Without quotes it may as well be code: only what no name looks like is taken for a value.
+_BARE = r"(?=[\w+/=.~-]*\d)[\w+/=.~-]{8,}(?![\w(])"
+
+# A value right after a key: ``password="..."``, ``"token": "..."``, ``API_KEY=...``.
+_KEYED = re.compile(
+    rf"""(?P<key>(?<![\w.-]){_KEY}["']?\s*(?:=>|[:=])\s*)(?:{_QUOTED_VALUE}|{_BARE})""",
+    re.IGNORECASE,
+)
+_HEADER = re.compile(r"\b(Bearer|Basic|Token)\s+[\w+/=.~-]{8,}", re.IGNORECASE)
+_IN_URL = re.compile(r"(\b[a-z][\w+.-]*://)[^\s/@:'\"]*:[^\s/@'\"]+@", re.IGNORECASE)
+_SHAPES = re.compile(
+    "|".join(
+        (
+            r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",
+            r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b",
+            r"\bgh[pousr]_\w{20,}",
+            r"\bgithub_pat_\w{20,}",
+            r"\bglpat-[\w-]{20,}",
+            r"\b(?:sk|rk|pk)[-_](?=[\w-]*\d)[\w-]{16,}",
+            r"\bxox[abeoprs]-[\w-]{10,}",
+            r"\bAIza[\w-]{30,}",
+            r"\bya29\.[\w-]{20,}",
+            r"\bnpm_\w{30,}",
+            r"\bpypi-[\w-]{30,}",
+            r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*",
+        )
+    )
+)
+
+
+def redacted(text: str) -> str:
+    """Return ``text`` with ``<redacted>`` in the place of what looks like a secret."""
+    text = _SHAPES.sub(REDACTED, text)
+    text = _IN_URL.sub(rf"\1{REDACTED}@", text)
+    text = _HEADER.sub(rf"\1 {REDACTED}", text)
+    return _KEYED.sub(_without_value, text)
+
+
+def _without_value(match: re.Match[str]) -> str:
+    quote = match.group("quote") or ""
+    return f"{match.group('key')}{quote}{REDACTED}{quote}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_bayesloc.domain.bug import BugRecord, Edit, Setback, Success, Symptom
+    from pytest_bayesloc.domain.bug import BugRecord, CodeEdit, Symptom, TrialSummary
     from pytest_bayesloc.domain.dialogue import (
         FaultContext,
         Observation,
@@ -114,7 +114,7 @@ class Summarizer(Protocol):
             p: Probability of the first suspect, 0 if there is none.
         """
 
-    def failed(self, record: BugRecord, edit: Edit, now: Symptom) -> Setback:
+    def failed(self, record: BugRecord, edit: CodeEdit, now: Symptom) -> TrialSummary:
         """Return the lessons of an edit that did not fix the bug.
 
         Args:
@@ -123,7 +123,7 @@ class Summarizer(Protocol):
             now: How its tests fail after it.
         """
 
-    def succeeded(self, record: BugRecord, edit: Edit) -> Success:
+    def succeeded(self, record: BugRecord, edit: CodeEdit) -> TrialSummary:
         """Return the lessons of the edit that fixed the bug.
 
         Args:

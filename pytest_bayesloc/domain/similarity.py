@@ -1,38 +1,78 @@
-"""How much two texts have in common."""
+"""The words of texts, and how much two texts have in common."""
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections import Counter
-from math import log, sqrt
+from functools import lru_cache
+from math import log
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
+
+K1, B = 1.2, 0.75  # of BM25, as its authors advise
+_WORD = re.compile(r"[^\W_]+")
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
-def cosines(query: Mapping[str, int], others: Sequence[Mapping[str, int]]) -> list[float]:
-    """Per text, the cosine of its features and those of ``query``, in [0, 1]; TF-IDF.
+@lru_cache(maxsize=8192)
+def words(text: str) -> tuple[str, ...]:
+    """Return the words of ``text`` in lower case, names also in parts: ``addKnot`` is three."""
+    found: list[str] = []
+    for word in _WORD.findall(text):
+        parts = _HUMP.split(word)
+        found.append(word.lower())
+        if len(parts) > 1:
+            found += [part.lower() for part in parts]
+    return tuple(found)
 
-    What is rare among all of them is heavy.
+
+def numbered(found: Iterable[str], project: str) -> frozenset[int]:
+    """Return words of a project as numbers of 63 bits, the same on every machine."""
+    return frozenset(_number(f"{project}\0{word}") for word in found)
+
+
+@lru_cache(maxsize=65536)
+def _number(word: str) -> int:
+    return int.from_bytes(hashlib.blake2b(word.encode(), digest_size=8).digest(), "big") >> 1
+
+
+def bm25(query: Mapping[str, int], others: Sequence[Mapping[str, int]]) -> list[float]:
+    """Score texts by Okapi BM25, as shares of the score of the query itself, in [0, 1].
 
     Args:
-        query: Per feature, how often it is there.
+        query: Per word, how often it is there.
         others: Likewise.
+
+    Reference:
+        Robertson, Zaragoza: The probabilistic relevance framework. FTIR 2009, eq. 3.15.
     """
-    counts = [query, *others]
-    n_with = Counter(feature for found in counts for feature in found)
-    weights = {feature: 1 + log(len(counts) / n) for feature, n in n_with.items()}
-    vectors = [_unit(found, weights) for found in counts]
-    own = vectors[0]
-    return [_dot(own, other) for other in vectors[1:]]
+    texts = [query, *others]
+    n = len(texts)
+    n_with = Counter(word for counts in texts for word in counts)
+    lengths = [sum(counts.values()) for counts in texts]
+    mean_length = sum(lengths) / n or 1.0
+    idf = {word: log(1 + (n - with_ + 0.5) / (with_ + 0.5)) for word, with_ in n_with.items()}
+    scores = [
+        _score(query, counts, idf, length / mean_length)
+        for counts, length in zip(texts, lengths, strict=True)
+    ]
+    return [min(1.0, score / scores[0]) if scores[0] else 0.0 for score in scores[1:]]
 
 
-def _unit(found: Mapping[str, int], weights: Mapping[str, float]) -> dict[str, float]:
-    vector = {feature: (1 + log(n)) * weights[feature] for feature, n in found.items()}
-    length = sqrt(sum(value * value for value in vector.values()))
-    return {feature: value / length for feature, value in vector.items()} if length else {}
+def _score(
+    query: Mapping[str, int], counts: Mapping[str, int], idf: Mapping[str, float], length: float
+) -> float:
+    damping = K1 * (1 - B + B * length)
+    return sum(
+        idf[word] * counts[word] * (K1 + 1) / (counts[word] + damping)
+        for word in query
+        if word in counts
+    )
 
 
-def _dot(a: Mapping[str, float], b: Mapping[str, float]) -> float:
-    small, large = sorted((a, b), key=len)
-    return sum(value * large[feature] for feature, value in small.items() if feature in large)
+def jaccard(a: frozenset[str], b: frozenset[str]) -> float:
+    """Return the share of what is in both, in [0, 1]; 0 of nothing."""
+    return len(a & b) / len(a | b) if a or b else 0.0

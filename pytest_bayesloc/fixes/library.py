@@ -21,8 +21,7 @@ from typing import TypeAlias
 
 from pytest_bayesloc.domain.fixing import Level, ToolRecord
 from pytest_bayesloc.domain.masking import masked
-from pytest_bayesloc.domain.similarity import cosines
-from pytest_bayesloc.domain.words import trigrams, words
+from pytest_bayesloc.domain.similarity import bm25, words
 from pytest_bayesloc.fixes.definition import Priority, ToolDefinition
 from pytest_bayesloc.fixes.edits import Text
 from pytest_bayesloc.fixes.project import Project, Proposal, Propose, Task
@@ -223,13 +222,7 @@ class Library:
 def similarities(error: str, tools: Sequence[Tool]) -> list[float]:
     """Per tool, how near its description is to the masked error."""
     said = [f"{t.name} {t.definition.description} {' '.join(t.definition.tags)}" for t in tools]
-    return cosines(_features(masked(error)), [_features(text) for text in said])
-
-
-def _features(text: str) -> Counter[str]:
-    found = Counter(words(text))
-    found.update(f"3:{three}" for three in trigrams(text))
-    return found
+    return bm25(Counter(words(masked(error))), [Counter(words(text)) for text in said])
 
 
 @lru_cache(maxsize=1_024)

@@ -6,7 +6,7 @@ import difflib
 import hashlib
 from typing import TYPE_CHECKING
 
-from pytest_bayesloc.domain.bug import DIFF_LENGTH, Edit
+from pytest_bayesloc.domain.bug import DIFF_LENGTH, CodeEdit
 from pytest_bayesloc.domain.source import lines_of
 from pytest_bayesloc.history.changes import shape
 
@@ -25,17 +25,17 @@ def name_of(where: Location) -> str:
     return f"{where.file} {where.qualname}"
 
 
-def edit_of(changes: Changes) -> Edit:
+def edit_of(changes: Changes) -> CodeEdit:
     """``changes`` as the memory keeps them."""
     if not changes.every:
-        return Edit()
+        return CodeEdit()
     diff: list[str] = []
     for file in sorted(changes.files):
         before, now = changes.files[file].green.text, changes.files[file].now.text
         diff += difflib.unified_diff(lines_of(before), lines_of(now), f"a/{file}", f"b/{file}", n=2)
     changed = [line for line in diff if not line.startswith(("+++", "---"))]
     ended = (line if line.endswith("\n") else f"{line}\n" for line in diff)
-    return Edit(
+    return CodeEdit(
         functions=tuple(dict.fromkeys(name_of(where) for where in changes.every)),
         diff="".join(ended)[:DIFF_LENGTH],
         n_added=sum(line.startswith("+") for line in changed),

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import StoreError
-from pytest_bayesloc.history.texts import as_python_reads
+from pytest_bayesloc.domain.texts import as_python_reads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -15,8 +15,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import StoreError
-from pytest_bayesloc.domain.storable import storable
-from pytest_bayesloc.history.texts import as_python_reads
+from pytest_bayesloc.domain.texts import as_python_reads, storable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -14,10 +14,9 @@ from pytest_bayesloc.domain.bug import (
     STRATEGY_LENGTH,
     WHY_LENGTH,
     BugRecord,
-    Edit,
-    Setback,
-    Success,
+    CodeEdit,
     Symptom,
+    TrialSummary,
     clipped,
 )
 from pytest_bayesloc.domain.dialogue import (
@@ -234,7 +233,7 @@ class LlmSummarizer:
         place = said.partition("; ")[0]
         return clipped(f"{place}; {MARK}{answer.hypothesis}", HYPOTHESIS_LENGTH)
 
-    def failed(self, record: BugRecord, edit: Edit, now: Symptom) -> Setback:
+    def failed(self, record: BugRecord, edit: CodeEdit, now: Symptom) -> TrialSummary:
         """Return the lessons of a trial that failed."""
         said = self._rules.failed(record, edit, now)
         own = {"plan": edit.plan[:_SHORT], "now": now.error[:_SHORT]}
@@ -246,10 +245,10 @@ class LlmSummarizer:
             why=marked(answer.why_failed, WHY_LENGTH) or said.why,
             strategy=said.strategy or marked(answer.failed_strategy_summary, STRATEGY_LENGTH),
             # What rules say is proven: it stands first.
-            constraint=_joined(said.constraint, answer.learned_constraint, LESSON_LENGTH),
+            lesson=_joined(said.lesson, answer.learned_constraint, LESSON_LENGTH),
         )
 
-    def succeeded(self, record: BugRecord, edit: Edit) -> Success:
+    def succeeded(self, record: BugRecord, edit: CodeEdit) -> TrialSummary:
         """Return the lessons of the trial that fixed it."""
         said = self._rules.succeeded(record, edit)
         answer = self._asked("succeeded", SuccessAnswer, **self._trial(record, edit))
@@ -258,7 +257,7 @@ class LlmSummarizer:
         return replace(
             said,
             why=marked(answer.why_worked, WHY_LENGTH) or said.why,
-            insight=marked(answer.key_insight, LESSON_LENGTH) or said.insight,
+            lesson=marked(answer.key_insight, LESSON_LENGTH) or said.lesson,
             cause=marked(answer.final_root_cause, WHY_LENGTH),
         )
 
@@ -275,7 +274,7 @@ class LlmSummarizer:
             self._count("summary")
         return answer
 
-    def _trial(self, record: BugRecord, edit: Edit) -> dict[str, object]:
+    def _trial(self, record: BugRecord, edit: CodeEdit) -> dict[str, object]:
         """Return the values that every trial is described by."""
         return {
             "error": record.symptom.error[:_LONG],
@@ -289,7 +288,7 @@ class LlmSummarizer:
         files |= {suspect.partition(" ")[0] for suspect in symptom.suspects}
         return all(self._shows(file) for file in files)
 
-    def _diff(self, edit: Edit) -> str:
+    def _diff(self, edit: CodeEdit) -> str:
         """Return the change; without its text where a file of it is not to be sent."""
         files = {function.partition(" ")[0] for function in edit.functions}
         if all(self._shows(file) for file in files):

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import TypeVar
 from urllib.parse import urlsplit
 
-from pytest_bayesloc.domain.redaction import MASK, redacted
+from pytest_bayesloc.domain.masking import REDACTED, redacted
 
 T = TypeVar("T")
 
@@ -82,7 +82,7 @@ class Privacy:
     def clean(self, text: str) -> str:
         """Return ``text`` without secrets, home folders and user names."""
         for value in self._values:
-            text = text.replace(value, MASK)
+            text = text.replace(value, REDACTED)
         for path, mask in self._folders:
             text = text.replace(path, mask)
         text = _HOMES.sub(HOME, redacted(text))

@@ -1,39 +1,29 @@
-"""Advice on a bug: what was like it, what failed, and whether somebody goes in circles."""
+"""Advice on a bug: similar past bugs, failed attempts, and warnings of loops."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from pytest_bayesloc.domain.advice import Advice, LoopWarning, Similar
-from pytest_bayesloc.domain.bug import BugRecord, Symptom
-from pytest_bayesloc.domain.words import words
+from pytest_bayesloc.domain.advice import Advice, LoopWarning, SimilarBug
+from pytest_bayesloc.domain.bug import BugRecord, Run, Symptom
+from pytest_bayesloc.domain.similarity import jaccard, words
+from pytest_bayesloc.history.edits import name_of
+from pytest_bayesloc.memory import feedback
+from pytest_bayesloc.memory.episodes import Event
 from pytest_bayesloc.memory.ledger import Ledger
-from pytest_bayesloc.memory.lookup import Lookup
-from pytest_bayesloc.memory.loops import Limits, Loop, LoopKind, loops
-from pytest_bayesloc.memory.retrieval import Entry, Score, bm25, jaccard
+from pytest_bayesloc.memory.loops import Loop, LoopKind, loops
+from pytest_bayesloc.memory.retrieval import NEWEST, Entry, Lookup, Score, by_words, entry_of
 
-N_HISTORY = 60
+if TYPE_CHECKING:
+    from pytest_bayesloc.ranking.case import Case
+
+N_SIMILAR = 3  # past bugs that advice shows
+N_HISTORY = 60  # sightings in which loops are searched
 N_WORDS = 5
 N_KNOWN = 3  # of each kind
 MASKS = frozenset({"int", "float"})
-NEVER = 1 << 62
 MIN_SCORE = 0.15  # the right ones among the best three reach it (docs/memory.md)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
-    """How much is said.
-
-    Attributes:
-        n_similar: Past bugs at most.
-        score: How past failures are scored.
-        limits: When a streak is a loop; None: loops are not looked for.
-    """
-
-    n_similar: int = 3
-    score: Score = bm25
-    limits: Limits | None = field(default_factory=Limits)
 
 
 class Adviser:
@@ -42,38 +32,47 @@ class Adviser:
     Args:
         ledger: In a transaction.
         workspace: The checkout of the run.
-        terms: How much is said.
+        score: Compares past failures with a present one.
+        warns: Whether loops are searched.
     """
 
-    def __init__(self, ledger: Ledger, workspace: str, terms: Terms) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        workspace: str,
+        score: Score = by_words,
+        *,
+        warns: bool = True,
+    ) -> None:
         self._ledger = ledger
         self._lookup = Lookup(ledger)
         self._workspace = workspace
-        self._terms = terms
+        self._score = score
+        self._warns = warns
 
-    def advise(self, fault: int, bug: int, symptom: Symptom, said: str, lies: str) -> Advice:
-        """What is known about the failing tests of ``bug``.
+    def advise(self, fault: int, bug: int, symptom: Symptom, message: str, origin: str) -> Advice:
+        """Return the advice on the failing tests of ``bug``.
 
         Args:
             fault: Index of the group.
             bug: Number in the store.
             symptom: As of this run.
-            said: What became of the bug in this run.
-            lies: Where the error lies and why.
+            message: What became of the bug in this run.
+            origin: Where the error lies and why.
         """
         record = self._ledger.bugs([bug])[bug]
         return Advice(
             fault=fault,
             record=record,
-            said=said,
+            message=message,
             similar=tuple(self.similar(symptom, before=self._lookup.first_of_its_run(bug))),
             loops=tuple(self._loops(bug, record, symptom)),
-            lies=lies,
-            guard=_guard(symptom),
+            origin=origin,
+            first_check=_first_check(symptom),
         )
 
     def world(self, symptoms: Sequence[Symptom]) -> dict[str, tuple[str, ...]]:
-        """What is known of the world that touches these failures, by kind."""
+        """Return knowledge beyond single bugs that touches these failures, by kind."""
         lookup = self._lookup
         names = {tag[4:] for what in symptoms for tag in what.tags if tag.startswith("api:")}
         tests = [node_id for what in symptoms for node_id in what.tests]
@@ -103,8 +102,8 @@ class Adviser:
         }
         return {kind: tuple(texts) for kind, texts in found.items()}
 
-    def similar(self, symptom: Symptom, *, before: int = NEVER) -> list[Similar]:
-        """Bugs that failed alike, best first.
+    def similar(self, symptom: Symptom, *, before: int = NEWEST) -> list[SimilarBug]:
+        """Return bugs that failed alike, best first.
 
         Args:
             symptom: As of this run.
@@ -114,53 +113,73 @@ class Adviser:
         same = self._lookup.same(symptom.fingerprints, before=before)
         found = self._lookup.candidates(query.signature, query.tags, before=before)
         entries = [entry for _, entry in found]
-        scores = self._terms.score(query, entries)
+        scores = self._score(query, entries)
         best: dict[int, tuple[float, Entry | None]] = dict.fromkeys(same, (1.0, None))
         for (other, entry), score in zip(found, scores, strict=True):
             if score > max(MIN_SCORE, best.get(other, (0.0, None))[0]):
                 best[other] = (score, entry)
-        order = sorted(best, key=lambda other: (-best[other][0], -other))[: self._terms.n_similar]
+        order = sorted(best, key=lambda other: (-best[other][0], -other))[:N_SIMILAR]
         records = self._ledger.bugs(order)
         return [
-            Similar(record=records[other], score=best[other][0], why=_why(query, best[other][1]))
+            SimilarBug(record=records[other], score=best[other][0], why=_why(query, best[other][1]))
             for other in order
         ]
 
     def _loops(self, bug: int, record: BugRecord, symptom: Symptom) -> list[LoopWarning]:
-        limits = self._terms.limits
-        if limits is None:
+        if not self._warns:
             return []
         history = self._ledger.sightings(bug, self._workspace, N_HISTORY)
-        found = loops(history, in_test=symptom.in_test, limits=limits)
         edited = tuple(dict.fromkeys(name for seen in history for name in seen.edited))
         return [
             LoopWarning(
-                kind=loop.kind.value, n=loop.n, said=_step_back(loop, record, symptom, edited)
+                kind=loop.kind.value, n=loop.n, messages=_step_back(loop, record, symptom, edited)
             )
-            for loop in found[:1]
+            for loop in loops(history, in_test=symptom.in_test)[:1]
         ]
 
 
-def entry_of(symptom: Symptom) -> Entry:
-    """A failure at hand as it is compared."""
-    return Entry(signature=symptom.signature, tags=symptom.tags, category=symptom.category)
+def keep_feedback(
+    ledger: Ledger,
+    run: Run,
+    events: Sequence[Event],
+    advice: Sequence[Advice],
+    cases: Sequence[Case],
+) -> None:
+    """Keep with each bug its advice, rejected patches and verdicts, to be judged by the fix."""
+    bug_of = {event.group: event.bug for event in events if event.group >= 0}
+    for bug in dict.fromkeys(bug_of.values()):
+        own = [item for item in advice if bug_of[item.fault] == bug]
+        causes = (like.record.root_cause.split(", ") for item in own for like in item.similar)
+        suggested = sorted({name for names in causes for name in names if name})
+        loops = sorted({loop.kind for item in own for loop in item.loops})
+        feedback.add_advice(ledger, bug, run.id, suggested, loops, shown=run.arm == "on")
+    rejected: dict[int, dict[str, str]] = {}
+    for group, bug in bug_of.items() if cases else ():
+        case = cases[group]
+        if case.rejected.state:
+            rejected.setdefault(bug, {}).update(case.rejected.new)
+        if case.judged:
+            verdicts = [(item.use, name_of(item.location), item.said) for item in case.judged]
+            feedback.add_verdicts(ledger, bug, case.judged[0].guide, verdicts)
+    for bug, new in rejected.items():
+        feedback.add_rejections(ledger, bug, cases[0].rejected.state, new)
 
 
-def _guard(symptom: Symptom) -> str:
-    """``check needs n > 0: check it first at shop/cart.py:12 in Cart.add``."""
+def _first_check(symptom: Symptom) -> str:
+    """Return ``check needs n > 0: check it first at shop/cart.py:12 in Cart.add``."""
     where = symptom.first_check
     return f"{symptom.constraint}: check it first at {where}" if where else ""
 
 
 def _why(query: Entry, entry: Entry | None) -> str:
-    """In what two failures are alike."""
+    """Explain the resemblance of two failures; without ``entry``, their fingerprint is the same."""
     if entry is None:
         return "the same failure: the exception's type, the function and the statement agree"
     shared = sorted(query.tags & entry.tags)
     named = [tag.partition(":")[2] for tag in shared if not tag.startswith("error:")]
-    said, before = (frozenset(words(e.signature.partition(": ")[2])) for e in (query, entry))
-    common = (said & before) - MASKS
-    share = jaccard(said, before)
+    own, other = (frozenset(words(e.signature.partition(": ")[2])) for e in (query, entry))
+    common = (own & other) - MASKS
+    share = jaccard(own, other)
     parts = []
     if any(tag.startswith("error:") for tag in shared):
         parts.append("the same type of exception")
@@ -186,7 +205,7 @@ _HAPPENS = {
 def _step_back(
     loop: Loop, record: BugRecord, symptom: Symptom, edited: Sequence[str]
 ) -> tuple[str, ...]:
-    """What happens, and five questions answered as far as that can be done."""
+    """Describe the loop, and answer five questions as far as that can be done."""
     happens = _HAPPENS[loop.kind].format(n=loop.n, since=loop.since, period=loop.period)
     lines = [f"step back: {happens}", f"error: {symptom.signature}"]
     raised = symptom.error.rpartition("\n")[2]
@@ -204,8 +223,9 @@ def _step_back(
     if untried:
         lines.append(f"never edited: {', '.join(untried)}")
     demands = record.learned_constraints or (symptom.constraint,)
-    said = [text for text in demands if text and " does not change " not in text]
+    constraints = [text for text in demands if text and " does not change " not in text]
     lines += [
-        f"does the input meet this? {text}; if it may not, check it first" for text in said[:2]
+        f"does the input meet this? {text}; if it may not, check it first"
+        for text in constraints[:2]
     ]
     return tuple(lines)

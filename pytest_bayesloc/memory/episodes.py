@@ -1,34 +1,40 @@
-"""What a run does to the open bugs: begins, tries, mends, or closes them."""
+"""Episodes: a run begins, tries, fixes and closes bugs."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from uuid import uuid4
 
-from pytest_bayesloc.domain.bug import BugRecord, DebugTrial, Edit, Outcome, State, Symptom
+from pytest_bayesloc.domain.bug import (
+    BugRecord,
+    BugState,
+    CodeEdit,
+    DebugTrial,
+    Run,
+    Sighting,
+    Symptom,
+    TrialOutcome,
+)
 from pytest_bayesloc.domain.ports import Summarizer
-from pytest_bayesloc.memory.judgements import Judgements
-from pytest_bayesloc.memory.ledger import Ledger
-from pytest_bayesloc.memory.sightings import Run, Sighting
-from pytest_bayesloc.memory.worth import Worth
+from pytest_bayesloc.memory.feedback import judge_advice, judge_verdicts
+from pytest_bayesloc.memory.ledger import FAILING, GONE, PASSING, Ledger
 
 UNSEEN_AFTER = timedelta(days=30)
 N_TOP = 5  # suspects that an edit should hit
-FORGOTTEN = -1  # the home of what a person wants to hear no more of
-FAILING, PASSING, GONE = "failing", "passing", "gone"
+FORGOTTEN = -1  # the bug of groups that a person wants to be ignored
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Red:
+class GroupSighting:
     """A group of failing tests in a run.
 
     Attributes:
-        symptom: How it shows.
+        symptom: Its description.
         executed: What its tests executed, tests included, as ``file qualname``.
-        edit: What was edited since they ran before; None if nobody knows.
+        edit: The edit since they ran before; None if nobody knows.
         is_since_seen: Whether that is since the bug was last seen, wherever; else it is since the
             tests last ran in this checkout.
         code_state: Digest of the code that they executed.
@@ -37,59 +43,60 @@ class Red:
 
     symptom: Symptom
     executed: frozenset[str]
-    edit: Edit | None
+    edit: CodeEdit | None
     code_state: str
     test_state: str
     is_since_seen: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Green:
-    """Tests of an open bug that did not fail in a run.
+class PassingSighting:
+    """The tests of an open bug that did not fail in a run.
 
     Attributes:
         passed: Node ids.
         excused: Node ids of those that were skipped or are expected to fail, with the word for it.
-        gone: Node ids of those that are no more.
-        moved: Node ids of those that stand in another file now, to what they are there; the
-            other attributes speak of these.
-        edit: What was edited since they ran before; None if nobody knows.
-        proven: Of that, what the tests fail without; empty if that was not tried.
+        gone: Node ids of those that no longer exist.
+        moved: Node ids of those that are in another file now, to their new ones; the other
+            attributes hold the new ones.
+        edit: The edit since they ran before; None if nobody knows.
+        proven: The functions of that edit without which the tests fail; empty if that was not
+            tried.
     """
 
     passed: frozenset[str] = frozenset()
-    excused: Mapping[str, str] | None = None
+    excused: Mapping[str, str] = field(default_factory=dict)
     gone: frozenset[str] = frozenset()
     moved: Mapping[str, str] = field(default_factory=dict)
-    edit: Edit | None = None
+    edit: CodeEdit | None = None
     proven: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """What became of a bug in this run, in one word, and in a sentence for the user.
+    """The effect of a run on a bug.
 
     Attributes:
         bug: Number in the store.
-        what: ``begun``, ``again``, ``tried``, ``resolved``, ``flaky``, ``gone``, ``excused``.
-        said: For the terminal; empty where there is nothing to say.
-        red: Index of the group that it is about, -1 if none.
+        kind: ``begun``, ``again``, ``tried``, ``resolved``, ``flaky``, ``gone``, ``excused``.
+        message: For the terminal; empty where there is nothing to say.
+        group: Index of the group that it is about, -1 if none.
     """
 
     bug: int
-    what: str
-    said: str
-    red: int = -1
+    kind: str
+    message: str
+    group: int = -1
 
 
 class Episodes:
-    """One run's part in the story of each bug.
+    """Applies one run to all open bugs.
 
     Args:
         ledger: In a transaction.
         run: This one, written already.
-        summarizer: Words what is learned.
-        plan: What is being done, as the person or the commit says.
+        summarizer: Words the lessons.
+        plan: The work under way, in the words of the person or the commit.
     """
 
     def __init__(self, ledger: Ledger, run: Run, summarizer: Summarizer, plan: str = "") -> None:
@@ -98,105 +105,109 @@ class Episodes:
         self._summarizer = summarizer
         self._plan = plan
 
-    def advance(self, reds: Sequence[Red], greens: Mapping[int, Green]) -> list[Event]:
-        """Take the run in; one event a bug that it is about.
+    def advance(
+        self, groups: Sequence[GroupSighting], passing: Mapping[int, PassingSighting]
+    ) -> list[Event]:
+        """Record the run, and return one event a bug that it is about.
 
         Args:
-            reds: The groups of failing tests.
-            greens: Per number of an open bug, its tests that did not fail.
+            groups: The groups of failing tests.
+            passing: Per number of an open bug, its tests that did not fail.
         """
-        for bug, green in greens.items():
-            self._ledger.move(bug, green.moved)
+        for bug, sighting in passing.items():
+            self._ledger.move(bug, sighting.moved)
         open_bugs = self._ledger.open_bugs()
-        home = self._homes(reds, open_bugs)
+        bug_of = self._bugs_of(groups, open_bugs)
         events: list[Event] = []
         for bug, record in open_bugs.items():
-            own = [i for i, found in enumerate(home) if found == bug]
+            own = [i for i, found in enumerate(bug_of) if found == bug]
+            sighting = passing.get(bug, PassingSighting())
             if own:
-                passed = greens[bug].passed if bug in greens else frozenset()
-                self._ledger.settle(bug, dict.fromkeys(passed, PASSING))
-                events += self._failed_again(bug, record, [reds[i] for i in own], own)
+                self._ledger.settle(bug, dict.fromkeys(sighting.passed, PASSING))
+                events += self._failed_again(bug, record, {i: groups[i] for i in own})
             else:
-                events += self._not_failed(bug, record, greens.get(bug, Green()))
-        events += [self._begun(red, i) for i, red in enumerate(reds) if home[i] is None]
-        return events
+                events += self._not_failed(bug, record, sighting)
+        return events + [self._begun(g, i) for i, g in enumerate(groups) if bug_of[i] is None]
 
-    def _homes(self, reds: Sequence[Red], open_bugs: Mapping[int, BugRecord]) -> list[int | None]:
-        """Per group the open bug that it belongs to: by its tests, else by its fingerprints."""
+    def _bugs_of(
+        self, groups: Sequence[GroupSighting], open_bugs: Mapping[int, BugRecord]
+    ) -> list[int | None]:
+        """Return per group its open bug: by its tests, else by its fingerprints."""
         rules = self._ledger.rules()
         by_id = {record.id: bug for bug, record in open_bugs.items()}
         found: list[int | None] = []
-        for red in reds:
-            decided = {by_id.get(rules.get(f, "-")) for f in red.symptom.fingerprints} - {None}
+        for group in groups:
+            prints, tests = group.symptom.fingerprints, {*group.symptom.tests}
+            decided = [bug for f in prints if (bug := by_id.get(rules.get(f, "-"))) is not None]
             shared = {
                 bug: (
-                    len({*record.symptom.tests} & {*red.symptom.tests}),
-                    len(record.symptom.fingerprints & red.symptom.fingerprints),
+                    len(tests.intersection(record.symptom.tests)),
+                    len(record.symptom.fingerprints & prints),
                 )
                 for bug, record in open_bugs.items()
             }
             best = max(shared, key=lambda bug: (shared[bug], -bug), default=None)
-            if all(rules.get(f) == "" for f in red.symptom.fingerprints):
+            if all(rules.get(f) == "" for f in prints):
                 best = FORGOTTEN
             elif decided:
-                best = min(bug for bug in decided if bug is not None)
+                best = min(decided)
             elif best is not None and shared[best] == (0, 0):
                 best = None
             found.append(best)
         return found
 
-    # -- red
+    # -- failing tests
 
-    def _begun(self, red: Red, index: int) -> Event:
+    def _begun(self, group: GroupSighting, index: int) -> Event:
         record = BugRecord(
             id=uuid4().hex[:12],
-            symptom=red.symptom,
-            state=State.OPEN,
+            symptom=group.symptom,
+            state=BugState.OPEN,
             created_at=self._run.made_at,
             seen_at=self._run.made_at,
             session=self._run.id,
             step=self._run.number,
             plan=self._plan,
         )
-        bug = self._ledger.add(record, red.executed)
-        self._ledger.see(bug, self._sighting([red], Edit()), red.executed)
-        return Event(bug=bug, what="begun", said=f"bug {record.id} begins", red=index)
+        bug = self._ledger.add(record, group.executed)
+        self._ledger.see(bug, self._sighting([group], CodeEdit()), group.executed)
+        return Event(bug=bug, kind="begun", message=f"bug {record.id} begins", group=index)
 
     def _failed_again(
-        self, bug: int, record: BugRecord, reds: Sequence[Red], own: Sequence[int]
+        self, bug: int, record: BugRecord, own: Mapping[int, GroupSighting]
     ) -> list[Event]:
-        executed = frozenset().union(*(red.executed for red in reds))
-        edit = next((red.edit for red in reds if red.edit is not None), None) or Edit()
+        groups = list(own.values())
+        executed = frozenset().union(*(group.executed for group in groups))
+        edit = next((g.edit for g in groups if g.edit is not None), None) or CodeEdit()
         is_tried = not executed.isdisjoint(edit.functions)
-        is_known = any(red.is_since_seen for red in reds) or bool(
+        is_known = any(group.is_since_seen for group in groups) or bool(
             self._ledger.sightings(bug, self._run.workspace, 1)
         )
-        for red in reds:
-            self._ledger.add_failures(bug, red.symptom)
-        self._ledger.see(bug, self._sighting(reds, edit), executed)
-        failing = {node_id for red in reds for node_id in red.symptom.tests}
+        for group in groups:
+            self._ledger.add_failures(bug, group.symptom)
+        self._ledger.see(bug, self._sighting(groups, edit), executed)
+        failing = {node_id for group in groups for node_id in group.symptom.tests}
         fates = self._ledger.fates(bug)
         self._ledger.settle(bug, dict.fromkeys(failing, FAILING))
         if not is_tried or not is_known:
-            return [Event(bug=bug, what="again", said="", red=i) for i in own]
-        metric = 1 - len(failing & fates.keys()) / len(fates) if fates else 0.0
+            return [Event(bug=bug, kind="again", message="", group=i) for i in own]
         trial = DebugTrial(
             number=len(record.trials) + 1,
             made_at=self._run.made_at,
             edit=replace(edit, plan=self._plan),
-            outcome=Outcome.FAILED,
-            error=reds[0].symptom.signature,
-            metric=max(0.0, metric),
-            setback=self._summarizer.failed(record, edit, reds[0].symptom),
+            outcome=TrialOutcome.FAILED,
+            summary=self._summarizer.failed(record, edit, groups[0].symptom),
+            error=groups[0].symptom.signature,
+            metric=max(0.0, 1 - len(failing & fates.keys()) / len(fates)) if fates else 0.0,
         )
         self._ledger.add_trial(bug, trial, self._run.id)
-        said = f"bug {record.id}: trial {trial.number} failed"
-        return [Event(bug=bug, what="tried", said=said, red=i) for i in own]
+        message = f"bug {record.id}: trial {trial.number} failed"
+        return [Event(bug=bug, kind="tried", message=message, group=i) for i in own]
 
-    def _sighting(self, reds: Sequence[Red], edit: Edit) -> Sighting:
-        errors = sorted({f for red in reds for f in red.symptom.fingerprints})
-        tests = sorted({n for red in reds for n in red.symptom.tests})
-        top = {suspect for red in reds for suspect in red.symptom.suspects[:N_TOP]}
+    def _sighting(self, groups: Sequence[GroupSighting], edit: CodeEdit) -> Sighting:
+        errors = sorted({f for group in groups for f in group.symptom.fingerprints})
+        tests = sorted({n for group in groups for n in group.symptom.tests})
+        top = {suspect for group in groups for suspect in group.symptom.suspects[:N_TOP]}
         return Sighting(
             run=self._run.id,
             workspace=self._run.workspace,
@@ -204,79 +215,79 @@ class Episodes:
             seen_at=self._run.made_at,
             error=" ".join(errors),
             tests=_digest(tests),
-            code_state=_joined(red.code_state for red in reds),
-            test_state=_joined(red.test_state for red in reds),
+            code_state=_joined(group.code_state for group in groups),
+            test_state=_joined(group.test_state for group in groups),
             edited=edit.functions,
             is_aimed=not top.isdisjoint(edit.functions),
         )
 
-    # -- green
+    # -- tests that did not fail
 
-    def _not_failed(self, bug: int, record: BugRecord, green: Green) -> list[Event]:
+    def _not_failed(self, bug: int, record: BugRecord, sighting: PassingSighting) -> list[Event]:
         fates = self._ledger.fates(bug)
-        changed = dict.fromkeys(green.passed, PASSING) | dict.fromkeys(green.gone, GONE)
+        changed = dict.fromkeys(sighting.passed, PASSING) | dict.fromkeys(sighting.gone, GONE)
         changed = {n: fate for n, fate in changed.items() if n in fates}
         self._ledger.settle(bug, changed)
         fates |= changed
         if FAILING in fates.values() or not changed:
-            return [*self._excused(bug, record, green), *self._unseen(bug, record)]
+            if self._run.made_at - record.seen_at > UNSEEN_AFTER:
+                self._ledger.close(bug, BugState.UNSEEN, "", self._run.made_at)
+            return _excused(bug, record, sighting)
         at = self._run.made_at
         if PASSING not in fates.values():
-            self._ledger.close(bug, State.GONE, "", at)
-            said = f"bug {record.id}: its tests were deleted, which is no fix; closed unresolved"
-            return [Event(bug=bug, what="gone", said=said)]
-        if self._is_unchanged(bug, green.edit):
-            self._ledger.close(bug, State.FLAKY, "", at)
-            for node_id in sorted(green.passed):
+            self._ledger.close(bug, BugState.GONE, "", at)
+            end = "its tests were deleted, which is no fix; closed unresolved"
+            return [Event(bug=bug, kind="gone", message=f"bug {record.id}: {end}")]
+        if self._is_unchanged(bug, sighting.edit):
+            self._ledger.close(bug, BugState.FLAKY, "", at)
+            for node_id in sorted(sighting.passed):
                 self._ledger.observe("flaky", node_id, at)
-            said = f"bug {record.id}: passes without an edit of Python code, so it is flaky"
-            return [Event(bug=bug, what="flaky", said=said)]
-        return [self._resolved(bug, record, green.edit or Edit(), green.proven)]
+            end = "passes without an edit of Python code, so it is flaky"
+            return [Event(bug=bug, kind="flaky", message=f"bug {record.id}: {end}")]
+        return [self._resolved(bug, record, sighting)]
 
-    def _is_unchanged(self, bug: int, edit: Edit | None) -> bool:
-        """Whether nothing was edited, as far as anyone can see; a commit may hold other files."""
+    def _is_unchanged(self, bug: int, edit: CodeEdit | None) -> bool:
+        """Whether no edit is visible; a commit may hold other files."""
         if edit is None or edit.functions:
             return False
         before = self._ledger.revisions().get(bug, "")
         return before.rstrip("+") == self._run.revision.rstrip("+")
 
-    def _resolved(self, bug: int, record: BugRecord, edit: Edit, proven: tuple[str, ...]) -> Event:
+    def _resolved(self, bug: int, record: BugRecord, sighting: PassingSighting) -> Event:
+        edit = sighting.edit or CodeEdit()
         executed = self._ledger.executed(bug)
-        hit = proven or tuple(name for name in edit.functions if name in executed)
+        hit = sighting.proven or tuple(name for name in edit.functions if name in executed)
         fix = replace(edit, functions=hit or edit.functions, plan=self._plan)
         trial = DebugTrial(
             number=len(record.trials) + 1,
             made_at=self._run.made_at,
             edit=fix,
-            outcome=Outcome.PASSED,
+            outcome=TrialOutcome.PASSED,
+            summary=self._summarizer.succeeded(record, fix),
             metric=1.0,
-            success=self._summarizer.succeeded(record, fix),
         )
         self._ledger.add_trial(bug, trial, self._run.id)
         cause = ", ".join(fix.functions)
-        self._ledger.close(bug, State.RESOLVED, cause, self._run.made_at)
-        Worth(self._ledger).judge(bug, fix.functions)
+        self._ledger.close(bug, BugState.RESOLVED, cause, self._run.made_at)
+        judge_advice(self._ledger, bug, fix.functions)
         if fix.functions:
-            Judgements(self._ledger).judge(bug, fix.functions)
+            judge_verdicts(self._ledger, bug, fix.functions)
         n = len(record.trials)
         after = f" after {n} failed trial{'s' * (n != 1)}" if n else ""
         where = f": {cause}" if cause else ", by something that is not known"
-        return Event(bug=bug, what="resolved", said=f"bug {record.id} is mended{after}{where}")
+        message = f"bug {record.id} is mended{after}{where}"
+        return Event(bug=bug, kind="resolved", message=message)
 
-    def _excused(self, bug: int, record: BugRecord, green: Green) -> list[Event]:
-        return [
-            Event(
-                bug=bug,
-                what="excused",
-                said=f"bug {record.id}: {node_id} is {word} now, which is no fix; it stays open",
-            )
-            for node_id, word in sorted((green.excused or {}).items())
-        ]
 
-    def _unseen(self, bug: int, record: BugRecord) -> list[Event]:
-        if self._run.made_at - record.seen_at > UNSEEN_AFTER:
-            self._ledger.close(bug, State.UNSEEN, "", self._run.made_at)
-        return []
+def _excused(bug: int, record: BugRecord, sighting: PassingSighting) -> list[Event]:
+    return [
+        Event(
+            bug=bug,
+            kind="excused",
+            message=f"bug {record.id}: {node_id} is {word} now, which is no fix; it stays open",
+        )
+        for node_id, word in sorted(sighting.excused.items())
+    ]
 
 
 def _digest(texts: Sequence[str]) -> str:
@@ -284,7 +295,7 @@ def _digest(texts: Sequence[str]) -> str:
     return hashlib.sha256(joined).hexdigest()[:16]
 
 
-def _joined(states: object) -> str:
-    """One digest of several."""
-    listed = sorted(set(states))  # type: ignore[call-overload]
-    return str(listed[0]) if len(listed) == 1 else _digest(listed)
+def _joined(states: Iterable[str]) -> str:
+    """Return one digest of several."""
+    listed = sorted(set(states))
+    return listed[0] if len(listed) == 1 else _digest(listed)

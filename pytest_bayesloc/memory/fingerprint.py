@@ -1,4 +1,4 @@
-"""What tells one failure from another, the same on every machine and after every move.
+"""Fingerprints of failures, the same on every machine and after every move.
 
 Precision comes first: two failures with one fingerprint are taken for the same bug, so whatever
 is only similar gets another one.
@@ -23,18 +23,19 @@ from pytest_bayesloc.domain.source import SourceMap, lines_of
 ReadMap: TypeAlias = Callable[[str], SourceMap | None]
 
 
-# Strings and numbers of a statement without blanks.
+# Strings and numbers in a statement from which blanks were taken out.
 _LITERAL = re.compile(
     r"""[rbfu]{0,2}(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")|(?<![\w.])\d[\w.]*""", re.IGNORECASE
 )
 
 
 def fingerprint(failure: Failure, read: ReadMap, rootdir: str = "") -> str:
-    """The identity of a failure: a version, and 16 hexadecimal digits.
+    """Return the identity of a failure: a version, and 16 hexadecimal digits.
 
-    Made of the exception's type and of the innermost statement, with its function's name, that the
-    exception passed in the code under test; if it passed none, of the statement in the test code,
-    without its function's name and its literals: tests that differ in their data alone are alike.
+    It is made of the exception's type and of the innermost statement, with its function's name,
+    that the exception passed in the code under test; if it passed none, of the statement in the
+    test code, without its function's name and its literals: tests that differ in their data alone
+    are alike.
     No path, no line number and no message is part of it. Where there is no frame, the masked
     message has to do.
 
@@ -49,7 +50,7 @@ def fingerprint(failure: Failure, read: ReadMap, rootdir: str = "") -> str:
 
 
 def _innermost(failure: Failure, read: ReadMap) -> str:
-    """The statement that identifies the failure; empty if there is none."""
+    """Return the statement that identifies the failure; empty if there is none."""
     if failure.syntax_error is not None:
         file, line = failure.syntax_error
         source = read(file)
@@ -64,7 +65,7 @@ def _innermost(failure: Failure, read: ReadMap) -> str:
 
 
 def _called(frame: Frame, read: ReadMap) -> str:
-    """``Curve.insert: self.knots[i]=t`` of a frame."""
+    """Return ``Curve.insert: self.knots[i]=t`` of a frame."""
     source = read(frame.file)
     if source is None:
         return f"{frame.name}: ?"
@@ -74,7 +75,7 @@ def _called(frame: Frame, read: ReadMap) -> str:
 
 @lru_cache(maxsize=4096)  # tests that fail alike fail at the same statement
 def statement_at(source: SourceMap, scope: ast.AST, line: int) -> str:
-    """The innermost statement of ``scope`` at ``line``, of a compound one its head, squeezed."""
+    """Return the innermost statement of ``scope`` at ``line``, of a compound one its head."""
     found: ast.stmt | None = None
     for node in ast.walk(scope):  # outer statements come before inner ones
         is_at = isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or 0)
@@ -89,6 +90,6 @@ def statement_at(source: SourceMap, scope: ast.AST, line: int) -> str:
 
 
 def _squeezed(lines: Iterable[str]) -> str:
-    """``lines`` without any blanks, comments or commas that only a formatter cares about."""
+    """Return ``lines`` without blanks, comments and commas that only a formatter cares about."""
     text = "".join("".join(line.split("  #")[0].split()) for line in lines)
     return text.replace(",)", ")").replace(",]", "]").replace(",}", "}")

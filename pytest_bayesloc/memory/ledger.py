@@ -1,4 +1,4 @@
-"""Bug records in and out of an open transaction."""
+"""Bug records, read and written in an open transaction."""
 
 from __future__ import annotations
 
@@ -11,15 +11,18 @@ from sqlalchemy import bindparam, delete, func, insert, select, update
 
 from pytest_bayesloc.domain.bug import (
     BugRecord,
+    BugState,
+    Category,
+    CodeEdit,
     DebugTrial,
-    Setback,
-    State,
-    Success,
+    Run,
+    Sighting,
     Symptom,
     TestFailure,
+    TrialOutcome,
+    TrialSummary,
 )
-from pytest_bayesloc.domain.words import numbered, words
-from pytest_bayesloc.memory.rows import chunks, key_of, record_of, sighting_of, stored
+from pytest_bayesloc.domain.similarity import numbered, words
 from pytest_bayesloc.memory.schema import (
     ADVICE,
     BUG,
@@ -35,17 +38,16 @@ from pytest_bayesloc.memory.schema import (
     TOOL_USE,
     TRIAL,
 )
-from pytest_bayesloc.memory.sightings import Run, Sighting
-from pytest_bayesloc.memory.store import dumps, safe
+from pytest_bayesloc.memory.store import chunks, row, written
 
 if TYPE_CHECKING:
     from sqlalchemy import Column, Connection, RowMapping, Select
 
-MAX_NODE_ID = 1000
+FAILING, PASSING, GONE = "failing", "passing", "gone"  # the fates of a bug's tests
 
 
 class Ledger:
-    """What is read and written in one transaction.
+    """The records of one project.
 
     Args:
         connection: Of the store, in a transaction.
@@ -54,79 +56,77 @@ class Ledger:
 
     def __init__(self, connection: Connection, project: str) -> None:
         self.db = connection
-        self.project = safe(project)[:200]
+        self.project: str = written(BUG.c.project, project)
 
     # -- runs
 
     def add_run(self, run: Run) -> int:
-        """Note a run; its number in the project."""
+        """Add a run and return its number in the project."""
         number = self.next_number()
-        values = {name: getattr(run, name) for name in ("id", "workspace", "revision", "kind")}
-        values |= {"n_passed": run.n_passed, "n_failed": run.n_failed, "arm": run.arm}
-        self.db.execute(
-            insert(RUN).values(
-                **values, project=self.project, number=number, made_at=stored(run.made_at)
-            )
-        )
+        names = ("id", "workspace", "made_at", "revision", "n_passed", "n_failed", "kind", "arm")
+        values = {name: getattr(run, name) for name in names}
+        added = row(RUN, **values, project=self.project, number=number)
+        self.db.execute(insert(RUN).values(**added))
         return number
 
     def next_number(self) -> int:
-        """Of the next run in the project."""
+        """Return the number of the next run in the project."""
         newest = select(func.max(RUN.c.number)).where(RUN.c.project == self.project)
         return int(self.db.execute(newest).scalar() or 0) + 1
 
     # -- bugs
 
     def open_bugs(self) -> dict[int, BugRecord]:
-        """The open records, oldest first, by their number in the store."""
-        where = (BUG.c.project == self.project) & (BUG.c.state == State.OPEN.value)
+        """Return the open records, oldest first, by their number in the store."""
+        where = (BUG.c.project == self.project) & (BUG.c.state == BugState.OPEN.value)
         rows = self.db.execute(select(BUG).where(where).order_by(BUG.c.seq)).mappings().all()
         return self._records(rows)
 
     def bugs(self, numbers: Collection[int]) -> dict[int, BugRecord]:
-        """The records of these numbers."""
+        """Return the records of these numbers."""
         rows: list[RowMapping] = []
         for chunk in chunks(sorted(numbers)):
             rows += self.db.execute(select(BUG).where(BUG.c.seq.in_(chunk))).mappings().all()
         return self._records(rows)
 
     def find(self, bug_id: str) -> int | None:
-        """The number of the record ``bug_id``, or of the only one whose id begins so."""
+        """Return the number of the record ``bug_id``, or of the only one whose id begins so."""
         where = (BUG.c.project == self.project) & BUG.c.id.startswith(bug_id, autoescape=True)
         found = self.db.execute(select(BUG.c.seq).where(where).limit(2)).scalars().all()
         return int(found[0]) if len(found) == 1 else None
 
-    def add(self, record: BugRecord, executed: Iterable[str]) -> int:
-        """A new record, without trials; its number in the store."""
+    def add(self, record: BugRecord, executed: Collection[str]) -> int:
+        """Add a record without trials and return its number in the store."""
         symptom = record.symptom
-        values: dict[str, Any] = {
-            "id": record.id,
-            "project": self.project,
-            "state": record.state.value,
-            "signature": safe(symptom.signature)[:200],
-            "category": symptom.category.value,
-            "hypothesis": safe(symptom.hypothesis)[:300],
-            "tags": dumps(sorted(symptom.tags)),
-            "error": safe(symptom.error),
-            "code": safe(symptom.code),
-            "demand": safe(symptom.constraint)[:200],
-            "suspects": dumps(symptom.suspects),
-            "in_test": symptom.in_test,
-            "executed": dumps(sorted(executed)),
-            "run": record.session,
-            "step": record.step,
-            "plan": safe(record.plan),
-            "root_cause": safe(record.root_cause),
-            "created_at": stored(record.created_at),
-            "seen_at": stored(record.seen_at),
-            "completed_at": stored(record.completed_at) if record.completed_at else None,
-        }
+        values = row(
+            BUG,
+            id=record.id,
+            project=self.project,
+            state=record.state,
+            signature=symptom.signature,
+            category=symptom.category,
+            hypothesis=symptom.hypothesis,
+            tags=symptom.tags,
+            error=symptom.error,
+            code=symptom.code,
+            demand=symptom.constraint,
+            suspects=symptom.suspects,
+            in_test=symptom.in_test,
+            executed=frozenset(executed),
+            run=record.session,
+            step=record.step,
+            plan=record.plan,
+            root_cause=record.root_cause,
+            created_at=record.created_at,
+            seen_at=record.seen_at,
+            completed_at=record.completed_at,
+        )
         bug = key_of(self.db.execute(insert(BUG).values(**values)).inserted_primary_key)
         self.add_failures(bug, symptom)
         return bug
 
     def add_failures(self, bug: int, symptom: Symptom) -> None:
-        """The tests of a symptom and the ways in which they fail, as far as they are new."""
+        """Add the tests of a symptom and their failures, as far as they are new."""
         known = select(FAILURE.c.fingerprint).where(FAILURE.c.bug == bug)
         fingerprints = set(self.db.execute(known).scalars())
         for failure in symptom.failures:
@@ -135,147 +135,121 @@ class Ledger:
                 self.add_failure(bug, failure, symptom.tags)
         tests = select(TEST.c.node_id).where(TEST.c.bug == bug)
         present = set(self.db.execute(tests).scalars())
-        as_now = {safe(f.node_id)[:MAX_NODE_ID]: f.fingerprint for f in symptom.failures}
+        now = {written(TEST.c.node_id, f.node_id): f.fingerprint for f in symptom.failures}
         added = [
-            {"bug": bug, "node_id": node_id, "fingerprint": fingerprint, "fate": "failing"}
-            for node_id, fingerprint in as_now.items()
+            {"bug": bug, "node_id": node_id, "fingerprint": fingerprint, "fate": FAILING}
+            for node_id, fingerprint in now.items()
             if node_id not in present
         ]
         if added:  # a broken import fails every test there is: one statement for all
             self.db.execute(insert(TEST), added)
-        again = [{"test": n, "now": as_now[n]} for n in sorted(present.intersection(as_now))]
+        again = [{"test": n, "now": now[n]} for n in sorted(present.intersection(now))]
         if again:
             is_it = (TEST.c.bug == bug) & (TEST.c.node_id == bindparam("test"))
-            change = update(TEST).where(is_it).values(fingerprint=bindparam("now"), fate="failing")
+            change = update(TEST).where(is_it).values(fingerprint=bindparam("now"), fate=FAILING)
             self.db.execute(change, again)
 
     def add_failure(self, bug: int, failure: TestFailure, tags: Iterable[str]) -> None:
-        """A way in which a bug shows, to be found by its words."""
-        signature = safe(failure.signature)[:200]
-        values = {"bug": bug, "fingerprint": failure.fingerprint, "signature": signature}
-        made = key_of(self.db.execute(insert(FAILURE).values(**values)).inserted_primary_key)
-        found = numbered(words(" ".join([signature, *sorted(tags)])), self.project)
-        rows = [{"word": word, "failure": made} for word in sorted(found)]
+        """Add a failure of a bug, to be found by its words."""
+        values = row(FAILURE, fingerprint=failure.fingerprint, signature=failure.signature)
+        inserted = self.db.execute(insert(FAILURE).values(bug=bug, **values))
+        made = key_of(inserted.inserted_primary_key)
+        text = " ".join([values["signature"], *sorted(tags)])
+        rows = [{"word": word, "failure": made} for word in numbered(words(text), self.project)]
         if rows:
-            self.db.execute(insert(POSTING), rows)
+            self.db.execute(insert(POSTING), sorted(rows, key=lambda posting: posting["word"]))
 
-    def see(self, bug: int, sighting: Sighting, executed: Iterable[str]) -> None:
-        """Note that a bug was seen."""
-        values = {
-            name: getattr(sighting, name)
-            for name in ("run", "workspace", "revision", "error", "tests")
-        }
-        values |= {"code_state": sighting.code_state, "test_state": sighting.test_state}
-        self.db.execute(
-            insert(SIGHTING).values(
-                **values,
-                bug=bug,
-                seen_at=stored(sighting.seen_at),
-                edited=dumps(sighting.edited),
-                is_aimed=sighting.is_aimed,
-            )
-        )
-        seen = {"seen_at": stored(sighting.seen_at), "executed": dumps(sorted(executed))}
-        self.db.execute(update(BUG).where(BUG.c.seq == bug).values(**seen))
+    def see(self, bug: int, sighting: Sighting, executed: Collection[str]) -> None:
+        """Add a sighting of a bug."""
+        values = {name: getattr(sighting, name) for name in set(SIGHTING.c.keys()) - {"seq", "bug"}}
+        self.db.execute(insert(SIGHTING).values(bug=bug, **row(SIGHTING, **values)))
+        self._update(bug, seen_at=sighting.seen_at, executed=frozenset(executed))
 
     def revisions(self) -> dict[int, str]:
-        """Per open bug, of git, what it was last seen at."""
+        """Return per open bug the git revision that it was last seen at."""
         newest = (
             select(func.max(SIGHTING.c.seq))
             .join_from(SIGHTING, BUG, BUG.c.seq == SIGHTING.c.bug)
-            .where(BUG.c.project == self.project, BUG.c.state == State.OPEN.value)
+            .where(BUG.c.project == self.project, BUG.c.state == BugState.OPEN.value)
             .group_by(SIGHTING.c.bug)
         )
         asked = select(SIGHTING.c.bug, SIGHTING.c.revision).where(SIGHTING.c.seq.in_(newest))
         return {int(bug): str(revision) for bug, revision in self.db.execute(asked)}
 
     def move(self, bug: int, moved: Mapping[str, str]) -> None:
-        """Tests of a bug have another node id now."""
+        """Give tests of a bug their new node ids."""
         present = set(self.db.execute(select(TEST.c.node_id).where(TEST.c.bug == bug)).scalars())
         for old, new in moved.items():
-            where = (TEST.c.bug == bug) & (TEST.c.node_id == safe(old)[:MAX_NODE_ID])
-            to = safe(new)[:MAX_NODE_ID]
+            where = (TEST.c.bug == bug) & (TEST.c.node_id == written(TEST.c.node_id, old))
+            to = written(TEST.c.node_id, new)
             if to in present:
                 self.db.execute(delete(TEST).where(where))
             else:
                 self.db.execute(update(TEST).where(where).values(node_id=to))
 
     def sightings(self, bug: int, workspace: str, at_most: int) -> list[Sighting]:
-        """The last sightings of a bug in one checkout, oldest first."""
+        """Return the last sightings of a bug in one checkout, oldest first."""
         where = (SIGHTING.c.bug == bug) & (SIGHTING.c.workspace == workspace)
         asked = select(SIGHTING).where(where).order_by(SIGHTING.c.seq.desc()).limit(at_most)
         rows = self.db.execute(asked).mappings().all()
-        return [sighting_of(row) for row in reversed(rows)]
+        return [_sighting(line) for line in reversed(rows)]
 
     def executed(self, bug: int) -> frozenset[str]:
-        """What the failing tests of a bug executed when they last failed."""
+        """Return what the failing tests of a bug executed when they last failed."""
         found = self.db.execute(select(BUG.c.executed).where(BUG.c.seq == bug)).scalar()
         return frozenset(json.loads(found or "[]"))
 
     def add_trial(self, bug: int, trial: DebugTrial, run: str) -> None:
-        """One more trial."""
-        edit = trial.edit
-        why, strategy, lesson = trial.learned
-        self.db.execute(
-            insert(TRIAL).values(
-                bug=bug,
-                number=trial.number,
-                run=run,
-                made_at=stored(trial.made_at),
-                outcome=trial.outcome.value,
-                error=safe(trial.error)[:200],
-                metric=trial.metric,
-                functions=dumps(edit.functions),
-                diff=safe(edit.diff),
-                n_added=edit.n_added,
-                n_removed=edit.n_removed,
-                plan=safe(edit.plan),
-                in_tests=edit.in_tests,
-                why=safe(why)[:250],
-                strategy=safe(strategy)[:150],
-                lesson=safe(lesson)[:200],
-            )
+        """Add a trial."""
+        edit, summary = trial.edit, trial.summary
+        values = row(
+            TRIAL,
+            number=trial.number,
+            run=run,
+            made_at=trial.made_at,
+            outcome=trial.outcome,
+            error=trial.error,
+            metric=trial.metric,
+            functions=edit.functions,
+            diff=edit.diff,
+            n_added=edit.n_added,
+            n_removed=edit.n_removed,
+            plan=edit.plan,
+            in_tests=edit.in_tests,
+            why=summary.why,
+            strategy=summary.strategy,
+            lesson=summary.lesson,
+            cause=summary.cause,
         )
+        self.db.execute(insert(TRIAL).values(bug=bug, **values))
 
     def reword(self, bug: int, hypothesis: str) -> None:
-        """Another wording of what is thought of a bug."""
-        values = {"hypothesis": safe(hypothesis)[:300]}
-        self.db.execute(update(BUG).where(BUG.c.seq == bug).values(**values))
+        """Replace the hypothesis of a bug."""
+        self._update(bug, hypothesis=hypothesis)
 
-    def reword_trial(self, bug: int, number: int, learned: Setback | Success) -> None:
-        """Another wording of what was learned from a trial."""
-        lesson, cause = (
-            (learned.constraint, "")
-            if isinstance(learned, Setback)
-            else (learned.insight, learned.cause)
-        )
-        values = {
-            "why": safe(learned.why)[:250],
-            "strategy": safe(learned.strategy)[:150],
-            "lesson": safe(lesson)[:200],
-            "cause": safe(cause)[:250],
-        }
+    def reword_trial(self, bug: int, number: int, summary: TrialSummary) -> None:
+        """Replace the summary of a trial."""
+        values = {name: getattr(summary, name) for name in ("why", "strategy", "lesson", "cause")}
         where = (TRIAL.c.bug == bug) & (TRIAL.c.number == number)
-        self.db.execute(update(TRIAL).where(where).values(**values))
+        self.db.execute(update(TRIAL).where(where).values(**row(TRIAL, **values)))
 
-    def close(self, bug: int, state: State, root_cause: str, at: datetime) -> None:
+    def close(self, bug: int, state: BugState, root_cause: str, at: datetime) -> None:
         """End an episode."""
-        values = {"state": state.value, "root_cause": safe(root_cause), "completed_at": stored(at)}
-        self.db.execute(update(BUG).where(BUG.c.seq == bug).values(**values))
+        self._update(bug, state=state, root_cause=root_cause, completed_at=at)
 
     def settle(self, bug: int, fates: Mapping[str, str]) -> None:
-        """Note per node id whether a test of the bug passes now, or is gone."""
+        """Set per node id whether a test of the bug fails, passes, or is gone."""
         for node_id, fate in fates.items():
-            where = (TEST.c.bug == bug) & (TEST.c.node_id == safe(node_id)[:MAX_NODE_ID])
+            where = (TEST.c.bug == bug) & (TEST.c.node_id == written(TEST.c.node_id, node_id))
             self.db.execute(update(TEST).where(where).values(fate=fate))
 
     def fates(self, bug: int) -> dict[str, str]:
-        """Per node id of the bug's tests, how it last fared: failing, passing or gone."""
+        """Return per node id of the bug's tests whether it failed, passed or was gone last."""
         rows = self.db.execute(select(TEST.c.node_id, TEST.c.fate).where(TEST.c.bug == bug))
         return {str(node_id): str(fate) for node_id, fate in rows}
 
     def delete(self, bug: int) -> None:
-        """Take a record out, with all that hangs on it."""
+        """Delete a record with all that belongs to it."""
         failures = select(FAILURE.c.seq).where(FAILURE.c.bug == bug)
         self.db.execute(delete(POSTING).where(POSTING.c.failure.in_(failures)))
         for table in (FAILURE, TEST, TRIAL, SIGHTING, REJECTED, NOTE, ADVICE, TOOL_USE):
@@ -283,52 +257,52 @@ class Ledger:
         self.db.execute(delete(BUG).where(BUG.c.seq == bug))
 
     def trim(self, limit: int) -> None:
-        """Take out the oldest bugs that are not open, as many as there are more than ``limit``."""
+        """Delete the oldest closed bugs beyond ``limit``."""
         own = BUG.c.project == self.project
         n = int(self.db.execute(select(func.count()).where(own)).scalar_one())
         if n > limit:
-            closed = select(BUG.c.seq).where(own, BUG.c.state != State.OPEN.value)
+            closed = select(BUG.c.seq).where(own, BUG.c.state != BugState.OPEN.value)
             oldest = closed.order_by(BUG.c.seq).limit(n - limit)
             for bug in self.db.execute(oldest).scalars().all():
                 self.delete(int(bug))
 
-    # -- what persons say
+    def _update(self, bug: int, **values: object) -> None:
+        self.db.execute(update(BUG).where(BUG.c.seq == bug).values(**row(BUG, **values)))
 
-    def add_note(self, bug: int | None, said: str, at: datetime) -> None:
-        """A lesson of a person's."""
-        values = {"project": self.project, "bug": bug, "text": safe(said), "made_at": stored(at)}
-        self.db.execute(insert(NOTE).values(**values))
+    # -- notes and decisions of persons, observations
+
+    def add_note(self, bug: int | None, text: str, at: datetime) -> None:
+        """Add a person's note."""
+        values = row(NOTE, project=self.project, text=text, made_at=at)
+        self.db.execute(insert(NOTE).values(bug=bug, **values))
 
     def rules(self) -> dict[str, str]:
-        """Per fingerprint that a person decided about, the bug's id; empty: to be forgotten."""
+        """Return per fingerprint that a person decided about, the bug's id; empty: forget it."""
         asked = select(RULE.c.fingerprint, RULE.c.bug).where(RULE.c.project == self.project)
         return {str(fingerprint): str(bug) for fingerprint, bug in self.db.execute(asked)}
 
     def decide(self, fingerprints: Iterable[str], bug_id: str) -> None:
-        """From now on, these belong to ``bug_id``; empty: they are forgotten."""
+        """Assign fingerprints to ``bug_id`` from now on; empty: forget them."""
         for fingerprint in sorted(set(fingerprints)):
             key = {"project": self.project, "fingerprint": fingerprint}
             where = (RULE.c.project == self.project) & (RULE.c.fingerprint == fingerprint)
             self.db.execute(delete(RULE).where(where))
             self.db.execute(insert(RULE).values(**key, bug=bug_id))
 
-    # -- the world
-
-    def observe(self, kind: str, said: str, at: datetime) -> None:
-        """Note something about the world, or that it was seen once more."""
-        said = safe(said)[:1000]
-        key = {"project": self.project, "kind": kind, "text": said}
-        table = OBSERVATION.c
-        where = (table.project == self.project) & (table.kind == kind) & (table.text == said)
-        again = {"n": table.n + 1, "last_at": stored(at)}
-        if not self.db.execute(update(OBSERVATION).where(where).values(**again)).rowcount:
-            first = {"n": 1, "first_at": stored(at), "last_at": stored(at)}
+    def observe(self, kind: str, text: str, at: datetime) -> None:
+        """Add an observation of the world, or count it once more."""
+        key = row(OBSERVATION, project=self.project, kind=kind, text=text)
+        where = [OBSERVATION.c[name] == value for name, value in key.items()]
+        again = row(OBSERVATION, last_at=at)
+        counted = update(OBSERVATION).where(*where).values(n=OBSERVATION.c.n + 1, **again)
+        if not self.db.execute(counted).rowcount:
+            first = row(OBSERVATION, n=1, first_at=at, last_at=at)
             self.db.execute(insert(OBSERVATION).values(**key, **first))
 
     # -- rows to values
 
     def _records(self, rows: Sequence[RowMapping]) -> dict[int, BugRecord]:
-        numbers = [int(row["seq"]) for row in rows]
+        numbers = [int(line["seq"]) for line in rows]
         failures = self._by_bug(
             select(TEST.c.bug, TEST.c.node_id, TEST.c.fingerprint, FAILURE.c.signature)
             .join_from(
@@ -345,20 +319,89 @@ class Ledger:
         )
         notes = self._by_bug(select(NOTE).order_by(NOTE.c.seq), NOTE.c.bug, numbers)
         return {
-            int(row["seq"]): record_of(
-                row, failures[row["seq"]], trials[row["seq"]], notes[row["seq"]]
+            int(line["seq"]): _record(
+                line, failures[line["seq"]], trials[line["seq"]], notes[line["seq"]]
             )
-            for row in rows
+            for line in rows
         }
 
     def _by_bug(
-        self,
-        asked: Select[Any],
-        column: Column[Any],
-        numbers: Sequence[int],
+        self, asked: Select[Any], column: Column[Any], numbers: Sequence[int]
     ) -> dict[int, list[RowMapping]]:
         found: dict[int, list[RowMapping]] = {number: [] for number in numbers}
         for chunk in chunks(numbers):
-            for row in self.db.execute(asked.where(column.in_(chunk))).mappings():
-                found[row["bug"]].append(row)
+            for line in self.db.execute(asked.where(column.in_(chunk))).mappings():
+                found[line["bug"]].append(line)
         return found
+
+
+def key_of(inserted: Any) -> int:  # noqa: ANN401 - a row of SQLAlchemy's
+    """Return the number of an inserted row."""
+    return int(inserted[0])
+
+
+def _record(
+    line: RowMapping,
+    failures: Sequence[RowMapping],
+    trials: Sequence[RowMapping],
+    notes: Sequence[RowMapping],
+) -> BugRecord:
+    symptom = Symptom(
+        failures=tuple(
+            TestFailure(
+                node_id=item["node_id"],
+                fingerprint=item["fingerprint"],
+                signature=item["signature"],
+            )
+            for item in failures
+        ),
+        signature=line["signature"],
+        category=Category(line["category"]),
+        hypothesis=line["hypothesis"],
+        tags=frozenset(json.loads(line["tags"])),
+        error=line["error"],
+        code=line["code"],
+        constraint=line["demand"],
+        suspects=tuple(json.loads(line["suspects"])),
+        in_test=line["in_test"],
+    )
+    ended = line["completed_at"]
+    return BugRecord(
+        id=line["id"],
+        symptom=symptom,
+        state=BugState(line["state"]),
+        created_at=datetime.fromisoformat(line["created_at"]),
+        seen_at=datetime.fromisoformat(line["seen_at"]),
+        completed_at=datetime.fromisoformat(ended) if ended else None,
+        session=line["run"],
+        step=line["step"],
+        plan=line["plan"],
+        trials=tuple(map(_trial, trials)),
+        root_cause=line["root_cause"],
+        notes=tuple(item["text"] for item in notes),
+    )
+
+
+def _trial(line: RowMapping) -> DebugTrial:
+    names = ("diff", "n_added", "n_removed", "plan", "in_tests")
+    functions = tuple(json.loads(line["functions"]))
+    summary = {name: line[name] for name in ("why", "strategy", "lesson", "cause")}
+    return DebugTrial(
+        number=line["number"],
+        made_at=datetime.fromisoformat(line["made_at"]),
+        edit=CodeEdit(functions=functions, **{name: line[name] for name in names}),
+        outcome=TrialOutcome(line["outcome"]),
+        summary=TrialSummary(**summary),
+        error=line["error"],
+        metric=line["metric"],
+    )
+
+
+def _sighting(line: RowMapping) -> Sighting:
+    names = ("run", "workspace", "revision", "error", "tests", "code_state", "test_state")
+    return Sighting(
+        **{name: line[name] for name in names},
+        seen_at=datetime.fromisoformat(line["seen_at"]),
+        edited=tuple(json.loads(line["edited"])),
+        is_aimed=line["is_aimed"],
+    )

@@ -1,4 +1,4 @@
-"""Whether somebody goes in circles: what the sightings of one bug in one checkout say.
+"""Edits that lead nowhere, found in the sightings of one bug in one checkout.
 
 Reference:
     docs/memory.md, section "Loops".
@@ -12,13 +12,18 @@ from datetime import datetime
 from enum import Enum
 from itertools import pairwise
 
-from pytest_bayesloc.memory.sightings import Sighting
+from pytest_bayesloc.domain.bug import Sighting
 
 MAX_PERIOD = 5
+# Two in a row is an ordinary second try; each is told again at twice as many.
+N_ERRORS = 3  # code states with the same error
+N_MISSES = 3  # edits of which none hit a top suspect
+N_CYCLES = 3  # repetitions of a cycle of errors, failing tests or states
+N_CODE_EDITS = 2  # edits of code where the test causes the error: the first was one too many
 
 
 class LoopKind(str, Enum):
-    """What sort of circle it is."""
+    """The sort of loop."""
 
     SAME_ERROR = "same error"
     SEEN_STATE = "seen state"
@@ -28,30 +33,13 @@ class LoopKind(str, Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """When a streak is one.
-
-    Attributes:
-        n_errors: Code states with the same error; again at twice as many.
-        n_misses: Edits of which none hit a top suspect.
-        n_cycles: Repetitions of a cycle of errors, failing tests or states.
-        n_code_edits: Edits of code where the error stands in the test.
-    """
-
-    n_errors: int = 3
-    n_misses: int = 3
-    n_cycles: int = 3
-    n_code_edits: int = 2
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Loop:
-    """A circle that was noticed.
+    """A loop that was noticed.
 
     Attributes:
         kind: Its sort.
         n: How often: states, cycles or edits.
-        edited: What all those edits touched, as ``file qualname``.
+        edited: Functions that those edits touched, as ``file qualname``.
         since: When it began.
         period: Of an alternation, else 0.
     """
@@ -63,16 +51,15 @@ class Loop:
     period: int = 0
 
 
-def loops(history: Sequence[Sighting], *, in_test: bool, limits: Limits = Limits()) -> list[Loop]:
-    """The circles that the last sighting of ``history`` closes, the most telling first.
+def loops(history: Sequence[Sighting], *, in_test: bool) -> list[Loop]:
+    """Return the loops that the last sighting of ``history`` closes, the most telling first.
 
     A run without an edit closes none, and each is told once a streak: when it reaches its limit,
     and at twice that. A changed error ends a streak of the same error, a new revision every one.
 
     Args:
         history: Of one bug in one checkout, oldest first, this run last.
-        in_test: Whether the error stands in the test or its data.
-        limits: When a streak is one.
+        in_test: Whether the test or its data cause the error.
     """
     attempts = _attempts(history)
     if len(attempts) < 2 or attempts[-1] is not history[-1]:
@@ -80,17 +67,17 @@ def loops(history: Sequence[Sighting], *, in_test: bool, limits: Limits = Limits
     streak = _of_one_error(attempts)
     edits = streak[1:]
     found = [
-        _alternation(attempts, limits.n_cycles),
-        _same_error(streak, limits.n_errors),
-        _test_at_fault(edits, limits.n_code_edits) if in_test else None,
-        _wrong_place(edits, limits.n_misses),
+        _alternation(attempts),
+        _same_error(streak),
+        _test_at_fault(edits) if in_test else None,
+        _wrong_place(edits),
         _seen_state(attempts),
     ]
     return [loop for loop in found if loop is not None]
 
 
 def _attempts(history: Sequence[Sighting]) -> list[Sighting]:
-    """The sightings since the last new revision; the first, then those before which was edited."""
+    """Return the sightings since the last new revision: the first, then those after an edit."""
     start = 0
     for i, (before, after) in enumerate(pairwise(history), 1):
         if before.revision.rstrip("+") != after.revision.rstrip("+"):
@@ -100,7 +87,7 @@ def _attempts(history: Sequence[Sighting]) -> list[Sighting]:
 
 
 def _of_one_error(attempts: Sequence[Sighting]) -> list[Sighting]:
-    """The last ones that show the error of the last."""
+    """Return the last sightings that show the error of the last."""
     found: list[Sighting] = []
     for seen in reversed(attempts):
         if seen.error != attempts[-1].error:
@@ -110,34 +97,36 @@ def _of_one_error(attempts: Sequence[Sighting]) -> list[Sighting]:
 
 
 def _is_due(n: int, limit: int) -> bool:
-    return limit > 0 and n in {limit, 2 * limit}
+    return n in {limit, 2 * limit}
 
 
-def _same_error(streak: Sequence[Sighting], limit: int) -> Loop | None:
+def _same_error(streak: Sequence[Sighting]) -> Loop | None:
     states = {seen.state for seen in streak}
     is_new = streak[-1].state not in {seen.state for seen in streak[:-1]}
-    if not is_new or not _is_due(len(states), limit):
+    if not is_new or not _is_due(len(states), N_ERRORS):
         return None
     return _loop(LoopKind.SAME_ERROR, len(states), streak)
 
 
-def _wrong_place(edits: Sequence[Sighting], limit: int) -> Loop | None:
+def _wrong_place(edits: Sequence[Sighting]) -> Loop | None:
     missed: list[Sighting] = []
     for seen in reversed(edits):
         if seen.is_aimed:
             break
         missed.insert(0, seen)
-    return _loop(LoopKind.WRONG_PLACE, len(missed), missed) if _is_due(len(missed), limit) else None
+    if not _is_due(len(missed), N_MISSES):
+        return None
+    return _loop(LoopKind.WRONG_PLACE, len(missed), missed)
 
 
-def _test_at_fault(edits: Sequence[Sighting], limit: int) -> Loop | None:
-    if len({seen.test_state for seen in edits}) > 1 or not _is_due(len(edits), limit):
+def _test_at_fault(edits: Sequence[Sighting]) -> Loop | None:
+    if len({seen.test_state for seen in edits}) > 1 or not _is_due(len(edits), N_CODE_EDITS):
         return None
     return _loop(LoopKind.TEST_AT_FAULT, len(edits), edits)
 
 
 def _seen_state(attempts: Sequence[Sighting]) -> Loop | None:
-    """The same failing code as before, with other code in between."""
+    """Find the same failing code as before, with other code in between."""
     last = attempts[-1]
     for i, seen in enumerate(attempts[:-1]):
         between = attempts[i + 1 : -1]
@@ -146,38 +135,23 @@ def _seen_state(attempts: Sequence[Sighting]) -> Loop | None:
     return None
 
 
-def _alternation(attempts: Sequence[Sighting], limit: int) -> Loop | None:
-    """``A B A B A B``: errors, failing tests or states that come back with a period of 2 to 5."""
-    for of in (_error_of, _tests_of, _state_of):
-        sequence = [of(seen) for seen in attempts]
+def _alternation(attempts: Sequence[Sighting]) -> Loop | None:
+    """Find errors, failing tests or states that repeat with a period of 2 to 5: ``A B A B A B``."""
+    sequences: tuple[list[Hashable], ...] = (
+        [seen.error for seen in attempts],
+        [seen.tests for seen in attempts],
+        [seen.state for seen in attempts],
+    )
+    for sequence in sequences:
         for period in range(2, MAX_PERIOD + 1):
             n = _periodic(sequence, period)
-            if n and _is_due(n // period, limit) and n % period == 0:
-                found = _loop(LoopKind.ALTERNATION, n // period, attempts[-n:])
-                return Loop(
-                    kind=found.kind,
-                    n=found.n,
-                    edited=found.edited,
-                    since=found.since,
-                    period=period,
-                )
+            if n and n % period == 0 and _is_due(n // period, N_CYCLES):
+                return _loop(LoopKind.ALTERNATION, n // period, attempts[-n:], period)
     return None
 
 
-def _error_of(seen: Sighting) -> Hashable:
-    return seen.error
-
-
-def _tests_of(seen: Sighting) -> Hashable:
-    return seen.tests
-
-
-def _state_of(seen: Sighting) -> Hashable:
-    return seen.state
-
-
 def _periodic(sequence: Sequence[Hashable], period: int) -> int:
-    """How many of the last items repeat with ``period`` and no shorter one; 0 if they stand."""
+    """Count the last items that repeat with ``period`` and no shorter one; 0 if they stand."""
     if len(sequence) < period:
         return 0
     n = period
@@ -192,6 +166,6 @@ def _periodic(sequence: Sequence[Hashable], period: int) -> int:
     return 0 if shorter else n
 
 
-def _loop(kind: LoopKind, n: int, seen: Sequence[Sighting]) -> Loop:
+def _loop(kind: LoopKind, n: int, seen: Sequence[Sighting], period: int = 0) -> Loop:
     edited = dict.fromkeys(name for sighting in seen for name in sighting.edited)
-    return Loop(kind=kind, n=n, edited=tuple(edited), since=seen[0].seen_at)
+    return Loop(kind=kind, n=n, edited=tuple(edited), since=seen[0].seen_at, period=period)

@@ -1,4 +1,4 @@
-"""Which past failures a failure is like.
+"""Past failures that resemble a failure, and other knowledge that touches it.
 
 Reference:
     docs/memory.md, section "Retrieval".
@@ -6,22 +6,54 @@ Reference:
 
 from __future__ import annotations
 
+import hashlib
+import json
+from array import array
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import log
-from typing import TypeAlias
+from itertools import accumulate
+from math import sqrt
+from typing import TYPE_CHECKING, TypeAlias
 
-from pytest_bayesloc.domain.bug import Category
-from pytest_bayesloc.domain.similarity import cosines
-from pytest_bayesloc.domain.words import trigrams, words
+from sqlalchemy import delete, func, insert, select, text
 
-K1, B = 1.2, 0.75  # of BM25, as its authors advise
+from pytest_bayesloc.domain.bug import Category, Symptom, TrialOutcome
+from pytest_bayesloc.domain.clock import monotonic
+from pytest_bayesloc.domain.ports import Embedder
+from pytest_bayesloc.domain.similarity import bm25, numbered, words
+from pytest_bayesloc.memory.ledger import Ledger
+from pytest_bayesloc.memory.schema import (
+    BUG,
+    EMBEDDING,
+    FAILURE,
+    NOTE,
+    OBSERVATION,
+    POSTING,
+    TRIAL,
+)
+from pytest_bayesloc.memory.store import CHUNK, BugStore, chunks, safe, written
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+N_CANDIDATES = 300  # past failures that are scored
+N_COUNTED = 2000  # a word that so many failures hold is common
+N_SAME = 20
+MAX_WORDS = 200  # of a failure
+N_FUNCTIONS = 20  # of a traceback, whose demands are looked up
+N_OBSERVED = 5
+
+MAX_KEPT = 20_000  # vectors of a memory, the newest
+NEWEST = 2**62
+BATCH = 32  # texts that are asked for, and kept, together; the query's come first
+LIMIT_S = 10.0
+DIGEST = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """What is compared: a failure, past or present.
+    """A failure, past or present, as it is compared with others.
 
     Attributes:
         signature: Masked.
@@ -34,78 +66,271 @@ class Entry:
     category: Category
 
 
-def reference(query: Entry, entries: Sequence[Entry]) -> list[float]:
-    """0.4 Jaccard of the words + 0.4 Jaccard of the tags + 0.1 if the category is the same."""
-    own = frozenset(words(query.signature))
-    return [
-        0.4 * jaccard(own, frozenset(words(entry.signature)))
-        + 0.4 * jaccard(query.tags, entry.tags)
-        + 0.1 * (query.category is entry.category)
-        for entry in entries
-    ]
+Score: TypeAlias = "Callable[[Entry, Sequence[Entry]], list[float]]"
 
 
-def tf_idf(query: Entry, entries: Sequence[Entry]) -> list[float]:
-    """Cosine of the words and threes of characters of signature and tags, the rare ones heavy."""
-    return cosines(_features(query), [_features(entry) for entry in entries])
+def entry_of(symptom: Symptom) -> Entry:
+    """Return a present failure as it is compared."""
+    return Entry(signature=symptom.signature, tags=symptom.tags, category=symptom.category)
 
 
-def bm25(query: Entry, entries: Sequence[Entry]) -> list[float]:
-    """Okapi BM25 of the words of message and tags, as a share of what the query itself would get.
+def by_words(query: Entry, entries: Sequence[Entry]) -> list[float]:
+    """Score entries by BM25 of the words of message and tags, in [0, 1].
 
-    The type of the exception says nothing: one bug shows in several, and many bugs in one.
-
-    Reference:
-        Robertson, Zaragoza: The probabilistic relevance framework. FTIR 2009, eq. 3.15.
+    The type of the exception is left out: one bug shows in several, and many bugs in one.
     """
-    found = [_without_type(entry) for entry in (query, *entries)]
-    n_with = Counter(word for counts in found for word in counts)
-    mean_length = sum(counts.total() for counts in found) / len(found) or 1.0
-    n = len(found)
-    idf = {word: log(1 + (n - with_ + 0.5) / (with_ + 0.5)) for word, with_ in n_with.items()}
-    own = found[0]
-    scores = [_bm25(own, counts, idf, counts.total() / mean_length) for counts in found]
-    return [min(1.0, score / scores[0]) if scores[0] else 0.0 for score in scores[1:]]
-
-
-def _bm25(
-    query: Mapping[str, int], counts: Mapping[str, int], idf: Mapping[str, float], length: float
-) -> float:
-    damping = K1 * (1 - B + B * length)
-    return sum(
-        idf[word] * counts[word] * (K1 + 1) / (counts[word] + damping)
-        for word in query
-        if word in counts
-    )
-
-
-def jaccard(a: frozenset[str], b: frozenset[str]) -> float:
-    """Share of what is in both, in [0, 1]; 0 of nothing."""
-    return len(a & b) / len(a | b) if a or b else 0.0
+    return bm25(_word_counts(query), list(map(_word_counts, entries)))
 
 
 def _word_counts(entry: Entry) -> Counter[str]:
-    found = Counter(words(entry.signature))
-    found.update(f"t:{tag}" for tag in entry.tags)
-    found.update(word for tag in entry.tags for word in words(tag.partition(":")[2]))
-    return found
-
-
-def _without_type(entry: Entry) -> Counter[str]:
-    message = entry.signature.partition(": ")[2]
     tags = frozenset(tag for tag in entry.tags if not tag.startswith("error:"))
-    return _word_counts(Entry(signature=message, tags=tags, category=entry.category))
+    counts = Counter(words(entry.signature.partition(": ")[2]))
+    counts.update(f"t:{tag}" for tag in tags)
+    counts.update(word for tag in tags for word in words(tag.partition(":")[2]))
+    return counts
 
 
-def _features(entry: Entry) -> Counter[str]:
-    found = _word_counts(entry)
-    found.update(f"3:{three}" for three in trigrams(entry.signature))
-    return found
+# -- in the database
 
 
-Score: TypeAlias = "Callable[[Entry, Sequence[Entry]], list[float]]"
-SCORES: Mapping[str, Score] = {
-    "reference": reference,
-    "tf-idf": tf_idf,
-    "bm25": bm25,
-}
+class Lookup:
+    """Searches a ledger.
+
+    Args:
+        ledger: In a transaction.
+    """
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._db, self._project = ledger.db, ledger.project
+
+    def first_of_its_run(self, bug: int) -> int:
+        """Return the first bug that began in the same run: others of that run are no past ones."""
+        # In two steps, and not min() in SQL: for that PostgreSQL walks through all bugs.
+        run = self._db.execute(select(BUG.c.run).where(BUG.c.seq == bug)).scalar_one()
+        return min(map(int, self._db.execute(select(BUG.c.seq).where(BUG.c.run == run)).scalars()))
+
+    def same(self, fingerprints: Collection[str], *, before: int) -> list[int]:
+        """Return older bugs that failed with one of these fingerprints, youngest first."""
+        # Sorted here: for ORDER BY and DISTINCT a database may walk through all of its bugs.
+        asked = (
+            select(FAILURE.c.bug, BUG.c.project)
+            .join_from(FAILURE, BUG, BUG.c.seq == FAILURE.c.bug)
+            .where(FAILURE.c.fingerprint.in_(sorted(fingerprints)[:CHUNK]))
+        )
+        rows = self._db.execute(asked).all()
+        found = {int(bug) for bug, project in rows if project == self._project and bug < before}
+        return sorted(found, reverse=True)[:N_SAME]
+
+    def candidates(
+        self, signature: str, tags: Collection[str], *, before: int
+    ) -> list[tuple[int, Entry]]:
+        """Return failures of older bugs that share the rarest words, with their bug's number."""
+        own = words(" ".join([safe(signature), *sorted(tags)]))
+        wanted = sorted(numbered(own, self._project))[:MAX_WORDS]
+        counts = sorted(self._counted(wanted), key=lambda item: (item[1], item[0]))
+        reached = accumulate((n for _, n in counts), initial=0)
+        rarest = [word for (word, _), n in zip(counts, reached, strict=False) if n < N_CANDIDATES]
+        holding = select(POSTING.c.failure).where(POSTING.c.word.in_(rarest)).distinct()
+        newest = holding.order_by(POSTING.c.failure.desc()).limit(N_CANDIDATES)
+        failures = list(self._db.execute(newest).scalars())
+        rows = (
+            select(FAILURE.c.bug, FAILURE.c.signature, BUG.c.tags, BUG.c.category)
+            .join_from(FAILURE, BUG, BUG.c.seq == FAILURE.c.bug)
+            .where(FAILURE.c.seq.in_(failures))
+        )
+        return [
+            (
+                int(bug),
+                Entry(
+                    signature=str(signature),
+                    tags=frozenset(json.loads(listed)),
+                    category=Category(category),
+                ),
+            )
+            for bug, signature, listed, category in sorted(self._db.execute(rows).all())
+            if bug < before
+        ]
+
+    def _counted(self, wanted: Sequence[int]) -> list[tuple[int, int]]:
+        """Return per known word how many failures hold it, counted up to a bound."""
+        # One statement for all: each takes its time to be made, and to reach a server.
+        each = (
+            f"SELECT {word}, count(*) FROM "  # noqa: S608 - numbers of ours
+            f"(SELECT 1 FROM posting WHERE word = {word} LIMIT {N_COUNTED}) AS capped"
+            for word in wanted
+        )
+        asked = " UNION ALL ".join(each)
+        rows = self._db.execute(text(asked)).all() if asked else []
+        return [(int(word), int(n)) for word, n in rows if n]
+
+    def n_alike(self, category: Category, signature: str) -> int:
+        """Count the bugs of this category and signature."""
+        where = (BUG.c.project == self._project) & (BUG.c.category == category.value)
+        is_same = BUG.c.signature == written(BUG.c.signature, signature)
+        return int(self._db.execute(select(func.count()).where(where, is_same)).scalar_one())
+
+    def demands(self, functions: Collection[str], at_most: int) -> list[str]:
+        """Return the known demands of functions, by qualified name, on their callers."""
+        found: dict[str, None] = {}
+        for name in sorted(functions)[:N_FUNCTIONS]:
+            for start in (f"{name} needs ", f"{name}() "):
+                where = BUG.c.demand.startswith(start, autoescape=True)
+                asked = select(BUG.c.demand).where(BUG.c.project == self._project, where)
+                newest = asked.distinct().order_by(BUG.c.demand).limit(at_most)
+                found.update(dict.fromkeys(self._db.execute(newest).scalars()))
+        return list(found)[:at_most]
+
+    def insights(self, category: Category, at_most: int) -> list[str]:
+        """Return the lessons of the last fixed bugs of a category, youngest first."""
+        asked = (
+            select(TRIAL.c.lesson)
+            .join_from(TRIAL, BUG, BUG.c.seq == TRIAL.c.bug)
+            .where(BUG.c.project == self._project, BUG.c.category == category.value)
+            .where(TRIAL.c.outcome == TrialOutcome.PASSED.value, TRIAL.c.lesson != "")
+            .order_by(TRIAL.c.made_at.desc())
+            .limit(at_most)
+        )
+        return list(dict.fromkeys(self._db.execute(asked).scalars()))
+
+    def observed(self, kind: str, texts: Collection[str]) -> dict[str, int]:
+        """Return which of ``texts`` were observed, and how often; the last first."""
+        where = (OBSERVATION.c.project == self._project) & (OBSERVATION.c.kind == kind)
+        wanted = [written(OBSERVATION.c.text, item) for item in sorted(texts)[:CHUNK]]
+        asked = select(OBSERVATION.c.text, OBSERVATION.c.n)
+        asked = asked.where(where, OBSERVATION.c.text.in_(wanted))
+        last = asked.order_by(OBSERVATION.c.last_at.desc()).limit(N_OBSERVED)
+        return {str(item): int(n) for item, n in self._db.execute(last)}
+
+    def general_notes(self) -> list[str]:
+        """Return persons' notes that belong to no bug, youngest first."""
+        where = (NOTE.c.project == self._project) & NOTE.c.bug.is_(None)
+        asked = select(NOTE.c.text).where(where).order_by(NOTE.c.seq.desc()).limit(N_OBSERVED)
+        return list(self._db.execute(asked).scalars())
+
+
+# -- by meaning
+
+
+class Embeddings:
+    """Scores past failures by the mean of BM25 and the cosine of their vectors.
+
+    Args:
+        embedder: Turns texts into vectors.
+    """
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._vectors: Mapping[str, array[float]] = {}
+
+    def prepare(self, store: BugStore, project: str, queries: Sequence[Entry]) -> bool:
+        """Get the vectors of ``queries`` and of what they may be compared with.
+
+        Outside of any transaction, since an endpoint may be slow.
+
+        Returns:
+            Whether the model was asked for the first time in this memory.
+
+        Raises:
+            EndpointError: If the vectors can't be had; the score is BM25 alone then.
+            StoreError: If the memory can't be used.
+        """
+        with store.transaction(write=False) as connection:
+            lookup = Lookup(Ledger(connection, project))
+            past = [
+                entry
+                for query in queries
+                for _, entry in lookup.candidates(query.signature, query.tags, before=NEWEST)
+            ]
+            texts = list(dict.fromkeys(map(text_of, (*queries, *past)))) if past else []
+            known = self._kept(connection, texts)
+            is_first = not known and not self._n_kept(connection)
+        self._vectors = known
+        missing = [item for item in texts if item not in known]
+        until = monotonic() + LIMIT_S
+        for start in range(0, len(missing), BATCH):
+            if start and monotonic() > until:
+                break  # the next run goes on from here
+            new = vectors_of(self._embedder, missing[start : start + BATCH])
+            with store.transaction() as connection:
+                self._keep(connection, new)
+            self._vectors = {**self._vectors, **new}
+        return is_first and bool(missing)
+
+    def score(self, query: Entry, entries: Sequence[Entry]) -> list[float]:
+        """Score entries, in [0, 1]."""
+        return mixed(query, entries, self._vectors)
+
+    def _kept(self, connection: Connection, texts: Collection[str]) -> dict[str, array[float]]:
+        by_digest = {_digest(item): item for item in texts}
+        found: dict[str, array[float]] = {}
+        for chunk in chunks(list(by_digest)):
+            asked = select(EMBEDDING.c.text, EMBEDDING.c.vector).where(
+                EMBEDDING.c.model == self._model, EMBEDDING.c.text.in_(chunk)
+            )
+            for digest, data in connection.execute(asked):
+                found[by_digest[digest]] = array("f", data)
+        return found
+
+    def _n_kept(self, connection: Connection) -> int:
+        asked = select(func.count()).where(EMBEDDING.c.model == self._model)
+        return int(connection.execute(asked).scalar_one())
+
+    def _keep(self, connection: Connection, new: Mapping[str, array[float]]) -> None:
+        known = self._kept(connection, new)  # another run may have been faster
+        rows = [
+            {"model": self._model, "text": _digest(item), "vector": vector.tobytes()}
+            for item, vector in new.items()
+            if item not in known
+        ]
+        if rows:
+            connection.execute(insert(EMBEDDING), rows)
+        newest = int(connection.execute(select(func.max(EMBEDDING.c.seq))).scalar() or 0)
+        connection.execute(delete(EMBEDDING).where(EMBEDDING.c.seq <= newest - MAX_KEPT))
+
+    @property
+    def _model(self) -> str:
+        return self._embedder.model[:100]
+
+
+def mixed(
+    query: Entry, entries: Sequence[Entry], vectors: Mapping[str, array[float]]
+) -> list[float]:
+    """Score by the mean of BM25 and the cosine of vectors; BM25 alone where one is missing."""
+    scores = by_words(query, entries)
+    own = vectors.get(text_of(query))
+    theirs = [vectors.get(text_of(entry)) for entry in entries]
+    if own is None:
+        return scores
+    return [
+        score if other is None else (score + max(0.0, _dot(own, other))) / 2
+        for score, other in zip(scores, theirs, strict=True)
+    ]
+
+
+def vectors_of(embedder: Embedder, texts: Sequence[str]) -> dict[str, array[float]]:
+    """Ask for the vector of each text, of length 1.
+
+    Raises:
+        EndpointError: If they can't be had.
+    """
+    return dict(zip(texts, map(_unit, embedder.embed(texts)), strict=True))
+
+
+def text_of(entry: Entry) -> str:
+    """Return the embedded text of a failure: its message, and the names that it touched."""
+    named = sorted(tag.partition(":")[2] for tag in entry.tags if not tag.startswith("error:"))
+    return safe(f"{entry.signature}\n{' '.join(named)}")
+
+
+def _unit(vector: Iterable[float]) -> array[float]:
+    found = array("f", vector)
+    length = sqrt(sum(x * x for x in found)) or 1.0
+    return array("f", (x / length for x in found))
+
+
+def _dot(a: array[float], b: array[float]) -> float:
+    return sum(x * y for x, y in zip(a, b, strict=False)) if len(a) == len(b) else 0.0
+
+
+def _digest(item: str) -> str:
+    return hashlib.sha256(item.encode("utf-8", "backslashreplace")).hexdigest()[:DIGEST]

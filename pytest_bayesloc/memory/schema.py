@@ -22,10 +22,10 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import BigInteger
 
-VERSION = 5
+VERSION = 1
 #: The oldest version whose programs may read and write tables of ``VERSION``: older ones are left
 #: out of a memory that a newer program has brought up to date, the others go on.
-LEAST = 5
+LEAST = 1
 
 METADATA = MetaData()
 _Key = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows by an INTEGER key alone
@@ -133,7 +133,7 @@ TRIAL = Table(  # an edit, and what came of it
     Column("why", String(250), nullable=False),
     Column("strategy", String(150), nullable=False),
     Column("lesson", String(200), nullable=False),  # constraint of a failed trial, insight else
-    Column("cause", String(250), nullable=False, server_default=""),  # in words, of what mended it
+    Column("cause", String(250), nullable=False, server_default=""),  # of the bug, in words
 )
 
 SIGHTING = Table(  # a bug in a run: what loops are found in
@@ -193,7 +193,7 @@ EMBEDDING = Table(  # vectors of errors, where the user named a model
     UniqueConstraint("model", "text"),
 )
 
-REJECTED = Table(  # patches that were tried in vain, on the last state of the project
+REJECTED = Table(  # patches that failed on the last state of the project
     "rejected",
     METADATA,
     _of_bug(key=True),
@@ -211,7 +211,7 @@ RULE = Table(  # what a person decided about fingerprints
     Column("bug", String(12), nullable=False),  # that it belongs to; empty: forget it
 )
 
-ADVICE = Table(  # what was said of a bug in a run, and whether it was part of the fix
+ADVICE = Table(  # advice on a bug in a run, and whether the fix followed it
     "advice",
     METADATA,
     _of_bug(key=True),
@@ -222,18 +222,18 @@ ADVICE = Table(  # what was said of a bug in a run, and whether it was part of t
     Column("helped", Boolean, nullable=True),
 )
 
-JUDGED = Table(  # what a language model said of a location, and whether it was at fault
+JUDGED = Table(  # a language model's verdict on a location, and whether it was at fault
     "judged",
     METADATA,
     _of_bug(key=True),
     Column("guide", String(200), primary_key=True),
     Column("use", String(20), primary_key=True),
     Column("location", String(500), primary_key=True),
-    Column("said", String(60), nullable=False),
+    Column("verdict", String(60), nullable=False),
     Column("was_faulty", Boolean, nullable=True),
 )
 
-TOOL_USE = Table(  # a fix tool that was tried for a bug, and what became of what it proposed
+TOOL_USE = Table(  # a fix tool that was tried for a bug, and what became of its fix
     "tool_use",
     METADATA,
     _of_bug(key=True),
@@ -246,17 +246,8 @@ TOOL_USE = Table(  # a fix tool that was tried for a bug, and what became of wha
     Column("made_at", String(32), nullable=False),
 )
 
-INBOX = Table(  # what was delivered by who may only add, until another run takes it in
-    "inbox",
-    METADATA,
-    Column("id", String(32), primary_key=True),  # digest of the text
-    Column("project", String(200), nullable=False),
-    Column("made_at", String(32), nullable=False),
-    Column("text", Text, nullable=False),
-)
-
-HABIT = Table(  # how a person mended a bug, as a pattern
-    "habit",
+FIX_PATTERN = Table(  # a fix by a person, as a pattern
+    "fix_pattern",
     METADATA,
     Column("project", String(200), primary_key=True),
     Column("pattern", String(600), primary_key=True),  # before and after, as JSON

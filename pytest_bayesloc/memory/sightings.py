@@ -1,77 +1,181 @@
-"""A run of the suite, and a bug in it."""
+"""Observation of a run: its failing groups, the open bugs whose tests passed, and the edits."""
 
 from __future__ import annotations
 
-import hashlib
-from dataclasses import dataclass
-from datetime import datetime
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from pytest_bayesloc.domain.bug import BugRecord, CodeEdit
+from pytest_bayesloc.domain.failure import Origin
+from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.ports import Summarizer
+from pytest_bayesloc.domain.result import Fault
+from pytest_bayesloc.history.changes import Changes
+from pytest_bayesloc.history.edits import edit_of, name_of, state_of
+from pytest_bayesloc.history.renaming import is_renaming
+from pytest_bayesloc.memory.episodes import GroupSighting, PassingSighting
+from pytest_bayesloc.memory.symptoms import Describer
+
+if TYPE_CHECKING:
+    from pytest_bayesloc.ranking.groups import Group
+    from pytest_bayesloc.spectrum.recorded import Recorded
+    from pytest_bayesloc.spectrum.sources import Sources
+
+#: Per group of tests, by its node ids and the git revision that it was last seen at, the edits
+#: since it last ran; None where they are not known.
+Edits: TypeAlias = Callable[[Sequence[Sequence[str]], Sequence[str]], Sequence[Changes | None]]
+#: The changes that some tests need to pass.
+Prove: TypeAlias = Callable[[Changes, Sequence[str]], Sequence[Location]]
+
+N_SUSPECTS = 10
+_IN_TEST = frozenset({Origin.TEST, Origin.FIXTURE, Origin.DATA})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
-    """A run of the suite, as the memory knows it.
+class Observer:
+    """Describes one run.
 
-    Attributes:
-        id: 12 hexadecimal digits.
-        workspace: The checkout that it was made in.
-        made_at: In UTC.
-        revision: Of git, empty if unknown.
-        n_passed: Tests.
-        n_failed: Tests.
-        kind: ``normal`` or ``infrastructure``.
-        arm: ``on`` or ``off``: whether advice is shown.
-        number: In its project, from 1; 0 until it is written.
+    Args:
+        rootdir: Of the project.
+        sources: The project's files.
+        edits: Finds the edits since tests last ran.
+        prove: Finds which of some changes tests need to pass; None: that is not to be tried.
     """
 
-    id: str
-    workspace: str
-    made_at: datetime
-    revision: str
-    n_passed: int
-    n_failed: int
-    kind: str = "normal"
-    arm: str = "on"
-    number: int = 0
+    def __init__(self, rootdir: Path, sources: Sources, edits: Edits, prove: Prove | None) -> None:
+        self._rootdir = rootdir
+        self._sources = sources
+        self._edits = edits
+        self._prove = prove
+        #: Per number of an open bug whose tests passed, the edits before.
+        self.changes: dict[int, Changes] = {}
+
+    def failing(
+        self,
+        groups: Sequence[Group],
+        faults: Sequence[Fault],
+        last_seen_at: Mapping[str, str],
+        summarizer: Summarizer,
+    ) -> list[GroupSighting]:
+        """Describe the groups of failing tests.
+
+        Args:
+            groups: Of failing tests.
+            faults: The result for each of them.
+            last_seen_at: Per test of an open bug, the git revision that it was last seen at.
+            summarizer: Words the hypotheses.
+        """
+        describer = Describer(self._sources.map, str(self._rootdir), summarizer)
+        failing = [[f.node_id for f in fault.failures] for fault in faults]
+        seen = [next((last_seen_at[t] for t in own if t in last_seen_at), "") for own in failing]
+        edits = self._edits(failing, seen)
+        found = []
+        for group, fault, changes in zip(groups, faults, edits, strict=True):
+            code, tests = _executed(group)
+            symptom = describer.symptom(
+                fault.failures,
+                [(row.location, row.posterior) for row in fault.ranking[:N_SUSPECTS]],
+                in_test=fault.origin in _IN_TEST,
+            )
+            found.append(
+                GroupSighting(
+                    symptom=symptom,
+                    executed=frozenset(map(name_of, (*code, *tests))),
+                    edit=None if changes is None else _tried(changes),
+                    is_since_seen=changes is not None and bool(changes.commit),
+                    code_state=state_of(code, self._sources.map),
+                    test_state=state_of(tests, self._sources.map),
+                )
+            )
+        return found
+
+    def passing(
+        self, open_bugs: Mapping[int, BugRecord], revisions: Mapping[int, str], recorded: Recorded
+    ) -> dict[int, PassingSighting]:
+        """Find per open bug its tests that did not fail, and the edits since they ran.
+
+        Args:
+            open_bugs: By their numbers.
+            revisions: Per bug, the git revision that it was last seen at.
+            recorded: Of this run.
+        """
+        ran = {**recorded.excused, **dict.fromkeys(recorded.verdicts, "")} if open_bugs else {}
+        found = {
+            bug: self._not_failed(record.symptom.tests, ran, recorded.verdicts)
+            for bug, record in open_bugs.items()
+        }
+        passed = [bug for bug, sighting in found.items() if sighting.passed]
+        back = [{new: old for old, new in found[bug].moved.items()} for bug in passed]
+        edits = self._edits(
+            [
+                sorted(names.get(test, test) for test in found[bug].passed)
+                for bug, names in zip(passed, back, strict=True)
+            ],
+            [revisions.get(bug, "") for bug in passed],
+        )
+        self.changes = {b: e for b, e in zip(passed, edits, strict=True) if e is not None}
+        for bug, changes in self.changes.items():
+            proven: Sequence[Location] = ()
+            if self._prove and self._is_provable(changes):
+                proven = self._prove(changes, sorted(found[bug].passed))
+            found[bug] = replace(
+                found[bug], edit=edit_of(changes), proven=tuple(map(name_of, proven))
+            )
+        return found
+
+    def _is_provable(self, changes: Changes) -> bool:
+        """Whether there are several changes, all of which can be put back in memory."""
+        is_there = all(self._sources.read(file) is not None for file in changes.files)
+        return len(changes.every) > 1 and is_there
+
+    def _not_failed(
+        self, known: Sequence[str], ran: Mapping[str, str], verdicts: Mapping[str, bool]
+    ) -> PassingSighting:
+        missing = [n for n in known if n not in ran and not self._exists(n)]
+        moved = self._moved(missing, ran)
+        tests = [moved.get(n, n) for n in known]
+        return PassingSighting(
+            passed=frozenset(n for n in tests if verdicts.get(n)),
+            excused={n: ran[n] for n in tests if ran.get(n)},
+            gone=frozenset(missing) - moved.keys(),
+            moved=moved,
+        )
+
+    def _moved(self, missing: Sequence[str], ran: Collection[str]) -> dict[str, str]:
+        """Find tests of files that are gone: each is the only one that ran under its name."""
+        lost = {n for n in missing if self._sources.read(n.partition("::")[0]) is None}
+        names: dict[str, list[str]] = {n.partition("::")[2]: [] for n in lost}
+        for node_id in ran if names else ():
+            if (name := node_id.partition("::")[2]) in names:
+                names[name].append(node_id)
+        found = {n: names[n.partition("::")[2]] for n in lost}
+        return {old: new[0] for old, new in found.items() if len(new) == 1}
+
+    def _exists(self, node_id: str) -> bool:
+        """Whether the test's file still defines it, run or not."""
+        file, *names = re.sub(r"\[.*", "", node_id).split("::")
+        text = self._sources.read(file)
+        if text is None:
+            return False
+        return (
+            not names or re.search(rf"\b(?:def|class)\s+{re.escape(names[-1])}\b", text) is not None
+        )
 
 
-def arm_of(workspace: str, at: datetime) -> str:
-    """The arm of an experiment: ``on`` or ``off``, by the checkout and the day.
-
-    Not by the run: a bug that is worked on in both arms says nothing about either.
-    """
-    drawn = hashlib.sha256(f"{workspace} {at:%Y-%m-%d}".encode()).digest()[0]
-    return "off" if drawn % 2 else "on"
+def _tried(changes: Changes) -> CodeEdit:
+    """Return the edit made while the tests failed: a mere renaming is no attempt."""
+    return CodeEdit() if is_renaming(changes) else edit_of(changes)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sighting:
-    """A bug in a run.
-
-    Attributes:
-        run: Id of the run.
-        workspace: Of the run.
-        revision: Of the run.
-        seen_at: In UTC.
-        error: The fingerprints of its failing tests, sorted, in one text.
-        tests: Digest of which tests failed.
-        code_state: Digest of the code that they executed.
-        test_state: Digest of the tests and what they use of their files.
-        edited: What was edited since the run before, as ``file qualname``.
-        is_aimed: Whether an edit hit one of the top suspects.
-    """
-
-    run: str
-    workspace: str
-    revision: str
-    seen_at: datetime
-    error: str
-    tests: str
-    code_state: str
-    test_state: str
-    edited: tuple[str, ...] = ()
-    is_aimed: bool = False
-
-    @property
-    def state(self) -> tuple[str, str]:
-        """Of code and tests together."""
-        return self.code_state, self.test_state
+def _executed(group: Group) -> tuple[set[Location], set[Location]]:
+    """Return the code that a group's failing tests executed, and the test code that they use."""
+    spectrum = group.spectrum
+    ran = {where for where, tests in spectrum.executed.items() if tests & spectrum.failing}
+    own = {where for failure in group.failures for where in failure.test_locations}
+    return {where for where in ran if not where.is_test}, {
+        *own,
+        *group.tests,
+        *(where for where in ran if where.is_test),
+    }

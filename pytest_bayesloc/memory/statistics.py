@@ -1,27 +1,50 @@
-"""What the memory has learned, and whether its advice helps."""
+"""Statistics of the memory: the bugs, the effect of advice, and the knowledge gained."""
 
 from __future__ import annotations
 
+import hashlib
 import operator
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
 from itertools import accumulate
 from math import sqrt
 from statistics import median
+from typing import TYPE_CHECKING, Any
 
-from pytest_bayesloc.domain.bug import State
+from sqlalchemy import func, select
 
+from pytest_bayesloc.domain.advice import Month
+from pytest_bayesloc.domain.bug import BugState, TrialOutcome
+from pytest_bayesloc.memory.ledger import Ledger
+from pytest_bayesloc.memory.schema import ADVICE, BUG, NOTE, OBSERVATION, RUN, SIGHTING, TRIAL
+
+if TYPE_CHECKING:
+    from sqlalchemy import Column, Select
+
+    Cell = Callable[["StatisticsRow"], str]
+
+SCHEMA = "bayesloc-stats/1"
 Z = 1.96  # of a 95 % interval
 ONE_TAIL_IN = 40
 A_LOOP = 3  # runs in a row with the same error after an edit, whatever the user calls a loop
-#: What the world model is made of.
+#: The parts of the world model.
 KNOWN = ("insights", "constraints", "patterns", "observations")
 
 
+def arm_of(workspace: str, at: datetime) -> str:
+    """Draw the arm of an experiment, ``on`` or ``off``, by the checkout and the day.
+
+    Not by the run: a bug that is worked on in both arms says nothing about either.
+    """
+    drawn = hashlib.sha256(f"{workspace} {at:%Y-%m-%d}".encode()).digest()[0]
+    return "off" if drawn % 2 else "on"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Counted:
-    """What is counted of one bug.
+class BugCounts:
+    """The counts of one bug.
 
     Attributes:
         month: In which it began, as ``2026-11``.
@@ -29,18 +52,18 @@ class Counted:
         state: How it stands.
         n_trials: Failed ones.
         n_edits: Runs before which code that its tests execute was edited.
-        hours: Until it was mended; None if it was not.
+        hours: Until it was fixed; None if it was not.
         n_repeats: Runs with an edit that showed the same error as the run before.
         n_same: Runs of one checkout with one error in a row at most, the first and those after an
             edit.
-        warned_at: How many runs in a row had shown the error when the user was first told of a loop
-            in a row that became one; None if that never was.
-        helped: Whether what was advised was part of the fix; None if nobody can tell.
+        warned_at: Of the rows that became a loop, how many runs had shown the error when the user
+            was first warned; None if that never was.
+        helped: Whether the fix followed the advice; None if nobody can tell.
     """
 
     month: str
     arm: str
-    state: State
+    state: BugState
     n_trials: int
     n_edits: int
     hours: float | None
@@ -52,7 +75,7 @@ class Counted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """A share or a median with its interval of 95 %, and of how many it is."""
+    """A share or a median of ``n`` values with its interval of 95 %."""
 
     value: float
     low: float
@@ -61,27 +84,27 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class StatisticsRow:
     """The bugs of a month, of an arm, or all; None where there is nothing to estimate from.
 
     Attributes:
         name: The month, the arm (``advice on``) or ``all``.
         n_bugs: How many began.
-        mended: Share.
-        trials: Failed ones until mended, median.
-        hours: Until mended, median.
-        edit_runs: Until mended, median.
+        fixed: Share.
+        trials: Failed ones until fixed, median.
+        hours: Until fixed, median.
+        edit_runs: Until fixed, median.
         n_repeats: Runs with an edit that showed the same error as the run before.
         n_loops: Bugs with ``A_LOOP`` or more such runs in a row.
-        caught: Share of those that the user was told of.
+        caught: Share of those that the user was warned of.
         caught_after: Runs with the error until then, median.
-        helped: Share of the mended bugs, with advice, of which it named what was changed.
+        helped: Share of the fixed bugs with advice, whose advice named a changed function.
         known: Of each of ``KNOWN``, how much there was at the end of the month; empty for others.
     """
 
     name: str
     n_bugs: int
-    mended: Estimate | None
+    fixed: Estimate | None
     trials: Estimate | None
     hours: Estimate | None
     edit_runs: Estimate | None
@@ -93,8 +116,10 @@ class Row:
     known: Mapping[str, int] = field(default_factory=dict)
 
 
-def summed_up(bugs: Sequence[Counted], gained: Mapping[str, Mapping[str, int]]) -> list[Row]:
-    """By month, by arm where there are two, and in all.
+def rows_of(
+    bugs: Sequence[BugCounts], gained: Mapping[str, Mapping[str, int]]
+) -> list[StatisticsRow]:
+    """Sum up bugs by month, by arm where there are two, and in all.
 
     Args:
         bugs: All of them.
@@ -113,29 +138,31 @@ def summed_up(bugs: Sequence[Counted], gained: Mapping[str, Mapping[str, int]]) 
     return [*rows, _row("all", bugs, known[months[-1]])] if months else []
 
 
-def _row(name: str, bugs: Sequence[Counted], known: Mapping[str, int] | None = None) -> Row:
-    mended = [bug for bug in bugs if bug.state is State.RESOLVED]
+def _row(
+    name: str, bugs: Sequence[BugCounts], known: Mapping[str, int] | None = None
+) -> StatisticsRow:
+    fixed = [bug for bug in bugs if bug.state is BugState.RESOLVED]
     looped = [bug for bug in bugs if bug.n_same >= A_LOOP]
     warned_at = [bug.warned_at for bug in looped if bug.warned_at is not None]
-    told = [bug.helped for bug in mended if bug.helped is not None]
-    return Row(
+    judged = [bug.helped for bug in fixed if bug.helped is not None]
+    return StatisticsRow(
         name=name,
         n_bugs=len(bugs),
-        mended=share(len(mended), len(bugs)),
-        trials=middle(bug.n_trials for bug in mended),
-        hours=middle(bug.hours for bug in mended if bug.hours is not None),
-        edit_runs=middle(bug.n_edits for bug in mended),
+        fixed=share(len(fixed), len(bugs)),
+        trials=middle(bug.n_trials for bug in fixed),
+        hours=middle(bug.hours for bug in fixed if bug.hours is not None),
+        edit_runs=middle(bug.n_edits for bug in fixed),
         n_repeats=sum(bug.n_repeats for bug in bugs),
         n_loops=len(looped),
         caught=share(len(warned_at), len(looped)),
         caught_after=middle(warned_at),
-        helped=share(sum(told), len(told)),
+        helped=share(sum(judged), len(judged)),
         known={} if known is None else {kind: known.get(kind, 0) for kind in KNOWN},
     )
 
 
 def share(n: int, of: int) -> Estimate | None:
-    """A share in [0, 1] with its interval; None of nothing.
+    """Return a share in [0, 1] with its interval; None of nothing.
 
     Reference:
         Wilson: Probable inference, the law of succession, and statistical inference. JASA 1927.
@@ -149,9 +176,10 @@ def share(n: int, of: int) -> Estimate | None:
 
 
 def middle(values: Iterable[float]) -> Estimate | None:
-    """The median with its interval from the order of the values, whatever their distribution.
+    """Return the median with its interval from the order of the values.
 
-    Of fewer than six values, it is from the least to the greatest, which is less than 95 %.
+    It holds for any distribution. Of fewer than six values, it is from the least to the greatest,
+    which is less than 95 %.
 
     Reference:
         Conover: Practical Nonparametric Statistics. Wiley 1999, section 3.2.
@@ -166,3 +194,218 @@ def middle(values: Iterable[float]) -> Estimate | None:
         below, skipped = below + ways, skipped + 1
     first = max(0, skipped - 1)
     return Estimate(value=median(found), low=found[first], high=found[n - 1 - first], n=n)
+
+
+# -- counted in the database
+
+
+def bug_counts(ledger: Ledger) -> list[BugCounts]:
+    """Count each bug's trials, runs and loops, oldest first."""
+    own = BUG.c.project == ledger.project
+    trials = _rows_by_bug(ledger, TRIAL.c.bug, TRIAL.c.outcome, order=TRIAL.c.number)
+    seen = _rows_by_bug(
+        ledger,
+        SIGHTING.c.bug,
+        SIGHTING.c.run,
+        SIGHTING.c.workspace,
+        SIGHTING.c.error,
+        SIGHTING.c.edited,
+        order=SIGHTING.c.seq,
+    )
+    advised = _rows_by_bug(
+        ledger, ADVICE.c.bug, ADVICE.c.run, ADVICE.c.loops, ADVICE.c.helped, ADVICE.c.was_shown
+    )
+    rows = select(BUG.c.seq, BUG.c.state, BUG.c.created_at, BUG.c.completed_at, RUN.c.arm)
+    joined = rows.join_from(BUG, RUN, RUN.c.id == BUG.c.run, isouter=True)
+    return [
+        _counts(row, trials.get(row.seq, []), seen.get(row.seq, []), advised.get(row.seq, []))
+        for row in ledger.db.execute(joined.where(own).order_by(BUG.c.seq))
+    ]
+
+
+def gained(ledger: Ledger) -> dict[str, dict[str, int]]:
+    """Count per month what was learned, by the kinds of ``KNOWN``."""
+    own = BUG.c.project == ledger.project
+    lesson, outcome = TRIAL.c.lesson, TRIAL.c.outcome
+    lessons = select(lesson, func.min(TRIAL.c.made_at)).join_from(TRIAL, BUG).where(own)
+    lessons = lessons.where(lesson != "").group_by(lesson)
+    demands = select(BUG.c.demand, func.min(BUG.c.created_at)).where(own, BUG.c.demand != "")
+    alike = select(BUG.c.category, BUG.c.signature, BUG.c.created_at).where(own)
+    seen = select(OBSERVATION.c.text, OBSERVATION.c.first_at)
+    notes = select(NOTE.c.text, func.min(NOTE.c.made_at)).where(NOTE.c.project == ledger.project)
+    first: dict[str, Mapping[Any, str]] = {
+        "insights": _pairs(ledger, lessons.where(outcome == TrialOutcome.PASSED.value)),
+        "constraints": {
+            **_pairs(ledger, lessons.where(outcome == TrialOutcome.FAILED.value)),
+            **_pairs(ledger, demands.group_by(BUG.c.demand)),
+        },
+        "patterns": _since_when_repeated(ledger.db.execute(alike.order_by(BUG.c.seq))),
+        "observations": {
+            **_pairs(ledger, seen.where(OBSERVATION.c.project == ledger.project)),
+            **_pairs(ledger, notes.group_by(NOTE.c.text)),
+        },
+    }
+    found: dict[str, dict[str, int]] = {}
+    for kind, times in first.items():
+        for month, n in Counter(time[:7] for time in times.values()).items():
+            found.setdefault(month, {})[kind] = n
+    return found
+
+
+def _pairs(ledger: Ledger, asked: Select[Any]) -> dict[str, str]:
+    return {str(said): str(time) for said, time in ledger.db.execute(asked)}
+
+
+def _rows_by_bug(
+    ledger: Ledger, *columns: Column[Any], order: Column[Any] | None = None
+) -> dict[int, list[Any]]:
+    """Return rows of the project's bugs, by the first of their columns: the bug."""
+    found: dict[int, list[Any]] = {}
+    own = select(BUG.c.seq).where(BUG.c.project == ledger.project)
+    asked = select(*columns).where(columns[0].in_(own))
+    for row in ledger.db.execute(asked if order is None else asked.order_by(order)):
+        found.setdefault(int(row.bug), []).append(row)
+    return found
+
+
+def _since_when_repeated(rows: Iterable[Any]) -> dict[tuple[str, str], str]:
+    """Return per category and signature of several bugs when the second of them began."""
+    first: set[tuple[str, str]] = set()
+    found: dict[tuple[str, str], str] = {}
+    for category, signature, began in rows:
+        key = (str(category), str(signature))
+        if key in first:
+            found.setdefault(key, str(began))
+        first.add(key)
+    return found
+
+
+def _counts(
+    row: Any,  # noqa: ANN401 - rows of the columns that ``bug_counts`` reads
+    trials: Sequence[Any],
+    seen: Sequence[Any],
+    advised: Sequence[Any],
+) -> BugCounts:
+    began = datetime.fromisoformat(row.created_at)
+    ended = datetime.fromisoformat(row.completed_at) if row.completed_at else None
+    is_fixed = row.state == BugState.RESOLVED.value
+    judged = [item.helped for item in advised if item.helped is not None]
+    rows = _error_rows(seen)
+    warned = {item.run for item in advised if item.was_shown and item.loops != "[]"}
+    looped = [row for row in rows if len(row) >= A_LOOP]
+    warned_at = [n for row in looped for n, run in enumerate(row, 1) if run in warned]
+    n_edited = sum(item.edited != "[]" for item in seen)
+    return BugCounts(
+        month=f"{began:%Y-%m}",
+        arm=row.arm or "on",
+        state=BugState(row.state),
+        n_trials=sum(trial.outcome == TrialOutcome.FAILED.value for trial in trials),
+        n_edits=n_edited + sum(t.outcome == TrialOutcome.PASSED.value for t in trials),
+        hours=(ended - began).total_seconds() / 3600 if ended and is_fixed else None,
+        n_repeats=sum(len(row) - 1 for row in rows),
+        n_same=max(map(len, rows), default=0),
+        warned_at=min(warned_at, default=None),
+        helped=any(judged) if judged else None,
+    )
+
+
+def _error_rows(seen: Sequence[Any]) -> list[list[str]]:
+    """Group consecutive runs of a checkout with one error: the first, and those after an edit."""
+    found: list[list[str]] = []
+    last: dict[str, tuple[str, list[str]]] = {}
+    for item in seen:
+        error, row = last.get(item.workspace, ("", []))
+        if row and item.edited == "[]":
+            continue
+        if item.error != error or not row:
+            row = []
+            found.append(row)
+        row.append(str(item.run))
+        last[item.workspace] = (item.error, row)
+    return found
+
+
+def months_of(ledger: Ledger) -> tuple[Month, ...]:
+    """Return the statistics of each month, the first one first."""
+    rows = rows_of(bug_counts(ledger), gained(ledger))
+    return tuple(
+        Month(
+            name=row.name,
+            n_bugs=row.n_bugs,
+            fixed=_value(row.fixed),
+            trials=_value(row.trials),
+            hours=_value(row.hours),
+        )
+        for row in rows
+        if row.name[:1].isdigit()
+    )
+
+
+def _value(found: Estimate | None) -> float | None:
+    return None if found is None else found.value
+
+
+# -- as text
+
+
+def stats_lines(rows: Sequence[StatisticsRow]) -> list[str]:
+    """Return three tables: the bugs, the effect of the advice, and the knowledge."""
+    if not rows:
+        return ["no bugs are remembered yet"]
+    known = [(row.name, *(str(row.known[kind]) for kind in KNOWN)) for row in rows if row.known]
+    return [
+        *_table([("", *BUGS), *_cells(rows, BUGS)]),
+        "",
+        *_table([("", *WORTH), *_cells(rows, WORTH)]),
+        "",
+        *_table([("known", *KNOWN), *known]),
+    ]
+
+
+def stats_json(rows: Sequence[StatisticsRow]) -> dict[str, object]:
+    """Return the same as a document; shares in [0, 1]."""
+    return {"schema": SCHEMA, "rows": [_document(row) for row in rows]}
+
+
+def _document(row: StatisticsRow) -> dict[str, object]:
+    found = asdict(row)
+    return {"mended" if name == "fixed" else name: value for name, value in found.items()}
+
+
+def _cells(rows: Sequence[StatisticsRow], columns: Mapping[str, Cell]) -> list[tuple[str, ...]]:
+    return [(row.name, *(shown(row) for shown in columns.values())) for row in rows]
+
+
+def _table(rows: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join((row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:]))) for row in rows
+    ]
+
+
+def _percent(found: Estimate | None) -> str:
+    if found is None:
+        return "-"
+    return f"{found.value:.0%} ({found.low:.0%} to {found.high:.0%})"
+
+
+def _number(found: Estimate | None) -> str:
+    if found is None:
+        return "-"
+    return f"{found.value:.3g} ({found.low:.3g} to {found.high:.3g})"
+
+
+BUGS: Mapping[str, Cell] = {
+    "bugs": lambda row: str(row.n_bugs),
+    "mended": lambda row: _percent(row.fixed),
+    "failed trials": lambda row: _number(row.trials),
+    "edit runs": lambda row: _number(row.edit_runs),
+    "hours": lambda row: _number(row.hours),
+}
+WORTH: Mapping[str, Cell] = {
+    "same error": lambda row: str(row.n_repeats),
+    "loops": lambda row: str(row.n_loops),
+    "caught": lambda row: _percent(row.caught),
+    "after errors": lambda row: _number(row.caught_after),
+    "advice helped": lambda row: _percent(row.helped),
+}

@@ -1,60 +1,38 @@
-"""Where bug records live: SQLite beside the project, or PostgreSQL for a team."""
+"""The database of bug records: SQLite beside the project, or PostgreSQL for a team."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from datetime import datetime
+from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import create_engine, event, inspect, select, text
 from sqlalchemy.exc import DatabaseError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
 from pytest_bayesloc.domain.errors import StoreError
-from pytest_bayesloc.domain.redaction import redacted
-from pytest_bayesloc.domain.storable import storable
-from pytest_bayesloc.memory.schema import (
-    EMBEDDING,
-    HABIT,
-    INBOX,
-    JUDGED,
-    LEAST,
-    META,
-    METADATA,
-    REJECTED,
-    TOOL_USE,
-    VERSION,
-)
+from pytest_bayesloc.domain.masking import redacted
+from pytest_bayesloc.domain.texts import storable
+from pytest_bayesloc.memory.schema import LEAST, META, METADATA, VERSION
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, Engine
+    from sqlalchemy import Column, Connection, Engine, Table
+
+T = TypeVar("T")
 
 BUSY_S = 10.0
 CONNECT_S = 5
 DAMAGED = ("malformed", "not a database", "file is encrypted")
+CHUNK = 500  # values in one statement
 
-
-def _to_3(connection: Connection) -> None:
-    METADATA.create_all(connection, tables=[JUDGED])
-    connection.execute(text("ALTER TABLE trial ADD COLUMN cause VARCHAR(250) NOT NULL DEFAULT ''"))
-
-
-def _to_5(connection: Connection) -> None:
-    METADATA.create_all(connection, tables=[INBOX])
-    connection.execute(META.insert().values(name="least", value=str(LEAST)))
-
-
-#: Per version, what brings its tables to the next one.
-MIGRATIONS: Mapping[int, Callable[[Connection], None]] = {
-    1: lambda connection: METADATA.create_all(connection, tables=[EMBEDDING, REJECTED]),
-    2: _to_3,
-    3: lambda connection: METADATA.create_all(connection, tables=[TOOL_USE, HABIT]),
-    4: _to_5,
-}
+#: The i-th one brings tables of version ``i + 1`` to version ``i + 2``.
+MIGRATIONS: list[Callable[[Connection], None]] = []
 
 
 class BugStore:
@@ -79,7 +57,7 @@ class BugStore:
 
     @contextmanager
     def transaction(self, *, write: bool = True) -> Iterator[Connection]:
-        """All of what is done in it is kept, or nothing.
+        """Keep all that is done in it, or nothing.
 
         Args:
             write: Whether anything is written; writers wait for each other.
@@ -94,16 +72,8 @@ class BugStore:
         except (SQLAlchemyError, sqlite3.Error, OSError) as error:
             raise self._unusable(error) from error
 
-    def may_change(self, connection: Connection) -> bool:
-        """Whether this user may change and delete what is written, not only add to it."""
-        if self.is_local:
-            return True
-        asked = text("SELECT has_table_privilege('bug', :right)")
-        rights = ("UPDATE", "DELETE")
-        return all(connection.execute(asked, {"right": right}).scalar() for right in rights)
-
     def close(self) -> None:
-        """Give back what is held."""
+        """Close all connections."""
         self._engine.dispose()
 
     @contextmanager
@@ -114,7 +84,7 @@ class BugStore:
             yield connection
 
     def _prepare(self) -> None:
-        """Make the tables, or bring them up to date; a damaged file is set aside, once."""
+        """Create the tables, or bring them up to date; set a damaged file aside, once."""
         if self._is_ready:
             return
         try:
@@ -144,10 +114,8 @@ class BugStore:
                 METADATA.create_all(connection)
                 for name, value in (("version", VERSION), ("least", LEAST)):
                     connection.execute(META.insert().values(name=name, value=str(value)))
-            for step in range(version, VERSION) if version else ():
-                MIGRATIONS[step](connection)
-                is_it = META.c.name == "version"
-                connection.execute(META.update().where(is_it).values(value=str(step + 1)))
+                return
+            migrate(connection, version)
 
     def _set_aside(self, path: Path) -> None:
         self._engine.dispose()
@@ -162,36 +130,81 @@ class BugStore:
         )
 
     def _unusable(self, error: Exception) -> StoreError:
-        said = str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
+        reason = str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
         if not self.is_local:
             return StoreError(
-                f"The memory in {self._shown} can't be used ({redacted(said)}). See that it can be "
-                "reached and written, or give another --bayesloc-memory.",
+                f"The memory in {self._shown} can't be used ({redacted(reason)}). See that it can "
+                "be reached and written, or give another --bayesloc-memory.",
                 slug="memory-unusable",
             )
         return StoreError(
-            f"The memory in {self._shown} can't be used ({redacted(said)}): this run's bugs are "
+            f"The memory in {self._shown} can't be used ({redacted(reason)}): this run's bugs are "
             "not remembered. See that it can be written, or give another --bayesloc-memory.",
             slug="memory-unusable",
         )
 
 
-def dumps(texts: Iterable[str]) -> str:
-    """Texts as a JSON list, without secrets."""
+def migrate(connection: Connection, version: int) -> None:
+    """Bring tables of an older ``version`` up to date.
+
+    Args:
+        connection: In a transaction that writes.
+        version: Of the tables, from 1.
+    """
+    for step, change in enumerate(MIGRATIONS[version - 1 :], version):
+        change(connection)
+        is_it = META.c.name == "version"
+        connection.execute(META.update().where(is_it).values(value=str(step + 1)))
+
+
+# -- values as columns hold them
+
+
+def row(table: Table, **values: object) -> dict[str, Any]:
+    """Return ``values`` as the columns of ``table`` hold them."""
+    return {name: written(table.c[name], value) for name, value in values.items()}
+
+
+def written(column: Column[Any], value: object) -> Any:  # noqa: ANN401 - of any column
+    """Return ``value`` as ``column`` holds it.
+
+    Texts are without secrets and cut to the column's length, lists are JSON, and times are texts
+    that sort as times do.
+    """
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, datetime):
+        return value.isoformat(timespec="microseconds")
+    if isinstance(value, str):
+        return safe(value)[: getattr(column.type, "length", None)]
+    if isinstance(value, Collection) and not isinstance(value, bytes):
+        return dumps(sorted(value) if isinstance(value, (set, frozenset)) else value)
+    return value
+
+
+def dumps(texts: Collection[str]) -> str:
+    """Return texts as a JSON list, without secrets."""
     return json.dumps([safe(item) for item in texts], separators=(",", ":"))
 
 
 def safe(value: str) -> str:
-    """A text as it is written: without secrets, and what no database takes."""
-    cleaned = storable(value.replace("\0", "\ufffd"))
-    return redacted(cleaned)
+    """Return a text without secrets, and without characters that no database takes."""
+    return redacted(storable(value.replace("\0", "\ufffd")))
+
+
+def chunks(values: Sequence[T]) -> list[Sequence[T]]:
+    """Split ``values`` into parts that a statement takes."""
+    return [values[i : i + CHUNK] for i in range(0, len(values), CHUNK)]
+
+
+# -- connections
 
 
 def _versions(connection: Connection) -> tuple[int, int]:
-    """Of the tables, and the least that may use them; 0 where there are none."""
+    """Return the version of the tables, and the least that may use them; 0 without tables."""
     if not inspect(connection).has_table("meta"):
         return 0, 0
-    found = {str(row.name): int(row.value) for row in connection.execute(select(META))}
+    found = {str(line.name): int(line.value) for line in connection.execute(select(META))}
     version = found.get("version", 0)
     return version, found.get("least", version)
 

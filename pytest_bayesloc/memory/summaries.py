@@ -1,9 +1,10 @@
-"""The three stages of a bug in words, by rules."""
+"""Words on the three stages of a bug, by rules."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 
 from pytest_bayesloc.domain.bug import (
     HYPOTHESIS_LENGTH,
@@ -11,22 +12,22 @@ from pytest_bayesloc.domain.bug import (
     STRATEGY_LENGTH,
     WHY_LENGTH,
     BugRecord,
-    Edit,
-    Setback,
-    Success,
+    CodeEdit,
     Symptom,
+    TrialSummary,
     clipped,
 )
+from pytest_bayesloc.domain.ports import Summarizer
 
 N_NAMED = 3
 MIN_P = 0.05  # below it, a suspect is no hypothesis
 
 
 class RuleSummarizer:
-    """Fills sentences with what is known; the same for the same input."""
+    """Fills in sentences; the same for the same input."""
 
     def begun(self, symptom: Symptom, *, raised_at: str, p: float) -> str:
-        """The likeliest place, where it was raised, and what was demanded there."""
+        """Return the likeliest place, where the error was raised, and what was demanded there."""
         parts = []
         if symptom.suspects and p >= MIN_P:
             parts.append(f"likeliest place: {_short(symptom.suspects[0])} ({p:.0%})")
@@ -38,8 +39,8 @@ class RuleSummarizer:
             parts.append(symptom.constraint)
         return clipped("; ".join(parts) or symptom.signature, HYPOTHESIS_LENGTH)
 
-    def failed(self, record: BugRecord, edit: Edit, now: Symptom) -> Setback:
-        """Whether the edit changed the error, and what the new one demands."""
+    def failed(self, record: BugRecord, edit: CodeEdit, now: Symptom) -> TrialSummary:
+        """Say whether the edit changed the error, and what the new one demands."""
         before = record.trials[-1].error if record.trials else record.symptom.signature
         what = _named(edit.functions) or "what is not known"
         if now.signature == before:
@@ -51,34 +52,90 @@ class RuleSummarizer:
             why += f"; {gained} of {len(record.symptom.tests)} tests pass now"
         known = {record.symptom.constraint, *record.learned_constraints}
         edited = {function.partition(" ")[2] for function in edit.functions}
-        # What a guard demands that was edited just now is not learned: somebody wrote it.
+        # A demand of a guard that was edited just now is not learned: somebody wrote it.
         is_new = now.constraint not in known and now.constraint.partition(" ")[0] not in edited
         constraint = now.constraint if is_new else ""
         if not constraint and now.signature == before and edit.functions:
             constraint = f"changing {what} does not change this error"
-        return Setback(
+        return TrialSummary(
             why=clipped(why, WHY_LENGTH),
             strategy=clipped(_strategy(edit), STRATEGY_LENGTH),
-            constraint=clipped(constraint, LESSON_LENGTH),
+            lesson=clipped(constraint, LESSON_LENGTH),
         )
 
-    def succeeded(self, record: BugRecord, edit: Edit) -> Success:
-        """What was changed, and the demand that it meets."""
+    def succeeded(self, record: BugRecord, edit: CodeEdit) -> TrialSummary:
+        """Return what was changed, and the demand that it meets."""
         what = _named(edit.functions) or "something that is not known"
         n_tried = len(record.trials)
         before = f" after {n_tried} failed attempt{'s' * (n_tried != 1)}" if n_tried else ""
         side = "the test side" if edit.in_tests else "the code"
         symptom = record.symptom
         lesson = symptom.constraint or f"{symptom.category.value} at {_first(symptom.suspects)}"
-        return Success(
+        return TrialSummary(
             why=clipped(f"with {what} changed all its tests pass{before}", WHY_LENGTH),
             strategy=clipped(_strategy(edit), STRATEGY_LENGTH),
-            insight=clipped(f"{lesson}: {side} had to change, in {what}", LESSON_LENGTH),
+            lesson=clipped(f"{lesson}: {side} had to change, in {what}", LESSON_LENGTH),
         )
 
 
-def _strategy(edit: Edit) -> str:
-    """``Curve.insert (+2 -1): `a < b` -> `a <= b` ``."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """A text by rules, and how to ask another summarizer for it.
+
+    Attributes:
+        text: The hypothesis of a bug, or the summary of a trial.
+        repeat: Asks a summarizer for the same.
+        record: The bug without the trial; None for a hypothesis.
+    """
+
+    text: str | TrialSummary
+    repeat: Callable[[Summarizer], str | TrialSummary]
+    record: BugRecord | None = None
+
+
+@dataclass(kw_only=True)
+class RecordingSummarizer:
+    """Words the stages by rules, and keeps the requests.
+
+    Attributes:
+        rules: Words them.
+        begun_with: The request of each group of failing tests.
+        trials: The request of each trial.
+    """
+
+    rules: Summarizer
+    begun_with: list[Request] = field(default_factory=list)
+    trials: list[Request] = field(default_factory=list)
+
+    def begun(self, symptom: Symptom, *, raised_at: str, p: float) -> str:
+        """Return the hypothesis of the rules."""
+        text = self.rules.begun(symptom, raised_at=raised_at, p=p)
+        self.begun_with.append(
+            Request(text=text, repeat=lambda other: other.begun(symptom, raised_at=raised_at, p=p))
+        )
+        return text
+
+    def failed(self, record: BugRecord, edit: CodeEdit, now: Symptom) -> TrialSummary:
+        """Return the summary of a failed trial by the rules."""
+        text = self.rules.failed(record, edit, now)
+        again = Request(
+            text=text, repeat=lambda other: other.failed(record, edit, now), record=record
+        )
+        self.trials.append(again)
+        return text
+
+    def succeeded(self, record: BugRecord, edit: CodeEdit) -> TrialSummary:
+        """Return the summary of the trial that fixed a bug by the rules."""
+        text = self.rules.succeeded(record, edit)
+        again = Request(
+            text=text, repeat=lambda other: other.succeeded(record, edit), record=record
+        )
+        self.trials.append(again)
+        return text
+
+
+def _strategy(edit: CodeEdit) -> str:
+    """Return ``Curve.insert (+2 -1): `a < b` -> `a <= b` ``."""
     what = _named(edit.functions) or "unknown edit"
     counts = f" (+{edit.n_added} -{edit.n_removed})" if edit.diff else ""
     core = _core(edit.diff)
@@ -86,7 +143,7 @@ def _strategy(edit: Edit) -> str:
 
 
 def _core(diff: str) -> str:
-    """The first line that a diff takes away and the first one that it adds."""
+    """Return the first line that a diff removes and the first one that it adds."""
     lines = diff.splitlines()
     old, new = (
         next((t for line in lines if (t := _changed(line, sign))), "") for sign in ("-", "+")
@@ -97,7 +154,7 @@ def _core(diff: str) -> str:
 
 
 def _changed(line: str, sign: str) -> str:
-    """The text of a changed line; empty for others, heads and comments."""
+    """Return the text of a changed line; empty for others, heads and comments."""
     if not line.startswith(sign) or line.startswith(sign * 3):
         return ""
     text = line[1:].strip()
@@ -111,7 +168,7 @@ def _named(functions: Sequence[str]) -> str:
 
 
 def _short(function: str) -> str:
-    """``shop/cart.py Cart.total`` without the folders."""
+    """Return ``shop/cart.py Cart.total`` without the folders."""
     file, _, qualname = function.partition(" ")
     return f"{file.rpartition('/')[2]} {qualname}"
 

@@ -1,27 +1,37 @@
-"""How a group of failing tests is described in the memory, by rules."""
+"""Symptoms: descriptions of failing tests, and the demands on callers that they show, by rules."""
 
 from __future__ import annotations
 
+import ast
+import builtins
+import os
+import re
+import tokenize
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
 
 from pytest_bayesloc.domain.bug import (
     CODE_LENGTH,
     ERROR_LENGTH,
+    LESSON_LENGTH,
     SIGNATURE_LENGTH,
     Category,
     Symptom,
     TestFailure,
     clipped,
 )
+from pytest_bayesloc.domain.conditions import demanded
 from pytest_bayesloc.domain.failure import Failure
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.masking import masked
 from pytest_bayesloc.domain.ports import Summarizer
 from pytest_bayesloc.domain.source import SourceMap
-from pytest_bayesloc.memory.constraints import Guards
 from pytest_bayesloc.memory.fingerprint import fingerprint
+
+ReadMap = Callable[[str], SourceMap | None]
 
 N_SUSPECTS = 5
 _MISUSES = (
@@ -53,24 +63,38 @@ _CATEGORIES = {
     "NotImplementedError": Category.API_MISUSE,
 }
 
+DEEP = 2  # calls from where a value comes in to a guard of the same project
+MAX_BYTES = 1_000_000  # of a library's file
+# A failure there is about what a test expects, not about what it hands over.
+CHECKERS = frozenset({"unittest", "_pytest", "pytest", "hypothesis", "testing", "_testing"})
+RECEIVERS = frozenset({"self", "cls"})
+BUILTINS = frozenset(dir(builtins))
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
-    """What a run says of failing tests that probably share a fault.
-
-    Attributes:
-        failures: Theirs.
-        suspects: The likeliest locations with their probabilities, best first.
-        in_test: Whether the error stands in the tests or their data.
-    """
-
-    failures: Sequence[Failure]
-    suspects: Sequence[tuple[Location, float]] = ()
-    in_test: bool = False
+_NAME = r"[\w.<>]+"
+# Messages of Python on a call or a name that does not fit, and the demands that follow.
+_RULES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern), lesson)
+    for pattern, lesson in (
+        (rf"({_NAME})\(\) got an unexpected keyword argument ('\w+')", r"\1() takes no keyword \2"),
+        (rf"({_NAME})\(\) got multiple values for argument ('\w+')", r"\1() is given \2 twice"),
+        (
+            rf"({_NAME})\(\) missing \d+ required (?:positional|keyword-only) arguments?: (.+)",
+            r"\1() requires \2",
+        ),
+        (rf"({_NAME})\(\) takes (.+?) positional arguments? but", r"\1() takes \2 positional"),
+        (r"('\w+') object has no attribute ('\w+')", r"\1 objects have no attribute \2"),
+        (r"type object ('\w+') has no attribute ('\w+')", r"class \1 has no attribute \2"),
+        (rf"module ('{_NAME}') has no attribute ('\w+')", r"module \1 has no \2"),
+        (rf"cannot import name ('\w+') from (?:partially initialized module )?('{_NAME}')",
+         r"module \2 has no \1"),
+        (rf"No module named ('{_NAME}')", r"there is no module \1"),
+        (r"can't instantiate abstract class (\w+) .*?(?:methods?) (.+)", r"\1 must implement \2"),
+    )
+)  # fmt: skip
 
 
 class Describer:
-    """Turns groups into symptoms.
+    """Describes groups of failing tests.
 
     Args:
         read: The locations of a file.
@@ -86,15 +110,25 @@ class Describer:
         self._summarizer = summarizer
         self._guards = Guards(read, rootdir)
 
-    def symptom(self, group: Group) -> Symptom:
-        """What is remembered of ``group``."""
-        first = group.failures[0]
-        constraints = map(self._guards.constraint, group.failures)
-        constraint = next(filter(None, constraints), "")
-        checks = map(self._guards.first_check, group.failures)
+    def symptom(
+        self,
+        failures: Sequence[Failure],
+        suspects: Sequence[tuple[Location, float]] = (),
+        *,
+        in_test: bool = False,
+    ) -> Symptom:
+        """Describe failing tests that probably share a fault.
+
+        Args:
+            failures: Theirs.
+            suspects: The likeliest locations with their probabilities, best first.
+            in_test: Whether the tests or their data cause the error.
+        """
+        first = failures[0]
+        constraints = map(self._guards.constraint, failures)
+        checks = map(self._guards.first_check, failures)
         where = _place(first)
         error = f"{first.exc_type}: {first.message}\n{where}".strip()
-        signature = self._signature(group.failures)
         symptom = Symptom(
             failures=tuple(
                 TestFailure(
@@ -102,47 +136,49 @@ class Describer:
                     fingerprint=fingerprint(failure, self._read, self._rootdir),
                     signature=self.signature_of(failure),
                 )
-                for failure in group.failures
+                for failure in failures
             ),
-            signature=signature,
-            category=_category(first, in_test=group.in_test),
+            signature=self._signature(failures),
+            category=_category(first, in_test=in_test),
             hypothesis="",
-            tags=frozenset(self._tags(group)),
+            tags=frozenset(self._tags(failures, suspects)),
             error=error[:ERROR_LENGTH],
             code=self._code(first)[:CODE_LENGTH],
-            constraint=constraint,
-            suspects=tuple(_named(where) for where, _ in group.suspects[:N_SUSPECTS]),
-            in_test=group.in_test,
+            constraint=next(filter(None, constraints), ""),
+            suspects=tuple(_named(where) for where, _ in suspects[:N_SUSPECTS]),
+            in_test=in_test,
             first_check=next(filter(None, checks), ""),
         )
-        p = group.suspects[0][1] if group.suspects else 0.0
+        p = suspects[0][1] if suspects else 0.0
         return replace(symptom, hypothesis=self._summarizer.begun(symptom, raised_at=where, p=p))
 
     def _signature(self, failures: Sequence[Failure]) -> str:
-        """What most of the failures say; of equally many, the first."""
-        said = Counter(self.signature_of(failure) for failure in failures)
-        return said.most_common(1)[0][0]
+        """Return the most frequent signature; of equally many, the first."""
+        counts = Counter(self.signature_of(failure) for failure in failures)
+        return counts.most_common(1)[0][0]
 
     def signature_of(self, failure: Failure) -> str:
-        """Type and message of one failure, masked."""
+        """Return type and message of one failure, masked."""
         message = failure.message.partition("\n  ")[0]  # what is below repeats it with values
         text = f"{failure.exc_type}: {masked(message, self._rootdir)}"
         return clipped(text, SIGNATURE_LENGTH)
 
-    def _tags(self, group: Group) -> set[str]:
+    def _tags(
+        self, failures: Sequence[Failure], suspects: Sequence[tuple[Location, float]]
+    ) -> set[str]:
         tags = set()
-        for failure in group.failures:
+        for failure in failures:
             tags.add(f"error:{failure.exc_type}")
             for frame in failure.frames:
                 if frame.in_app and not frame.is_test and (source := self._read(frame.file)):
                     where = source.unit_of_code(frame.first_line, frame.name).location
                     tags |= {f"api:{where.qualname}", f"module:{where.module}"}
-        for where, _ in group.suspects[:1]:
+        for where, _ in suspects[:1]:
             tags |= {f"cause:{where.qualname}", f"module:{where.module}"}
         return tags
 
     def _code(self, failure: Failure) -> str:
-        """Text of the function that raised, or of the test."""
+        """Return the text of the function that raised, or of the test."""
         frame = failure.raise_frame
         where = failure.test_locations[0] if failure.test_locations else None
         if frame is not None and (source := self._read(frame.file)) is not None:
@@ -171,3 +207,90 @@ def _category(failure: Failure, *, in_test: bool) -> Category:
     if found is Category.VALUE_ERROR and in_test:
         return Category.DATA_ERROR
     return found
+
+
+# -- demands on callers
+
+
+class Guards:
+    """Reads demands on callers from the code that raised.
+
+    Args:
+        read: The locations of a file of the project.
+        rootdir: Absolute path of the project, from which other files are named too.
+    """
+
+    def __init__(self, read: ReadMap, rootdir: str) -> None:
+        self._read = read
+        self._rootdir = rootdir
+
+    def constraint(self, failure: Failure) -> str:
+        """Return the broken demand; empty if none is known.
+
+        It is the condition of a guard that fired, read from its source, or what Python's own
+        message says about a call or a name.
+        """
+        guard = self._demand(failure)
+        if guard:
+            return clipped(guard, LESSON_LENGTH)
+        for pattern, lesson in _RULES:
+            match = pattern.search(failure.message)
+            if match:
+                return clipped(match.expand(lesson), LESSON_LENGTH)
+        return ""
+
+    def first_check(self, failure: Failure) -> str:
+        """Return where code of the project could check what a guard deep below refused.
+
+        As ``shop/cart.py:12 in Cart.add``; empty if no guard fired, or its caller is that place.
+        """
+        frames = failure.frames
+        entry = next((i for i, f in enumerate(frames) if f.in_app and not f.is_test), None)
+        if entry is None or not self._demand(failure):
+            return ""
+        frame, deepest = frames[entry], frames[-1]
+        if len(frames) - 1 - entry < (DEEP if deepest.in_app else 1):
+            return ""
+        if (frame.file, frame.name) == (deepest.file, deepest.name):  # it calls itself
+            return ""
+        return f"{frame.file}:{frame.line} in {frame.name}"
+
+    def _demand(self, failure: Failure) -> str:
+        """Return ``Curve.insert needs len(knots) >= 2``; empty if no guard of code fired."""
+        frame = failure.frames[-1] if failure.frames else None
+        if frame is None or frame.is_test:
+            return ""
+        source = self._read(frame.file) if frame.in_app else self._library(frame.file)
+        if source is None:
+            return ""
+        unit = source.unit_of_code(frame.first_line, frame.name)
+        condition = demanded(unit.node, frame.line) if unit.is_function else ""
+        if not condition or not (frame.in_app or _is_of_arguments(condition, unit.node)):
+            return ""
+        return f"{unit.location.qualname} needs {condition}"
+
+    def _library(self, file: str) -> SourceMap | None:
+        """Parse a file outside the project, unless it checks what tests expect."""
+        path = Path(os.path.normpath(Path(self._rootdir, file)))
+        if not CHECKERS.isdisjoint(path.parts):
+            return None
+        return _parsed(path)
+
+
+@lru_cache(maxsize=64)
+def _parsed(path: Path) -> SourceMap | None:
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            return None
+        with tokenize.open(path) as lines:
+            source = SourceMap(lines.read(), str(path))
+    except (OSError, SyntaxError, ValueError):
+        return None
+    return None if source.is_broken else source
+
+
+def _is_of_arguments(condition: str, function: ast.AST) -> bool:
+    """Whether it is about arguments: a library's own state says nothing to its caller."""
+    names = {n.id for n in ast.walk(ast.parse(condition)) if isinstance(n, ast.Name)}
+    given = {n.arg for n in ast.walk(function) if isinstance(n, ast.arg)} - RECEIVERS
+    return bool(names & given) and names <= given | BUILTINS

@@ -1,29 +1,32 @@
-"""A memory as lines of JSON, and such lines taken into another memory.
+"""Export of a memory as lines of JSON, import of such lines, and delivery to a shared memory.
 
-The first line names the format. Each other one holds a run, a bug with all that hangs on it, or
-something that is known beyond bugs. Nothing is taken in twice: what is there already, by the ids
-of bugs and runs, is passed over.
+The first line names the format. Each other one holds a run, a bug with all that belongs to it, or
+knowledge beyond single bugs. Nothing is imported twice: bugs and runs are known by their ids.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing
+from functools import partial
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import delete, func, insert, select, update
 
-from pytest_bayesloc.domain.bug import State, TestFailure
+from pytest_bayesloc.domain.advice import Remembered
+from pytest_bayesloc.domain.bug import BugState, TestFailure
 from pytest_bayesloc.domain.errors import StoreError
-from pytest_bayesloc.memory.ledger import Ledger
-from pytest_bayesloc.memory.rows import chunks, key_of
+from pytest_bayesloc.memory.ledger import Ledger, key_of
 from pytest_bayesloc.memory.schema import (
     ADVICE,
     BUG,
     FAILURE,
-    HABIT,
+    FIX_PATTERN,
     JUDGED,
     NOTE,
     OBSERVATION,
@@ -34,7 +37,7 @@ from pytest_bayesloc.memory.schema import (
     TOOL_USE,
     TRIAL,
 )
-from pytest_bayesloc.memory.store import dumps, safe
+from pytest_bayesloc.memory.store import BugStore, chunks, dumps, safe
 
 if TYPE_CHECKING:
     from sqlalchemy import Column, Connection, Table
@@ -42,7 +45,7 @@ if TYPE_CHECKING:
     Row = dict[str, Any]
 
 FORMAT = "bayesloc-memory/1"
-#: What hangs on a bug, and by what a row of it is known.
+#: The tables whose rows belong to a bug, and the columns that identify a row.
 CHILDREN: Mapping[Table, tuple[str, ...]] = {
     FAILURE: ("fingerprint",),
     TEST: ("node_id",),
@@ -53,16 +56,19 @@ CHILDREN: Mapping[Table, tuple[str, ...]] = {
     JUDGED: ("guide", "use", "location"),
     TOOL_USE: ("tool",),
 }
+#: Knowledge beyond single bugs, and the columns that identify a row.
+ONCE: Mapping[str, tuple[Table, tuple[str, ...]]] = {
+    "note": (NOTE, ("project", "text", "made_at")),
+    "rule": (RULE, ("project", "fingerprint")),
+    "fix_pattern": (FIX_PATTERN, ("project", "pattern", "bug")),
+}
 OWN_NUMBERS = frozenset({"seq", "bug"})
 LISTS = frozenset({"tags", "suspects", "executed", "functions", "edited", "suggested", "loops"})
 AT_ONCE = 200  # bugs that are read at once
 
 
-# -- out
-
-
 def export(connection: Connection, project: str | None = None) -> Iterator[str]:
-    """The lines of a memory.
+    """Yield the lines of a memory.
 
     Args:
         connection: Of the store, in a transaction.
@@ -77,7 +83,7 @@ def export(connection: Connection, project: str | None = None) -> Iterator[str]:
     all_numbers = list(numbers.scalars())
     for start in range(0, len(all_numbers), AT_ONCE):
         yield from _bugs(connection, all_numbers[start : start + AT_ONCE])
-    for table in (OBSERVATION, RULE, HABIT):
+    for table in (OBSERVATION, RULE, FIX_PATTERN):
         for row in connection.execute(select(table).where(own(table))).mappings():
             yield _line(table.name, dict(row))
     loose = select(NOTE).where(own(NOTE), NOTE.c.bug.is_(None)).order_by(NOTE.c.seq)
@@ -110,7 +116,7 @@ def _line(kind: str, row: Row) -> str:
 
 
 def _safe(row: Row) -> Row:
-    """``row`` without secrets, also such as were written before their shape was known."""
+    """Return ``row`` without secrets, also such as were written before their shape was known."""
     return {
         name: {table: [_safe(child) for child in rows] for table, rows in value.items()}
         if name == "children"
@@ -123,11 +129,8 @@ def _safe(row: Row) -> Row:
     }
 
 
-# -- in
-
-
-class Intake:
-    """Takes lines into a store.
+class Importer:
+    """Imports lines into a store.
 
     Args:
         connection: Of the store, in a transaction that writes.
@@ -140,16 +143,16 @@ class Intake:
         self._db = connection
         self.counts: Counter[str] = Counter()
 
-    def take(self, lines: Iterable[str]) -> None:
-        """Take all of ``lines`` in.
+    def add(self, lines: Iterable[str]) -> None:
+        """Import all of ``lines``.
 
         Raises:
-            StoreError: If one of them is nothing that ``export`` made; its number is named.
+            StoreError: If one of them was not made by ``export``; the message has its number.
         """
         number = 0
         try:
             for number, line in enumerate(lines, 1):
-                self._take(number, json.loads(line))
+                self._add(number, json.loads(line))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise StoreError(
                 f"Line {number} is none of a memory ({type(error).__name__}: {error}): nothing "
@@ -163,28 +166,20 @@ class Intake:
                 slug="memory-import",
             )
 
-    def _take(self, number: int, told: Row) -> None:
+    def _add(self, number: int, given: Row) -> None:
         if number == 1:
-            if told["format"] != FORMAT:
-                raise ValueError(f"the format is {told['format']!r}, expected {FORMAT!r}")
+            if given["format"] != FORMAT:
+                raise ValueError(f"the format is {given['format']!r}, expected {FORMAT!r}")
             return
-        ((kind, row),) = told.items()
-        take = {
-            "run": self._run,
-            "bug": self._bug,
-            "note": self._note,
-            "observation": self._observation,
-            "rule": self._rule,
-            "habit": self._habit,
-        }[kind]
-        self.counts[kind] += take(_safe(row))
+        ((kind, row),) = given.items()
+        add = {"run": self._run, "bug": self._bug, "observation": self._observation}.get(kind)
+        if add is None:
+            add = partial(self._add_once, *ONCE[kind])
+        self.counts[kind] += add(_safe(row))
 
     def _run(self, row: Row) -> bool:
-        if self._is_there(RUN, {"id": row["id"]}):
-            return False
         number = Ledger(self._db, row["project"]).next_number()
-        self._insert(RUN, [row | {"number": number}])
-        return True
+        return self._add_once(RUN, ("id",), row | {"number": number})
 
     def _bug(self, row: Row) -> bool:
         children = row.pop("children")
@@ -201,16 +196,16 @@ class Intake:
         return is_new
 
     def _same(self, row: Row, failures: list[Row]) -> int | None:
-        """The record of this bug: by its id, or an open one that fails in the same way."""
+        """Find the record of this bug: by its id, or an open one that fails in the same way."""
         found = self._db.execute(select(BUG.c.seq).where(BUG.c.id == row["id"])).scalar()
-        if found is not None or row["state"] != State.OPEN.value:
+        if found is not None or row["state"] != BugState.OPEN.value:
             return found
         fingerprints = [failure["fingerprint"] for failure in failures]
         for chunk in chunks(fingerprints):
             asked = (
                 select(BUG.c.seq)
                 .join_from(BUG, FAILURE, FAILURE.c.bug == BUG.c.seq)
-                .where(BUG.c.project == row["project"], BUG.c.state == State.OPEN.value)
+                .where(BUG.c.project == row["project"], BUG.c.state == BugState.OPEN.value)
                 .where(FAILURE.c.fingerprint.in_(chunk))
                 .order_by(BUG.c.seq)
                 .limit(1)
@@ -221,12 +216,12 @@ class Intake:
         return None
 
     def _bring_up_to_date(self, bug: int, row: Row) -> None:
-        """What was learned of a bug that is known: that it was seen later, that it has ended."""
+        """Update a known bug that was seen later, or has ended."""
         here = self._db.execute(select(BUG).where(BUG.c.seq == bug)).mappings().one()
         values = {}
         if row["seen_at"] > here["seen_at"]:
             values = {name: row[name] for name in ("seen_at", "executed")}
-        if here["state"] == State.OPEN.value != row["state"]:
+        if here["state"] == BugState.OPEN.value != row["state"]:
             values |= {name: row[name] for name in ("state", "root_cause", "completed_at")}
         if values:
             self._db.execute(update(BUG).where(BUG.c.seq == bug).values(**values))
@@ -241,11 +236,11 @@ class Intake:
             start = int(self._db.execute(newest).scalar() or 0)
             new = [row | {"number": n} for n, row in enumerate(new, start + 1)]
         if table is FAILURE:
-            self._add_failures(bug, new)
+            self._import_failures(bug, new)
         else:
             self._insert(table, [row | {"bug": bug} for row in new])
 
-    def _add_failures(self, bug: int, rows: list[Row]) -> None:
+    def _import_failures(self, bug: int, rows: list[Row]) -> None:
         of_bug = select(BUG.c.project, BUG.c.tags).where(BUG.c.seq == bug)
         project, tags = self._db.execute(of_bug).one()
         for row in rows:
@@ -254,23 +249,10 @@ class Intake:
             failure = TestFailure(node_id="", fingerprint=fingerprint, signature=signature)
             Ledger(self._db, project).add_failure(bug, failure, json.loads(tags))
 
-    def _note(self, row: Row) -> bool:
-        key = {name: row[name] for name in ("project", "text", "made_at")}
-        return self._add_once(NOTE, key, row | {"bug": None})
-
-    def _rule(self, row: Row) -> bool:
-        key = {name: row[name] for name in ("project", "fingerprint")}
-        return self._add_once(RULE, key, row)
-
-    def _habit(self, row: Row) -> bool:
-        key = {name: row[name] for name in ("project", "pattern", "bug")}
-        return self._add_once(HABIT, key, row)
-
     def _observation(self, row: Row) -> bool:
-        """Counts of one origin are the same count, seen at two times; others add up."""
-        key = {name: row[name] for name in ("project", "kind", "text")}
-        table = OBSERVATION.c
-        where = [table[name] == value for name, value in key.items()]
+        """Merge counts: those of one origin are one count at two times, others add up."""
+        key = ("project", "kind", "text")
+        where = [OBSERVATION.c[name] == row[name] for name in key]
         here = self._db.execute(select(OBSERVATION).where(*where)).mappings().first()
         if here is None:
             return self._add_once(OBSERVATION, key, row)
@@ -283,17 +265,12 @@ class Intake:
         self._db.execute(update(OBSERVATION).where(*where).values(**values))
         return False
 
-    def _add_once(self, table: Table, key: Row, row: Row) -> bool:
-        if self._is_there(table, key):
-            return False
-        self._insert(table, [row])
-        return True
-
-    def _is_there(self, table: Table, key: Row) -> bool:
-        where = [table.c[name] == value for name, value in key.items()]
-        return bool(
-            self._db.execute(select(func.count()).select_from(table).where(*where)).scalar()
-        )
+    def _add_once(self, table: Table, key: tuple[str, ...], row: Row) -> bool:
+        where = [table.c[name] == row[name] for name in key]
+        known = self._db.execute(select(func.count()).select_from(table).where(*where)).scalar()
+        if not known:
+            self._insert(table, [{"bug": None} | row])  # a note of its own belongs to no bug
+        return not known
 
     def _insert(self, table: Table, rows: list[Row]) -> None:
         if rows:
@@ -301,7 +278,7 @@ class Intake:
 
 
 def _values(table: Table, row: Row) -> Row:
-    """What is written of ``row``: every column but a number that the store gives."""
+    """Return the columns of ``row``, but for the number that the store gives."""
     return {
         column.name: _value(column, row[column.name])
         for column in table.columns
@@ -310,7 +287,7 @@ def _values(table: Table, row: Row) -> Row:
 
 
 def _value(column: Column[Any], value: Any) -> Any:  # noqa: ANN401 - of any column
-    """``value`` if the column takes it.
+    """Return ``value`` if the column takes it.
 
     Raises:
         TypeError: If it does not.
@@ -324,3 +301,104 @@ def _value(column: Column[Any], value: Any) -> Any:  # noqa: ANN401 - of any col
         raise TypeError(f"{column.name} is {value!r}, expected {wanted.__name__}")
     length = getattr(column.type, "length", None)
     return value[:length] if isinstance(value, str) and length else value
+
+
+# -- a shared memory that can't be reached at once
+
+
+def deliver(
+    url: str,
+    folder: Path,
+    opened: Callable[[Path | str], AbstractContextManager[BugStore]],
+    tell: Callable[[BugStore], Remembered],
+    note: Callable[[str], None],
+    *,
+    is_red: bool = True,
+) -> Remembered:
+    """Tell a shared memory of a run, or its outbox if it can't be reached.
+
+    Args:
+        url: Of the memory.
+        folder: For the outbox, in the project.
+        opened: Opens a store; one that was lost is not asked again.
+        tell: Adds the run to a store, in one transaction, and returns the answer.
+        note: Tells the user, once.
+        is_red: Whether a test failed; else there may be nothing to keep.
+
+    Raises:
+        StoreError: If the outbox can't be written either.
+    """
+    outbox = outbox_of(folder, url)
+    try:
+        with opened(url) as store:
+            send(outbox, store, note)
+            return _told_twice(store, tell)
+    except StoreError as error:
+        if error.slug not in {"memory-unusable", "memory-newer"}:
+            raise
+        note(str(error))
+    if not is_red and not outbox.is_file():
+        return Remembered()
+    with opened(outbox) as store:
+        kept = tell(store)
+    note(
+        f"What this run showed is kept in {folder.name}/{outbox.name}, and sent by the next red "
+        "run that reaches the memory. (memory-offline)"
+    )
+    return kept
+
+
+def _told_twice(store: BugStore, tell: Callable[[BugStore], Remembered]) -> Remembered:
+    """Tell once more over a new connection, if the first one was cut: nothing was kept by it."""
+    try:
+        return tell(store)
+    except StoreError:
+        store.close()
+        return tell(store)
+
+
+def outbox_of(folder: Path, url: str) -> Path:
+    """Return the file that keeps runs until ``url`` can be reached."""
+    return folder / f"outbox-{hashlib.sha256(url.encode()).hexdigest()[:8]}.sqlite"
+
+
+def send(path: Path, to: BugStore, warn: Callable[[str], None]) -> None:
+    """Send the content of an outbox, and delete from it what was sent.
+
+    A kill at any point sends it again: the other side knows runs and bugs by their ids.
+
+    Args:
+        path: Of the outbox.
+        to: The shared memory.
+        warn: Told if the file is damaged.
+
+    Raises:
+        StoreError: If it can't be sent; it waits for the next time then.
+    """
+    if not path.is_file():
+        return
+    with closing(BugStore(path, warn)) as waiting:
+        with waiting.transaction(write=False) as connection:
+            lines = list(export(connection))
+        if len(lines) == 1:
+            return
+        with to.transaction() as connection:
+            Importer(connection).add(lines)
+        with waiting.transaction() as connection:
+            _delete_sent(connection, lines)
+
+
+def _delete_sent(connection: Connection, lines: Sequence[str]) -> None:
+    """Delete what ``lines`` hold, but for what has changed since."""
+    for line in lines[1:]:
+        ((kind, row),) = json.loads(line).items()
+        if kind == "run":
+            connection.execute(delete(RUN).where(RUN.c.id == row["id"]))
+        elif kind == "bug":
+            where = (BUG.c.id == row["id"]) & (BUG.c.seen_at == row["seen_at"])
+            for bug in connection.execute(select(BUG.c.seq).where(where)).scalars().all():
+                Ledger(connection, row["project"]).delete(int(bug))
+        else:
+            table = {item.name: item for item in (NOTE, OBSERVATION, RULE, FIX_PATTERN)}[kind]
+            same = [table.c[name] == value for name, value in row.items()]
+            connection.execute(delete(table).where(*same))

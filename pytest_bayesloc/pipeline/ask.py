@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_bayesloc.memory.ledger import Ledger
-    from pytest_bayesloc.memory.statistics import Row
+    from pytest_bayesloc.memory.statistics import StatisticsRow
     from pytest_bayesloc.options import Settings
 
 LAST = "last-advice.json"
@@ -64,7 +64,7 @@ def _answers(config: pytest.Config, settings: Settings) -> Iterator[str]:
 
 
 def _counted(config: pytest.Config, settings: Settings, *, as_json: bool) -> Iterator[str]:
-    from pytest_bayesloc.memory.stats import stats_json, stats_lines
+    from pytest_bayesloc.memory.statistics import stats_json, stats_lines
 
     rows = _stats(config, settings)
     if as_json:
@@ -119,7 +119,7 @@ def _exported(config: pytest.Config, settings: Settings, path: Path) -> str:
 
 
 def _imported(config: pytest.Config, settings: Settings, path: Path) -> str:
-    from pytest_bayesloc.memory.transfer import Intake
+    from pytest_bayesloc.memory.transfer import Importer
 
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -132,22 +132,19 @@ def _imported(config: pytest.Config, settings: Settings, path: Path) -> str:
     with _ledger(config, settings, write=True, may_begin=True) as ledger:
         if ledger is None:
             return "nothing was taken in"
-        intake = Intake(ledger.db)
-        intake.take(lines)
-    news = ", ".join(f"{n} {kind}" for kind, n in sorted(intake.counts.items()) if n)
+        importer = Importer(ledger.db)
+        importer.add(lines)
+    news = ", ".join(f"{n} {kind}" for kind, n in sorted(importer.counts.items()) if n)
     return f"taken in, as new: {news or 'nothing, all of it was known'}"
 
 
-def _stats(config: pytest.Config, settings: Settings) -> list[Row]:
-    from pytest_bayesloc.memory.statistics import summed_up
-    from pytest_bayesloc.memory.worth import Worth
+def _stats(config: pytest.Config, settings: Settings) -> list[StatisticsRow]:
+    from pytest_bayesloc.memory.statistics import bug_counts, gained, rows_of
 
     with _ledger(config, settings, write=False) as ledger:
         if ledger is None:
             return []
-        worth = Worth(ledger)
-        counted, gained = worth.counted(), worth.gained()
-    return summed_up(counted, gained)
+        return rows_of(bug_counts(ledger), gained(ledger))
 
 
 @contextmanager

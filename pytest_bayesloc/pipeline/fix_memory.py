@@ -15,11 +15,11 @@ from pytest_bayesloc.report.files import FOLDER, own_folder, replace_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
+    from pytest_bayesloc.domain.bug import Run
     from pytest_bayesloc.domain.fixing import ToolRecord
     from pytest_bayesloc.history.changes import Changes
     from pytest_bayesloc.memory.episodes import Event
     from pytest_bayesloc.memory.ledger import Ledger
-    from pytest_bayesloc.memory.sightings import Run
 
 LEARNED = f"{FOLDER}/fixes/learned"
 N_SUSPECTS = 5
@@ -49,12 +49,12 @@ def tool_records(rootdir: Path, told: str, note: Callable[[str], None]) -> dict[
     where = memory_of(rootdir, told)
     if where is None or (isinstance(where, Path) and not where.is_file()):
         return {}
+    from pytest_bayesloc.memory import feedback
     from pytest_bayesloc.memory.store import BugStore
-    from pytest_bayesloc.memory.tool_book import records
 
     try:
         with closing(BugStore(where, note)) as store, store.transaction(write=False) as connection:
-            return records(connection)
+            return feedback.tool_records(connection)
     except StoreError as error:
         note(str(error))
         return {}
@@ -70,16 +70,16 @@ def note_fate(
     where = memory_of(rootdir, told)
     if where is None or not fates or (isinstance(where, Path) and not where.is_file()):
         return
+    from pytest_bayesloc.memory import feedback
     from pytest_bayesloc.memory.ledger import Ledger
     from pytest_bayesloc.memory.store import BugStore
-    from pytest_bayesloc.memory.tool_book import ToolBook
     from pytest_bayesloc.pipeline.place import project_of
 
     try:
         with closing(BugStore(where, note)) as store, store.transaction() as connection:
-            book = ToolBook(Ledger(connection, project_of(rootdir)))
+            ledger = Ledger(connection, project_of(rootdir))
             for tool, functions, fate in fates:
-                book.note_fate(tool, functions, fate)
+                feedback.note_fate(ledger, tool, functions, fate)
     except StoreError as error:
         note(str(error))
 
@@ -100,19 +100,18 @@ def take_in(
         tries: Of each group; none where no fix was searched.
         symptoms: Of each group, its tests and its suspects, as ``file qualname``.
     """
-    from pytest_bayesloc.memory.tool_book import ToolBook
+    from pytest_bayesloc.memory import feedback
 
-    book = ToolBook(ledger)
     said = []
     for event in events:
-        if event.red < 0:
+        if event.group < 0:
             continue
-        tests, suspects = symptoms[event.red]
-        broken = book.note_broken(run.number, tests, suspects[:N_SUSPECTS])
+        tests, suspects = symptoms[event.group]
+        broken = feedback.note_broken(ledger, run.number, tests, suspects[:N_SUSPECTS])
         said += [f"the fix by {t} did not last: its test fails again there" for t in broken]
         if tries:
-            own = tries[event.red]
-            book.add_tries(event.bug, run, own.tried, own.functions)
+            own = tries[event.group]
+            feedback.add_tries(ledger, event.bug, run, own.tried, own.functions)
     return said
 
 
@@ -133,10 +132,10 @@ def learn(
         rootdir: Of the project.
     """
     from pytest_bayesloc.fixes.pattern import Lesson, generalised, tool_files
-    from pytest_bayesloc.memory.tool_book import Habit, ToolBook
+    from pytest_bayesloc.memory.feedback import FixPattern, add_fix_pattern
 
     said = []
-    mended = [e.bug for e in events if e.what == "resolved" and e.bug in changes]
+    mended = [e.bug for e in events if e.kind == "resolved" and e.bug in changes]
     known = ledger.bugs(mended) if mended else {}
     for bug in mended:
         error = known[bug].symptom.signature.partition(":")[0].rpartition(".")[2]
@@ -144,19 +143,19 @@ def learn(
             pattern = generalised(before, after)
             if pattern is None:
                 continue
-            habit = Habit(
+            fix = FixPattern(
                 pattern=json.dumps([pattern.before, pattern.after]),
                 bug=known[bug].id,
                 error=error,
                 before=before,
                 after=after,
             )
-            alike = ToolBook(ledger).add_habit(habit, run.made_at.isoformat())
+            alike = add_fix_pattern(ledger, fix, run.made_at)
             if len(alike) == 2:
                 lessons = [
                     Lesson(bug=h.bug, error=h.error, before=h.before, after=h.after) for h in alike
                 ]
-                files = tool_files(habit.pattern, lessons, LEARNED)
+                files = tool_files(fix.pattern, lessons, LEARNED)
                 said.append(_offered(rootdir, files, pattern.before, pattern.after))
     return said
 

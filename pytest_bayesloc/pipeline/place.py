@@ -1,19 +1,23 @@
-"""Where bugs are remembered, and whether there is a reason to look there."""
+"""The place of the memory, and a cheap look at whether it has to be opened.
+
+Standard library only: every run imports this module.
+"""
 
 from __future__ import annotations
 
 import re
-from contextlib import suppress
+import sqlite3
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_bayesloc.memory.glance import may_have_open_bugs
 from pytest_bayesloc.report.files import FOLDER
 
 if TYPE_CHECKING:
     from pytest_bayesloc.options import Settings
 
 FILE = "memory.sqlite"
+BUSY_S = 1.0
 
 
 def has_work(rootdir: Path, settings: Settings, *, is_red: bool) -> bool:
@@ -24,22 +28,34 @@ def has_work(rootdir: Path, settings: Settings, *, is_red: bool) -> bool:
     return may_have_open_bugs(where) if isinstance(where, Path) else True
 
 
-def memory_of(rootdir: Path, told: str) -> Path | str | None:
-    """The memory's file or URL; None if nothing is to be remembered.
+def may_have_open_bugs(path: Path) -> bool:
+    """Whether a bug is open; also true where the file can't be read: the store will say why."""
+    if not path.is_file():
+        return False
+    try:
+        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=BUSY_S)) as db:
+            found = db.execute("SELECT 1 FROM bug WHERE state = 'open' LIMIT 1").fetchone()
+    except sqlite3.Error:
+        return True
+    return found is not None
+
+
+def memory_of(rootdir: Path, setting: str) -> Path | str | None:
+    """Return the memory's file or URL; None if nothing is to be remembered.
 
     Args:
         rootdir: Of the project.
-        told: The setting: ``on``, ``off``, a path or a URL.
+        setting: ``on``, ``off``, a path or a URL.
     """
-    if told == "off":
+    if setting == "off":
         return None
-    if "://" in told:
-        return told
-    return rootdir / (f"{FOLDER}/{FILE}" if told == "on" else told)
+    if "://" in setting:
+        return setting
+    return rootdir / (f"{FOLDER}/{FILE}" if setting == "on" else setting)
 
 
 def project_of(rootdir: Path) -> str:
-    """The project's name: as it calls itself, else that of its folder."""
+    """Return the project's name: that of its pyproject.toml, else that of its folder."""
     with suppress(OSError, UnicodeError):
         text = (rootdir / "pyproject.toml").read_text(encoding="utf-8")
         section = re.search(r"^\[project\]\s*$(.*?)(?=^\[|\Z)", text, re.MULTILINE | re.DOTALL)

@@ -270,7 +270,7 @@ class ReportStage:
         from pytest_bayesloc.report.text import Line
 
         if document is None:
-            return [Line(text) for text in (self.remembered.said if self.remembered else ())]
+            return [Line(text) for text in (self.remembered.messages if self.remembered else ())]
         width = reporter._tw.fullwidth  # noqa: SLF001 - no public way leads to the width
         if self.settings.inspect:
             # The notes are printed below it, in full.

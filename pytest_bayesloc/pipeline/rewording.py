@@ -1,4 +1,4 @@
-"""The stages of a bug put in other words, after they were kept in those of rules.
+"""Hypotheses and lessons in a language model's words, after they were kept in those of rules.
 
 A language model takes long: nobody waits for it while the memory is held, and where it does not
 answer, or the run is killed, the words of the rules stand.
@@ -6,147 +6,101 @@ answer, or the run is killed, the words of the rules stand.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_bayesloc.llm.endpoint import Later
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pytest_bayesloc.domain.advice import Advice
-    from pytest_bayesloc.domain.bug import BugRecord, Edit, Setback, Success, Symptom
-    from pytest_bayesloc.domain.ports import Summarizer
+    from pytest_bayesloc.domain.bug import TrialSummary
     from pytest_bayesloc.memory.episodes import Event
-    from pytest_bayesloc.memory.ledger import Ledger
     from pytest_bayesloc.memory.store import BugStore
+    from pytest_bayesloc.memory.summaries import RecordingSummarizer, Request
     from pytest_bayesloc.pipeline.guide import Guiding
+
+    Answer = str | TrialSummary
 
 TRY = "to try, by the language model: "
 
 
-@dataclass(kw_only=True)
-class Noting:
-    """Lets rules word the stages, and notes what was worded.
+def reworded(
+    store: BugStore,
+    project: str,
+    guiding: Guiding,
+    advice: Sequence[Advice],
+    kept: tuple[Sequence[Event], RecordingSummarizer],
+) -> list[Advice]:
+    """Reword what the run added to the memory, and return the advice in the new words.
 
-    Attributes:
-        rules: Who words them.
-        begun_with: What was asked for each group of failing tests.
-        failed_with: What was asked for each failed trial, with the id of its bug.
-        succeeded_with: Likewise for each trial that mended one.
-    """
-
-    rules: Summarizer
-    begun_with: list[tuple[Symptom, str, float, str]] = field(default_factory=list)
-    failed_with: list[tuple[BugRecord, Edit, Symptom, Setback]] = field(default_factory=list)
-    succeeded_with: list[tuple[BugRecord, Edit, Success]] = field(default_factory=list)
-
-    def begun(self, symptom: Symptom, *, raised_at: str, p: float) -> str:
-        """The hypothesis of the rules."""
-        said = self.rules.begun(symptom, raised_at=raised_at, p=p)
-        self.begun_with.append((symptom, raised_at, p, said))
-        return said
-
-    def failed(self, record: BugRecord, edit: Edit, now: Symptom) -> Setback:
-        """What rules learn from a trial that failed."""
-        said = self.rules.failed(record, edit, now)
-        self.failed_with.append((record, edit, now, said))
-        return said
-
-    def succeeded(self, record: BugRecord, edit: Edit) -> Success:
-        """What rules learn from the trial that mended a bug."""
-        said = self.rules.succeeded(record, edit)
-        self.succeeded_with.append((record, edit, said))
-        return said
-
-
-@dataclass(frozen=True, kw_only=True)
-class Reword:
-    """What there is to put in other words after a run.
-
-    Attributes:
-        noting: What was worded by rules.
-        events: What became of each bug.
+    Args:
+        store: The memory.
         project: Whose bugs they are.
+        guiding: The language model's part.
+        advice: In the words of rules.
+        kept: What became of each bug, and the texts by rules.
+
+    Raises:
+        StoreError: If the store can't be used.
     """
+    from pytest_bayesloc.memory.ledger import Ledger
 
-    noting: Noting
-    events: tuple[Event, ...] = ()
-    project: str = ""
-
-    def __call__(
-        self, store: BugStore, guiding: Guiding, advice: Sequence[Advice]
-    ) -> Sequence[Advice]:
-        """The same advice, and what is kept of the run, in a language model's words.
-
-        Raises:
-            StoreError: If the store can't be used.
-        """
-        from pytest_bayesloc.memory.ledger import Ledger
-
-        with store.transaction(write=False) as connection:
-            touched = Ledger(connection, self.project).bugs([event.bug for event in self.events])
-        ids = {record.id: bug for bug, record in touched.items()}
-        changes = self._changes(ids, guiding)
-        found = list(advice)
-        if changes:
-            with store.transaction() as connection:
-                ledger = Ledger(connection, self.project)
-                for change in changes:
-                    change(ledger)
-                now = ledger.bugs([ids[item.record.id] for item in found])
-            found = [replace(item, record=now[ids[item.record.id]]) for item in found]
-        return with_approaches(found, guiding)
-
-    def _changes(self, ids: Mapping[str, int], guiding: Guiding) -> list[Callable[[Ledger], None]]:
-        """What to change in the memory: all is asked at once, and waited for in turn."""
-        other, noting = guiding.summarizer(self.noting.rules), self.noting
-        asked: list[_Asked] = []
-        for event in self.events:
-            if event.what == "begun":
-                symptom, raised_at, p, said = noting.begun_with[event.red]
-                ask = partial(other.begun, symptom, raised_at=raised_at, p=p)
-                asked.append(_Asked(bug=event.bug, said=said, later=Later(ask)))
-        for record, edit, now, setback in noting.failed_with:
-            failed = Later(partial(other.failed, record, edit, now))
-            asked.append(_of_trial(record, ids, setback, failed))
-        for record, edit, success in noting.succeeded_with:
-            mended = Later(partial(other.succeeded, record, edit))
-            asked.append(_of_trial(record, ids, success, mended))
-        return [change for item in asked if (change := item.change(guiding.left_s())) is not None]
+    events, recording = kept
+    with store.transaction(write=False) as connection:
+        touched = Ledger(connection, project).bugs([event.bug for event in events])
+    bugs = {record.id: bug for bug, record in touched.items()}
+    changes = list(_changes(_requests(events, recording, bugs), recording, guiding))
+    found = list(advice)
+    if changes:
+        with store.transaction() as connection:
+            ledger = Ledger(connection, project)
+            for bug, number, text in changes:
+                if isinstance(text, str):
+                    ledger.reword(bug, text)
+                else:
+                    ledger.reword_trial(bug, number, text)
+            now = ledger.bugs([bugs[item.record.id] for item in found])
+        found = [replace(item, record=now[bugs[item.record.id]]) for item in found]
+    return with_approaches(found, guiding)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Asked:
-    """One wording that was asked for: of a bug, or of a trial."""
+def _requests(
+    events: Iterable[Event], recording: RecordingSummarizer, bugs: Mapping[str, int]
+) -> Iterator[tuple[int, int, Request]]:
+    """Yield the number of a bug, that of its trial (0: its hypothesis), and the request."""
+    for event in events:
+        if event.kind == "begun":
+            yield event.bug, 0, recording.begun_with[event.group]
+    for request in recording.trials:
+        if request.record is not None:
+            yield bugs[request.record.id], len(request.record.trials) + 1, request
 
-    bug: int
-    said: str | Setback | Success
-    later: Later[Any]
-    trial: int = 0
 
-    def change(self, seconds: float) -> Callable[[Ledger], None] | None:
-        """What to change; None if nothing else was said in time."""
+def _changes(
+    requests: Iterable[tuple[int, int, Request]],
+    recording: RecordingSummarizer,
+    guiding: Guiding,
+) -> Iterator[tuple[int, int, Answer]]:
+    """Yield the texts that differ: all is asked at once, and waited for in turn."""
+    other = guiding.summarizer(recording.rules)
+    asked = [
+        (bug, number, request.text, Later(partial(request.repeat, other)))
+        for bug, number, request in requests
+    ]
+    for bug, number, before, later in asked:
         try:
-            said = self.later.result(seconds)
+            text = later.result(guiding.left_s())
         except TimeoutError:
-            return None
-        if said == self.said:
-            return None
-        if isinstance(said, str):
-            return lambda ledger: ledger.reword(self.bug, said)
-        return lambda ledger: ledger.reword_trial(self.bug, self.trial, said)
-
-
-def _of_trial(
-    record: BugRecord, ids: Mapping[str, int], said: Setback | Success, later: Later[Any]
-) -> _Asked:
-    return _Asked(bug=ids[record.id], said=said, later=later, trial=len(record.trials) + 1)
+            continue
+        if text != before:
+            yield bug, number, text
 
 
 def with_approaches(advice: Iterable[Advice], guiding: Guiding) -> list[Advice]:
-    """Advice whose warnings of loops name three different things to try."""
+    """Add three different things to try to warnings of loops."""
     listed = list(advice)
     asked = {
         i: Later(
@@ -168,5 +122,6 @@ def with_approaches(advice: Iterable[Advice], guiding: Guiding) -> list[Advice]:
             continue
         first, *rest = listed[i].loops
         more = tuple(f"{TRY}{approach}" for approach in named)
-        listed[i] = replace(listed[i], loops=(replace(first, said=first.said + more), *rest))
+        first = replace(first, messages=first.messages + more)
+        listed[i] = replace(listed[i], loops=(first, *rest))
     return listed

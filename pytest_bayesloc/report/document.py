@@ -11,8 +11,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from msgspec import Meta, Struct
 
-from pytest_bayesloc.domain.bug import Category, State
-from pytest_bayesloc.domain.bug import Outcome as TrialOutcome
+from pytest_bayesloc.domain.bug import BugState, Category, TrialOutcome
 from pytest_bayesloc.domain.evidence import OUTCOMES, Decision
 from pytest_bayesloc.domain.failure import ErrorKind, Origin
 from pytest_bayesloc.domain.fixing import Level
@@ -406,7 +405,7 @@ class RecordEntry(_Entry):
     """The record of one bug."""
 
     id: str
-    state: State
+    state: BugState
     tests: Annotated[list[str], Meta(max_length=MAX_TESTS)]
     signature: str
     category: Category

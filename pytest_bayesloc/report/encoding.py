@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from msgspec import Struct
 
-from pytest_bayesloc.domain.advice import Advice, Remembered, Similar
+from pytest_bayesloc.domain.advice import Advice, Remembered, SimilarBug
 from pytest_bayesloc.domain.bug import BugRecord, DebugTrial
 from pytest_bayesloc.domain.evidence import ChangeOutcome, InspectionOutcome
 from pytest_bayesloc.domain.failure import Failure, Frame
@@ -297,15 +297,18 @@ def _repair(fault: int, inspection: Inspection) -> doc.FixEntry:
 def _memory(remembered: Remembered) -> doc.MemoryEntry:
     shown = remembered.advice if remembered.is_shown else ()
     return doc.MemoryEntry(
-        said=list(remembered.said),
+        said=list(remembered.messages),
         records=[_record(item.record) for item in remembered.advice],
         advice=[_advice(item) for item in shown],
         loops=[
-            _entry(doc.LoopEntry, loop, fault=item.fault + 1)
+            _entry(doc.LoopEntry, loop, fault=item.fault + 1, said=loop.messages)
             for item in shown
             for loop in item.loops
         ],
-        months=[_entry(doc.MonthEntry, month, month=month.name) for month in remembered.months],
+        months=[
+            _entry(doc.MonthEntry, month, month=month.name, mended=month.fixed)
+            for month in remembered.months
+        ],
         world_model={
             kind: list(texts) if remembered.is_shown else []
             for kind, texts in remembered.world.items()
@@ -329,7 +332,7 @@ def _record(record: BugRecord) -> doc.RecordEntry:
 
 
 def _trial(trial: DebugTrial) -> doc.BugTrialEntry:
-    why, strategy, lesson = trial.learned
+    summary = trial.summary
     return _entry(
         doc.BugTrialEntry,
         trial,
@@ -337,10 +340,10 @@ def _trial(trial: DebugTrial) -> doc.BugTrialEntry:
         plan=trial.edit.plan,
         functions=trial.edit.functions,
         diff=clip(trial.edit.diff, MAX_DIFF),
-        why=why,
-        strategy=strategy,
-        lesson=lesson,
-        cause=trial.success.cause if trial.success else "",
+        why=summary.why,
+        strategy=summary.strategy,
+        lesson=summary.lesson,
+        cause=summary.cause,
     )
 
 
@@ -351,6 +354,9 @@ def _advice(advice: Advice) -> doc.AdviceEntry:
         advice,
         fault=advice.fault + 1,
         bug=record.id,
+        said=advice.message,
+        lies=advice.origin,
+        guard=advice.first_check,
         similar=[_similar(item) for item in advice.similar],
         failed_strategies=record.failed_strategies,
         constraints=record.learned_constraints,
@@ -358,8 +364,8 @@ def _advice(advice: Advice) -> doc.AdviceEntry:
     )
 
 
-def _similar(similar: Similar) -> doc.SimilarEntry:
-    record, success = similar.record, similar.record.success
+def _similar(similar: SimilarBug) -> doc.SimilarEntry:
+    record, fix = similar.record, similar.record.fix
     return _entry(
         doc.SimilarEntry,
         record,
@@ -368,9 +374,9 @@ def _similar(similar: Similar) -> doc.SimilarEntry:
         why=similar.why,
         seen_at=record.seen_at.isoformat(),
         signature=record.symptom.signature,
-        strategy=success.strategy if success else "",
-        insight=success.insight if success else "",
-        failed=record.failed_strategies[:2] if not success else [],
+        strategy=fix.strategy if fix else "",
+        insight=fix.lesson if fix else "",
+        failed=record.failed_strategies[:2] if not fix else [],
     )
 
 

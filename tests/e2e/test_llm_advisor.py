@@ -12,9 +12,9 @@ pytest.importorskip("pydantic", reason="pip install openai")
 
 from pytest_bayesloc.domain.bug import (
     BugRecord,
+    BugState,
     Category,
-    Edit,
-    State,
+    CodeEdit,
     Symptom,
     TestFailure,
 )
@@ -175,8 +175,8 @@ SYMPTOM = Symptom(
     code="def add(a): ...",
     suspects=("calc.py add",),
 )
-RECORD = BugRecord(id="b", symptom=SYMPTOM, state=State.OPEN, created_at=NOW, seen_at=NOW)
-EDIT = Edit(functions=("calc.py add",), diff="-a\n+b\n", n_added=1, n_removed=1)
+RECORD = BugRecord(id="b", symptom=SYMPTOM, state=BugState.OPEN, created_at=NOW, seen_at=NOW)
+EDIT = CodeEdit(functions=("calc.py add",), diff="-a\n+b\n", n_added=1, n_removed=1)
 
 
 def test_hypothesis_follows_the_likeliest_place_and_is_marked(tmp_path: Path) -> None:
@@ -195,7 +195,7 @@ def test_failed_trial_keeps_what_rules_know_and_says_why(tmp_path: Path) -> None
 
     assert setback.why == "LLM: w"
     assert setback.strategy == "calc.py add (+1 -1): `a` -> `b`"
-    assert setback.constraint == "changing calc.py add does not change this error; LLM: c"
+    assert setback.lesson == "changing calc.py add does not change this error; LLM: c"
 
 
 def test_success_says_the_root_cause_within_its_length(tmp_path: Path) -> None:
@@ -208,7 +208,7 @@ def test_success_says_the_root_cause_within_its_length(tmp_path: Path) -> None:
 
     success = Scene(tmp_path, answer).summarizer().succeeded(RECORD, EDIT)
 
-    assert (len(success.why), len(success.insight), success.cause) == (250, 200, "LLM: r")
+    assert (len(success.why), len(success.lesson), success.cause) == (250, 200, "LLM: r")
 
 
 def test_where_a_model_says_nothing_rules_have_the_word(tmp_path: Path) -> None:

@@ -9,33 +9,22 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import pytest
-from sqlalchemy import delete, func, inspect, select, text, update
+from sqlalchemy import func, select, update
 
 from pytest_bayesloc.domain.errors import StoreError
 from pytest_bayesloc.memory.ledger import Ledger
-from pytest_bayesloc.memory.schema import (
-    BUG,
-    EMBEDDING,
-    INBOX,
-    JUDGED,
-    LEAST,
-    META,
-    METADATA,
-    REJECTED,
-    TRIAL,
-    VERSION,
-)
+from pytest_bayesloc.memory.schema import BUG, META, VERSION
 from pytest_bayesloc.memory.store import BugStore
 from tests.integration import test_memory_runs as runs
 from tests.integration.conftest import projects  # noqa: F401 - a fixture
 from tests.integration.memory.conftest import Story
+from tests.integration.memory.test_bug_counts import (
+    test_bug_is_counted_from_its_first_run_to_its_last,  # noqa: F401
+    test_what_was_learned_is_counted_in_the_month_it_came,  # noqa: F401
+)
 from tests.integration.memory.test_episodes import *  # noqa: F403 - the same laws, on a server
 from tests.integration.memory.test_lookup import (
     test_candidates_are_the_older_failures_that_share_the_rarest_words,  # noqa: F401
-)
-from tests.integration.memory.test_worth import (
-    test_bug_is_counted_from_its_first_run_to_its_last,  # noqa: F401
-    test_what_was_learned_is_counted_in_the_month_it_came,  # noqa: F401
 )
 
 if TYPE_CHECKING:
@@ -104,24 +93,6 @@ def test_newer_tables_are_left_alone(store: BugStore, postgresql: str) -> None:
     finally:
         with store.transaction() as connection:
             connection.execute(update(META).values(value=str(VERSION)))
-
-
-def test_tables_of_the_first_version_are_brought_up_to_date(
-    store: BugStore, postgresql: str
-) -> None:
-    with store.transaction() as connection:
-        METADATA.drop_all(connection, tables=[EMBEDDING, INBOX, JUDGED, REJECTED])
-        connection.execute(text("ALTER TABLE trial DROP COLUMN cause"))
-        connection.execute(delete(META).where(META.c.name == "least"))
-        connection.execute(update(META).values(value="1"))
-
-    other = BugStore(postgresql, pytest.fail)
-    with closing(other), other.transaction(write=False) as connection:
-        assert set(METADATA.tables) <= set(inspect(connection).get_table_names())
-        known = {row.name: row.value for row in connection.execute(select(META))}
-        assert known == {"version": str(VERSION), "least": str(LEAST)}
-        columns = {column["name"] for column in inspect(connection).get_columns("trial")}
-        assert columns == {column.name for column in TRIAL.columns}
 
 
 def test_server_that_does_not_answer_costs_one_line(projects: Projects) -> None:  # noqa: F811

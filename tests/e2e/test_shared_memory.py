@@ -1,4 +1,4 @@
-"""A memory that a team shares: connections that are cut, users who may only add, older programs."""
+"""A memory that a team shares: connections that are cut, and older programs."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 from uuid import uuid4
 
 import pytest
-from sqlalchemy import func, select, text
+from sqlalchemy import func, select
 
-from pytest_bayesloc.memory.schema import BUG, INBOX, LEAST, META, RUN, SIGHTING, VERSION
+from pytest_bayesloc.memory.schema import BUG, LEAST, META, RUN, SIGHTING, VERSION
 from pytest_bayesloc.memory.store import BugStore
 from tests.e2e import places
 from tests.e2e.places import UnderWay, answer_of
@@ -115,40 +115,6 @@ def test_answer_is_the_same_where_the_memory_is_cut(
     assert proxy.n_cuts, output
     assert "(memory-offline)" in output
     assert answer_of(document) == answer_of(local)
-
-
-def test_user_who_may_only_add_delivers_and_another_takes_it_in(
-    store: BugStore, postgresql: str, project: Project
-) -> None:
-    role = f"ci{uuid4().hex[:8]}"
-    with store.transaction() as connection:
-        for statement in (
-            f"CREATE ROLE {role} LOGIN",
-            f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO {role}",
-            f"GRANT INSERT ON inbox TO {role}",
-        ):
-            connection.execute(text(statement))
-    red(project, postgresql)
-    runs.edit(project, "test_curve.py", "[0, 0, 1, 1], 1", "[0, 0, 1, 1.0], 1")
-    said = red(project, postgresql.replace("bugs@", f"{role}@"))
-
-    assert "(memory-" not in said
-    assert [count(store, table, project) for table in (RUN, BUG, INBOX)] == [1, 1, 1]
-    red(project, postgresql)
-    assert [count(store, table, project) for table in (RUN, BUG, INBOX)] == [3, 1, 0]
-
-
-def test_delivery_that_is_none_is_left_out(
-    store: BugStore, postgresql: str, project: Project
-) -> None:
-    with store.transaction() as connection:
-        values = {"id": uuid4().hex, "project": "p", "made_at": "2026", "text": "DROP TABLE bug"}
-        connection.execute(INBOX.insert().values(**values))
-
-    assert "is left out: Line 1 is none of a memory" in red(project, postgresql)
-    with store.transaction(write=False) as connection:
-        assert not connection.execute(select(INBOX.c.id)).first()
-    assert count(store, BUG, project) == 1
 
 
 @pytest.mark.parametrize(("least", "may_go_on"), [(LEAST, True), (VERSION + 1, False)])

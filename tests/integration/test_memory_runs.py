@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_bayesloc.memory.sightings import arm_of
+from pytest_bayesloc.memory.statistics import arm_of
 
 if TYPE_CHECKING:
     from pathlib import Path

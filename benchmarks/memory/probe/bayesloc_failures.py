@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.memory.summaries import RuleSummarizer
 from pytest_bayesloc.memory.symptoms import Describer
-from pytest_bayesloc.memory.symptoms import Group as Described
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,8 +40,7 @@ def pytest_bayesloc_localized(
     for group, case in zip(groups, cases, strict=True):
         suspects = case.belief.top(N_SUSPECTS)
         for failure in group.failures:
-            one = Described(failures=[failure], suspects=suspects)
-            symptom = describer.symptom(one)
+            symptom = describer.symptom([failure], suspects)
             rows.append(
                 {
                     "test": failure.node_id,

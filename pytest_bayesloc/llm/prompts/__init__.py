@@ -6,7 +6,7 @@ import hashlib
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from pytest_bayesloc.domain.storable import storable
+from pytest_bayesloc.domain.texts import storable
 
 if TYPE_CHECKING:
     from jinja2 import Environment

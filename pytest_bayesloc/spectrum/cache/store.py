@@ -13,7 +13,7 @@ from array import array
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_bayesloc.domain.storable import storable
+from pytest_bayesloc.domain.texts import storable
 from pytest_bayesloc.spectrum.collectors.base import Footprint
 
 if TYPE_CHECKING:

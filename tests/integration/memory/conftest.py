@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlalchemy import create_engine
 
-from pytest_bayesloc.domain.bug import Category, Edit, Symptom, TestFailure
-from pytest_bayesloc.memory.episodes import Episodes, Event, Green, Red
+from pytest_bayesloc.domain.bug import Category, CodeEdit, Run, Symptom, TestFailure
+from pytest_bayesloc.memory.episodes import Episodes, Event, GroupSighting, PassingSighting
 from pytest_bayesloc.memory.ledger import Ledger
 from pytest_bayesloc.memory.schema import METADATA
-from pytest_bayesloc.memory.sightings import Run
 from pytest_bayesloc.memory.summaries import RuleSummarizer
 
 if TYPE_CHECKING:
@@ -48,12 +47,12 @@ def symptom(  # noqa: PLR0913 - all of it has a default
 
 def red(
     what: Symptom | None = None,
-    edit: Edit | None = None,
+    edit: CodeEdit | None = None,
     *,
     state: str = "s0",
     test_state: str = "t0",
-) -> Red:
-    return Red(
+) -> GroupSighting:
+    return GroupSighting(
         symptom=what or symptom(),
         executed=frozenset({"knots.py check", "curve.py insert", "t.py test_a"}),
         edit=edit,
@@ -62,8 +61,8 @@ def red(
     )
 
 
-def edit(*functions: str, old: str = "a", new: str = "b") -> Edit:
-    return Edit(
+def edit(*functions: str, old: str = "a", new: str = "b") -> CodeEdit:
+    return CodeEdit(
         functions=functions or ("knots.py check",),
         diff=f"--- a\n+++ b\n-{old}\n+{new}\n",
         n_added=1,
@@ -80,8 +79,8 @@ class Story:
 
     def run(
         self,
-        *reds: Red,
-        greens: Mapping[int, Green] | None = None,
+        *reds: GroupSighting,
+        passing: Mapping[int, PassingSighting] | None = None,
         workspace: str = "w",
         revision: str = "r",
         hours: float = 1,
@@ -97,7 +96,7 @@ class Story:
             n_failed=len(reds),
         )
         self.ledger.add_run(run)
-        return Episodes(self.ledger, run, RuleSummarizer(), "a plan").advance(reds, greens or {})
+        return Episodes(self.ledger, run, RuleSummarizer(), "a plan").advance(reds, passing or {})
 
 
 @pytest.fixture

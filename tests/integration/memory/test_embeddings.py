@@ -8,10 +8,9 @@ from sqlalchemy import func, select
 
 from pytest_bayesloc.domain.bug import Category
 from pytest_bayesloc.domain.errors import EndpointError
-from pytest_bayesloc.memory import embeddings
-from pytest_bayesloc.memory.embeddings import Embeddings, text_of
+from pytest_bayesloc.memory import retrieval
 from pytest_bayesloc.memory.ledger import Ledger
-from pytest_bayesloc.memory.retrieval import Entry, bm25
+from pytest_bayesloc.memory.retrieval import Embeddings, Entry, by_words, text_of
 from pytest_bayesloc.memory.schema import EMBEDDING
 from pytest_bayesloc.memory.store import BugStore
 from tests.integration.memory.conftest import Story, red, symptom
@@ -64,8 +63,8 @@ def test_score_is_the_mean_of_words_and_meaning(store: BugStore) -> None:
 
     found.prepare(store, "shop", [QUERY])
 
-    by_words = bm25(QUERY, past)
-    assert found.score(QUERY, past) == pytest.approx([(by_words[0] + 1) / 2, by_words[1] / 2])
+    words = by_words(QUERY, past)
+    assert found.score(QUERY, past) == pytest.approx([(words[0] + 1) / 2, words[1] / 2])
 
 
 def test_text_is_sent_once_and_without_secrets(store: BugStore) -> None:
@@ -100,15 +99,15 @@ def test_endpoint_that_is_down_leaves_the_words(store: BugStore) -> None:
     with pytest.raises(EndpointError):
         found.prepare(store, "shop", [QUERY])
 
-    assert found.score(QUERY, [LIKE, OTHER]) == bm25(QUERY, [LIKE, OTHER])
+    assert found.score(QUERY, [LIKE, OTHER]) == by_words(QUERY, [LIKE, OTHER])
 
 
 def test_slow_endpoint_gets_on_from_run_to_run(
     store: BugStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     embedder = FakeEmbedder()
-    monkeypatch.setattr(embeddings, "BATCH", 1)
-    monkeypatch.setattr(embeddings, "LIMIT_S", -1.0)
+    monkeypatch.setattr(retrieval, "BATCH", 1)
+    monkeypatch.setattr(retrieval, "LIMIT_S", -1.0)
 
     for n in range(4):
         found = Embeddings(embedder)
@@ -118,7 +117,7 @@ def test_slow_endpoint_gets_on_from_run_to_run(
 
 
 def test_number_of_vectors_is_bounded(store: BugStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embeddings, "MAX_KEPT", 2)
+    monkeypatch.setattr(retrieval, "MAX_KEPT", 2)
 
     Embeddings(FakeEmbedder()).prepare(store, "shop", [QUERY])
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_bayesloc.domain.bug import Edit, Outcome, State
-from pytest_bayesloc.memory.episodes import Green
-from pytest_bayesloc.memory.lookup import Lookup
+from pytest_bayesloc.domain.bug import BugState, CodeEdit, TrialOutcome
+from pytest_bayesloc.memory.episodes import PassingSighting
+from pytest_bayesloc.memory.retrieval import Lookup
 from tests.integration.memory.conftest import edit, red, symptom
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def only(story: Story, bug: int) -> BugRecord:
 
 def begun(story: Story) -> int:
     (event,) = story.run(red())
-    assert event.what == "begun"
+    assert event.kind == "begun"
     return event.bug
 
 
@@ -36,8 +36,8 @@ def test_failure_without_an_open_record_begins_one(story: Story) -> None:
 
     record = only(story, event.bug)
     assert record.symptom == what
-    assert (record.state, record.session, record.plan) == (State.OPEN, "run1", "a plan")
-    assert event.what == "begun"
+    assert (record.state, record.session, record.plan) == (BugState.OPEN, "run1", "a plan")
+    assert event.kind == "begun"
 
 
 def test_edit_that_leaves_the_test_red_is_a_failed_trial(story: Story) -> None:
@@ -46,12 +46,12 @@ def test_edit_that_leaves_the_test_red_is_a_failed_trial(story: Story) -> None:
     (event,) = story.run(red(symptom(constraint="insert needs n > 1"), edit(), state="s1"))
 
     (trial,) = only(story, bug).trials
-    assert (event.what, trial.outcome, trial.number) == ("tried", Outcome.FAILED, 1)
+    assert (event.kind, trial.outcome, trial.number) == ("tried", TrialOutcome.FAILED, 1)
     assert trial.edit == replace(edit(), plan="a plan")
-    assert trial.setback is not None
-    assert trial.setback.why == "the error is as it was: ValueError: too few"
-    assert trial.setback.strategy == "knots.py check (+1 -1): `a` -> `b`"
-    assert trial.setback.constraint == "insert needs n > 1"
+    assert trial.summary is not None
+    assert trial.summary.why == "the error is as it was: ValueError: too few"
+    assert trial.summary.strategy == "knots.py check (+1 -1): `a` -> `b`"
+    assert trial.summary.lesson == "insert needs n > 1"
 
 
 def test_what_an_edited_guard_demands_is_not_learned(story: Story) -> None:
@@ -83,15 +83,15 @@ def test_machine_that_saw_no_run_before_knows_a_trial_by_git(story: Story) -> No
     assert len(only(story, bug).trials) == 1
 
 
-@pytest.mark.parametrize("what", [None, Edit(), edit("other.py far")])
+@pytest.mark.parametrize("what", [None, CodeEdit(), edit("other.py far")])
 def test_run_without_an_edit_of_what_the_test_executes_is_no_trial(
-    story: Story, what: Edit | None
+    story: Story, what: CodeEdit | None
 ) -> None:
     bug = begun(story)
 
     (event,) = story.run(red(edit=what))
 
-    assert (event.what, only(story, bug).trials) == ("again", ())
+    assert (event.kind, only(story, bug).trials) == ("again", ())
 
 
 def test_run_in_which_the_test_passes_completes_the_record(story: Story) -> None:
@@ -99,22 +99,22 @@ def test_run_in_which_the_test_passes_completes_the_record(story: Story) -> None
     story.run(red(edit=edit(), state="s1"))
     fix = edit("curve.py insert", "readme.py nothing", old="a < b", new="a <= b")
 
-    (event,) = story.run(greens={bug: Green(passed=frozenset({TEST}), edit=fix)})
+    (event,) = story.run(passing={bug: PassingSighting(passed=frozenset({TEST}), edit=fix)})
 
     record = only(story, bug)
-    assert (event.what, record.state) == ("resolved", State.RESOLVED)
+    assert (event.kind, record.state) == ("resolved", BugState.RESOLVED)
     assert record.root_cause == "curve.py insert"
     assert record.completed_at is not None
-    assert record.success is not None
-    assert record.success.strategy == "curve.py insert (+1 -1): `a < b` -> `a <= b`"
-    assert "after 1 failed attempt" in record.success.why
+    assert record.fix is not None
+    assert record.fix.strategy == "curve.py insert (+1 -1): `a < b` -> `a <= b`"
+    assert "after 1 failed attempt" in record.fix.why
     assert record.failed_strategies == ("knots.py check (+1 -1): `a` -> `b`",)
 
 
 def test_fix_of_what_the_failing_run_did_not_execute_is_one_too(story: Story) -> None:
     bug = begun(story)
 
-    story.run(greens={bug: Green(passed=frozenset({TEST}), edit=edit("new.py helper"))})
+    story.run(passing={bug: PassingSighting(passed=frozenset({TEST}), edit=edit("new.py helper"))})
 
     assert only(story, bug).root_cause == "new.py helper"
 
@@ -122,10 +122,10 @@ def test_fix_of_what_the_failing_run_did_not_execute_is_one_too(story: Story) ->
 def test_pass_without_an_edit_is_flaky(story: Story) -> None:
     bug = begun(story)
 
-    (event,) = story.run(greens={bug: Green(passed=frozenset({TEST}), edit=Edit())})
+    (event,) = story.run(passing={bug: PassingSighting(passed=frozenset({TEST}), edit=CodeEdit())})
 
-    assert (event.what, only(story, bug).state) == ("flaky", State.FLAKY)
-    assert "flaky" in event.said
+    assert (event.kind, only(story, bug).state) == ("flaky", BugState.FLAKY)
+    assert "flaky" in event.message
 
 
 def test_pass_after_a_commit_without_python_code_is_mended_by_what_nobody_knows(
@@ -134,29 +134,30 @@ def test_pass_after_a_commit_without_python_code_is_mended_by_what_nobody_knows(
     bug = begun(story)
 
     (event,) = story.run(
-        greens={bug: Green(passed=frozenset({TEST}), edit=Edit())}, revision="another"
+        passing={bug: PassingSighting(passed=frozenset({TEST}), edit=CodeEdit())},
+        revision="another",
     )
 
-    assert (event.what, only(story, bug).root_cause) == ("resolved", "")
+    assert (event.kind, only(story, bug).root_cause) == ("resolved", "")
 
 
 def test_deleted_test_is_no_fix(story: Story) -> None:
     bug = begun(story)
 
-    (event,) = story.run(greens={bug: Green(gone=frozenset({TEST}), edit=edit())})
+    (event,) = story.run(passing={bug: PassingSighting(gone=frozenset({TEST}), edit=edit())})
 
-    assert (event.what, only(story, bug).state) == ("gone", State.GONE)
-    assert "no fix" in event.said
+    assert (event.kind, only(story, bug).state) == ("gone", BugState.GONE)
+    assert "no fix" in event.message
 
 
 @pytest.mark.parametrize("word", ["skipped", "xfailed"])
 def test_skipped_test_is_no_fix_and_the_record_stays_open(story: Story, word: str) -> None:
     bug = begun(story)
 
-    (event,) = story.run(greens={bug: Green(excused={TEST: word}, edit=edit())})
+    (event,) = story.run(passing={bug: PassingSighting(excused={TEST: word}, edit=edit())})
 
-    assert only(story, bug).state is State.OPEN
-    assert f"is {word} now, which is no fix" in event.said
+    assert only(story, bug).state is BugState.OPEN
+    assert f"is {word} now, which is no fix" in event.message
 
 
 def test_bug_of_several_tests_is_mended_when_the_last_one_passes(story: Story) -> None:
@@ -164,12 +165,14 @@ def test_bug_of_several_tests_is_mended_when_the_last_one_passes(story: Story) -
     (event,) = story.run(red(both))
     bug = event.bug
 
-    first = story.run(greens={bug: Green(passed=frozenset({TEST}), edit=edit())})
+    first = story.run(passing={bug: PassingSighting(passed=frozenset({TEST}), edit=edit())})
     state = only(story, bug).state
-    second = story.run(greens={bug: Green(passed=frozenset({"t.py::test_b"}), edit=edit())})
+    second = story.run(
+        passing={bug: PassingSighting(passed=frozenset({"t.py::test_b"}), edit=edit())}
+    )
 
-    assert (first, state) == ([], State.OPEN)
-    assert [event.what for event in second] == ["resolved"]
+    assert (first, state) == ([], BugState.OPEN)
+    assert [event.kind for event in second] == ["resolved"]
 
 
 def test_metric_is_the_share_of_the_tests_that_pass(story: Story) -> None:
@@ -189,8 +192,8 @@ def test_changed_error_of_the_same_test_is_the_same_bug(story: Story) -> None:
 
     assert event.bug == bug
     (trial,) = only(story, bug).trials
-    assert trial.setback is not None
-    assert "changed from ValueError: too few to TypeError: no" in trial.setback.why
+    assert trial.summary is not None
+    assert "changed from ValueError: too few to TypeError: no" in trial.summary.why
 
 
 def test_same_failure_of_another_test_joins_the_record(story: Story) -> None:
@@ -204,11 +207,11 @@ def test_same_failure_of_another_test_joins_the_record(story: Story) -> None:
 
 def test_mended_bug_that_comes_back_is_a_new_one_that_knows_of_the_old(story: Story) -> None:
     bug = begun(story)
-    story.run(greens={bug: Green(passed=frozenset({TEST}), edit=edit())})
+    story.run(passing={bug: PassingSighting(passed=frozenset({TEST}), edit=edit())})
 
     (event,) = story.run(red())
 
-    assert event.what == "begun"
+    assert event.kind == "begun"
     assert Lookup(story.ledger).same(symptom().fingerprints, before=event.bug) == [bug]
 
 
@@ -217,7 +220,7 @@ def test_bug_that_nobody_saw_for_a_month_is_closed(story: Story) -> None:
 
     story.run(red(symptom("KeyError: 1", ("u.py::u",), fingerprint="1:cc")), hours=800)
 
-    assert only(story, bug).state is State.UNSEEN
+    assert only(story, bug).state is BugState.UNSEEN
 
 
 def test_decision_of_a_person_outweighs_what_is_seen(story: Story) -> None:
@@ -247,7 +250,7 @@ def test_oldest_closed_bugs_make_room(story: Story) -> None:
         (event,) = story.run(red(symptom(tests=(test,), fingerprint=f"1:{n}")))
         bugs.append(event.bug)
         if n:
-            story.run(greens={event.bug: Green(passed=frozenset({test}), edit=edit())})
+            story.run(passing={event.bug: PassingSighting(passed=frozenset({test}), edit=edit())})
 
     story.ledger.trim(2)
 
@@ -258,8 +261,10 @@ def test_tests_that_passed_while_others_failed_are_remembered_as_passing(story: 
     other = "t.py::test_b"
     (event,) = story.run(red(symptom(tests=(TEST, other))))
     bug = event.bug
-    story.run(red(edit=edit(), state="s1"), greens={bug: Green(passed=frozenset({other}))})
+    story.run(
+        red(edit=edit(), state="s1"), passing={bug: PassingSighting(passed=frozenset({other}))}
+    )
 
-    events = story.run(greens={bug: Green(passed=frozenset({TEST}), edit=edit())})
+    events = story.run(passing={bug: PassingSighting(passed=frozenset({TEST}), edit=edit())})
 
-    assert [event.what for event in events] == ["resolved"]
+    assert [event.kind for event in events] == ["resolved"]

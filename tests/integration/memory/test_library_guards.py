@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_bayesloc.memory.constraints import Guards
+from pytest_bayesloc.memory.symptoms import Guards
 from tests.unit.memory.test_constraints import (
     CODE,
     ENTRY,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_bayesloc.memory.lookup import Lookup
+from pytest_bayesloc.memory.retrieval import Lookup
 from tests.integration.memory.conftest import Story, red, symptom
 
 

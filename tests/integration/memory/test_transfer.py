@@ -9,11 +9,11 @@ import pytest
 from sqlalchemy import create_engine, func, select
 
 from pytest_bayesloc.domain.errors import StoreError
-from pytest_bayesloc.memory.advice import Adviser, Terms
-from pytest_bayesloc.memory.episodes import Green
+from pytest_bayesloc.memory.advice import Adviser
+from pytest_bayesloc.memory.episodes import PassingSighting
 from pytest_bayesloc.memory.ledger import Ledger
 from pytest_bayesloc.memory.schema import BUG, METADATA, SIGHTING, TRIAL
-from pytest_bayesloc.memory.transfer import Intake, export
+from pytest_bayesloc.memory.transfer import Importer, export
 from tests.integration.memory.conftest import START, Story, edit, red, symptom
 
 if TYPE_CHECKING:
@@ -35,9 +35,9 @@ def lines(story: Story) -> list[str]:
 
 
 def take(story: Story, told: list[str]) -> dict[str, int]:
-    intake = Intake(story.ledger.db)
-    intake.take(told)
-    return dict(intake.counts)
+    importer = Importer(story.ledger.db)
+    importer.add(told)
+    return dict(importer.counts)
 
 
 def counted(story: Story) -> list[int]:
@@ -48,13 +48,15 @@ def counted(story: Story) -> list[int]:
     ]
 
 
-def tell(story: Story, *, mended: bool = True) -> Story:
-    """A bug with a failed trial; then it is mended."""
+def tell(story: Story, *, fixed: bool = True) -> Story:
+    """A bug with a failed trial; then it is fixed."""
     story.run(red())
     story.run(red(edit=edit(), state="s1"))
-    if mended:
+    if fixed:
         bug = next(iter(story.ledger.open_bugs()))
-        story.run(greens={bug: Green(edit=edit(new="c"), passed=frozenset({"t.py::test_a"}))})
+        story.run(
+            passing={bug: PassingSighting(edit=edit(new="c"), passed=frozenset({"t.py::test_a"}))}
+        )
     story.ledger.add_note(None, "mind the knots", START)
     story.ledger.observe("flaky", "t.py::test_b", START)
     return story
@@ -69,7 +71,7 @@ def test_what_was_exported_is_there_after_the_import(story: Story, other: Story)
 
 def test_what_was_imported_advises_as_if_it_had_been_met_there(story: Story, other: Story) -> None:
     take(other, lines(tell(story)))
-    adviser = Adviser(other.ledger, "w", Terms())
+    adviser = Adviser(other.ledger, "w")
 
     (like,) = adviser.similar(symptom())
     assert like.score == 1.0
@@ -87,7 +89,7 @@ def test_nothing_is_taken_in_twice(story: Story, other: Story) -> None:
 
 
 def test_open_bug_that_fails_alike_is_the_same_bug(story: Story, other: Story) -> None:
-    tell(story, mended=False)
+    tell(story, fixed=False)
     other.run(red())
     told = [line.replace("run1", "their1").replace("run2", "their2") for line in lines(story)]
 
@@ -98,10 +100,12 @@ def test_open_bug_that_fails_alike_is_the_same_bug(story: Story, other: Story) -
 
 
 def test_end_of_a_bug_that_is_known_is_taken_in(story: Story, other: Story) -> None:
-    tell(story, mended=False)
+    tell(story, fixed=False)
     take(other, lines(story))
     bug = next(iter(story.ledger.open_bugs()))
-    story.run(greens={bug: Green(edit=edit(new="c"), passed=frozenset({"t.py::test_a"}))})
+    story.run(
+        passing={bug: PassingSighting(edit=edit(new="c"), passed=frozenset({"t.py::test_a"}))}
+    )
     take(other, lines(story))
 
     assert other.ledger.open_bugs() == {}

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_bayesloc.domain.redaction import redacted
+from pytest_bayesloc.domain.masking import redacted
 
 
 @pytest.mark.parametrize(

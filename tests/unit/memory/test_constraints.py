@@ -6,10 +6,10 @@ import pytest
 
 from pytest_bayesloc.domain.failure import Failure, Frame
 from pytest_bayesloc.domain.source import SourceMap
-from pytest_bayesloc.memory.constraints import Guards
+from pytest_bayesloc.memory.symptoms import Guards
 
 if TYPE_CHECKING:
-    from pytest_bayesloc.memory.constraints import ReadMap
+    from pytest_bayesloc.memory.symptoms import ReadMap
 
 CODE = "def check(knots, degree):\n    if len(knots) < 2 * degree:\n        raise ValueError\n"
 

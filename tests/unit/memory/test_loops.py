@@ -1,4 +1,4 @@
-"""Replays of edit-test sequences: which are circles, and which are not."""
+"""Replays of edit-test sequences: some are loops, others are not."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from pytest_bayesloc.memory.loops import Limits, LoopKind, loops
-from pytest_bayesloc.memory.sightings import Sighting
+from pytest_bayesloc.domain.bug import Sighting
+from pytest_bayesloc.memory.loops import LoopKind, loops
 
 START = datetime(2026, 11, 22, tzinfo=timezone.utc)
 
@@ -117,9 +117,3 @@ def test_new_revision_ends_a_streak() -> None:
     told = replay([seen("A", f"s{n}", revision=f"r{n // 2}") for n in range(6)])
 
     assert not any(told)
-
-
-def test_limit_of_0_is_never_reached() -> None:
-    history = [seen("A", f"s{n}") for n in range(3)]
-
-    assert not loops(history, in_test=False, limits=Limits(n_errors=0, n_misses=0))

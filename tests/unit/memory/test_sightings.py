@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from pytest_bayesloc.memory.sightings import arm_of
+from pytest_bayesloc.memory.statistics import arm_of
 from tests.integration.memory.conftest import START
 
 

@@ -2,15 +2,15 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_bayesloc.domain.bug import State
-from pytest_bayesloc.memory.statistics import Counted, Estimate, middle, share, summed_up
+from pytest_bayesloc.domain.bug import BugState
+from pytest_bayesloc.memory.statistics import BugCounts, Estimate, middle, rows_of, share
 
 
-def counted(month: str = "2026-10", arm: str = "on", *, n_same: int = 1) -> Counted:
-    return Counted(
+def counted(month: str = "2026-10", arm: str = "on", *, n_same: int = 1) -> BugCounts:
+    return BugCounts(
         month=month,
         arm=arm,
-        state=State.OPEN,
+        state=BugState.OPEN,
         n_trials=n_same - 1,
         n_edits=n_same - 1,
         hours=None,
@@ -24,7 +24,7 @@ def counted(month: str = "2026-10", arm: str = "on", *, n_same: int = 1) -> Coun
 def test_rows_are_months_arms_and_all() -> None:
     bugs = [counted(n_same=4), counted("2026-12", n_same=3), counted("2026-12", "off")]
 
-    rows = summed_up(bugs, {"2026-10": {"insights": 2}, "2026-11": {"insights": 1, "patterns": 1}})
+    rows = rows_of(bugs, {"2026-10": {"insights": 2}, "2026-11": {"insights": 1, "patterns": 1}})
 
     shown = [(row.name, row.n_bugs, row.n_loops, row.known.get("insights")) for row in rows]
     assert shown == [
@@ -40,7 +40,7 @@ def test_rows_are_months_arms_and_all() -> None:
 
 
 def test_memory_without_bugs_has_no_rows() -> None:
-    assert summed_up([], {}) == []
+    assert rows_of([], {}) == []
 
 
 @pytest.mark.parametrize(

@@ -2,16 +2,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from pytest_bayesloc.memory.statistics import Estimate, Row
-from pytest_bayesloc.memory.stats import stats_json, stats_lines
+from pytest_bayesloc.memory.statistics import Estimate, StatisticsRow, stats_json, stats_lines
 
 HALF = Estimate(value=0.5, low=0.25, high=0.75, n=12)
 TWO = Estimate(value=2, low=1, high=4.25, n=6)
 KNOWN = {"insights": 3, "constraints": 12, "patterns": 0, "observations": 1}
-ROW = Row(
+ROW = StatisticsRow(
     name="2026-10",
     n_bugs=12,
-    mended=HALF,
+    fixed=HALF,
     trials=TWO,
     hours=Estimate(value=0.123456, low=0.1, high=30, n=6),
     edit_runs=TWO,
@@ -22,10 +21,10 @@ ROW = Row(
     helped=HALF,
     known=KNOWN,
 )
-ARM = Row(
+ARM = StatisticsRow(
     name="advice on",
     n_bugs=1,
-    mended=None,
+    fixed=None,
     trials=None,
     hours=None,
     edit_runs=None,

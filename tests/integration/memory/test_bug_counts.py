@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_bayesloc.domain.bug import State
-from pytest_bayesloc.memory.episodes import Green
-from pytest_bayesloc.memory.statistics import Counted
-from pytest_bayesloc.memory.worth import Worth
+from pytest_bayesloc.domain.bug import BugState
+from pytest_bayesloc.memory.episodes import PassingSighting
+from pytest_bayesloc.memory.feedback import add_advice
+from pytest_bayesloc.memory.statistics import BugCounts, bug_counts, gained
 from tests.integration.memory.conftest import START, edit, red, symptom
 
 if TYPE_CHECKING:
@@ -18,21 +18,20 @@ PASSED = frozenset({"t.py::test_a"})
 
 
 def test_bug_is_counted_from_its_first_run_to_its_last(story: Story) -> None:
-    worth = Worth(story.ledger)
     (event,) = story.run(red())
-    worth.add_advice(event.bug, "run1", ["knots.py check"], [], shown=True)
+    add_advice(story.ledger, event.bug, "run1", ["knots.py check"], [], shown=True)
     story.run(red())
     story.run(red(edit=edit(), state="s1"))
     story.run(red(edit=edit(), state="s2"))
-    worth.add_advice(event.bug, "run4", ["knots.py check"], ["same error"], shown=True)
+    add_advice(story.ledger, event.bug, "run4", ["knots.py check"], ["same error"], shown=True)
     story.run(red(symptom(fingerprint="1:cc"), edit=edit(), state="s3"))
-    story.run(greens={event.bug: Green(passed=PASSED, edit=edit())})
+    story.run(passing={event.bug: PassingSighting(passed=PASSED, edit=edit())})
 
-    assert worth.counted() == [
-        Counted(
+    assert bug_counts(story.ledger) == [
+        BugCounts(
             month="2026-11",
             arm="on",
-            state=State.RESOLVED,
+            state=BugState.RESOLVED,
             n_trials=3,
             n_edits=4,
             hours=5.0,
@@ -50,19 +49,18 @@ def test_runs_of_several_checkouts_are_no_row(story: Story) -> None:
         story.run(red(edit=edit(), state=workspace), workspace=workspace)
         story.run(red(edit=edit("other.py far"), state=workspace), workspace=workspace)
 
-    (bug,) = Worth(story.ledger).counted()
+    (bug,) = bug_counts(story.ledger)
 
     assert (bug.n_same, bug.n_repeats, bug.n_edits) == (2, 2, 4)
 
 
 def test_warning_that_nobody_saw_caught_nothing(story: Story) -> None:
-    worth = Worth(story.ledger)
     (event,) = story.run(red())
     for state in ("s1", "s2"):
         story.run(red(edit=edit(), state=state))
-    worth.add_advice(event.bug, "run3", [], ["same error"], shown=False)
+    add_advice(story.ledger, event.bug, "run3", [], ["same error"], shown=False)
 
-    (bug,) = worth.counted()
+    (bug,) = bug_counts(story.ledger)
 
     assert (bug.n_same, bug.warned_at) == (3, None)
 
@@ -70,11 +68,9 @@ def test_warning_that_nobody_saw_caught_nothing(story: Story) -> None:
 def test_what_was_learned_is_counted_in_the_month_it_came(story: Story) -> None:
     begun = story.run(red(symptom(constraint="check needs knots")))
     story.run(red(symptom(tests=["t.py::test_b"], fingerprint="1:bb")))
-    story.run(greens={begun[0].bug: Green(passed=PASSED, edit=edit())})
+    story.run(passing={begun[0].bug: PassingSighting(passed=PASSED, edit=edit())})
     story.ledger.observe("flaky", "t.py::test_c", START)
 
-    gained = Worth(story.ledger).gained()
-
-    assert gained == {
+    assert gained(story.ledger) == {
         "2026-11": {"insights": 1, "constraints": 1, "patterns": 1, "observations": 1}
     }

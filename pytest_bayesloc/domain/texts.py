@@ -1,0 +1,24 @@
+"""Texts as Python reads them, and as databases take them. A passing run imports this module."""
+
+from __future__ import annotations
+
+import io
+
+
+def as_python_reads(data: bytes) -> str:
+    """Return the text of a file in its declared encoding, its lines ended as Python sees them.
+
+    Raises:
+        SyntaxError: If it declares an unknown encoding.
+        UnicodeError: If it is not in that encoding.
+    """
+    import tokenize
+
+    encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+    with io.TextIOWrapper(io.BytesIO(data), encoding) as stream:
+        return stream.read()
+
+
+def storable(text: str) -> str:
+    """Return ``text`` with its lone surrogates spelt out, which no database takes."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -1,0 +1,282 @@
+"""Books on what helped: advice, verdicts of language models, patches, fix tools, and fixes by hand.
+
+Each function works on a ledger in a transaction.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from sqlalchemy import delete, func, insert, select, update
+
+from pytest_bayesloc.domain.bug import Run
+from pytest_bayesloc.domain.evidence import OUTCOMES, Outcome
+from pytest_bayesloc.domain.fixing import ToolRecord
+from pytest_bayesloc.memory.ledger import Ledger
+from pytest_bayesloc.memory.schema import (
+    ADVICE,
+    BUG,
+    FIX_PATTERN,
+    JUDGED,
+    REJECTED,
+    TEST,
+    TOOL_USE,
+)
+from pytest_bayesloc.memory.store import row, written
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+APPLIED, UNDONE, BROKEN = "applied", "undone", "broken"
+BROKEN_WITHIN = 10  # runs after a fix was applied
+MAX_EXAMPLE = 4_000
+
+# -- advice
+
+
+def add_advice(
+    ledger: Ledger,
+    bug: int,
+    run: str,
+    suggested: Sequence[str],
+    loops: Sequence[str],
+    *,
+    shown: bool,
+) -> None:
+    """Keep the advice on a bug: the functions that fixed similar bugs, and the kinds of loops."""
+    values = row(ADVICE, run=run, suggested=suggested, loops=loops, was_shown=shown)
+    ledger.db.execute(insert(ADVICE).values(bug=bug, helped=None, **values))
+
+
+def judge_advice(ledger: Ledger, bug: int, fixed: Collection[str]) -> None:
+    """Mark the advice on a bug that named one of the ``fixed`` functions."""
+    asked = select(ADVICE.c.run, ADVICE.c.suggested).where(ADVICE.c.bug == bug)
+    for run, listed in ledger.db.execute(asked).all():
+        suggested = json.loads(listed)
+        if suggested:
+            where = (ADVICE.c.bug == bug) & (ADVICE.c.run == run)
+            helped = not set(suggested).isdisjoint(fixed)
+            ledger.db.execute(update(ADVICE).where(where).values(helped=helped))
+
+
+# -- verdicts of language models
+
+
+def add_verdicts(
+    ledger: Ledger, bug: int, guide: str, verdicts: Iterable[tuple[str, str, Outcome]]
+) -> None:
+    """Keep this run's verdicts in place of earlier ones on the bug.
+
+    Args:
+        ledger: Of the project.
+        bug: Number in the store.
+        guide: Name of the model.
+        verdicts: Use, location as ``file qualname``, and the verdict.
+    """
+    rows = {(use, where): verdict for use, where, verdict in verdicts}
+    own = (JUDGED.c.bug == bug) & (JUDGED.c.guide == written(JUDGED.c.guide, guide))
+    for use in {use for use, _ in rows}:
+        ledger.db.execute(delete(JUDGED).where(own & (JUDGED.c.use == use)))
+    for (use, where), verdict in rows.items():
+        values = row(JUDGED, guide=guide, use=use, location=where, verdict=verdict)
+        ledger.db.execute(insert(JUDGED).values(bug=bug, **values))
+
+
+def judge_verdicts(ledger: Ledger, bug: int, fixed: Collection[str]) -> None:
+    """Mark which of the judged locations had to be ``fixed``."""
+    own = JUDGED.c.bug == bug
+    ledger.db.execute(update(JUDGED).where(own).values(was_faulty=False))
+    hit = own & JUDGED.c.location.in_([written(JUDGED.c.location, name) for name in fixed])
+    ledger.db.execute(update(JUDGED).where(hit).values(was_faulty=True))
+
+
+def verdict_counts(connection: Connection, guide: str) -> dict[tuple[str, Outcome, bool], int]:
+    """Count a model's verdicts on faulty and on clean locations, by use; of all projects."""
+    is_own = JUDGED.c.guide == written(JUDGED.c.guide, guide)
+    asked = (
+        select(JUDGED.c.use, JUDGED.c.verdict, JUDGED.c.was_faulty, func.count())
+        .where(is_own & JUDGED.c.was_faulty.is_not(None))
+        .group_by(JUDGED.c.use, JUDGED.c.verdict, JUDGED.c.was_faulty)
+    )
+    return {
+        (use, OUTCOMES[verdict], bool(was_faulty)): n
+        for use, verdict, was_faulty, n in connection.execute(asked)
+        if verdict in OUTCOMES
+    }
+
+
+# -- rejected patches
+
+
+def rejections(ledger: Ledger, state: str) -> dict[str, str]:
+    """Return per patch that failed on ``state`` of the code its outcome."""
+    asked = (
+        select(REJECTED.c.patch, REJECTED.c.outcome)
+        .join_from(REJECTED, BUG, BUG.c.seq == REJECTED.c.bug)
+        .where(REJECTED.c.state == state, BUG.c.project == ledger.project)
+    )
+    return {str(patch): str(outcome) for patch, outcome in ledger.db.execute(asked)}
+
+
+def add_rejections(ledger: Ledger, bug: int, state: str, new: Mapping[str, str]) -> None:
+    """Keep the patches that failed on ``state``; those of other states are deleted."""
+    of_bug = REJECTED.c.bug == bug
+    ledger.db.execute(delete(REJECTED).where(of_bug, REJECTED.c.state != state))
+    known = set(ledger.db.execute(select(REJECTED.c.patch).where(of_bug)).scalars())
+    rows = [
+        {"bug": bug, "patch": patch, "state": state, "outcome": outcome}
+        for patch, outcome in new.items()
+        if patch not in known
+    ]
+    if rows:
+        ledger.db.execute(insert(REJECTED), rows)
+
+
+# -- fix tools
+
+
+def tool_records(connection: Connection) -> dict[str, ToolRecord]:
+    """Return the record of each tool that was ever tried, over all projects."""
+    rows = connection.execute(
+        select(TOOL_USE.c.tool, TOOL_USE.c.n_verified, TOOL_USE.c.fate, TOOL_USE.c.made_at)
+    ).all()
+    counts: dict[str, Counter[str]] = {}
+    last: dict[str, str] = {}
+    for tool, n_verified, fate, made_at in rows:
+        counted = counts.setdefault(tool, Counter())
+        counted.update(("bugs", str(fate)))
+        counted["verified"] += n_verified > 0
+        last[tool] = max(last.get(tool, ""), str(made_at)[:10])
+    return {
+        tool: ToolRecord(
+            n_bugs=counted["bugs"],
+            n_verified=counted["verified"],
+            n_applied=counted[APPLIED],
+            n_undone=counted[UNDONE],
+            n_broken=counted[BROKEN],
+            last_used=last[tool],
+        )
+        for tool, counted in counts.items()
+    }
+
+
+def add_tries(
+    ledger: Ledger,
+    bug: int,
+    run: Run,
+    tried: Mapping[str, tuple[int, int]],
+    functions: Mapping[str, Sequence[str]],
+) -> None:
+    """Keep the results of tools for a bug.
+
+    Args:
+        ledger: Of the project.
+        bug: Number in the store.
+        run: This one.
+        tried: Per tool, candidates that were run, and those that were verified.
+        functions: Per tool with a verified fix, the functions that it changes.
+    """
+    for tool, (n, n_verified) in tried.items():
+        name = written(TOOL_USE.c.tool, tool)
+        values = row(
+            TOOL_USE,
+            run=run.number,
+            n_tried=n,
+            n_verified=n_verified,
+            functions=tuple(functions.get(tool, ())),
+            made_at=run.made_at,
+        )
+        own = (TOOL_USE.c.bug == bug) & (TOOL_USE.c.tool == name)
+        if not ledger.db.execute(update(TOOL_USE).where(own).values(**values)).rowcount:
+            ledger.db.execute(insert(TOOL_USE).values(bug=bug, tool=name, fate="", **values))
+
+
+def note_fate(ledger: Ledger, tool: str, functions: Collection[str], fate: str) -> bool:
+    """Mark the last fix of ``tool`` for one of ``functions`` as applied or undone."""
+    name = written(TOOL_USE.c.tool, tool)
+    asked = (
+        select(TOOL_USE.c.bug, TOOL_USE.c.functions)
+        .where(TOOL_USE.c.tool == name, TOOL_USE.c.n_verified > 0)
+        .order_by(TOOL_USE.c.made_at.desc())
+    )
+    for bug, changed in ledger.db.execute(asked).all():
+        if not set(functions).isdisjoint(json.loads(changed)):
+            own = (TOOL_USE.c.bug == bug) & (TOOL_USE.c.tool == name)
+            ledger.db.execute(update(TOOL_USE).where(own).values(fate=fate))
+            return True
+    return False
+
+
+def note_broken(
+    ledger: Ledger, run: int, tests: Collection[str], suspects: Collection[str]
+) -> list[str]:
+    """Mark applied fixes after which their test fails again in what they changed.
+
+    Args:
+        ledger: Of the project.
+        run: Number of this run.
+        tests: Node ids that fail.
+        suspects: The likeliest locations, as ``file qualname``.
+
+    Returns:
+        The tools that made them.
+    """
+    asked = select(TOOL_USE.c.bug, TOOL_USE.c.tool, TOOL_USE.c.functions).where(
+        TOOL_USE.c.fate == APPLIED, TOOL_USE.c.run < run, TOOL_USE.c.run >= run - BROKEN_WITHIN
+    )
+    found = []
+    for bug, tool, functions in ledger.db.execute(asked).all():
+        known = ledger.db.execute(select(TEST.c.node_id).where(TEST.c.bug == bug)).scalars()
+        is_same_test = not set(tests).isdisjoint(known)
+        if is_same_test and not set(suspects).isdisjoint(json.loads(functions)):
+            own = (TOOL_USE.c.bug == bug) & (TOOL_USE.c.tool == tool)
+            ledger.db.execute(update(TOOL_USE).where(own).values(fate=BROKEN))
+            found.append(str(tool))
+    return found
+
+
+# -- fixes by hand
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FixPattern:
+    """A fix by a person.
+
+    Attributes:
+        pattern: Before and after, as JSON.
+        bug: Its id.
+        error: Type of the exception.
+        before: The function, then.
+        after: The function, now.
+    """
+
+    pattern: str
+    bug: str
+    error: str
+    before: str
+    after: str
+
+
+def add_fix_pattern(ledger: Ledger, fix: FixPattern, at: datetime) -> list[FixPattern]:
+    """Keep how a bug was fixed.
+
+    Returns:
+        All bugs that were fixed so; empty if this one was known, or is the first of its kind.
+    """
+    values = row(FIX_PATTERN, **asdict(fix), project=ledger.project, made_at=at)
+    values |= {name: values[name][:MAX_EXAMPLE] for name in ("before", "after")}
+    same = FIX_PATTERN.c.pattern == values["pattern"]
+    own = (FIX_PATTERN.c.project == ledger.project) & same
+    known = ledger.db.execute(select(FIX_PATTERN).where(own)).mappings().all()
+    is_cut = len(fix.pattern) > len(values["pattern"])
+    if is_cut or fix.bug in {line["bug"] for line in known}:
+        return []
+    ledger.db.execute(insert(FIX_PATTERN).values(**values))
+    names = ("pattern", "bug", "error", "before", "after")
+    earlier = [FixPattern(**{name: str(line[name]) for name in names}) for line in known]
+    return [*earlier, fix] if earlier else []
