@@ -87,7 +87,7 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_bayesloc.pipeline.merge import RecordMerger
 
         recorder.give_up()
-        register(RecordMerger(recorder, settings.merge, session.note), "bayesloc-merging")
+        register(RecordMerger(recorder, settings.merge, session.context.note), "bayesloc-merging")
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

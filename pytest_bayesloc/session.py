@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_bayesloc.domain.clock import monotonic
 from pytest_bayesloc.domain.errors import BayeslocError, StoreError
+from pytest_bayesloc.pipeline.context import Context
 from pytest_bayesloc.pipeline.green import GreenRuns
 from pytest_bayesloc.pipeline.place import has_work
 from pytest_bayesloc.pipeline.trace import Tracing, keep, note_empty_spectrum
-from pytest_bayesloc.spectrum.sources import Sources
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from pytest_bayesloc.history.changes import Changes
     from pytest_bayesloc.options import Launch, Settings
     from pytest_bayesloc.pipeline.apply import Applying
-    from pytest_bayesloc.pipeline.execute import RerunTransports
     from pytest_bayesloc.pipeline.fix_memory import Tries
     from pytest_bayesloc.pipeline.guide import Guiding
     from pytest_bayesloc.pipeline.remember import Remembering
@@ -51,22 +49,18 @@ class LocalizationSession:
     def __init__(
         self, config: pytest.Config, settings: Settings, recorder: Recorder, launch: Launch
     ) -> None:
-        self._config = config
+        self.context = Context(config=config, settings=settings, launch=launch, recorder=recorder)
         self._settings = settings
         self._recorder = recorder
-        self._launch = launch
-        self._sources = Sources(recorder.files)
-        self._seconds: dict[str, float] = {}
         self._document: dict[str, object] | None = None
         self._written: dict[str, Path] = {}
-        self._notes: list[str] = []
         self._stopped_by_hand = False
         self._green = GreenRuns(
             config.rootpath,
             settings,
-            self._sources,
+            self.context.sources,
             lambda: recorder.files_in_use().keys(),
-            self.note,
+            self.context.note,
         )
         self._remembered: Remembered | None = None
         self._applying: Applying | None = None
@@ -78,26 +72,12 @@ class LocalizationSession:
         from pytest_bayesloc.pipeline.remember import Remembering
 
         return Remembering(
-            self._config.rootpath,
+            self.context.rootdir,
             self._settings,
-            self._sources,
+            self.context.sources,
             self._green,
-            self.note,
+            self.context.note,
             self._needed if self._settings.inspect else None,
-        )
-
-    @cached_property
-    def _executing(self) -> RerunTransports:
-        from pytest_bayesloc.pipeline.execute import RerunTransports
-
-        files, settings = self._recorder.files_in_use, self._settings
-        return RerunTransports(
-            self._config,
-            settings.executors,
-            settings.workspace,
-            self._launch,
-            lambda: [*files()],
-            self.note,
         )
 
     @cached_property
@@ -107,15 +87,15 @@ class LocalizationSession:
         try:
             from pytest_bayesloc.pipeline.guide import Guiding
         except ModuleNotFoundError as error:
-            self.note(
+            self.context.note(
                 f"No language model is asked: {error.name} is missing. "
                 "pip install 'pytest-bayesloc[llm]'. (llm-missing)"
             )
             return None
-        return Guiding(self._config, self._settings, self._sources, self.note)
+        return Guiding(self.context.config, self._settings, self.context.sources, self.context.note)
 
     def _has_memory_work(self, *, is_red: bool) -> bool:
-        return has_work(self._config.rootpath, self._settings, is_red=is_red)
+        return has_work(self.context.rootdir, self._settings, is_red=is_red)
 
     # -- pytest's side
 
@@ -143,14 +123,13 @@ class LocalizationSession:
         try:
             self._finish()
         except KeyboardInterrupt:
-            self._notes.append("Localization was interrupted.")
+            self.context.notes.append("Localization was interrupted.")
         except BayeslocError as error:
-            self._notes.append(str(error))
+            self.context.notes.append(str(error))
         except Exception as error:  # noqa: BLE001 - a fault of ours must not take the summary down
-            self._warn(error)
+            self.context.warn(error)
         finally:
-            if "_executing" in vars(self):
-                self._executing.close()
+            self.context.close()
 
     def _finish(self) -> None:
         verdicts = self._recorder.recorded.verdicts
@@ -162,30 +141,31 @@ class LocalizationSession:
         if self._settings.record is not None:
             from pytest_bayesloc.pipeline.merge import keep_record
 
-            keep_record(self._recorder, self._config.rootpath, self._settings.record, self.note)
+            path, note = self._settings.record, self.context.note
+            keep_record(self._recorder, self.context.rootdir, path, note)
         if self._settings.merge:  # nothing ran here
             return
         if verdicts and not is_red and self._has_memory_work(is_red=False):
             self._remember((), ())
-        keep(self._recorder, self._config.rootpath)
+        keep(self._recorder, self.context.rootdir)
         # A green run stays quiet: nothing was asked of it.
         self._green.remember(self._recorder, is_quiet=self._document is None)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the answer below the failures."""
-        if self._document is None and not self._notes and not self._said:
+        if self._document is None and not self.context.notes and not self._said:
             return
         try:
             self._reporting().print_answer(terminalreporter, self._document, self._written)
             if self._applying is not None and self._settings.fix == "review":
                 self._review(self._applying, terminalreporter)
         except Exception as error:  # noqa: BLE001 - see above
-            self._warn(error)
+            self.context.warn(error)
 
     def _review(self, applying: Applying, reporter: pytest.TerminalReporter) -> None:
-        n_said = len(self._notes)
+        n_said = len(self.context.notes)
         applying.review(reporter)
-        for note in self._notes[n_said:]:
+        for note in self.context.notes[n_said:]:
             reporter.write_line(f"bayesloc: {note}", yellow=True)
         if self._document is not None and applying.mark(self._document):
             self._written = self._reporting().write(self._document)
@@ -194,42 +174,17 @@ class LocalizationSession:
     def _said(self) -> Sequence[str]:
         return () if self._remembered is None else self._remembered.messages
 
-    def note(self, text: str) -> None:
-        """Say it once, however often it happens."""
-        if text not in self._notes:
-            self._notes.append(text)
-
-    def _warn(self, error: Exception) -> None:
-        from pytest_bayesloc.pipeline.own_fault import warn_of
-
-        self._notes.append(warn_of(self._config, error))
-
     def _reporting(self) -> ReportStage:
         from pytest_bayesloc.pipeline.report import ReportStage
 
         return ReportStage(
-            config=self._config,
-            settings=self._settings,
-            launch=self._launch,
-            recorded=self._recorder.recorded,
-            read=self._sources.read,
-            seconds=self._seconds,
-            notes=self._notes,
+            context=self.context,
             remembered=self._remembered,
             applying=self._applying,
             guiding=self._guiding,
-            executing=vars(self).get("_executing"),
         )
 
     # -- the stages
-
-    @contextmanager
-    def _stage(self, name: str) -> Iterator[None]:
-        started = monotonic()
-        try:
-            yield
-        finally:
-            self._seconds[name] = self._seconds.get(name, 0.0) + monotonic() - started
 
     def _localize(self) -> None:
         from pytest_bayesloc.pipeline.report import notify_plugins
@@ -237,16 +192,16 @@ class LocalizationSession:
         from pytest_bayesloc.spectrum.build import build_failures, build_spectrum
 
         recorded = self._recorder.recorded
-        with self._stage("localize"):
+        with self.context.stage("localize"):
             self._complete_spectra()
-            spectrum = build_spectrum(recorded, self._sources)
-            failures = build_failures(recorded, self._sources)
+            spectrum = build_spectrum(recorded, self.context.sources)
+            failures = build_failures(recorded, self.context.sources)
             groups = open_groups(
                 spectrum,
                 failures,
                 Reader(
-                    read=self._sources.map,
-                    module=self._sources.module,
+                    read=self.context.sources.map,
+                    module=self.context.sources.module,
                     changes=self._green.changes,
                 ),
                 Terms(
@@ -257,27 +212,27 @@ class LocalizationSession:
             )
             cases = [group.case() for group in groups]
         if not any(executed & spectrum.failing for executed in spectrum.executed.values()):
-            note_empty_spectrum(self._recorder.files, self.note)
+            note_empty_spectrum(self._recorder.files, self.context.note)
         is_rerun = self._settings.inspect or self._settings.searches_fixes
         if is_rerun and not self._stopped_by_hand:
             self._recall(groups, cases)
         if self._guiding is not None and not self._stopped_by_hand:
-            with self._stage("guide"):
+            with self.context.stage("guide"):
                 self._guide(self._guiding, groups, cases)
         if self._settings.inspect and not self._stopped_by_hand:
-            with self._stage("inspect"):
+            with self.context.stage("inspect"):
                 self._inspect(groups, cases)
-        notify_plugins(self._config, groups, cases, self._notes.append)
+        notify_plugins(self.context, groups, cases)
         faults = tuple(group.fault(case) for group, case in zip(groups, cases, strict=True))
         if self._settings.searches_fixes and not self._stopped_by_hand:
-            with self._stage("fix"):
+            with self.context.stage("fix"):
                 self._fix(groups, cases)
         if self._has_memory_work(is_red=True) and not self._stopped_by_hand:
-            with self._stage("remember"):
+            with self.context.stage("remember"):
                 self._remember(groups, faults, cases)
         if self._applying is not None and self._settings.fix == "apply":
             self._applying.apply_best()
-        with self._stage("report"):
+        with self.context.stage("report"):
             stage = self._reporting()
             self._document = stage.document(faults, cases)
             self._written = stage.write(self._document)
@@ -285,11 +240,11 @@ class LocalizationSession:
 
     def _complete_spectra(self) -> None:
         stage = Tracing(
-            config=self._config,
+            config=self.context.config,
             settings=self._settings,
-            launch=self._launch,
+            launch=self.context.launch,
             recorder=self._recorder,
-            note=self.note,
+            note=self.context.note,
         )
         stage.complete(may_run=not self._stopped_by_hand)
 
@@ -297,18 +252,18 @@ class LocalizationSession:
         """Which of the changes that mended a bug its tests need."""
         from pytest_bayesloc.pipeline.execute import needed_changes
 
-        with self._stage("inspect"):
-            return needed_changes(self._executing, changes, tests)
+        with self.context.stage("inspect"):
+            return needed_changes(self.context.transports, changes, tests)
 
     def _keep_advice(self, document: dict[str, object]) -> None:
         from pytest_bayesloc.pipeline.ask import keep_last
 
         if self._has_memory_work(is_red=True):
             with suppress(OSError):  # said already: the memory lies in the same folder
-                keep_last(self._config.rootpath, document["memory"])  # type: ignore[arg-type]
+                keep_last(self.context.rootdir, document["memory"])  # type: ignore[arg-type]
 
     def _recall(self, groups: Sequence[Group], cases: Sequence[Case]) -> None:
-        with self._stage("remember"), self._memory_may_fail():
+        with self.context.stage("remember"), self._memory_may_fail():
             for case, rejected in zip(cases, self._memory.recall(groups), strict=True):
                 case.rejected = rejected
 
@@ -336,9 +291,9 @@ class LocalizationSession:
         try:
             yield
         except StoreError as error:
-            self.note(str(error))
+            self.context.note(str(error))
         except Exception as error:  # noqa: BLE001 - a fault of ours
-            self._warn(error)
+            self.context.warn(error)
 
     def _guide(self, guiding: Guiding, groups: Sequence[Group], cases: Sequence[Case]) -> None:
         """Let a language model rank the candidates, by what it is known to be worth."""
@@ -352,38 +307,27 @@ class LocalizationSession:
         return self._settings.budget_s * FIX_SHARE if self._settings.searches_fixes else 0.0
 
     def _inspect(self, groups: Sequence[Group], cases: Sequence[Case]) -> None:
-        from pytest_bayesloc.pipeline.inspect import Inspecting
+        from pytest_bayesloc.pipeline.inspect import inspect
 
-        stage = Inspecting(
-            config=self._config,
-            settings=self._settings,
-            executing=self._executing,
-            sources=self._sources,
-            history=self._green.history(),
-            note=self.note,
-            warn=self._warn,
-            environments=self._recorder.recorded.environments,
-            spent_s=self._seconds.get("guide", 0.0) + self._kept_s(),
-            more=() if self._guiding is None else (self._guiding.kind(groups),),
-        )
-        stage.run(cases, tuple(self._recorder.recorded.verdicts))
+        more = () if self._guiding is None else (self._guiding.kind(groups),)
+        spent_s = self.context.spent_s("guide") + self._kept_s()
+        inspect(self.context, cases, self._green.history(), spent_s=spent_s, more=more)
 
     def _fix(self, groups: Sequence[Group], cases: Sequence[Case]) -> None:
         from pytest_bayesloc.pipeline.apply import Applying
         from pytest_bayesloc.pipeline.fix import Fixing
 
         stage = Fixing(
-            config=self._config,
+            config=self.context.config,
             settings=self._settings,
-            executing=self._executing,
-            sources=self._sources,
-            note=self.note,
-            warn=self._warn,
+            executing=self.context.transports,
+            sources=self.context.sources,
+            note=self.context.note,
+            warn=self.context.warn,
             guiding=self._guiding,
             idle=self._recorder.recorded.kept_from_running(self._collected),
         )
-        spent_s = sum(self._seconds.get(name, 0.0) for name in ("guide", "inspect"))
-        left_s = self._settings.budget_s - spent_s
+        left_s = self._settings.budget_s - self.context.spent_s("guide", "inspect")
         self._tries = stage.run(groups, cases, max(self._kept_s(), left_s))
         self._applying = Applying.of(stage)
         self._applying.write_patches()

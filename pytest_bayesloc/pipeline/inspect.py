@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.clock import monotonic
@@ -22,157 +22,148 @@ from pytest_bayesloc.rerun.world import reaches_out
 from pytest_bayesloc.spectrum.shards import environment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    import pytest
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_bayesloc.domain.inspection import InspectionPatch
     from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.domain.ports import Clock
     from pytest_bayesloc.history.states import History
     from pytest_bayesloc.inspection.strategy import InspectionStrategy
-    from pytest_bayesloc.options import Settings
-    from pytest_bayesloc.pipeline.execute import RerunTransports
+    from pytest_bayesloc.pipeline.context import Context
     from pytest_bayesloc.ranking.case import Case
     from pytest_bayesloc.ranking.evidence.invariants import Invariant
     from pytest_bayesloc.rerun.pool import Pool
-    from pytest_bayesloc.spectrum.sources import Sources
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Inspecting:
-    """What the stage is given.
+def inspect(
+    context: Context,
+    cases: Sequence[Case],
+    history: History,
+    *,
+    spent_s: float = 0.0,
+    more: Sequence[InspectionStrategy] = (),
+) -> None:
+    """Run the loop on each group in turn; they share the budget and the warm server.
 
-    Attributes:
-        config: pytest's.
-        settings: What the user asked for.
-        executing: Where tests are run again.
-        sources: The project's files.
-        history: Their older states.
-        clock: Monotonic seconds.
-        note: Tells the user, once.
-        warn: Tells the user of a fault of ours.
-        environments: Per failing test that another machine ran, in which environment.
+    Args:
+        context: The session.
+        cases: The groups; what is found is added to them.
+        history: Older states of the project's files.
         spent_s: Seconds of the budget that are spent already.
         more: More ways to inspect.
     """
-
-    config: pytest.Config
-    settings: Settings
-    executing: RerunTransports
-    sources: Sources
-    history: History
-    clock: Clock = monotonic
-    note: Callable[[str], None]
-    warn: Callable[[Exception], None]
-    environments: Mapping[str, str] = field(default_factory=dict)
-    spent_s: float = 0.0
-    more: Sequence[InspectionStrategy] = ()
-
-    def run(self, cases: Sequence[Case], node_ids: Sequence[str]) -> None:
-        """Run the loop on each group in turn; they share the budget and the warm server.
-
-        Args:
-            cases: The groups; what was found is added to them.
-            node_ids: The tests in the order in which they ran.
-        """
-        cases = [case for case in cases if not self._is_elsewhere(case)]
-        if not cases:
-            return
-        progress = Progress(self.config, self.clock, self.settings.budget_s - self.spent_s)
-        pool: Pool | None = None
-        try:
-            pool = self._pool(cases, node_ids)
-            loop = self._loop(pool, progress)
+    cases = [case for case in cases if not _is_elsewhere(context, case)]
+    if not cases:
+        return
+    left_s = context.settings.budget_s - spent_s
+    progress = Progress(context.config, monotonic, left_s)
+    try:
+        with closing(_pool(context, cases)) as pool:
+            strategies = _strategies(context, history, more)
+            loop = _loop(context, pool, strategies, progress, left_s)
             for n_left, case in zip(range(len(cases), 0, -1), cases, strict=True):
                 loop.run(case, share=1 / n_left)
-        except BayeslocError as error:
-            _stop_all(cases, "tests could not be run again")
-            self.note(str(error))
-        except KeyboardInterrupt:
-            _stop_all(cases, "inspections were interrupted")
-            self.note("Inspections were interrupted: the ranking is what was known then.")
-        except Exception as error:  # noqa: BLE001 - the ranking stands without inspections
-            _stop_all(cases, "inspections failed")
-            self.warn(error)
-        finally:
-            if pool is not None:
-                pool.close()
-            progress.clear()
+    except BayeslocError as error:
+        _stop_all(cases, "tests could not be run again")
+        context.note(str(error))
+    except KeyboardInterrupt:
+        _stop_all(cases, "inspections were interrupted")
+        context.note("Inspections were interrupted: the ranking is what was known then.")
+    except Exception as error:  # noqa: BLE001 - the ranking stands without inspections
+        _stop_all(cases, "inspections failed")
+        context.warn(error)
+    finally:
+        progress.clear()
 
-    def _is_elsewhere(self, case: Case) -> bool:
-        """Whether its tests failed in another environment only: here they may not."""
-        where = elsewhere(case.failing, self.environments)
-        if where:
-            case.stop = f"not inspected: its tests failed with {where}"
-            self.note(
-                f"{case.failing[0]} failed with {where}, and this is {environment()}: it is "
-                "ranked, and not inspected. Merge there to inspect it, too. (other-environment)"
-            )
-        return bool(where)
 
-    def _pool(self, cases: Sequence[Case], node_ids: Sequence[str]) -> Pool:
-        order = {node_id: i for i, node_id in enumerate(node_ids)}
-        wanted = {node_id for case in cases for node_id in case.tests()}
-        tests = sorted(wanted, key=lambda node_id: order.get(node_id, len(order)))
-        files = {where.file for case in cases for where in case.belief.probabilities}
-        texts = {file: text for file in files if (text := self.sources.read(file)) is not None}
-        return self.executing.pool(tests, texts)
-
-    def _loop(self, pool: Pool, progress: Progress) -> Loop:
-        limits = Limits(
-            threshold=self.settings.threshold,
-            budget_s=max(0.0, round(self.settings.budget_s - self.spent_s, 1)),
-            n_inspections=self.settings.n_inspections,
+def _is_elsewhere(context: Context, case: Case) -> bool:
+    """Return whether its tests failed in another environment only: here they may not."""
+    where = elsewhere(case.failing, context.recorder.recorded.environments)
+    if where:
+        case.stop = f"not inspected: its tests failed with {where}"
+        context.note(
+            f"{case.failing[0]} failed with {where}, and this is {environment()}: it is ranked, "
+            "and not inspected. Merge there to inspect it, too. (other-environment)"
         )
-        kinds = self._kinds()
-        informative = Informative(outlooks(kinds, self.settings.model))
-        return Loop(pool, kinds, limits, informative, self.clock, progress.show)
+    return bool(where)
 
-    # -- where patches come from
 
-    def _kinds(self) -> list[InspectionStrategy]:
-        kinds: list[InspectionStrategy] = [
-            Counterfactual(self.history),
-            Assertions(self._propose),
-            Mutants(self._propose_mutants),
-            *self.more,
-        ]
-        return [kind for kind in kinds if kind.name not in self.settings.without]
+def _pool(context: Context, cases: Sequence[Case]) -> Pool:
+    order = {node_id: i for i, node_id in enumerate(context.recorder.recorded.verdicts)}
+    wanted = {node_id for case in cases for node_id in case.tests()}
+    tests = sorted(wanted, key=lambda node_id: order.get(node_id, len(order)))
+    files = {where.file for case in cases for where in case.belief.probabilities}
+    texts = {file: text for file in files if (text := context.sources.read(file)) is not None}
+    return context.transports.pool(tests, texts)
 
-    def _propose_mutants(
-        self, target: Location, suspiciousness: Mapping[int, float]
+
+def _loop(
+    context: Context,
+    pool: Pool,
+    strategies: Sequence[InspectionStrategy],
+    progress: Progress,
+    left_s: float,
+) -> Loop:
+    settings = context.settings
+    limits = Limits(
+        threshold=settings.threshold,
+        budget_s=max(0.0, round(left_s, 1)),
+        n_inspections=settings.n_inspections,
+    )
+    select = Informative(outlooks(strategies, settings.model))
+    return Loop(pool, strategies, limits, select, monotonic, progress.show)
+
+
+# -- where patches come from
+
+
+def _strategies(
+    context: Context, history: History, more: Sequence[InspectionStrategy]
+) -> list[InspectionStrategy]:
+    def propose_mutants(
+        target: Location, suspiciousness: Mapping[int, float]
     ) -> Iterator[InspectionPatch]:
-        found = self.sources.unit(target)
-        if found is not None and not reaches_out(*found, self.settings.never_edited):
+        found = context.sources.unit(target)
+        if found is not None and not reaches_out(*found, context.settings.never_edited):
             yield from mutants(*found, suspiciousness)
 
-    def _propose(
-        self, target: Location, invariants: Sequence[Invariant]
+    def propose_assertions(
+        target: Location, invariants: Sequence[Invariant]
     ) -> Sequence[InspectionPatch]:
-        found = self.sources.unit(target)
+        found = context.sources.unit(target)
         if found is None:
             return ()
-        source, unit = found
         patches = []
         # A heartbeat alone is evidence in the reference model only.
-        if invariants or self.settings.model == "independent":
-            patches.append(assertions.propose(source, unit, invariants))
-        return [*patches, *self._proposed_by_others(target, source.text)]
+        if invariants or context.settings.model == "independent":
+            patches.append(assertions.propose(*found, invariants))
+        return [*patches, *_proposed_by_others(context, target, found[0].text)]
 
-    def _proposed_by_others(self, target: Location, text: str) -> Sequence[InspectionPatch]:
-        """Patches of other plugins; one that breaks costs a note, once."""
-        try:
-            proposed = self.config.hook.pytest_bayesloc_propose_patches(
-                config=self.config, location=target, source=text
-            )
-            return [patch for patches in proposed for patch in patches]
-        except Exception as error:  # noqa: BLE001 - it is not ours, and may raise anything
-            self.note(
-                f"A plugin's pytest_bayesloc_propose_patches failed ({type(error).__name__}: "
-                f"{error}): patches of other plugins are left out. (broken-proposals)"
-            )
-            return ()
+    strategies: list[InspectionStrategy] = [
+        Counterfactual(history),
+        Assertions(propose_assertions),
+        Mutants(propose_mutants),
+        *more,
+    ]
+    return [s for s in strategies if s.name not in context.settings.without]
+
+
+def _proposed_by_others(context: Context, target: Location, text: str) -> Sequence[InspectionPatch]:
+    """Return the patches of other plugins."""
+    patches: list[InspectionPatch] = []
+
+    def propose() -> None:
+        for proposed in context.config.hook.pytest_bayesloc_propose_patches(
+            config=context.config, location=target, source=text
+        ):
+            patches.extend(proposed)
+
+    context.call_others(
+        "pytest_bayesloc_propose_patches",
+        propose,
+        effect="patches of other plugins are left out",
+        slug="broken-proposals",
+    )
+    return patches
 
 
 def _stop_all(cases: Sequence[Case], reason: str) -> None:

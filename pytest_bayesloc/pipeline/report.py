@@ -13,22 +13,21 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_bayesloc.domain.errors import BayeslocError
-from pytest_bayesloc.options import LOCAL, RECORD, offered_formats
+from pytest_bayesloc.options import RECORD, offered_formats
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from pytest_bayesloc.domain.advice import Remembered
     from pytest_bayesloc.domain.result import Fault
-    from pytest_bayesloc.options import Format, Launch, Report, Settings
+    from pytest_bayesloc.options import Format, Report
     from pytest_bayesloc.pipeline.apply import Applying
-    from pytest_bayesloc.pipeline.execute import RerunTransports
+    from pytest_bayesloc.pipeline.context import Context
     from pytest_bayesloc.pipeline.guide import Guiding
     from pytest_bayesloc.ranking.case import Case
     from pytest_bayesloc.ranking.groups import Group
     from pytest_bayesloc.report.formats import ReportFormat, ReportInput
     from pytest_bayesloc.report.text import Line
-    from pytest_bayesloc.spectrum.recorded import Recorded
 
     Document = Mapping[str, Any]
 
@@ -39,20 +38,16 @@ class WritingError(BayeslocError):
     """A report that can't be written."""
 
 
-def notify_plugins(
-    config: pytest.Config,
-    groups: Sequence[Group],
-    cases: Sequence[Case],
-    note: Callable[[str], None],
-) -> None:
-    """Tell plugins that listen; one that breaks costs a note."""
-    try:
-        config.hook.pytest_bayesloc_localized(config=config, groups=groups, cases=cases)
-    except Exception as error:  # noqa: BLE001 - it is not ours, and may raise anything
-        note(
-            f"A plugin's pytest_bayesloc_localized failed ({type(error).__name__}: {error}): "
-            "what it is for is missing. (broken-listener)"
-        )
+def notify_plugins(context: Context, groups: Sequence[Group], cases: Sequence[Case]) -> None:
+    """Tell plugins that listen."""
+    context.call_others(
+        "pytest_bayesloc_localized",
+        lambda: context.config.hook.pytest_bayesloc_localized(
+            config=context.config, groups=groups, cases=cases
+        ),
+        effect="what it is for is missing",
+        slug="broken-listener",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,30 +55,16 @@ class ReportStage:
     """Reports on a run, from what the other stages left behind.
 
     Attributes:
-        config: pytest's.
-        settings: What the user asked for.
-        launch: What the process was started with.
-        recorded: What the tests did.
-        read: Returns the text of a file of the project.
-        seconds: Per stage, wall seconds.
-        notes: What went wrong; a report that can't be written adds one.
+        context: The session.
         remembered: What the memory says, if it was asked.
         applying: The fixes, if some were searched.
         guiding: The language model's part, if one was asked.
-        executing: Where tests were run again, if they were.
     """
 
-    config: pytest.Config
-    settings: Settings
-    launch: Launch
-    recorded: Recorded
-    read: Callable[[str], str | None]
-    seconds: Mapping[str, float]
-    notes: list[str]
+    context: Context
     remembered: Remembered | None
     applying: Applying | None
     guiding: Guiding | None
-    executing: RerunTransports | None
 
     def document(self, faults: tuple[Fault, ...], cases: Sequence[Case]) -> dict[str, Any]:
         """Return the JSON result of ``faults``."""
@@ -93,7 +74,7 @@ class ReportStage:
         from pytest_bayesloc.ranking.groups import calls_around, combined
         from pytest_bayesloc.report.encoding import encode
 
-        recorded, settings = self.recorded, self.settings
+        recorded, settings = self.context.recorder.recorded, self.context.settings
         result = Result(
             pytest_version=pytest.__version__,
             python_version=platform.python_version(),
@@ -102,15 +83,15 @@ class ReportStage:
             n_traced=recorded.n_traced,
             n_failed=sum(not passed for passed in recorded.verdicts.values()),
             collector=recorded.collector,
-            executor=LOCAL if self.executing is None else self.executing.words,
+            executor=self.context.executor,
             formula=settings.formula,
             model=settings.model,
             threshold=settings.threshold,
-            seconds=self.seconds,
+            seconds=self.context.seconds,
             ranking=combined(faults),
             faults=faults,
             edges=calls_around(faults, cases),
-            partial=(*recorded.partial, *self.notes),
+            partial=(*recorded.partial, *self.context.notes),
             memory=self.remembered or Remembered(),
             llm=self.guiding.usage() if self.guiding is not None else Usage(),
             fixes=None if self.applying is None else self.applying.fixes,
@@ -126,13 +107,13 @@ class ReportStage:
             Per kind of report, where it is.
         """
         written = {}
-        for report in self.settings.reports:
+        for report in self.context.settings.reports:
             if report.kind == RECORD:  # written in every run, by merge
                 continue
             try:
                 written[report.kind] = self._written(report, document)
             except WritingError as error:
-                self.notes.append(str(error))
+                self.context.notes.append(str(error))
         return written
 
     def _written(self, report: Report, document: Document) -> Path:
@@ -165,7 +146,7 @@ class ReportStage:
         """
         from pytest_bayesloc.report.formats import ReportFormat
 
-        formats, wrong = offered_formats(self.config)
+        formats, wrong = offered_formats(self.context.config)
         if name not in formats:
             raise WritingError(
                 f"A plugin's pytest_bayesloc_report_formats failed "
@@ -186,8 +167,8 @@ class ReportStage:
         if report.path is not None or not kind.needs:
             return report.path
         named = {
-            "github": self.launch.environment.get("GITHUB_STEP_SUMMARY"),
-            "junit": getattr(self.config.option, "xmlpath", None),
+            "github": self.context.launch.environment.get("GITHUB_STEP_SUMMARY"),
+            "junit": getattr(self.context.config.option, "xmlpath", None),
         }.get(report.kind)
         if not named:
             raise WritingError(
@@ -205,23 +186,25 @@ class ReportStage:
 
         given = ReportInput(
             document=document,
-            read_source=self.read,
-            checkout=Checkout.around(self.config.rootpath, self.launch.environment),
+            read_source=self.context.sources.read,
+            checkout=Checkout.around(self.context.config.rootpath, self.context.launch.environment),
             before=before,
         )
-        if report.kind != "html" or "prompt" in self.settings.without:
+        if report.kind != "html" or "prompt" in self.context.settings.without:
             return given
         from pytest_bayesloc.llm.privacy import local_privacy
         from pytest_bayesloc.report.prompt import prompt
 
-        privacy = local_privacy(self.config.rootpath, self.settings.llm_never_send)
-        return replace(given, prompt=prompt(document, privacy.reader(self.read), privacy.clean))
+        privacy = local_privacy(self.context.config.rootpath, self.context.settings.llm_never_send)
+        return replace(
+            given, prompt=prompt(document, privacy.reader(self.context.sources.read), privacy.clean)
+        )
 
     def _put(self, text: str, kind: ReportFormat, path: Path | None) -> Path:
         from pytest_bayesloc.report.files import write
 
         if path is None or not kind.is_added:
-            return write(text, kind.name, path, self.config.rootpath)
+            return write(text, kind.name, path, self.context.config.rootpath)
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a", encoding="utf-8", errors="backslashreplace") as stream:
             stream.write(text)
@@ -238,11 +221,11 @@ class ReportStage:
         """Print the answer below the failures; ``document`` is None if nothing failed."""
         harmless = without_commands if "github" in written else str
         lines = self._lines(reporter, document, written)
-        if lines or self.notes:
+        if lines or self.context.notes:
             reporter.section("bayesloc", bold=True)
         for line in lines:
             reporter.write_line(harmless(line.text), **line.markup)
-        for note in self.notes:
+        for note in self.context.notes:
             reporter.write_line(harmless(f"bayesloc: {note}"), yellow=True)
         if document is not None and "github" in written:
             self._print_commands(reporter, document)
@@ -255,7 +238,7 @@ class ReportStage:
         from pytest_bayesloc.report.ci.github import marks
         from pytest_bayesloc.report.ci.suspects import Checkout
 
-        checkout = Checkout.around(self.config.rootpath, self.launch.environment)
+        checkout = Checkout.around(self.context.config.rootpath, self.context.launch.environment)
         for command in marks(document, checkout):
             reporter.write_line(command)
 
@@ -272,9 +255,9 @@ class ReportStage:
         if document is None:
             return [Line(text) for text in (self.remembered.messages if self.remembered else ())]
         width = reporter._tw.fullwidth  # noqa: SLF001 - no public way leads to the width
-        if self.settings.inspect:
+        if self.context.settings.inspect:
             # The notes are printed below it, in full.
-            rest = [text for text in document["partial"] if text not in self.notes]
+            rest = [text for text in document["partial"] if text not in self.context.notes]
             lines = full(
                 {**document, "partial": rest},
                 width=width,
@@ -283,7 +266,7 @@ class ReportStage:
             )
         else:
             lines = brief(document, width=width)
-        return lines + advice_lines(document["memory"], in_full=self.settings.advises)
+        return lines + advice_lines(document["memory"], in_full=self.context.settings.advises)
 
 
 def without_commands(text: str) -> str:
