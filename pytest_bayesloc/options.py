@@ -122,8 +122,7 @@ class LlmLimits(NamedTuple):
     parallel: int = 4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Option:
+class Option(NamedTuple):
     """The declaration of one option.
 
     Attributes:
@@ -469,7 +468,8 @@ _ADVICE = "Memory"
 _RERUN = "Where tests are run again"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+# Made at every start of pytest: nobody compares or prints it.
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Settings:
     """Everything that a person can set, checked."""
 

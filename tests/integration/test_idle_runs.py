@@ -51,10 +51,6 @@ def test_switched_off_plugin_imports_neither_session_nor_recorder(green_project:
         "pytest_bayesloc.domain.clock",
         "pytest_bayesloc.hookspecs",
         "pytest_bayesloc.options",
-        "pytest_bayesloc.options.fix",
-        "pytest_bayesloc.options.llm",
-        "pytest_bayesloc.options.reading",
-        "pytest_bayesloc.options.reports",
         "pytest_bayesloc.plugin",
     }
 
