@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
 
 from pytest_bayesloc.domain.fixing import TAKE_BACK
 from pytest_bayesloc.report.document import Document
-from pytest_bayesloc.report.rows import LocationView, Why, location_view, why_of, words_of
-from pytest_bayesloc.report.text import count, one_line, percent, seconds
+from pytest_bayesloc.report.rows import LocationView, Why, location_view, why_of
+from pytest_bayesloc.report.text import count, one_line
 
 TREATS = "It may treat the symptom rather than the cause."
 LOSES = "It loses what the change was to do."
@@ -52,27 +51,6 @@ class DiffLine:
 
     kind: str
     text: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InspectionView:
-    """One inspection; its ``tests`` are those of the document, each name and error on one line."""
-
-    number: int
-    place: LocationView
-    kind: str
-    outcome: str
-    decision: str
-    why: Why
-    p_if_faulty: str
-    p_if_clean: str
-    before: str
-    after: str
-    signals: tuple[tuple[str, bool], ...]
-    tests: tuple[dict[str, Any], ...]
-    diff: tuple[DiffLine, ...]
-    log: str
-    seconds: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,29 +122,9 @@ def _frames(frames: Sequence[Document]) -> Iterator[tuple[str, str]]:
             yield "", f"{count(len(list(run)), 'frame')} outside of the project"
 
 
-def inspection_view(step: Document) -> InspectionView:
-    """Return an entry of the document's ``inspections`` in words."""
-    chances = step["likelihoods"]
-    return InspectionView(
-        number=step["step"],
-        place=location_view(step["target"]),
-        kind=one_line(step["kind"]),
-        outcome=words_of(step["outcome"]),
-        decision=words_of(step["decision"]),
-        why=why_of({**chances, "why": step["why"], "outcome": step["outcome"]}),
-        p_if_faulty=f"{chances['p_if_faulty']:.2f}",
-        p_if_clean=f"{chances['p_if_clean']:.2f}",
-        before=percent(step["belief_before"]),
-        after=percent(step["belief_after"]),
-        signals=tuple((words_of(name), seen) for name, seen in step["signals"].items()),
-        tests=tuple(
-            {**test, "node_id": one_line(test["node_id"]), "error": one_line(test["error"])}
-            for test in step["tests"]
-        ),
-        diff=tuple(diff_lines(step["patch"])),
-        log=step["log"],
-        seconds=seconds(step["seconds"]),
-    )
+def inspection_why(step: Document) -> Why:
+    """Return what an entry of the document's ``inspections`` says of its target."""
+    return why_of({**step["likelihoods"], "why": step["why"], "outcome": step["outcome"]})
 
 
 def fix_view(fix: Document) -> FixView:

@@ -5,18 +5,37 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
+from collections.abc import Callable
 from importlib import resources
 
 import jinja2
 from markupsafe import Markup
 
+from pytest_bayesloc.report import memory
+from pytest_bayesloc.report.details import diff_lines, inspection_why
 from pytest_bayesloc.report.document import Document, ReadSource
 from pytest_bayesloc.report.drawings import call_graph
-from pytest_bayesloc.report.text import visible
+from pytest_bayesloc.report.rows import location_view, words_of
+from pytest_bayesloc.report.text import one_line, percent, seconds, visible
 from pytest_bayesloc.report.view import page
 
 TEMPLATE = "report.html.j2"
 MAX_PLAIN = 400_000  # characters of long parts
+#: Put parts of the document into words.
+FILTERS: dict[str, Callable[..., object]] = {
+    "curves": memory.curves,
+    "diff": lambda patch: list(diff_lines(patch)),
+    "inspection_why": inspection_why,
+    "is_empty": memory.is_empty,
+    "month_rows": memory.month_rows,
+    "one_line": one_line,
+    "percent": percent,
+    "place": location_view,
+    "seconds": seconds,
+    "similar_lines": memory.similar_lines,
+    "trial_lines": memory.trial_lines,
+    "words": words_of,
+}
 
 
 def render(document: Document, read_source: ReadSource, prompt: str = "") -> str:
@@ -36,6 +55,7 @@ def render(document: Document, read_source: ReadSource, prompt: str = "") -> str
             page=page(document, read_source),
             drawing=call_graph(document),
             prompt=prompt,
+            figures=[name for _, name, _ in memory.FIGURES],
             pack=_Packer(),
             style=Markup(style),  # noqa: S704 - our own file
             script=Markup(script),  # noqa: S704 - our own file
@@ -75,7 +95,7 @@ class _Packer:
 
 def _environment() -> jinja2.Environment:
     """Return what escapes everything, and spells out unsafe characters (``finalize``)."""
-    return jinja2.Environment(
+    environment = jinja2.Environment(
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -83,6 +103,8 @@ def _environment() -> jinja2.Environment:
         loader=jinja2.FunctionLoader(lambda name: _asset(f"templates/{name}")),
         finalize=_safe,
     )
+    environment.filters.update(FILTERS)
+    return environment
 
 
 def _safe(value: object) -> object:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_bayesloc.report.details import DiffLine, diff_lines
 from pytest_bayesloc.report.document import Document
 from pytest_bayesloc.report.text import HEAD, WARNING, Line, one_line, percent
 
@@ -35,46 +34,6 @@ FIGURES: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrialView:
-    """One attempt: when, what came of it, and what was tried and learned, each in a line."""
-
-    when: str
-    outcome: str
-    is_success: bool
-    said: tuple[tuple[str, str], ...]
-    diff: tuple[DiffLine, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SimilarView:
-    """A past bug that is like this one, and why it is taken to be."""
-
-    head: str
-    why: str
-    score: str
-    said: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BugView:
-    """The record of one fault."""
-
-    fault: int
-    bug: str
-    state: str
-    since: str
-    said: str
-    lies: str
-    guard: str
-    loop: tuple[str, ...]
-    similar: tuple[SimilarView, ...]
-    failed: tuple[str, ...]
-    constraints: tuple[str, ...]
-    notes: tuple[str, ...]
-    trials: tuple[TrialView, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Curve:
     """One figure over the months: its name, and points of a line in a box of ``CURVE``."""
 
@@ -82,31 +41,6 @@ class Curve:
     first: str
     last: str
     points: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryView:
-    """All of it; ``said`` is of the run as a whole, ``world`` what is known beyond single bugs.
-
-    ``months`` are rows of a table: month, bugs that began, share mended, failed trials and hours
-    until mended.
-    """
-
-    said: tuple[str, ...]
-    bugs: tuple[BugView, ...]
-    world: tuple[tuple[str, tuple[str, ...]], ...]
-    months: tuple[tuple[str, ...], ...]
-    curves: tuple[Curve, ...]
-
-    @property
-    def figures(self) -> tuple[str, ...]:
-        """The columns of ``months`` after the first."""
-        return tuple(name for _, name, _ in FIGURES)
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether there is nothing to show."""
-        return not (self.said or self.bugs or self.world)
 
 
 # -- lines
@@ -207,29 +141,22 @@ def _loop(loop: Document | None) -> Iterator[Line]:
 # -- the page
 
 
-def memory_view(memory: Document) -> MemoryView:
-    """Return the ``memory`` of a ``bayesloc/1`` result in words."""
-    records = {record["id"]: record for record in memory["records"]}
-    loops = {loop["fault"]: loop for loop in memory["loops"]}
-    world = memory["world_model"].items()
-    months = memory["months"][-N_MONTHS:]
-    return MemoryView(
-        said=_lines(memory["said"]),
-        bugs=tuple(
-            _bug(advice, records.get(advice["bug"]), loops.get(advice["fault"]))
-            for advice in memory["advice"]
-        ),
-        world=tuple((one_line(kind), _lines(texts)) for kind, texts in world if texts),
-        months=tuple(
-            (one_line(month["month"]), *(shown(month[name]) for name, _, shown in FIGURES))
-            for month in months
-        ),
-        curves=tuple(_curves(months)),
-    )
+def is_empty(memory: Document) -> bool:
+    """Return whether the page has nothing to show of the memory."""
+    return not (memory["said"] or memory["advice"] or any(memory["world_model"].values()))
 
 
-def _curves(months: Sequence[Document]) -> Iterator[Curve]:
+def month_rows(months: Sequence[Document]) -> list[tuple[str, ...]]:
+    """Return the months as rows of a table: the month, then its ``FIGURES``."""
+    return [
+        (one_line(month["month"]), *(shown(month[name]) for name, _, shown in FIGURES))
+        for month in months[-N_MONTHS:]
+    ]
+
+
+def curves(months: Sequence[Document]) -> Iterator[Curve]:
     """Yield a line for each figure that is known of two months or more."""
+    months = months[-N_MONTHS:]
     width, height = CURVE
     for key, name, shown in FIGURES:
         known = [(i, month[key]) for i, month in enumerate(months) if month[key] is not None]
@@ -248,61 +175,30 @@ def _curves(months: Sequence[Document]) -> Iterator[Curve]:
         )
 
 
-def _bug(advice: Document, record: Document | None, loop: Document | None) -> BugView:
-    return BugView(
-        fault=advice["fault"],
-        bug=one_line(str(advice["bug"])),
-        state=one_line(record["state"]) if record else "",
-        since=record["created_at"][:10] if record else "",
-        said=one_line(advice["said"]),
-        lies=one_line(advice["lies"]),
-        guard=one_line(advice["guard"]),
-        loop=_lines(loop["said"]) if loop else (),
-        similar=tuple(map(_similar, advice["similar"])),
-        failed=_lines(advice["failed_strategies"]),
-        constraints=_lines(advice["constraints"]),
-        notes=_lines(advice["notes"]),
-        trials=tuple(map(_trial, record["trials"])) if record else (),
+def similar_lines(similar: Document) -> list[tuple[str, str]]:
+    """Return what is known of a past bug, as labels and texts."""
+    return _labelled(
+        ("mended by", similar["strategy"]),
+        ("root cause", similar["root_cause"]),
+        ("lesson", similar["insight"]),
+        *(("in vain", text) for text in similar["failed"]),
+        *(("note", text) for text in similar["notes"]),
     )
 
 
-def _similar(similar: Document) -> SimilarView:
-    return SimilarView(
-        head=f"bug {similar['bug']} of {similar['seen_at'][:10]}, {similar['state']}",
-        why=one_line(similar["why"]),
-        score=f"{similar['score']:.2f}",
-        said=_labelled(
-            ("mended by", similar["strategy"]),
-            ("root cause", similar["root_cause"]),
-            ("lesson", similar["insight"]),
-            *(("in vain", text) for text in similar["failed"]),
-            *(("note", text) for text in similar["notes"]),
-        ),
+def trial_lines(trial: Document) -> list[tuple[str, str]]:
+    """Return what was tried and learned in an attempt to fix a bug, as labels and texts."""
+    return _labelled(
+        ("meant to", trial["plan"]),
+        ("strategy", trial["strategy"]),
+        ("edited", ", ".join(trial["functions"])),
+        ("then", trial["error"]),
+        ("why", trial["why"]),
+        ("root cause", trial["cause"]),
+        ("lesson", trial["lesson"]),
     )
 
 
-def _trial(trial: Document) -> TrialView:
-    return TrialView(
-        when=trial["made_at"][:16].replace("T", " "),
-        outcome=f"{trial['outcome']}; {percent(trial['metric'])} of its tests pass",
-        is_success=trial["outcome"] == "passed",
-        said=_labelled(
-            ("meant to", trial["plan"]),
-            ("strategy", trial["strategy"]),
-            ("edited", ", ".join(trial["functions"])),
-            ("then", trial["error"]),
-            ("why", trial["why"]),
-            ("root cause", trial["cause"]),
-            ("lesson", trial["lesson"]),
-        ),
-        diff=tuple(diff_lines(trial["diff"])),
-    )
-
-
-def _labelled(*known: tuple[str, str]) -> tuple[tuple[str, str], ...]:
+def _labelled(*known: tuple[str, str]) -> list[tuple[str, str]]:
     """Return those that say something, each on one line."""
-    return tuple((label, one_line(text)) for label, text in known if text)
-
-
-def _lines(texts: Sequence[str]) -> tuple[str, ...]:
-    return tuple(map(one_line, texts))
+    return [(label, one_line(text)) for label, text in known if text]

@@ -10,8 +10,18 @@ from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.ports import Clock
 from pytest_bayesloc.report.details import FixView
 from pytest_bayesloc.report.document import Document
-from pytest_bayesloc.report.rows import SuspectRow
-from pytest_bayesloc.report.text import HEAD, WARNING, Line, columns, fit, wrap
+from pytest_bayesloc.report.rows import SuspectRow, location_view, words_of
+from pytest_bayesloc.report.text import (
+    HEAD,
+    WARNING,
+    Line,
+    columns,
+    fit,
+    one_line,
+    percent,
+    seconds,
+    wrap,
+)
 from pytest_bayesloc.report.view import FaultView, Page, page
 
 if TYPE_CHECKING:
@@ -131,11 +141,18 @@ def _fault(fault: FaultView, width: int, extent: Extent) -> Iterator[Line]:
     for row in fault.rows[: extent.explained]:
         yield from _why(row, width, extent.why)
     for step in fault.steps[: extent.steps]:
-        what = f"inspected {step.place}, {step.kind}: {step.outcome}"
-        yield Line(f"{what} ({step.before} to {step.after}, {step.seconds})")
+        yield Line(_inspected(step))
     for fix in fault.fixes[: extent.fixes]:
         yield from _fix(fix, width, extent)
     yield Line(f"stopped: {fault.stop_reason}")
+
+
+def _inspected(step: Document) -> str:
+    moved = f"{percent(step['belief_before'])} to {percent(step['belief_after'])}"
+    what = f"{one_line(step['kind'])}: {words_of(step['outcome'])}"
+    return (
+        f"inspected {location_view(step['target'])}, {what} ({moved}, {seconds(step['seconds'])})"
+    )
 
 
 def _rows(rows: Sequence[SuspectRow], width: int) -> Iterator[Line]:

@@ -12,22 +12,18 @@ from itertools import accumulate
 from pytest_bayesloc.report.details import (
     FailureGroup,
     FixView,
-    InspectionView,
     failure_groups,
     fix_view,
-    inspection_view,
 )
 from pytest_bayesloc.report.document import N_REACHED, Document, ReadSource
 from pytest_bayesloc.report.drawings import BeliefChart, belief_chart
-from pytest_bayesloc.report.memory import MemoryView, brief_lines, memory_view
+from pytest_bayesloc.report.memory import brief_lines
 from pytest_bayesloc.report.rows import (
-    LocationView,
     Snippet,
     SourceLine,
     SuspectRow,
     hot_line,
     key_of,
-    location_view,
     snippet,
     source_lines,
     suspect_row,
@@ -81,7 +77,7 @@ class FaultView:
     confidence: str
     fixes: tuple[FixView, ...]
     rows: tuple[SuspectRow, ...]
-    steps: tuple[InspectionView, ...]
+    steps: tuple[Document, ...]
     n_candidates: int
     failures: tuple[FailureGroup, ...]
     chart: BeliefChart | None
@@ -92,7 +88,7 @@ class FaultView:
     @property
     def step_numbers(self) -> frozenset[int]:
         """Of the inspections that are shown."""
-        return frozenset(step.number for step in self.steps)
+        return frozenset(step["step"] for step in self.steps)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,17 +100,11 @@ class SourceView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Edge:
-    """One call of the call graph."""
-
-    caller: LocationView
-    callee: LocationView
-    calls: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """Everything that a person is shown; ``faults_of`` are the numbers of each row's faults."""
+    """The parts of the page; ``faults_of`` are the numbers of each row's faults.
+
+    The memory and edges of the call graph are those of the document.
+    """
 
     n_passed: str
     n_failed: str
@@ -124,9 +114,9 @@ class Page:
     faults_of: tuple[tuple[int, ...], ...]
     faults: tuple[FaultView, ...]
     sources: tuple[SourceView, ...]
-    edges: tuple[Edge, ...]
+    edges: tuple[Document, ...]
     partial: tuple[str, ...]
-    memory: MemoryView
+    memory: Document
     llm: str
 
 
@@ -151,16 +141,9 @@ def page(document: Document, read_source: ReadSource) -> Page:
             for number, fault in enumerate(document["faults"], 1)
         ),
         sources=tuple(_sources(document["faults"], read_source)),
-        edges=tuple(
-            Edge(
-                caller=location_view(edge["caller"]),
-                callee=location_view(edge["callee"]),
-                calls=edge["calls"],
-            )
-            for edge in document["call_graph"]["edges"]
-        ),
+        edges=tuple(document["call_graph"]["edges"]),
         partial=tuple(map(one_line, document["partial"])),
-        memory=memory_view(document["memory"]),
+        memory=document["memory"],
         llm=_llm(document["llm"]),
     )
 
@@ -207,7 +190,7 @@ def _fault(number: int, fault: Document, document: Document, read_source: ReadSo
         confidence=_confidence([row["posterior"] for row in rows], session),
         fixes=tuple(map(fix_view, fixes)),
         rows=tuple(map(suspect_row, rows)),
-        steps=tuple(map(inspection_view, steps)),
+        steps=tuple(steps),
         n_candidates=fault["n_candidates"],
         failures=failure_groups(fault, names),
         chart=belief_chart(fault["history"], session["threshold"]),

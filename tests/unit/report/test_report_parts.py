@@ -13,7 +13,8 @@ from pytest_bayesloc.report.details import failure_groups
 from pytest_bayesloc.report.document import MAX_FAILURES
 from pytest_bayesloc.report.drawings import MAX_NODES, NODE_HEIGHT, NODE_WIDTH, call_graph
 from pytest_bayesloc.report.encoding import encode
-from pytest_bayesloc.report.memory import memory_view
+from pytest_bayesloc.report.html import render
+from pytest_bayesloc.report.memory import curves, month_rows, trial_lines
 from pytest_bayesloc.report.view import page
 from tests.unit.report.conftest import code_fault
 
@@ -155,19 +156,22 @@ def test_of_many_failing_tests_the_first_are_told_in_detail(result: Result) -> N
 # -- the memory
 
 
-def test_a_trial_tells_what_was_meant_done_and_learned() -> None:
-    (bug,) = memory_view(remembered()).bugs
+def test_a_trial_tells_what_was_meant_done_and_learned(
+    document: dict[str, Any], read_source: ReadSource
+) -> None:
+    document["memory"] = remembered()
 
-    (trial,) = bug.trials
-    assert (bug.state, bug.since) == ("open", "2026-11-01")
-    assert (trial.when, trial.outcome) == ("2026-11-03 09:30", "failed; 50 % of its tests pass")
-    assert dict(trial.said) == {
+    page_text = render(document, read_source)
+
+    assert "open, since 2026-11-01" in page_text
+    assert "<b>2026-11-03 09:30</b> failed; 50 % of its tests pass" in page_text
+    assert '<span class="del">-    return a - b</span>' in page_text
+    assert dict(trial_lines(document["memory"]["records"][0]["trials"][0])) == {
         "meant to": "round it",
         "edited": "calc.py add",
         "then": "assert <int> == <int>",
         "lesson": "not a matter of rounding",
     }
-    assert [line.kind for line in trial.diff] == ["del", "add"]
 
 
 def test_the_answer_says_what_is_remembered(
@@ -317,15 +321,13 @@ def test_months_are_told_in_figures_and_lines() -> None:
     known = {"n_bugs": 4, "mended": 0.5, "trials": 2.0, "hours": None}
     better = {**known, "n_bugs": 2, "mended": 1.0, "trials": 0.0}
 
-    view = memory_view(
-        remembered(months=[{"month": "2026-10", **known}, {"month": "2026-11", **better}])
-    )
+    months = [{"month": "2026-10", **known}, {"month": "2026-11", **better}]
 
-    assert view.months == (
+    assert month_rows(months) == [
         ("2026-10", "4", "50 %", "2", "-"),
         ("2026-11", "2", "100 %", "0", "-"),
-    )
-    assert [(curve.name, curve.points) for curve in view.curves] == [
+    ]
+    assert [(curve.name, curve.points) for curve in curves(months)] == [
         ("bugs", "0,0 160,18"),
         ("mended", "0,18 160,0"),
         ("failed trials until mended", "0,0 160,36"),
