@@ -127,10 +127,10 @@ class Option(NamedTuple):
 
     Attributes:
         flag: On the command line; the ini name is the same without ``--``, with ``_`` for ``-``.
-        help: One line.
-        section: Of ``docs/options.md``.
         metavar: Names the value; empty: the option is a switch.
+        help: One line.
         read: Checks and converts what was given.
+        section: Of ``docs/options.md``.
         default: As a person would write it.
         default_words: The default in words, where it depends on the run.
         repeats: Whether it may be given several times; in the ini file it is a list then.
@@ -140,16 +140,16 @@ class Option(NamedTuple):
     """
 
     flag: str
-    help: str
-    section: str
     metavar: str
+    help: str
     read: Read
-    default: str
-    default_words: str
-    repeats: bool
-    in_ini: bool
-    is_common: bool
-    ini_type: str
+    section: str = "Localization"
+    default: str = ""
+    default_words: str = ""
+    repeats: bool = False
+    in_ini: bool = True
+    is_common: bool = False
+    ini_type: str = ""
 
     @property
     def name(self) -> str:
@@ -202,35 +202,9 @@ class Option(NamedTuple):
 _SHORT_INI = 19
 
 
-def _option(  # noqa: PLR0913 - one declaration names all that is shown of an option
-    flag: str,
-    metavar: str,
-    text: str,
-    *,
-    read: Read,
-    section: str = "Localization",
-    default: str = "",
-    default_words: str = "",
-    repeats: bool = False,
-    in_ini: bool = True,
-    is_common: bool = False,
-    ini_type: str = "",
-) -> dict[str, Option]:
-    """Return the metadata of a field that declares an option."""
-    option = Option(
-        flag=flag,
-        help=text,
-        section=section,
-        metavar=metavar,
-        read=read,
-        default=default,
-        default_words=default_words,
-        repeats=repeats,
-        in_ini=in_ini,
-        is_common=is_common,
-        ini_type=ini_type,
-    )
-    return {"option": option}
+def _option(*args: str, **given: Any) -> Any:  # noqa: ANN401 - of the field's annotation
+    """Return a field of ``Settings`` that declares an option; arguments as of ``Option``."""
+    return field(metadata={"option": Option(*args, **given)})
 
 
 # -- how values are read
@@ -473,319 +447,259 @@ _RERUN = "Where tests are run again"
 class Settings:
     """Everything that a person can set, checked."""
 
-    inspect: bool = field(
-        metadata=_option(
-            "--bayesloc",
-            "",
-            "inspect the suspects of a failing run; write HTML",
-            read=_switch,
-            is_common=True,
-        )
+    inspect: bool = _option(
+        "--bayesloc",
+        "",
+        "inspect the suspects of a failing run; write HTML",
+        read=_switch,
+        is_common=True,
     )
-    disabled: bool = field(
-        metadata=_option(
-            "--no-bayesloc", "", "the plugin does nothing at all", read=_switch, is_common=True
-        )
+    disabled: bool = _option(
+        "--no-bayesloc", "", "the plugin does nothing at all", read=_switch, is_common=True
     )
-    source: tuple[str, ...] = field(
-        metadata=_option(
-            "--bayesloc-source",
-            "DIR",
-            "folder or package under test; repeatable",
-            read=_list,
-            repeats=True,
-            is_common=True,
-            default_words="coverage's `source`, else rootdir",
-        )
+    source: tuple[str, ...] = _option(
+        "--bayesloc-source",
+        "DIR",
+        "folder or package under test; repeatable",
+        read=_list,
+        repeats=True,
+        is_common=True,
+        default_words="coverage's `source`, else rootdir",
     )
-    budget_s: float = field(
-        metadata=_option(
-            "--bayesloc-budget",
-            "SECONDS",
-            "seconds that inspections may take (60)",
-            default="60",
-            read=_number(
-                float,
-                lambda x: 0 < x < 1e9,
-                "a positive number of seconds: give the time that inspections may take, as 60",
-            ),
-            is_common=True,
-            ini_type="float",
-        )
+    budget_s: float = _option(
+        "--bayesloc-budget",
+        "SECONDS",
+        "seconds that inspections may take (60)",
+        default="60",
+        read=_number(
+            float,
+            lambda x: 0 < x < 1e9,
+            "a positive number of seconds: give the time that inspections may take, as 60",
+        ),
+        is_common=True,
+        ini_type="float",
     )
-    n_inspections: int = field(
-        metadata=_option(
-            "--bayesloc-inspections",
-            "N",
-            "inspections at most, for each fault",
-            default="40",
-            read=_number(
-                int,
-                lambda n: n >= 0,
-                "a number of inspections: give a whole number of 0 or more, for example 40",
-            ),
-            ini_type="int",
-        )
+    n_inspections: int = _option(
+        "--bayesloc-inspections",
+        "N",
+        "inspections at most, for each fault",
+        default="40",
+        read=_number(
+            int,
+            lambda n: n >= 0,
+            "a number of inspections: give a whole number of 0 or more, for example 40",
+        ),
+        ini_type="int",
     )
-    threshold: float = field(
-        metadata=_option(
-            "--bayesloc-threshold",
-            "P",
-            "probability at which a suspect is decided, in (0, 1)",
-            default="0.9",
-            read=_number(
-                float,
-                lambda p: 0 < p < 1,
-                "a probability between 0 and 1: give the belief that decides, for example 0.9",
-            ),
-            ini_type="float",
-        )
+    threshold: float = _option(
+        "--bayesloc-threshold",
+        "P",
+        "probability at which a suspect is decided, in (0, 1)",
+        default="0.9",
+        read=_number(
+            float,
+            lambda p: 0 < p < 1,
+            "a probability between 0 and 1: give the belief that decides, for example 0.9",
+        ),
+        ini_type="float",
     )
-    formula: str = field(
-        metadata=_option(
-            "--bayesloc-formula",
-            "NAME",
-            f"formula of the prior: {', '.join(FORMULAS)}",
-            default="blend",
-            read=_choice(FORMULAS),
-        )
+    formula: str = _option(
+        "--bayesloc-formula",
+        "NAME",
+        f"formula of the prior: {', '.join(FORMULAS)}",
+        default="blend",
+        read=_choice(FORMULAS),
     )
-    model: str = field(
-        metadata=_option(
-            "--bayesloc-model",
-            "NAME",
-            f"model of the belief: {', '.join(MODELS)}",
-            default="single-fault",
-            read=_choice(MODELS),
-        )
+    model: str = _option(
+        "--bayesloc-model",
+        "NAME",
+        f"model of the belief: {', '.join(MODELS)}",
+        default="single-fault",
+        read=_choice(MODELS),
     )
-    without: frozenset[str] = field(
-        metadata=_option(
-            "--bayesloc-without",
-            "PART",
-            f"leave a part out; repeatable: {', '.join(PARTS)}",
-            read=_parts,
-            repeats=True,
-        )
+    without: frozenset[str] = _option(
+        "--bayesloc-without",
+        "PART",
+        f"leave a part out; repeatable: {', '.join(PARTS)}",
+        read=_parts,
+        repeats=True,
     )
-    collect: str = field(
-        metadata=_option(
-            "--bayesloc-collect",
-            "WHEN",
-            f"trace tests: {', '.join(COLLECT)}",
-            default=AUTO,
-            read=_choice(COLLECT),
-        )
+    collect: str = _option(
+        "--bayesloc-collect",
+        "WHEN",
+        f"trace tests: {', '.join(COLLECT)}",
+        default=AUTO,
+        read=_choice(COLLECT),
     )
-    green: str = field(
-        metadata=_option(
-            "--bayesloc-green",
-            "REV",
-            "git revision at which the tests are known to pass",
-            read=_text,
-            default_words="what is remembered, else found in git",
-        )
+    green: str = _option(
+        "--bayesloc-green",
+        "REV",
+        "git revision at which the tests are known to pass",
+        read=_text,
+        default_words="what is remembered, else found in git",
     )
-    never_edited: tuple[str, ...] = field(
-        metadata=_option(
-            "--bayesloc-never-edit",
-            "NAME",
-            "function, method or module whose callers are not edited, even in memory; repeatable",
-            read=_list,
-            repeats=True,
-        )
+    never_edited: tuple[str, ...] = _option(
+        "--bayesloc-never-edit",
+        "NAME",
+        "function, method or module whose callers are not edited, even in memory; repeatable",
+        read=_list,
+        repeats=True,
     )
-    reports: tuple[Report, ...] = field(
-        metadata=_option(
-            "--bayesloc-report",
-            "KIND[:PATH]",
-            f"write a report; repeatable: {', '.join((*REPORT_KINDS, RECORD, AUTO))}",
-            section="Reports",
-            read=_reports,
-            repeats=True,
-            is_common=True,
-            default_words="`html` with `--bayesloc`",
-        )
+    reports: tuple[Report, ...] = _option(
+        "--bayesloc-report",
+        "KIND[:PATH]",
+        f"write a report; repeatable: {', '.join((*REPORT_KINDS, RECORD, AUTO))}",
+        section="Reports",
+        read=_reports,
+        repeats=True,
+        is_common=True,
+        default_words="`html` with `--bayesloc`",
     )
-    merge: tuple[Path, ...] = field(
-        metadata=_option(
-            "--bayesloc-merge",
-            "PATH",
-            "run no test: take the records of other runs; repeatable",
-            section="Reports",
-            read=_paths,
-            repeats=True,
-            in_ini=False,
-        )
+    merge: tuple[Path, ...] = _option(
+        "--bayesloc-merge",
+        "PATH",
+        "run no test: take the records of other runs; repeatable",
+        section="Reports",
+        read=_paths,
+        repeats=True,
+        in_ini=False,
     )
-    memory: str = field(
-        metadata=_option(
-            "--bayesloc-memory",
-            "on|off|PATH|URL",
-            "place where bugs are remembered from run to run",
-            section=_ADVICE,
-            default="on",
-            read=_text,
-        )
+    memory: str = _option(
+        "--bayesloc-memory",
+        "on|off|PATH|URL",
+        "place where bugs are remembered from run to run",
+        section=_ADVICE,
+        default="on",
+        read=_text,
     )
-    advises: bool = field(
-        metadata=_option(
-            "--bug-advice",
-            "",
-            "print similar past failures and what was tried",
-            section=_ADVICE,
-            read=_switch,
-            is_common=True,
-        )
+    advises: bool = _option(
+        "--bug-advice",
+        "",
+        "print similar past failures and what was tried",
+        section=_ADVICE,
+        read=_switch,
+        is_common=True,
     )
-    advice_last: bool = field(
-        metadata=_option(
-            "--bug-advice-last",
-            "",
-            "print the advice of the last failed run; run no test",
-            section=_ADVICE,
-            read=_switch,
-            in_ini=False,
-            is_common=True,
-        )
+    advice_last: bool = _option(
+        "--bug-advice-last",
+        "",
+        "print the advice of the last failed run; run no test",
+        section=_ADVICE,
+        read=_switch,
+        in_ini=False,
+        is_common=True,
     )
-    lesson: str = field(
-        metadata=_option(
-            "--bug-note",
-            "TEXT",
-            "add a note to the open bugs of the selected tests",
-            section=_ADVICE,
-            read=_text,
-            in_ini=False,
-            is_common=True,
-        )
+    lesson: str = _option(
+        "--bug-note",
+        "TEXT",
+        "add a note to the open bugs of the selected tests",
+        section=_ADVICE,
+        read=_text,
+        in_ini=False,
+        is_common=True,
     )
-    memory_actions: tuple[tuple[str, str], ...] = field(
-        metadata=_option(
-            "--bug-memory",
-            "ACTION",
-            f"run no test: {_ACTIONS}",
-            section=_ADVICE,
-            read=_actions,
-            repeats=True,
-            in_ini=False,
-            is_common=True,
-        )
+    memory_actions: tuple[tuple[str, str], ...] = _option(
+        "--bug-memory",
+        "ACTION",
+        f"run no test: {_ACTIONS}",
+        section=_ADVICE,
+        read=_actions,
+        repeats=True,
+        in_ini=False,
+        is_common=True,
     )
-    executors: tuple[str, ...] = field(
-        metadata=_option(
-            "--bayesloc-executor",
-            "[N*]SPEC",
-            "place where tests are run again; repeatable: local, execnet, docker, dask",
-            section=_RERUN,
-            read=_executors,
-            repeats=True,
-            default_words="`local`, with as many servers as the run had processes, at most 4",
-        )
+    executors: tuple[str, ...] = _option(
+        "--bayesloc-executor",
+        "[N*]SPEC",
+        "place where tests are run again; repeatable: local, execnet, docker, dask",
+        section=_RERUN,
+        read=_executors,
+        repeats=True,
+        default_words="`local`, with as many servers as the run had processes, at most 4",
     )
-    workspace: tuple[str, str] = field(
-        metadata=_option(
-            "--bayesloc-workspace",
-            "[HERE:]THERE",
-            "the project's folder there, where it has another name than here",
-            section=_RERUN,
-            read=_workspace,
-            default_words="rootdir, on both sides",
-        )
+    workspace: tuple[str, str] = _option(
+        "--bayesloc-workspace",
+        "[HERE:]THERE",
+        "the project's folder there, where it has another name than here",
+        section=_RERUN,
+        read=_workspace,
+        default_words="rootdir, on both sides",
     )
-    fix: str = field(
-        metadata=_option(
-            "--bayesloc-fix",
-            "MODE",
-            f"search fixes: {', '.join(FIX_MODES)}",
-            section="Fixes",
-            default="off",
-            read=_fix,
-            is_common=True,
-        )
+    fix: str = _option(
+        "--bayesloc-fix",
+        "MODE",
+        f"search fixes: {', '.join(FIX_MODES)}",
+        section="Fixes",
+        default="off",
+        read=_fix,
+        is_common=True,
     )
-    shows_unsafe: bool = field(
-        metadata=_option(
-            "--bayesloc-fix-unsafe",
-            "",
-            "show fixes, too, that may change what the code means",
-            section="Fixes",
-            read=_switch,
-        )
+    shows_unsafe: bool = _option(
+        "--bayesloc-fix-unsafe",
+        "",
+        "show fixes, too, that may change what the code means",
+        section="Fixes",
+        read=_switch,
     )
-    allows_dirty: bool = field(
-        metadata=_option(
-            "--bayesloc-allow-dirty",
-            "",
-            "apply fixes also to files with changes that are not committed",
-            section="Fixes",
-            read=_switch,
-            in_ini=False,
-        )
+    allows_dirty: bool = _option(
+        "--bayesloc-allow-dirty",
+        "",
+        "apply fixes also to files with changes that are not committed",
+        section="Fixes",
+        read=_switch,
+        in_ini=False,
     )
-    trust: str = field(
-        metadata=_option(
-            "--bayesloc-trust",
-            "PATH",
-            "trust a fix tool of the project as it is now, or all in a folder",
-            section="Fixes",
-            read=_trust,
-            in_ini=False,
-        )
+    trust: str = _option(
+        "--bayesloc-trust",
+        "PATH",
+        "trust a fix tool of the project as it is now, or all in a folder",
+        section="Fixes",
+        read=_trust,
+        in_ini=False,
     )
-    asks_llm: bool = field(
-        metadata=_option(
-            "--bayesloc-llm",
-            "",
-            "ask a language model (OPENAI_BASE_URL, OPENAI_API_KEY)",
-            section="Language model",
-            read=_switch,
-            is_common=True,
-        )
+    asks_llm: bool = _option(
+        "--bayesloc-llm",
+        "",
+        "ask a language model (OPENAI_BASE_URL, OPENAI_API_KEY)",
+        section="Language model",
+        read=_switch,
+        is_common=True,
     )
-    llm_models: LlmModels = field(
-        metadata=_option(
-            "--bayesloc-llm-model",
-            "[fast:|embedding:]NAME",
-            "model of the endpoint, the one for summaries, the one for finding past bugs; "
-            "repeatable; with prices of a million tokens: 'NAME IN OUT'",
-            section="Language model",
-            read=_models,
-            repeats=True,
-            default_words="`gpt-4.1-mini`; no embeddings",
-        )
+    llm_models: LlmModels = _option(
+        "--bayesloc-llm-model",
+        "[fast:|embedding:]NAME",
+        "model of the endpoint, the one for summaries, the one for finding past bugs; "
+        "repeatable; with prices of a million tokens: 'NAME IN OUT'",
+        section="Language model",
+        read=_models,
+        repeats=True,
+        default_words="`gpt-4.1-mini`; no embeddings",
     )
-    llm_mode: str = field(
-        metadata=_option(
-            "--bayesloc-llm-mode",
-            "MODE",
-            "live: use the cache; replay: cache only; record: refresh the cache; dry-run: print "
-            "prompts, send nothing",
-            section="Language model",
-            default="live",
-            read=_choice(LLM_MODES),
-        )
+    llm_mode: str = _option(
+        "--bayesloc-llm-mode",
+        "MODE",
+        "live: use the cache; replay: cache only; record: refresh the cache; dry-run: print "
+        "prompts, send nothing",
+        section="Language model",
+        default="live",
+        read=_choice(LLM_MODES),
     )
-    llm_limits: LlmLimits = field(
-        metadata=_option(
-            "--bayesloc-llm-limits",
-            "NAME=N ...",
-            "limits of a run: calls, tokens, cost (money, by the prices given with the model), "
-            "functions of a fault, characters of a prompt, parallel requests",
-            section="Language model",
-            default="calls=40 tokens=200000 functions=3 prompt=24000 parallel=4",
-            read=_limits,
-        )
+    llm_limits: LlmLimits = _option(
+        "--bayesloc-llm-limits",
+        "NAME=N ...",
+        "limits of a run: calls, tokens, cost (money, by the prices given with the model), "
+        "functions of a fault, characters of a prompt, parallel requests",
+        section="Language model",
+        default="calls=40 tokens=200000 functions=3 prompt=24000 parallel=4",
+        read=_limits,
     )
-    llm_never_send: tuple[str, ...] = field(
-        metadata=_option(
-            "--bayesloc-llm-never-send",
-            "GLOB",
-            "files whose text never leaves the machine; repeatable",
-            section="Language model",
-            read=_list,
-            repeats=True,
-        )
+    llm_never_send: tuple[str, ...] = _option(
+        "--bayesloc-llm-never-send",
+        "GLOB",
+        "files whose text never leaves the machine; repeatable",
+        section="Language model",
+        read=_list,
+        repeats=True,
     )
 
     @property
