@@ -202,7 +202,7 @@ class Option(NamedTuple):
 _SHORT_INI = 19
 
 
-def _option(*args: str, **given: Any) -> Any:  # noqa: ANN401 - of the field's annotation
+def _option(*args: Any, **given: Any) -> Any:  # noqa: ANN401 - of the field's annotation
     """Return a field of ``Settings`` that declares an option; arguments as of ``Option``."""
     return field(metadata={"option": Option(*args, **given)})
 
