@@ -32,7 +32,9 @@ from pytest_bayesloc.memory.ledger import Ledger
 from pytest_bayesloc.memory.schema import METADATA
 from pytest_bayesloc.memory.store import BugStore
 from pytest_bayesloc.memory.summaries import RuleSummarizer
-from pytest_bayesloc.ranking.groups import Reader, Terms, open_groups
+from pytest_bayesloc.ranking.case import Case
+from pytest_bayesloc.ranking.faults import fault_of
+from pytest_bayesloc.ranking.groups import ModelChoice, Reader, open_groups
 from pytest_bayesloc.spectrum.build import build_failures, build_spectrum
 from pytest_bayesloc.spectrum.recorded import Recorded
 from pytest_bayesloc.spectrum.shards import CodeState, dump, load
@@ -155,9 +157,9 @@ class Day:
             build_spectrum(recorded, sources),
             build_failures(recorded, sources),
             Reader(read=sources.map, module=sources.module),
-            Terms(formula="blend", model="single-fault"),
+            ModelChoice(formula="blend", belief="single-fault"),
         )
-        if not [row for group in groups for row in group.fault(group.case()).ranking]:
+        if not [row for group in groups for row in fault_of(Case(group=group)).ranking]:
             raise SystemExit("Nothing was ranked.")
 
     def _ask(self) -> None:

@@ -20,7 +20,9 @@ from array import array
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_bayesloc.ranking.groups import Reader, Terms, open_groups
+from pytest_bayesloc.ranking.case import Case
+from pytest_bayesloc.ranking.faults import fault_of
+from pytest_bayesloc.ranking.groups import ModelChoice, Reader, open_groups
 from pytest_bayesloc.spectrum.build import build_failures, build_spectrum
 from pytest_bayesloc.spectrum.cache.spectra import SpectrumCache
 from pytest_bayesloc.spectrum.collectors.base import Footprint
@@ -248,9 +250,9 @@ def _rank(work: Path, n: int) -> dict[str, object]:
     cache.recall(recorded)
     spectrum = build_spectrum(recorded, sources)
     reader = Reader(read=sources.map, module=sources.module)
-    terms = Terms(formula="blend", model="single-fault")
-    groups = open_groups(spectrum, build_failures(recorded, sources), reader, terms)
-    ranking = [row for group in groups for row in group.fault(group.case()).ranking]
+    model = ModelChoice(formula="blend", belief="single-fault")
+    groups = open_groups(spectrum, build_failures(recorded, sources), reader, model)
+    ranking = [row for group in groups for row in fault_of(Case(group=group)).ranking]
     seconds = time.process_time() - started
     if not ranking:
         raise SystemExit("Nothing was ranked.")

@@ -13,8 +13,7 @@ if TYPE_CHECKING:
 
     from pytest_bayesloc.domain.inspection import InspectionPatch
     from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.ranking.case import Case
-    from pytest_bayesloc.ranking.groups import Group
+    from pytest_bayesloc.domain.result import Fault
 
 
 @pytest.hookspec
@@ -29,15 +28,12 @@ def pytest_bayesloc_propose_patches(  # type: ignore[empty-body]
 
 
 @pytest.hookspec
-def pytest_bayesloc_localized(
-    config: pytest.Config, groups: Sequence[Group], cases: Sequence[Case]
-) -> None:
+def pytest_bayesloc_localized(config: pytest.Config, faults: Sequence[Fault]) -> None:
     """Called once a failing run has been localized, before reports are written.
 
     Args:
         config: pytest's.
-        groups: The failing tests in groups, each with its spectrum, prior and first evidence.
-        cases: Of each group, what inspections made of it.
+        faults: The failing tests in groups, each with its ranking and the inspections made.
     """
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.pipeline.remember import Remembering
     from pytest_bayesloc.pipeline.report import ReportStage
     from pytest_bayesloc.ranking.case import Case
-    from pytest_bayesloc.ranking.groups import Group
+    from pytest_bayesloc.ranking.groups import FailingGroup
     from pytest_bayesloc.spectrum.recorder import Recorder
 
 
@@ -188,7 +188,9 @@ class LocalizationSession:
 
     def _localize(self) -> None:
         from pytest_bayesloc.pipeline.report import notify_plugins
-        from pytest_bayesloc.ranking.groups import Reader, Terms, open_groups
+        from pytest_bayesloc.ranking.case import Case
+        from pytest_bayesloc.ranking.faults import fault_of
+        from pytest_bayesloc.ranking.groups import ModelChoice, Reader, open_groups
         from pytest_bayesloc.spectrum.build import build_failures, build_spectrum
 
         recorded = self._recorder.recorded
@@ -204,13 +206,13 @@ class LocalizationSession:
                     module=self.context.sources.module,
                     changes=self._green.changes,
                 ),
-                Terms(
+                ModelChoice(
                     formula=self._settings.formula,
-                    model=self._settings.model,
+                    belief=self._settings.model,
                     without=self._settings.without,
                 ),
             )
-            cases = [group.case() for group in groups]
+            cases = [Case(group=group) for group in groups]
         if not any(executed & spectrum.failing for executed in spectrum.executed.values()):
             note_empty_spectrum(self._recorder.files, self.context.note)
         is_rerun = self._settings.inspect or self._settings.searches_fixes
@@ -222,8 +224,8 @@ class LocalizationSession:
         if self._settings.inspect and not self._stopped_by_hand:
             with self.context.stage("inspect"):
                 self._inspect(groups, cases)
-        notify_plugins(self.context, groups, cases)
-        faults = tuple(group.fault(case) for group, case in zip(groups, cases, strict=True))
+        faults = tuple(fault_of(case) for case in cases)
+        notify_plugins(self.context, faults)
         if self._settings.searches_fixes and not self._stopped_by_hand:
             with self.context.stage("fix"):
                 self._fix(groups, cases)
@@ -262,14 +264,14 @@ class LocalizationSession:
             with suppress(OSError):  # said already: the memory lies in the same folder
                 keep_last(self.context.rootdir, document["memory"])  # type: ignore[arg-type]
 
-    def _recall(self, groups: Sequence[Group], cases: Sequence[Case]) -> None:
+    def _recall(self, groups: Sequence[FailingGroup], cases: Sequence[Case]) -> None:
         with self.context.stage("remember"), self._memory_may_fail():
             for case, rejected in zip(cases, self._memory.recall(groups), strict=True):
                 case.rejected = rejected
 
     def _remember(
         self,
-        groups: Sequence[Group],
+        groups: Sequence[FailingGroup],
         faults: Sequence[Fault],
         cases: Sequence[Case] = (),
     ) -> None:
@@ -295,7 +297,9 @@ class LocalizationSession:
         except Exception as error:  # noqa: BLE001 - a fault of ours
             self.context.warn(error)
 
-    def _guide(self, guiding: Guiding, groups: Sequence[Group], cases: Sequence[Case]) -> None:
+    def _guide(
+        self, guiding: Guiding, groups: Sequence[FailingGroup], cases: Sequence[Case]
+    ) -> None:
         """Let a language model rank the candidates, by what it is known to be worth."""
         with self._memory_may_fail():
             guiding.learn(*self._memory.guide_record(guiding.advisor.name))
@@ -306,14 +310,14 @@ class LocalizationSession:
         """Seconds of the budget that the search for fixes has for itself."""
         return self._settings.budget_s * FIX_SHARE if self._settings.searches_fixes else 0.0
 
-    def _inspect(self, groups: Sequence[Group], cases: Sequence[Case]) -> None:
+    def _inspect(self, groups: Sequence[FailingGroup], cases: Sequence[Case]) -> None:
         from pytest_bayesloc.pipeline.inspect import inspect
 
         more = () if self._guiding is None else (self._guiding.kind(groups),)
         spent_s = self.context.spent_s("guide") + self._kept_s()
         inspect(self.context, cases, self._green.history(), spent_s=spent_s, more=more)
 
-    def _fix(self, groups: Sequence[Group], cases: Sequence[Case]) -> None:
+    def _fix(self, groups: Sequence[FailingGroup], cases: Sequence[Case]) -> None:
         from pytest_bayesloc.pipeline.apply import Applying
         from pytest_bayesloc.pipeline.fix import Fixing
 

@@ -12,7 +12,7 @@ from posixpath import normpath
 from typing import TYPE_CHECKING, Any
 
 from pytest_bayesloc.domain.evidence import OUTCOMES
-from pytest_bayesloc.domain.failure import Role
+from pytest_bayesloc.domain.failure import Failure, Role
 from pytest_bayesloc.domain.inspection import Effect, Finding, Rerun, TestRun, Verdict
 from pytest_bayesloc.domain.location import MODULE, Location
 from pytest_bayesloc.domain.recording import Call, Recording
@@ -22,12 +22,11 @@ from pytest_bayesloc.inspection.selection import Informative, Limits, greedy
 from pytest_bayesloc.inspection.strategies.assertions import Assertions
 from pytest_bayesloc.inspection.strategies.mutants import Mutants, judged
 from pytest_bayesloc.inspection.strategy import InspectionStrategy, outlooks
-from pytest_bayesloc.ranking.belief import MODELS
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.evidence.names import name_evidence
-from pytest_bayesloc.ranking.evidence.test_side import Signs, is_most, test_side_evidence
+from pytest_bayesloc.ranking.evidence.test_code import Signs, is_most, test_side_evidence
+from pytest_bayesloc.ranking.groups import FailingGroup, ModelChoice
 from pytest_bayesloc.ranking.likelihoods import weigh
-from pytest_bayesloc.ranking.neighbours import Neighbourhood
 from pytest_bayesloc.ranking.prior import joint_prior
 from pytest_bayesloc.rerun.pool import Pool
 
@@ -172,13 +171,20 @@ class Problem:
             for item in self.first_evidence(setting.model)
             if item.location in belief and item.source not in setting.without
         ]
-        return Case(
-            failing=tuple(self.raw["failing"]),
-            near=Neighbourhood(self.spectrum),
-            belief=MODELS[setting.model](belief).update_all(evidence),
-            model=setting.model,
-            without=setting.without,
+        failures = [
+            Failure(node_id=node_id, phase="call", exc_type="", message="")
+            for node_id in self.raw["failing"]
+        ]
+        group = FailingGroup(
+            failures=tuple(failures),
+            spectrum=self.spectrum,
+            model=ModelChoice(
+                formula=setting.formula, belief=setting.model, without=setting.without
+            ),
+            prior=belief,
+            evidence=tuple(evidence),
         )
+        return Case(group=group)
 
 
 def problems(row: Json) -> list[Problem]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.faults.replay import Setting, problems, replay
 from benchmarks.suites.scores import Standing, score, standing
-from pytest_bayesloc.ranking.formulas import function_scores, line_maximum, line_scores
+from pytest_bayesloc.ranking.formulas import function_scores, line_maximum, scorer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence
@@ -132,9 +132,18 @@ def _standing(scores: Mapping[Any, float], truth: Container[Any]) -> Standing | 
     return min(places, key=lambda place: place.rank, default=None)
 
 
+def _line_scores(problem: Problem, name: str) -> dict[Location, dict[int, float]]:
+    """Per location, per line, its suspiciousness."""
+    score_of = scorer(problem.spectrum, name)
+    return {
+        where: {line: score_of(executed) for line, executed in rows.items()}
+        for where, rows in problem.spectrum.lines.items()
+    }
+
+
 def _lines_by_belief(problem: Problem, case: Case) -> dict[Line, float]:
     """Each line with the belief in its function, shared out by a power of Ochiai."""
-    scores = line_scores(problem.spectrum, "ochiai")
+    scores = _line_scores(problem, "ochiai")
     found: dict[Line, float] = {}
     for where, p in case.belief.probabilities.items():
         rows = {line: value**SHARPNESS for line, value in scores.get(where, {}).items()}
@@ -145,7 +154,7 @@ def _lines_by_belief(problem: Problem, case: Case) -> dict[Line, float]:
 
 
 def _plain_lines(problem: Problem, name: str) -> dict[Line, float]:
-    rows = line_scores(problem.spectrum, name).items()
+    rows = _line_scores(problem, name).items()
     return {(where.file, line): value for where, of in rows for line, value in of.items()}
 
 

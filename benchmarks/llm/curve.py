@@ -18,7 +18,7 @@ from benchmarks.faults.scoring import POSTERIOR, interval, judge, top
 from benchmarks.faults.storage import packages, read_rows
 from pytest_bayesloc.domain.dialogue import Suspicion
 from pytest_bayesloc.inspection.views import candidates
-from pytest_bayesloc.ranking.evidence.judgement import (
+from pytest_bayesloc.ranking.evidence.judgements import (
     RANKING,
     judgement_evidence,
     records_of,

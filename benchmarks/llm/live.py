@@ -23,7 +23,7 @@ from benchmarks.suites.scores import Standing, score, standing
 from benchmarks.suites.subjects import KNOWN
 from benchmarks.suites.workspace import CHECKOUT, install, prepare
 from pytest_bayesloc.domain.evidence import OUTCOMES
-from pytest_bayesloc.ranking.evidence.judgement import INSPECTION, RANKING, records_of
+from pytest_bayesloc.ranking.evidence.judgements import INSPECTION, RANKING, records_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence

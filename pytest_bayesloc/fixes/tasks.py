@@ -18,7 +18,7 @@ from pytest_bayesloc.domain.spectrum import bitset_of
 from pytest_bayesloc.fixes.check import CHANGE, Candidate
 from pytest_bayesloc.fixes.project import Task
 from pytest_bayesloc.ranking.case import Case
-from pytest_bayesloc.ranking.groups import Group
+from pytest_bayesloc.ranking.groups import FailingGroup
 from pytest_bayesloc.spectrum.sources import FileKind, Sources
 
 MAX_FAILURES = 3  # of a group whose errors differ
@@ -28,7 +28,7 @@ MAX_FILES = 2_000
 MAX_DATA = 1 << 20
 
 
-def tasks_of(group: Group, case: Case, sources: Sources) -> list[Task]:
+def tasks_of(group: FailingGroup, case: Case, sources: Sources) -> list[Task]:
     """What tools are given, the likeliest place of the fix first.
 
     The frames of the traceback come first, the innermost before its callers, then the hottest
@@ -82,7 +82,7 @@ def test_files(node_ids: Iterable[str]) -> frozenset[str]:
     return frozenset(found)
 
 
-def covering(group: Group, target: Location, sources: Sources) -> tuple[str, ...]:
+def covering(group: FailingGroup, target: Location, sources: Sources) -> tuple[str, ...]:
     """The passing tests that a change of ``target`` may break.
 
     Of what is executed at an import, all tests that execute anything in the file, and those of

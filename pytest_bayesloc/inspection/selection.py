@@ -8,8 +8,7 @@ from math import log
 from typing import Protocol
 
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.ranking.belief import Belief
-from pytest_bayesloc.ranking.rows import TIE
+from pytest_bayesloc.ranking.belief import TIE, Belief
 
 #: Probabilities that differ by less are equal: what is left is rounding.
 

@@ -20,7 +20,7 @@ from pytest_bayesloc.memory.episodes import GroupSighting, PassingSighting
 from pytest_bayesloc.memory.symptoms import Describer
 
 if TYPE_CHECKING:
-    from pytest_bayesloc.ranking.groups import Group
+    from pytest_bayesloc.ranking.groups import FailingGroup
     from pytest_bayesloc.spectrum.recorded import Recorded
     from pytest_bayesloc.spectrum.sources import Sources
 
@@ -54,7 +54,7 @@ class Observer:
 
     def failing(
         self,
-        groups: Sequence[Group],
+        groups: Sequence[FailingGroup],
         faults: Sequence[Fault],
         last_seen_at: Mapping[str, str],
         summarizer: Summarizer,
@@ -169,13 +169,13 @@ def _tried(changes: Changes) -> CodeEdit:
     return CodeEdit() if is_renaming(changes) else edit_of(changes)
 
 
-def _executed(group: Group) -> tuple[set[Location], set[Location]]:
+def _executed(group: FailingGroup) -> tuple[set[Location], set[Location]]:
     """Return the code that a group's failing tests executed, and the test code that they use."""
     spectrum = group.spectrum
     ran = {where for where, tests in spectrum.executed.items() if tests & spectrum.failing}
     own = {where for failure in group.failures for where in failure.test_locations}
     return {where for where in ran if not where.is_test}, {
         *own,
-        *group.tests,
+        *group.roles,
         *(where for where in ran if where.is_test),
     }

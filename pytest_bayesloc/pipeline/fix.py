@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.pipeline.execute import RerunTransports
     from pytest_bayesloc.pipeline.guide import Guiding
     from pytest_bayesloc.ranking.case import Case
-    from pytest_bayesloc.ranking.groups import Group
+    from pytest_bayesloc.ranking.groups import FailingGroup
     from pytest_bayesloc.spectrum.sources import Sources
 
 T = TypeVar("T")
@@ -95,7 +95,9 @@ class Fixing:
     found: list[tuple[Fix, Candidate]] = field(default_factory=list)
     _tries: dict[int, Tries] = field(default_factory=dict)
 
-    def run(self, groups: Sequence[Group], cases: Sequence[Case], budget_s: float) -> list[Tries]:
+    def run(
+        self, groups: Sequence[FailingGroup], cases: Sequence[Case], budget_s: float
+    ) -> list[Tries]:
         """Search a fix for each of the largest groups; they share the time. How tools fared.
 
         Args:
@@ -115,7 +117,9 @@ class Fixing:
             self.warn(error)
         return [self._tries.get(number, Tries()) for number in range(1, len(groups) + 1)]
 
-    def _search_all(self, groups: Sequence[Group], cases: Sequence[Case], ends: float) -> None:
+    def _search_all(
+        self, groups: Sequence[FailingGroup], cases: Sequence[Case], ends: float
+    ) -> None:
         records = tool_records(self.config.rootpath, self.settings.memory, self.note)
         library = Library(tools_of(self.config, self.note), records, self.note)
         self._tell_retired(library, groups)
@@ -131,7 +135,7 @@ class Fixing:
                 share_s = max(0.0, ends - self.clock()) / n_left
                 self._search(number, group, case, means, share_s)
 
-    def _tell_retired(self, library: Library, groups: Sequence[Group]) -> None:
+    def _tell_retired(self, library: Library, groups: Sequence[FailingGroup]) -> None:
         errors = {f"{f.exc_type}: {f.message}" for group in groups for f in group.failures}
         for tool in library.tools:
             calls = partial(library.is_called_for, tool)
@@ -144,7 +148,7 @@ class Fixing:
     def _search(
         self,
         number: int,
-        group: Group,
+        group: FailingGroup,
         case: Case,
         means: _Means,
         budget_s: float,
@@ -229,7 +233,7 @@ class Fixing:
                     target=target,
                 )
 
-    def _generated(self, group: Group, case: Case) -> Iterator[Candidate]:
+    def _generated(self, group: FailingGroup, case: Case) -> Iterator[Candidate]:
         """The likeliest functions as a language model would mend them."""
         if self.guiding is None:
             return

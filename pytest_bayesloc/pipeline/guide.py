@@ -19,7 +19,7 @@ from pytest_bayesloc.llm.endpoint import DryRunEndpoint, Endpoint, Later, OpenAI
 from pytest_bayesloc.llm.exchanges import FOLDER, Exchanges
 from pytest_bayesloc.llm.privacy import local_privacy
 from pytest_bayesloc.options import DRY_RUN
-from pytest_bayesloc.ranking.evidence.judgement import (
+from pytest_bayesloc.ranking.evidence.judgements import (
     RANKING,
     Judged,
     judgement_evidence,
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.source import SourceMap, Unit
     from pytest_bayesloc.options import Settings
     from pytest_bayesloc.ranking.case import Case
-    from pytest_bayesloc.ranking.groups import Group
+    from pytest_bayesloc.ranking.groups import FailingGroup
     from pytest_bayesloc.spectrum.sources import Sources
 
 GRACE_S = 0.5
@@ -123,7 +123,7 @@ class Guiding:
 
     # -- its uses
 
-    def has_judged(self, groups: Sequence[Group], cases: Sequence[Case]) -> bool:
+    def has_judged(self, groups: Sequence[FailingGroup], cases: Sequence[Case]) -> bool:
         """Let it rank the candidates, if it may; False if the user did not wait for it."""
         try:
             if "llm" not in self._without:
@@ -133,7 +133,7 @@ class Guiding:
             return False
         return True
 
-    def _judge(self, groups: Sequence[Group], cases: Sequence[Case]) -> None:
+    def _judge(self, groups: Sequence[FailingGroup], cases: Sequence[Case]) -> None:
         """Let it rank the candidates of the largest groups, all at once."""
         asked = []
         for group, case in zip(groups[:N_RANKED], cases, strict=False):
@@ -152,7 +152,7 @@ class Guiding:
                 ]
                 case.learn(judgement_evidence(said, suspicions, self._records[RANKING]))
 
-    def kind(self, groups: Sequence[Group]) -> Generated:
+    def kind(self, groups: Sequence[FailingGroup]) -> Generated:
         """Return the inspections that it writes and reflects on."""
         return Generated(
             advisor=self.advisor,
@@ -166,7 +166,9 @@ class Guiding:
             n_targets=self._limits.functions,
         )
 
-    def fixes(self, groups: Sequence[Group], case: Case) -> Iterator[tuple[Location, str, str]]:
+    def fixes(
+        self, groups: Sequence[FailingGroup], case: Case
+    ) -> Iterator[tuple[Location, str, str]]:
         """Yield the likeliest functions as it would fix them: where, the text of the file, and why.
 
         All are asked at once, and waited for in turn.
@@ -267,5 +269,5 @@ def _keep(config: pytest.Config, path: Path, text: str) -> None:
         replace_text(path, text)
 
 
-def _by_id(groups: Sequence[Group]) -> dict[str, Failure]:
+def _by_id(groups: Sequence[FailingGroup]) -> dict[str, Failure]:
     return {failure.node_id: failure for group in groups for failure in group.failures}

@@ -16,7 +16,7 @@ from pytest_bayesloc.inspection.strategies.counterfactual import Counterfactual
 from pytest_bayesloc.inspection.strategies.mutants import Mutants
 from pytest_bayesloc.inspection.strategy import outlooks
 from pytest_bayesloc.pipeline.merge import elsewhere
-from pytest_bayesloc.ranking.groups import NOT_INSPECTED
+from pytest_bayesloc.ranking.case import NOT_INSPECTED
 from pytest_bayesloc.report.terminal import Progress
 from pytest_bayesloc.rerun.world import reaches_out
 from pytest_bayesloc.spectrum.shards import environment

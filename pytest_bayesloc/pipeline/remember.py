@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.pipeline.green import GreenRuns
     from pytest_bayesloc.pipeline.guide import Guiding
     from pytest_bayesloc.ranking.case import Case
-    from pytest_bayesloc.ranking.groups import Group
+    from pytest_bayesloc.ranking.groups import FailingGroup
     from pytest_bayesloc.rerun.rejected import Rejected
     from pytest_bayesloc.spectrum.recorded import Recorded
     from pytest_bayesloc.spectrum.sources import Sources
@@ -65,7 +65,7 @@ class Findings:
     """
 
     recorded: Recorded
-    groups: Sequence[Group]
+    groups: Sequence[FailingGroup]
     faults: Sequence[Fault]
     cases: Sequence[Case] = ()
     tries: Sequence[Tries] = ()
@@ -104,7 +104,7 @@ class Remembering:
 
     # -- before inspections
 
-    def recall(self, groups: Sequence[Group]) -> list[Rejected]:
+    def recall(self, groups: Sequence[FailingGroup]) -> list[Rejected]:
         """Return per group the patches that failed on the code as it is.
 
         Raises:

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from pytest_bayesloc.pipeline.context import Context
     from pytest_bayesloc.pipeline.guide import Guiding
     from pytest_bayesloc.ranking.case import Case
-    from pytest_bayesloc.ranking.groups import Group
     from pytest_bayesloc.report.formats import ReportFormat, ReportInput
     from pytest_bayesloc.report.text import Line
 
@@ -38,13 +37,11 @@ class WritingError(BayeslocError):
     """A report that can't be written."""
 
 
-def notify_plugins(context: Context, groups: Sequence[Group], cases: Sequence[Case]) -> None:
+def notify_plugins(context: Context, faults: Sequence[Fault]) -> None:
     """Tell plugins that listen."""
     context.call_others(
         "pytest_bayesloc_localized",
-        lambda: context.config.hook.pytest_bayesloc_localized(
-            config=context.config, groups=groups, cases=cases
-        ),
+        lambda: context.config.hook.pytest_bayesloc_localized(config=context.config, faults=faults),
         effect="what it is for is missing",
         slug="broken-listener",
     )
@@ -71,7 +68,8 @@ class ReportStage:
         from pytest_bayesloc.domain.advice import Remembered
         from pytest_bayesloc.domain.dialogue import Usage
         from pytest_bayesloc.domain.result import Result
-        from pytest_bayesloc.ranking.groups import calls_around, combined
+        from pytest_bayesloc.ranking.callgraph import calls_around
+        from pytest_bayesloc.ranking.faults import combined
         from pytest_bayesloc.report.encoding import encode
 
         recorded, settings = self.context.recorder.recorded, self.context.settings

@@ -21,6 +21,8 @@ from pytest_bayesloc.ranking.prior import softmax
 
 #: Bounds of an updated probability in the independent model.
 LOWEST, HIGHEST = 0.01, 0.99
+#: Probabilities that differ by less tie: the difference is rounding.
+TIE = 1e-12
 
 
 class Belief(Protocol):

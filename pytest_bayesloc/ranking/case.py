@@ -1,19 +1,21 @@
-"""One group of failing tests while it is worked on."""
+"""A group of failing tests while it is worked on, and the tests to re-run for it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pytest_bayesloc.domain.evidence import Evidence
+from pytest_bayesloc.domain.evidence import Evidence, StaticOutcome
 from pytest_bayesloc.domain.inspection import Finding, Inspection, TestRun
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.recording import Recording
+from pytest_bayesloc.domain.spectrum import Spectrum, bits
 from pytest_bayesloc.history.changes import Changes
-from pytest_bayesloc.ranking.belief import Belief
+from pytest_bayesloc.ranking.belief import MODELS, Belief
 from pytest_bayesloc.ranking.evidence.invariants import Invariant
-from pytest_bayesloc.ranking.evidence.judgement import Judged
-from pytest_bayesloc.ranking.neighbours import Neighbourhood
+from pytest_bayesloc.ranking.evidence.judgements import Judged
+from pytest_bayesloc.ranking.formulas import scorer
+from pytest_bayesloc.ranking.groups import FailingGroup
 from pytest_bayesloc.rerun.rejected import Rejected
 
 N_TARGETS = 25
@@ -22,45 +24,109 @@ N_RECORDED = 300
 N_HISTORY = 8
 #: P(faulty) of what no failing test was seen to execute: a process of its own may have.
 UNSEEN = 0.01
+NOT_INSPECTED = "not inspected: run pytest --bayesloc"
+_RAISED = frozenset({StaticOutcome.RAISE_FRAME, StaticOutcome.GUARD_REFUSED})
+
+
+class Neighbourhood:
+    """Finds tests to re-run: passing tests by their nearness to the failing ones of a group.
+
+    Two tests are near if they execute the same locations (Jaccard).
+
+    Args:
+        spectrum: With the group's tests as its failing ones.
+    """
+
+    def __init__(self, spectrum: Spectrum) -> None:
+        self._spectrum = spectrum
+        self._distance: dict[int, float] | None = None
+
+    def _distances(self) -> dict[int, float]:
+        """Return per passing test its distance from the failing ones, in [0, 1]."""
+        if self._distance is not None:
+            return self._distance
+        failing, passing = self._spectrum.failing, self._spectrum.passing
+        shared: dict[int, int] = {}
+        own: dict[int, int] = {}
+        n_covered = 0
+        for executed in self._spectrum.executed.values():
+            covered = bool(executed & failing)
+            n_covered += covered
+            for test in bits(executed & passing):
+                own[test] = own.get(test, 0) + 1
+                shared[test] = shared.get(test, 0) + covered
+        self._distance = {
+            test: 1 - shared[test] / (n_covered + own[test] - shared[test] or 1) for test in own
+        }
+        return self._distance
+
+    def is_reached(self, location: Location) -> bool:
+        """Say whether a patch in memory of ``location`` may matter to the failing tests."""
+        return location.inspectable and location not in self._spectrum.remote
+
+    def nearest(self, location: Location, n: int, *, line: int = 0) -> tuple[str, ...]:
+        """Return the ``n`` nearest passing tests that execute ``location``, or its ``line``."""
+        distances = self._distances()
+        executed = self._spectrum.executed.get(location, 0) & self._spectrum.passing
+        executed &= self._spectrum.lines.get(location, {}).get(line, executed)
+        chosen = sorted(bits(executed), key=lambda test: (distances.get(test, 1.0), test))[:n]
+        return tuple(self._spectrum.tests[test] for test in chosen)
+
+    def failing(self, location: Location, n: int) -> tuple[str, ...]:
+        """Return the first ``n`` failing tests that execute ``location``; if none does, of all."""
+        executed = self._spectrum.executed.get(location, 0) & self._spectrum.failing
+        chosen = list(bits(executed or self._spectrum.failing))[:n]
+        return tuple(self._spectrum.tests[test] for test in chosen)
+
+    def union(self, locations: Sequence[Location], *, each: int, at_most: int) -> tuple[str, ...]:
+        """Return the passing tests nearest to each location, in the order of locations."""
+        chosen: dict[str, None] = {}
+        for location in locations:
+            for node_id in self.nearest(location, each):
+                if len(chosen) < at_most:
+                    chosen.setdefault(node_id)
+        return tuple(chosen)
+
+    def suspiciousness(self, location: Location) -> dict[int, float]:
+        """Return per executed line of ``location`` its Ochiai score."""
+        score = scorer(self._spectrum, "ochiai")
+        rows = self._spectrum.lines.get(location, {})
+        return {line: score(executed) for line, executed in rows.items()}
 
 
 @dataclass(kw_only=True)
 class Case:
-    """What the loop works on; ``belief`` and the lists grow as it goes.
+    """The state of one group's localization; the belief and the lists grow as it goes.
 
     Attributes:
-        failing: Node ids of the group.
-        near: Which tests to run again.
-        belief: After the evidence that needs no re-run.
-        model: Name of the belief model.
-        raising: Where the traceback says that the exception was raised.
+        group: The failing tests, with what is known without a re-run.
+        stop: Why the loop ended.
+        failing: Node ids of the group's tests that fail each time.
+        near: The tests to run again.
+        belief: After all evidence so far.
         changes: What changed since the tests passed; empty if that is not known.
         cause: The changes that have to be taken back together for the failing tests to pass, as
             far as that was tried.
-        without: Kinds of evidence that are left out.
-        stop: Why the loop ended.
         history: The likeliest locations: at first, then after each step.
         inspections: Those made.
-        evidence: What the recorded calls say.
+        evidence: What the recorded calls and a language model say.
         flaky: Tests that did not fail again.
         errors: Per failing test, the first line of its error when it was run again as it is.
         values: Per function, what passing and failing calls had.
         recording: The calls of the failing tests and their neighbours.
         invariants: Per function, what held in all passing calls.
         innocent: Functions that the golden rule of callees excuses.
-        rejected: What was tried in vain on the same code.
-        judged: What a guide said of locations.
+        rejected: Attempts that failed on the same code.
+        judged: Verdicts of a language model on locations.
     """
 
-    failing: tuple[str, ...]
-    near: Neighbourhood
-    belief: Belief
-    model: str
-    raising: frozenset[Location] = frozenset()
-    changes: Changes = field(default_factory=Changes)
+    group: FailingGroup
+    stop: str = NOT_INSPECTED
+    failing: tuple[str, ...] = field(init=False)
+    near: Neighbourhood = field(init=False)
+    belief: Belief = field(init=False)
+    changes: Changes = field(init=False)
     cause: tuple[Location, ...] = ()
-    without: frozenset[str] = frozenset()
-    stop: str = ""
     history: list[tuple[tuple[Location, float], ...]] = field(default_factory=list)
     inspections: list[Inspection] = field(default_factory=list)
     evidence: list[Evidence] = field(default_factory=list)
@@ -73,28 +139,48 @@ class Case:
     rejected: Rejected = field(default_factory=Rejected)
     judged: list[Judged] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        group = self.group
+        self.failing = tuple(failure.node_id for failure in group.failures)
+        self.near = Neighbourhood(group.spectrum)
+        self.belief = MODELS[self.model](group.prior).update_all(group.evidence)
+        self.changes = group.changes
+
+    @property
+    def model(self) -> str:
+        """The name of the belief model."""
+        return self.group.model.belief
+
+    def is_raising(self, location: Location) -> bool:
+        """Say whether the traceback shows that the exception was raised in ``location``."""
+        return any(e.location == location and e.outcome in _RAISED for e in self.group.evidence)
+
     def targets(self) -> list[Location]:
-        """The likeliest locations that are code, best first."""
+        """Return the likeliest locations that are code, best first."""
         top = self.belief.top(N_RECORDED)
         return [where for where, _ in top if not where.is_test]
 
     def neighbours(self) -> tuple[str, ...]:
-        """The passing tests that calls are recorded of, for comparison."""
+        """Return the passing tests that calls are recorded of, for comparison."""
         return self.near.union(self.targets()[:N_TARGETS], each=N_MINED, at_most=MAX_MINED)
 
     def tests(self) -> tuple[str, ...]:
-        """Every test that the loop may run again."""
+        """Return every test that the loop may run again."""
         return (*self.failing, *self.neighbours())
 
     def failing_of(self, target: Location, n: int) -> tuple[str, ...]:
-        """The first ``n`` failing tests that execute ``target``; if none does, of all."""
+        """Return the first ``n`` failing tests that execute ``target``; if none does, of all."""
         near = self.near.failing(target, n)
         return tuple(node_id for node_id in near if node_id in self.failing) or self.failing[:n]
 
     def learn(self, evidence: Iterable[Evidence]) -> None:
-        """Weigh what needed no inspection."""
+        """Weigh evidence that needed no inspection."""
         covered = self.belief.probabilities
-        known = [e for e in evidence if e.location in covered and e.source not in self.without]
+        known = [
+            e
+            for e in evidence
+            if e.location in covered and e.source not in self.group.model.without
+        ]
         self.evidence += known
         self.belief = self.belief.update_all(known)
 

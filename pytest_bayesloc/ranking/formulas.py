@@ -153,15 +153,6 @@ def function_scores(spectrum: Spectrum, name: str) -> dict[Location, float]:
     return {where: score(executed) for where, executed in spectrum.executed.items()}
 
 
-def line_scores(spectrum: Spectrum, name: str) -> dict[Location, dict[int, float]]:
-    """Per location, per line, its suspiciousness."""
-    score = scorer(spectrum, name)
-    return {
-        where: {line: score(executed) for line, executed in rows.items()}
-        for where, rows in spectrum.lines.items()
-    }
-
-
 def line_maximum(spectrum: Spectrum, name: str) -> dict[Location, float]:
     """Per location, the highest suspiciousness of its lines; without lines, as if unexecuted."""
     score = scorer(spectrum, name)

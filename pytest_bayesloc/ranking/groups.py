@@ -1,60 +1,38 @@
-"""Groups of failing tests, each with its candidates, prior and the evidence at hand."""
+"""Groups of failing tests that probably share one fault, each with its prior and first evidence.
+
+Reference:
+    docs/model.md, section "Grouping".
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import accumulate
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
-from pytest_bayesloc.domain.evidence import Evidence, StaticOutcome
-from pytest_bayesloc.domain.failure import Failure, Frame, Origin, Role
-from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.domain.result import Fault, Ranked
+from pytest_bayesloc.domain.evidence import Evidence
+from pytest_bayesloc.domain.failure import Failure, Frame, Role
+from pytest_bayesloc.domain.location import MODULE, Location
 from pytest_bayesloc.domain.source import SourceMap
-from pytest_bayesloc.domain.spectrum import Spectrum
+from pytest_bayesloc.domain.spectrum import Spectrum, bits
 from pytest_bayesloc.history.changes import Changes
-from pytest_bayesloc.ranking.belief import MODELS
-from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.evidence.changes import change_evidence
 from pytest_bayesloc.ranking.evidence.guards import Guard, refusals
 from pytest_bayesloc.ranking.evidence.names import name_evidence
-from pytest_bayesloc.ranking.evidence.suspects import test_suspects
-from pytest_bayesloc.ranking.evidence.test_side import signs, test_side_evidence
+from pytest_bayesloc.ranking.evidence.test_code import signs, test_side_evidence, test_suspects
 from pytest_bayesloc.ranking.evidence.tracebacks import (
     executed_lines,
     guard_evidence,
-    kind_of,
-    origin_of,
     raising,
     test_evidence,
     traceback_evidence,
 )
-from pytest_bayesloc.ranking.formulas import function_scores
-from pytest_bayesloc.ranking.grouping import groups
-from pytest_bayesloc.ranking.neighbours import Neighbourhood
-from pytest_bayesloc.ranking.prior import formula_of, joint_prior
-from pytest_bayesloc.ranking.rows import TIE, rank
-
-N_ROWS = 300
-N_REACHED = 10  # rows of which is said what failing test executed them
-N_TOLD = 50  # failing tests of which that is said
-N_SUSPECTS = 5  # of each fault, whose calls are shown
-_RAISED = frozenset({StaticOutcome.RAISE_FRAME, StaticOutcome.GUARD_REFUSED})
-#: A test that holds so much of the belief is said to be at fault.
-LIKELY = 0.5
-_ORIGINS = {
-    Role.TEST: Origin.TEST,
-    Role.HELPER: Origin.TEST,
-    Role.FIXTURE: Origin.FIXTURE,
-    Role.DATA: Origin.DATA,
-    Role.PART: Origin.TEST,
-}
-NOT_INSPECTED = "not inspected: run pytest --bayesloc"
+from pytest_bayesloc.ranking.prior import is_candidate, joint_prior
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reader:
-    """How locations are found and texts are read.
+    """Finds locations and changes of the project.
 
     Attributes:
         read: The locations of a file, by its path relative to rootdir.
@@ -69,7 +47,7 @@ class Reader:
     ]
 
     def locate(self, frame: Frame) -> Location | None:
-        """The location that a frame was executing."""
+        """Return the location that a frame was executing."""
         source = self.read(frame.file)
         if source is None:
             return None
@@ -77,119 +55,69 @@ class Reader:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
-    """How a belief is formed.
+class ModelChoice:
+    """The user's choice of how a belief is formed.
 
     Attributes:
         formula: Name of the prior.
-        model: Name of the belief model.
+        belief: Name of the belief model.
         without: Kinds of evidence that are left out.
     """
 
     formula: str
-    model: str
+    belief: str
     without: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
-    """Failing tests that probably share a fault, before any inspection."""
+class FailingGroup:
+    """Failing tests that probably share a fault, with what is known without a re-run.
+
+    Attributes:
+        failures: Its failing tests, in the order they ran.
+        spectrum: With these tests as its failing ones.
+        model: How beliefs are formed.
+        prior: P(faulty) of each candidate before any evidence.
+        evidence: What the failures, names and changes say.
+        guard: The check that refused the tests' data, if that is what happened.
+        own_errors: Evidence that the tests' own text is wrong.
+        roles: The test code that may be at fault, and what it is to the tests.
+        changes: What changed since they passed; empty if that is not known.
+    """
 
     failures: tuple[Failure, ...]
     spectrum: Spectrum
+    model: ModelChoice
     prior: Mapping[Location, float]
-    evidence: tuple[Evidence, ...]
-    guard: Guard | None
-    own_errors: tuple[Evidence, ...]
-    tests: Mapping[Location, Role]
-    changes: Changes
-    terms: Terms
-
-    def case(self) -> Case:
-        """What the loop starts from."""
-        return Case(
-            failing=tuple(failure.node_id for failure in self.failures),
-            near=Neighbourhood(self.spectrum),
-            belief=MODELS[self.terms.model](self.prior).update_all(self.evidence),
-            model=self.terms.model,
-            raising=frozenset(e.location for e in self.evidence if e.outcome in _RAISED),
-            changes=self.changes,
-            without=self.terms.without,
-            stop=NOT_INSPECTED,
-        )
-
-    def fault(self, case: Case) -> Fault:
-        """What came of it."""
-        ranking = self._ranking(case)
-        return Fault(
-            failures=self.failures,
-            origin=self._origin(case),
-            kind=kind_of(self.failures, self.guard),
-            ranking=ranking,
-            stop_reason=case.stop,
-            history=tuple(case.history),
-            inspections=tuple(case.inspections),
-            flaky=case.flaky,
-            n_candidates=len(case.belief.probabilities),
-            reached=self._reached(ranking[:N_REACHED]),
-        )
-
-    def _reached(self, rows: Sequence[Ranked]) -> tuple[tuple[int, ...], ...]:
-        """Of the first failing tests, which of ``rows`` each executed."""
-        position = {node_id: i for i, node_id in enumerate(self.spectrum.tests)}
-        executed = [self.spectrum.executed.get(row.location, 0) for row in rows]
-        asked = [position.get(failure.node_id) for failure in self.failures[:N_TOLD]]
-        return tuple(
-            () if bit is None else tuple(i for i, tests in enumerate(executed) if tests >> bit & 1)
-            for bit in asked
-        )
-
-    def _origin(self, case: Case) -> Origin:
-        """Where the error stands by what the failure says; else by the belief, if it says so."""
-        told = origin_of(self.failures, self.guard, self.own_errors)
-        for where, p in case.belief.top(1):
-            if told is Origin.CODE and p >= LIKELY and where.is_test:
-                return _ORIGINS[self.tests.get(where, Role.HELPER)]
-        return told
-
-    def _ranking(self, case: Case) -> tuple[Ranked, ...]:
-        evidence: dict[Location, list[Evidence]] = {}
-        inspected = (inspection.finding.evidence for inspection in case.inspections)
-        for item in (*self.evidence, *case.evidence, *inspected):
-            evidence.setdefault(item.location, []).append(item)
-        return rank(
-            case.belief.probabilities,
-            self.prior,
-            self.spectrum,
-            function_scores(self.spectrum, formula_of(self.terms.formula)),
-            evidence,
-            values=case.values,
-            limit=N_ROWS,
-        )
+    evidence: tuple[Evidence, ...] = ()
+    guard: Guard | None = None
+    own_errors: tuple[Evidence, ...] = ()
+    roles: Mapping[Location, Role] = field(default_factory=dict)
+    changes: Changes = field(default_factory=Changes)
 
 
 def open_groups(
-    spectrum: Spectrum, failures: Sequence[Failure], reader: Reader, terms: Terms
-) -> list[Group]:
-    """The failing tests of ``spectrum`` in groups, largest first."""
+    spectrum: Spectrum, failures: Sequence[Failure], reader: Reader, model: ModelChoice
+) -> list[FailingGroup]:
+    """Group the failing tests of ``spectrum``, the largest group first."""
     by_id = {failure.node_id: failure for failure in failures}
     spectrum = _with_tracebacks(spectrum, failures, reader)
     plain = _single_owners(refusals(failures, reader.read))
     keys = {f.node_id: _key(f, plain.get(f.node_id), reader) for f in failures}
     found = []
-    for bitset in groups(spectrum, keys):
+    for bitset in split_failures(spectrum, keys):
         members = [by_id[n] for n in spectrum.node_ids(bitset) if n in by_id]
         if members:
             found.append((spectrum.for_failures(bitset), members))
     since = reader.changes([[failure.node_id for failure in members] for _, members in found])
     return [
-        _group(own, members, plain.get(members[0].node_id), changes, reader, terms)
+        _group(own, members, plain.get(members[0].node_id), changes, reader, model)
         for (own, members), changes in zip(found, since, strict=True)
     ]
 
 
 def _single_owners(guards: Mapping[str, Guard]) -> dict[str, Guard]:
-    """Guards that refused the data of one owner only.
+    """Return the guards that refused the data of one owner only.
 
     Where a guard refuses several owners' data it is more likely to be wrong itself.
     """
@@ -204,7 +132,7 @@ def _single_owners(guards: Mapping[str, Guard]) -> dict[str, Guard]:
 
 
 def _key(failure: Failure, guard: Guard | None, reader: Reader) -> Hashable | None:
-    """What names the fault of ``failure`` outright, if anything does."""
+    """Return a key that names the fault of ``failure`` outright, if anything does."""
     if guard is not None:
         return ("guard", guard.function, guard.owner)
     if failure.phase == "collect":
@@ -216,7 +144,7 @@ def _key(failure: Failure, guard: Guard | None, reader: Reader) -> Hashable | No
 
 
 def _with_tracebacks(spectrum: Spectrum, failures: Sequence[Failure], reader: Reader) -> Spectrum:
-    """``spectrum`` with the lines that tracebacks and syntax errors prove to be involved."""
+    """Return ``spectrum`` with the lines that tracebacks and syntax errors prove to be involved."""
     index = {node_id: i for i, node_id in enumerate(spectrum.tests)}
     lines = {where: dict(rows) for where, rows in spectrum.lines.items()}
     for failure in failures:
@@ -238,41 +166,41 @@ def _group(
     guard: Guard | None,
     changes: Changes,
     reader: Reader,
-    terms: Terms,
-) -> Group:
+    model: ModelChoice,
+) -> FailingGroup:
     tests = test_suspects(failures, reader.read)
     if guard is not None and guard.owner.is_test:
         tests.setdefault(guard.owner, Role.FIXTURE)
     ranked = spectrum if _may_be_code(spectrum, failures) else replace(spectrum, lines={})
-    belief = joint_prior(ranked, terms.formula, tests, model=terms.model)
+    belief = joint_prior(ranked, model.formula, tests, model=model.belief)
     code = {where: p for where, p in belief.items() if not where.is_test}
-    own = test_evidence(failures, reader.locate, model=terms.model)
-    named = guard_evidence(guard, model=terms.model) if guard is not None else []
+    own = test_evidence(failures, reader.locate, model=model.belief)
+    named = guard_evidence(guard, model=model.belief) if guard is not None else []
     spared = frozenset({guard.function} if guard is not None else ())
-    traced = traceback_evidence(failures, code, reader.locate, model=terms.model, spared=spared)
-    recent = change_evidence(changes, belief, model=terms.model)
-    called = name_evidence([f.node_id for f in failures], code, model=terms.model)
+    traced = traceback_evidence(failures, code, reader.locate, model=model.belief, spared=spared)
+    recent = change_evidence(changes, belief, model=model.belief)
+    called = name_evidence([f.node_id for f in failures], code, model=model.belief)
     seen = signs(failures, spectrum, reader.locate)
     if guard is not None:  # the code raised for the data that the test gave it
         seen = replace(seen, code_raised=False)
-    told = test_side_evidence(seen, tests, model=terms.model)
+    told = test_side_evidence(seen, tests, model=model.belief)
     every = (*named, *traced, *own, *told, *called, *recent)
     known = [e for e in every if e.location in belief]
-    return Group(
+    return FailingGroup(
         failures=tuple(failures),
         spectrum=spectrum,
         prior=belief,
-        evidence=tuple(e for e in known if e.log_ratio and e.source not in terms.without),
+        evidence=tuple(e for e in known if e.log_ratio and e.source not in model.without),
         guard=guard,
         own_errors=tuple(own),
-        tests=tests,
+        roles=tests,
         changes=changes,
-        terms=terms,
+        model=model,
     )
 
 
 def _may_be_code(spectrum: Spectrum, failures: Sequence[Failure]) -> bool:
-    """Whether code can be at fault; in a file that imported none of it before it failed, none is.
+    """Say whether code can be at fault; for a file that failed before it imported any, none can.
 
     A test that runs may use code unseen, in a process of its own, but an import can't.
     """
@@ -280,37 +208,127 @@ def _may_be_code(spectrum: Spectrum, failures: Sequence[Failure]) -> bool:
     return executed or any(failure.phase != "collect" for failure in failures)
 
 
-def combined(faults: Sequence[Fault]) -> tuple[Ranked, ...]:
-    """All faults' rankings in one: each location with its highest posterior."""
-    best: dict[Location, Ranked] = {}
-    for fault in faults:
-        for row in fault.ranking:
-            if row.location not in best or row.posterior > best[row.location].posterior:
-                best[row.location] = row
-    rows = sorted(best.values(), key=lambda r: (-r.posterior, -r.suspiciousness, r.location))
-    ties: list[list[Ranked]] = []
-    for row in rows:
-        if ties and ties[-1][0].posterior - row.posterior <= TIE:
-            ties[-1].append(row)
-        else:
-            ties.append([row])
-    starts = accumulate((len(tied) for tied in ties), initial=1)
-    return tuple(
-        replace(row, rank=start, tied=len(tied))
-        for start, tied in zip(starts, ties, strict=False)
-        for row in tied
+# -- which failing tests go together
+
+
+class _Row(NamedTuple):
+    """The best line among those that the same failing tests execute; the less, the better.
+
+    Attributes:
+        ep: Passing tests that execute it.
+        minus_ef: Failing tests that execute it, earlier groups included, times -1.
+        location: Where it is.
+        failing: Those failing tests.
+    """
+
+    ep: int
+    minus_ef: int
+    location: Location
+    failing: int
+
+
+def split_failures(spectrum: Spectrum, keys: Mapping[str, Hashable | None]) -> tuple[int, ...]:
+    """Split the failing tests of ``spectrum`` into bitsets: largest first, then by first test.
+
+    Args:
+        spectrum: Which test executed which line.
+        keys: Per node id of a failing test, what names its fault outright (the owner of a value
+            that a guard refused, the place of a collection error); None or missing where nothing
+            does. Tests with equal keys go together, tests without one by what they execute.
+    """
+    keyed: dict[Hashable, int] = {}
+    rest = spectrum.failing
+    for i in bits(spectrum.failing):
+        key = keys.get(spectrum.tests[i])
+        if key is not None:
+            keyed[key] = keyed.get(key, 0) | 1 << i
+            rest ^= 1 << i
+    found = [*keyed.values(), *_by_execution(spectrum, rest)]
+    return tuple(sorted(found, key=lambda group: (-group.bit_count(), group & -group)))
+
+
+def _by_execution(spectrum: Spectrum, rest: int) -> list[int]:
+    """Split ``rest`` by the code that its tests execute; tests of no code are one group."""
+    bodies = _bodies(spectrum.lines)
+    code = [where for where in spectrum.lines if is_candidate(where)]
+    found: list[int] = []
+    # What ran at import is credited to every test of a test module, so it would tie them together:
+    # it decides only for tests that execute nothing else.
+    for at_import in (False, True):
+        chosen = [where for where in code if (where in bodies) is at_import]
+        covered = _cover(_rows(spectrum, chosen, rest), rest, spectrum.passing.bit_count())
+        found += covered
+        for group in covered:
+            rest &= ~group
+    return [*found, rest] if rest else found
+
+
+def _bodies(locations: Iterable[Location]) -> frozenset[Location]:
+    """Return module bodies, and the bodies of classes that have a method among ``locations``."""
+    where = tuple(locations)
+    parents = {(item.file, item.qualname.rpartition(".")[0]) for item in where}
+    return frozenset(
+        item for item in where if item.qualname == MODULE or (item.file, item.qualname) in parents
     )
 
 
-def calls_around(
-    faults: Sequence[Fault], cases: Sequence[Case]
-) -> tuple[tuple[Location, Location, int], ...]:
-    """The calls near the top suspects, of those that were recorded."""
-    edges = {edge: n for case in cases for edge, n in case.recording.edges.items()}
-    if not edges:
-        return ()
-    from pytest_bayesloc.ranking.callgraph import around, call_graph
+def _rows(spectrum: Spectrum, locations: Iterable[Location], rest: int) -> dict[int, _Row]:
+    """Return per distinct set of failing tests in ``rest`` the line with the fewest passing ones.
 
-    suspects = [row.location for fault in faults for row in fault.ranking[:N_SUSPECTS]]
-    graph = around(call_graph(edges), suspects)
-    return tuple(sorted(graph.edges(data="calls")))
+    No other line of the same set can rank higher, so this keeps the cover's work small.
+    """
+    rows: dict[int, _Row] = {}
+    for where in locations:
+        for executed in spectrum.lines[where].values():
+            failing = executed & rest
+            if failing:
+                ep = (executed & spectrum.passing).bit_count()
+                row = _Row(ep, -failing.bit_count(), where, failing)
+                rows[failing] = min(row, rows.get(failing, row))
+    return rows
+
+
+def _cover(rows: Mapping[int, _Row], rest: int, n_passing: int) -> list[int]:
+    """Cover ``rest`` greedily: the most suspicious line, and what shares a telling line with it.
+
+    Tests whose most suspicious line an earlier group executes as well join that group: nothing
+    that is their own explains them.
+    """
+    found: list[int] = []
+    while rows := _restrict(rows, rest):
+        core = min(rows, key=lambda failing: _order(failing, rows[failing]))
+        group = _widen(core, rows, n_passing)
+        shared = (i for i, earlier in enumerate(found) if earlier & rows[core].failing)
+        home = next(shared, None)
+        if home is None:
+            found.append(group)
+        else:
+            found[home] |= group
+        rest &= ~group
+    return found
+
+
+def _restrict(rows: Mapping[int, _Row], rest: int) -> dict[int, _Row]:
+    restricted: dict[int, _Row] = {}
+    for failing, row in rows.items():
+        left = failing & rest
+        if left:
+            restricted[left] = min(row, restricted.get(left, row))
+    return restricted
+
+
+def _order(failing: int, row: _Row) -> tuple[float, int, _Row]:
+    """Order by falling Ochiai (its square without the constant F), falling ``ef``, location."""
+    ef = failing.bit_count()
+    return -(ef * ef) / (ef + row.ep), -ef, row
+
+
+def _widen(core: int, rows: Mapping[int, _Row], n_passing: int) -> int:
+    """Return the largest set of tests around ``core`` that one telling line explains.
+
+    A line tells something if at most half of the passing tests execute it. Without this step a
+    branch that one failing test takes alone would outrank the fault that all of them share, and
+    split it.
+    """
+    telling = [f for f, row in rows.items() if f & core == core and 2 * row.ep <= n_passing]
+    return min(telling, key=lambda f: (-f.bit_count(), rows[f]), default=core)

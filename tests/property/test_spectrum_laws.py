@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 from pytest_bayesloc.domain.failure import Role
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.spectrum import Spectrum
+from pytest_bayesloc.ranking.faults import rank
 from pytest_bayesloc.ranking.formulas import (
     FORMULAS,
     function_scores,
     line_maximum,
-    line_scores,
+    scorer,
     suspiciousness,
 )
-from pytest_bayesloc.ranking.grouping import groups
+from pytest_bayesloc.ranking.groups import split_failures
 from pytest_bayesloc.ranking.prior import PRIORS, is_candidate, prior, with_tests
-from pytest_bayesloc.ranking.rows import rank
 
 pytestmark = pytest.mark.one_python
 
@@ -51,14 +51,13 @@ def spectra(draw: st.DrawFn) -> Spectrum:
 @given(spectrum=spectra())
 def test_scores_of_a_spectrum_are_those_of_its_counts(name: str, spectrum: Spectrum) -> None:
     functions = function_scores(spectrum, name)
-    lines = line_scores(spectrum, name)
+    score_of = scorer(spectrum, name)
 
-    assert functions.keys() == lines.keys() == spectrum.lines.keys()
+    assert functions.keys() == spectrum.lines.keys()
     for where, score in functions.items():
         assert score == suspiciousness(name, spectrum.counts(where))
-        for line, line_score in lines[where].items():
-            counts = spectrum.count(spectrum.lines[where][line])
-            assert line_score == suspiciousness(name, counts)
+        for executed in spectrum.lines[where].values():
+            assert score_of(executed) == suspiciousness(name, spectrum.count(executed))
 
 
 @pytest.mark.parametrize("name", FORMULAS)
@@ -66,9 +65,10 @@ def test_scores_of_a_spectrum_are_those_of_its_counts(name: str, spectrum: Spect
 def test_line_maximum_is_the_maximum_of_the_line_scores(name: str, spectrum: Spectrum) -> None:
     highest = line_maximum(spectrum, name)
 
-    for where, scores in line_scores(spectrum, name).items():
-        if scores:
-            assert highest[where] == max(scores.values())
+    score_of = scorer(spectrum, name)
+    for where, rows in spectrum.lines.items():
+        if rows:
+            assert highest[where] == max(map(score_of, rows.values()))
 
 
 @pytest.mark.parametrize("name", PRIORS)
@@ -106,7 +106,7 @@ KEYS = st.dictionaries(st.sampled_from(TESTS), st.sampled_from(["x", "y", None])
 def test_groups_partition_the_failing_tests(
     spectrum: Spectrum, keys: dict[str, str | None]
 ) -> None:
-    found = groups(spectrum, keys)
+    found = split_failures(spectrum, keys)
 
     assert all(found)
     assert reduce(or_, found, 0) == spectrum.failing
@@ -118,7 +118,7 @@ def test_tests_are_in_one_group_with_their_key_and_with_nothing_else(
     spectrum: Spectrum, keys: dict[str, str | None]
 ) -> None:
     failing = spectrum.node_ids(spectrum.failing)
-    found = groups(spectrum, keys)
+    found = split_failures(spectrum, keys)
 
     assert bool(found) == bool(failing)
     for group in found:
@@ -138,7 +138,7 @@ def test_order_of_locations_moves_nothing(spectrum: Spectrum) -> None:
         lines=dict(reversed(items)),
     )
 
-    assert groups(shuffled, {}) == groups(spectrum, {})
+    assert split_failures(shuffled, {}) == split_failures(spectrum, {})
     assert prior(shuffled, "blend") == pytest.approx(prior(spectrum, "blend"))
 
 

@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING, Any
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import bits
 from pytest_bayesloc.inspection import loop
+from pytest_bayesloc.ranking import faults
 from pytest_bayesloc.ranking.evidence.invariants import broken
+from pytest_bayesloc.ranking.faults import fault_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,8 +30,8 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.failure import Failure, Frame
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.recording import Call
+    from pytest_bayesloc.domain.result import Fault
     from pytest_bayesloc.ranking.case import Case
-    from pytest_bayesloc.ranking.groups import Group
 
 ROWS_TO = "BAYESLOC_ROWS"
 N_INSPECTED = 15
@@ -40,11 +42,21 @@ TEXT_LIMIT = 400
 loop.N_ALWAYS = N_INSPECTED
 
 
-def pytest_bayesloc_localized(
-    config: pytest.Config, groups: Sequence[Group], cases: Sequence[Case]
-) -> None:
+CASES: list[Case] = []
+
+
+def _noted(case: Case) -> Fault:
+    """Keep the case of each fault: the hook is given no more than results."""
+    CASES.append(case)
+    return fault_of(case)
+
+
+faults.fault_of = _noted
+
+
+def pytest_bayesloc_localized(config: pytest.Config) -> None:
     texts = _Texts(config.rootpath)
-    rows = [_Row(group, case, texts).made() for group, case in zip(groups, cases, strict=True)]
+    rows = [_Row(case, texts).made() for case in CASES]
     Path(os.environ[ROWS_TO]).write_text(json.dumps(rows), encoding="utf-8")
 
 
@@ -74,9 +86,9 @@ class _Texts:
 class _Row:
     """One group of failing tests, as JSON values."""
 
-    def __init__(self, group: Group, case: Case, texts: _Texts) -> None:
-        self._group, self._case, self._texts = group, case, texts
-        self._spectrum = group.spectrum
+    def __init__(self, case: Case, texts: _Texts) -> None:
+        self._group, self._case, self._texts = case.group, case, texts
+        self._spectrum = case.group.spectrum
         ranked = [where for where, _ in case.belief.top(MAX_LOCATIONS)]
         self._where = {where: n for n, where in enumerate(ranked)}
         self._failing = list(bits(self._spectrum.failing))

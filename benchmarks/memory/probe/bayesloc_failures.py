@@ -16,16 +16,13 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from pytest_bayesloc.ranking.case import Case
-    from pytest_bayesloc.ranking.groups import Group
+    from pytest_bayesloc.domain.result import Fault
 
 FAILURES_TO = "BAYESLOC_FAILURES"
 N_SUSPECTS = 10
 
 
-def pytest_bayesloc_localized(
-    config: pytest.Config, groups: Sequence[Group], cases: Sequence[Case]
-) -> None:
+def pytest_bayesloc_localized(config: pytest.Config, faults: Sequence[Fault]) -> None:
     maps: dict[str, SourceMap | None] = {}
 
     def read(file: str) -> SourceMap | None:
@@ -37,9 +34,9 @@ def pytest_bayesloc_localized(
 
     describer = Describer(read, str(config.rootpath), RuleSummarizer())
     rows: list[dict[str, Any]] = []
-    for group, case in zip(groups, cases, strict=True):
-        suspects = case.belief.top(N_SUSPECTS)
-        for failure in group.failures:
+    for fault in faults:
+        suspects = [(row.location, row.posterior) for row in fault.ranking[:N_SUSPECTS]]
+        for failure in fault.failures:
             symptom = describer.symptom([failure], suspects)
             rows.append(
                 {

@@ -55,7 +55,7 @@ class Assertions(InspectionStrategy):
 
     def inspect(self, case: Case, target: Location, budget: Budget) -> Sequence[Finding]:
         """Run each proposed patch of ``target``."""
-        known = target in case.raising  # the traceback says so already: each source once
+        known = case.is_raising(target)  # the traceback says so already: each source once
         invariants = [i for i in case.invariants.get(target, ()) if not (known and i.at_raise)]
         try:
             patches = self._propose(target, invariants)

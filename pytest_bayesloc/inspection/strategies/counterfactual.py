@@ -49,7 +49,7 @@ class Counterfactual(InspectionStrategy):
         suspects = sorted(known, key=lambda where: (-case.belief.p(where), where))[:MAX_SINGLE]
         was_fresh = False
         for where in suspects:
-            tried = _try(case, [where], budget)
+            tried = _try(case, patch_back(case.changes, [where]), budget)
             if tried is not None:
                 was_fresh = tried.rerun.how == FRESH
                 case.cause = (where,) if tried.repairs else ()
@@ -68,7 +68,7 @@ def _look_back(history: History, case: Case, budget: Budget) -> None:
     def passes(changes: Changes) -> bool:
         if not changes.every or budget.left_s() < until_s:
             return False
-        tried = _try(replace(case, changes=changes), changes.every, budget, fresh=True)
+        tried = _try(case, patch_back(changes, changes.every, fresh=True), budget)
         return tried is not None and tried.repairs
 
     found = last_passing(history, passes)
@@ -93,18 +93,8 @@ class _Tried:
         )
 
 
-def _try(
-    case: Case, chosen: Sequence[Location], budget: Budget, *, fresh: bool = False
-) -> _Tried | None:
-    """The failing tests without the changes ``chosen``; None if the text can't be made.
-
-    Args:
-        case: The group.
-        chosen: The changes.
-        budget: Where it is tried.
-        fresh: Whether all is to be imported anew, so that what an import runs is as it was too.
-    """
-    patch = patch_back(case.changes, chosen, fresh=fresh)
+def _try(case: Case, patch: InspectionPatch | None, budget: Budget) -> _Tried | None:
+    """Run the failing tests under ``patch``; None if there is none, or no time for it."""
     if patch is None or not budget.left_s():
         return None
     started = budget.clock()
@@ -115,7 +105,7 @@ def _try(
 def patch_back(
     changes: Changes, chosen: Sequence[Location], *, fresh: bool = False
 ) -> InspectionPatch | None:
-    """What takes the changes ``chosen`` back; None if the text can't be made.
+    """Make the patch that takes the changes ``chosen`` back; None if the text can't be made.
 
     Args:
         changes: What changed.
@@ -144,13 +134,15 @@ def patch_back(
 
 
 def _together(case: Case, changed: Sequence[Location], budget: Budget) -> Iterator[Finding]:
-    """The smallest set of changes without which the tests pass, if they do without all."""
+    """Yield the smallest set of changes without which the tests pass, if they do without all."""
     n_left, best = MAX_SETS, None
 
     def repairs(chosen: Sequence[Location]) -> bool:
         nonlocal n_left, best
         n_left -= 1
-        tried = _try(case, chosen, budget, fresh=True) if n_left >= 0 else None
+        if n_left < 0:
+            return False
+        tried = _try(case, patch_back(case.changes, chosen, fresh=True), budget)
         if tried is None or not tried.repairs:
             return False
         best = tried
@@ -168,7 +160,7 @@ def _together(case: Case, changed: Sequence[Location], budget: Budget) -> Iterat
 def minimal(
     items: Sequence[Location], suffices: Callable[[Sequence[Location]], bool]
 ) -> list[Location]:
-    """A subset of ``items`` that still suffices, of which no smaller part was found to.
+    """Return a subset of ``items`` that still suffices, of which no smaller part was found to.
 
     Reference:
         Zeller, Hildebrandt: Simplifying and isolating failure-inducing input. TSE 2002, ddmin.

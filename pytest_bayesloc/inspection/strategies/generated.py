@@ -38,9 +38,8 @@ from pytest_bayesloc.inspection.views import Views
 from pytest_bayesloc.inspection.writing import LineWriter, heartbeat
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.evidence.invariants import RESULT
-from pytest_bayesloc.ranking.evidence.judgement import INSPECTION, Judged
+from pytest_bayesloc.ranking.evidence.judgements import INSPECTION, Judged, TrackRecord
 from pytest_bayesloc.ranking.likelihoods import weigh
-from pytest_bayesloc.ranking.track_record import TrackRecord
 
 KIND = "generated"
 MAX_TEXT = 200

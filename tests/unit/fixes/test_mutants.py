@@ -15,15 +15,14 @@ from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.fixes.mutations import mutants
 from pytest_bayesloc.inspection.strategies.mutants import MAX_MUTANTS, MIN_CONCLUSIVE, Mutants
 from pytest_bayesloc.inspection.strategy import Budget
-from pytest_bayesloc.ranking.belief import MODELS
-from pytest_bayesloc.ranking.case import Case
-from pytest_bayesloc.ranking.neighbours import Neighbourhood
+from tests.fakes.case import case_of
 from tests.fakes.runner import FAILED, PASSED, FakeRunner, as_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from pytest_bayesloc.domain.inspection import Finding, TestRun
+    from pytest_bayesloc.ranking.case import Case
 
 TEXT = """\
 def clamp(x, low, high):
@@ -108,13 +107,9 @@ def case() -> Case:
         passing=0b1100,
         lines={TARGET: {1: 0b0111, 2: 0b1111}},
     )
-    return Case(
-        failing=("f0", "f1"),
-        near=Neighbourhood(spectrum),
-        belief=MODELS["single-fault"]({TARGET: 1.0}),
-        model="single-fault",
-        errors={"f0": "E", "f1": "E"},
-    )
+    case = case_of(spectrum, {TARGET: 1.0})
+    case.errors = {"f0": "E", "f1": "E"}
+    return case
 
 
 def inspected(

@@ -20,8 +20,7 @@ from pytest_bayesloc.inspection.strategies.counterfactual import (
 )
 from pytest_bayesloc.inspection.strategy import Budget
 from pytest_bayesloc.ranking.belief import MODELS
-from pytest_bayesloc.ranking.case import Case
-from pytest_bayesloc.ranking.neighbours import Neighbourhood
+from tests.fakes.case import case_of
 from tests.fakes.clock import Clock
 from tests.fakes.runner import FAILED, PASSED, FakeRunner, as_port
 
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pytest_bayesloc.domain.inspection import Finding, InspectionPatch, TestRun
+    from pytest_bayesloc.ranking.case import Case
 
 
 def text(names: str, value: int) -> str:
@@ -57,14 +57,10 @@ def case(
     total = sum(range(1, len(chosen) + 1))
     prior = {places[name]: (len(chosen) - n) / total for n, name in enumerate(chosen)}
     failing = tuple(f"f{n}" for n in range(n_failing))
-    return Case(
-        failing=failing,
-        near=Neighbourhood(Spectrum(tests=failing, failing=1, passing=0, lines={})),
-        belief=MODELS["single-fault"](prior),
-        model="single-fault",
-        changes=since(changes),
-        errors=dict.fromkeys(failing, error),
-    )
+    spectrum = Spectrum(tests=failing, failing=(1 << n_failing) - 1, passing=0, lines={})
+    case = case_of(spectrum, prior, changes=since(changes))
+    case.errors = dict.fromkeys(failing, error)
+    return case
 
 
 @dataclass
@@ -227,7 +223,8 @@ def test_change_of_a_default_is_taken_back_by_an_import() -> None:
         now=SourceMap("def a(x=2):\n    return x\ndef b(): return 2\n", "m.py"),
     )
     (a,) = (where for where in made.changed if where.qualname == "a")
-    work = replace(case([change("m.py", "a")]), changes=since([made]))
+    work = case([change("m.py", "a")])
+    work.changes = since([made])
     work.belief = MODELS["single-fault"]({a: 1.0})
 
     done = opened(work, lambda back: "a" in back)
@@ -312,7 +309,8 @@ def test_text_that_can_not_be_made_is_passed_over() -> None:
         now=SourceMap("A = 2\ndef a():\n    return 1\n", "m.py"),
     )
     module, a = made.changed
-    work = replace(case([change("m.py", "a")]), changes=since([made]))
+    work = case([change("m.py", "a")])
+    work.changes = since([made])
     work.belief = MODELS["single-fault"]({module: 0.6, a: 0.4})
 
     done = opened(work, lambda _: False)
@@ -322,7 +320,8 @@ def test_text_that_can_not_be_made_is_passed_over() -> None:
 
 def test_code_that_passes_is_looked_for_where_no_green_run_is_known() -> None:
     young, old = since([change("m.py", "a")], "young"), since([change("m.py", "abc")], "old")
-    work = replace(case([change("m.py", "abc")]), changes=Changes())
+    work = case([change("m.py", "abc")])
+    work.changes = Changes()
 
     done = opened(work, lambda back: "b" in back, history=Past({"young": young, "old": old}))
 
@@ -334,7 +333,8 @@ def test_code_that_passes_is_looked_for_where_no_green_run_is_known() -> None:
 
 
 def test_change_is_no_evidence_where_the_tests_fail_with_all_older_code() -> None:
-    work = replace(case([change("m.py", "ab")]), changes=Changes())
+    work = case([change("m.py", "ab")])
+    work.changes = Changes()
     past = Past({"c": since([change("m.py", "ab")], "c")})
 
     done = opened(work, lambda _: False, history=past)
@@ -346,7 +346,8 @@ def test_change_is_no_evidence_where_the_tests_fail_with_all_older_code() -> Non
 
 def test_older_code_is_left_alone_where_a_green_run_is_known() -> None:
     past = Past({"c": since([change("m.py", "ab")], "c")})
-    nothing_changed = replace(case([change("m.py", "ab")]), changes=Changes(known=frozenset("m")))
+    nothing_changed = case([change("m.py", "ab")])
+    nothing_changed.changes = Changes(known=frozenset("m"))
 
     opened(case([change("m.py", "ab")]), lambda _: False, history=past)
     opened(nothing_changed, lambda _: False, history=past)
@@ -355,13 +356,15 @@ def test_older_code_is_left_alone_where_a_green_run_is_known() -> None:
 
 
 def test_state_in_which_nothing_differs_is_not_tried() -> None:
-    work = replace(case([change("m.py", "a")]), changes=Changes())
+    work = case([change("m.py", "a")])
+    work.changes = Changes()
 
     assert opened(work, lambda _: True, history=Past({"c": Changes(commit="c")})).tried == []
 
 
 def test_looking_back_leaves_most_of_the_time_to_the_rest() -> None:
-    work = replace(case([change("m.py", "a")]), changes=Changes())
+    work = case([change("m.py", "a")])
+    work.changes = Changes()
     past = Past({str(n): since([change("m.py", "a")], str(n)) for n in range(8)})
 
     done = opened(work, lambda _: False, step_s=5.0, history=past)

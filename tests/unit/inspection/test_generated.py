@@ -17,10 +17,9 @@ from pytest_bayesloc.inspection.strategies.generated import Generated
 from pytest_bayesloc.inspection.strategy import Budget
 from pytest_bayesloc.inspection.views import Views
 from pytest_bayesloc.ranking.belief import MODELS
-from pytest_bayesloc.ranking.case import Case
-from pytest_bayesloc.ranking.evidence.judgement import INSPECTION, Judged, records_of
-from pytest_bayesloc.ranking.neighbours import Neighbourhood
+from pytest_bayesloc.ranking.evidence.judgements import INSPECTION, Judged, records_of
 from tests.fakes.advisor import FakeAdvisor, as_port, at_once, never
+from tests.fakes.case import case_of
 from tests.fakes.runner import FAILED, FakeRunner
 from tests.fakes.runner import as_port as runner_port
 
@@ -63,12 +62,8 @@ class Scene:
             lines={where: {where.start_line: 1} for where in self.suspects},
         )
         prior = {where: (n - i) / 10 for i, where in enumerate(self.suspects)}
-        self.case = Case(
-            failing=(NODE,),
-            near=Neighbourhood(spectrum),
-            belief=MODELS["independent"](prior),
-            model="single-fault",
-        )
+        self.case = case_of(spectrum, prior)
+        self.case.belief = MODELS["independent"](prior)
         self.budget = Budget(runner_port(self.runner), lambda: 0.0, 100.0, self.case)
         failure = Failure(node_id=NODE, phase="call", exc_type="E", message="m")
         self.kind = Generated(

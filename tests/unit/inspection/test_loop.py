@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_bayesloc.domain.errors import ExecutionError, PatchError
-from pytest_bayesloc.domain.evidence import InspectionOutcome, Outcome
+from pytest_bayesloc.domain.evidence import Evidence, InspectionOutcome, Outcome, StaticOutcome
 from pytest_bayesloc.domain.inspection import Check, InspectionPatch, Verdict
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.recording import Call, Recording
@@ -15,9 +15,8 @@ from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.inspection.loop import Loop
 from pytest_bayesloc.inspection.selection import Limits, greedy
 from pytest_bayesloc.inspection.strategies.assertions import Assertions
-from pytest_bayesloc.ranking.belief import MODELS
-from pytest_bayesloc.ranking.case import Case
-from pytest_bayesloc.ranking.neighbours import Neighbourhood
+from pytest_bayesloc.ranking.likelihoods import weigh
+from tests.fakes.case import case_of
 from tests.fakes.clock import Clock
 from tests.fakes.runner import FAILED, PASSED, FakePool, FakeRunner
 
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_bayesloc.domain.inspection import TestRun
+    from pytest_bayesloc.ranking.case import Case
     from pytest_bayesloc.ranking.evidence.invariants import Invariant
 
 
@@ -37,7 +37,12 @@ EXIT = Check(number=0, at_exit=True, text="the result > 0", support=9)
 LIMITS = Limits(threshold=0.9, budget_s=60.0)
 
 
-def case(prior: Mapping[Location, float] | None = None, *, model: str = "single-fault") -> Case:
+def case(
+    prior: Mapping[Location, float] | None = None,
+    *,
+    model: str = "single-fault",
+    evidence: tuple[Evidence, ...] = (),
+) -> Case:
     """Two failing and two passing tests that execute a, b and c."""
     spectrum = Spectrum(
         tests=("f0", "f1", "p0", "p1"),
@@ -45,12 +50,7 @@ def case(prior: Mapping[Location, float] | None = None, *, model: str = "single-
         passing=0b1100,
         lines={where: {1: 0b1111} for where in (A, B, C)},
     )
-    return Case(
-        failing=("f0", "f1"),
-        near=Neighbourhood(spectrum),
-        belief=MODELS[model](prior or {A: 0.5, B: 0.3, C: 0.2}),
-        model=model,
-    )
+    return case_of(spectrum, prior or {A: 0.5, B: 0.3, C: 0.2}, model=model, evidence=evidence)
 
 
 def propose(target: Location, invariants: Sequence[Invariant]) -> Sequence[InspectionPatch]:
@@ -266,9 +266,9 @@ def test_a_case_gets_its_share_of_the_budget() -> None:
 
 def test_what_the_traceback_says_of_a_raise_is_not_asked_again() -> None:
     calls = tuple(Call(location=A, caller=-1, entered=n, left=n + 1) for n in range(5))
-    runner, work, asked = violates(), case(), []
+    raised = weigh("single-fault", StaticOutcome.GUARD_REFUSED, A, source="guard")
+    runner, work, asked = violates(), case(evidence=(raised,)), []
     runner.recording = Recording(calls={"p0": calls})
-    work.raising = frozenset({A})
 
     def note(target: Location, invariants: Sequence[Invariant]) -> Sequence[InspectionPatch]:
         asked.append((target, [i.words for i in invariants]))

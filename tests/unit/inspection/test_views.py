@@ -11,11 +11,11 @@ from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.inspection.views import HIDDEN, Views, candidates
 from pytest_bayesloc.ranking.belief import MODELS
-from pytest_bayesloc.ranking.case import Case
-from pytest_bayesloc.ranking.neighbours import Neighbourhood
+from tests.fakes.case import case_of
 
 if TYPE_CHECKING:
     from pytest_bayesloc.domain.location import Location
+    from pytest_bayesloc.ranking.case import Case
 
 SHOP = SourceMap(
     """\
@@ -72,12 +72,9 @@ def case(*suspects: Location) -> Case:
         lines={where: {where.start_line: 0b01} for where in places},
     )
     prior = {where: (len(places) - n) / 10 for n, where in enumerate(places)}
-    return Case(
-        failing=(NODE,),
-        near=Neighbourhood(spectrum),
-        belief=MODELS["independent"](prior),
-        model="single-fault",
-    )
+    case = case_of(spectrum, prior)
+    case.belief = MODELS["independent"](prior)
+    return case
 
 
 def test_candidates_are_code_with_its_text_likeliest_first() -> None:

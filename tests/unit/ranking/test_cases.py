@@ -13,12 +13,12 @@ from pytest_bayesloc.domain.result import Fault, Ranked
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.history.changes import Changes
+from pytest_bayesloc.ranking.case import NOT_INSPECTED, Case
+from pytest_bayesloc.ranking.faults import combined, fault_of
 from pytest_bayesloc.ranking.groups import (
-    NOT_INSPECTED,
-    Group,
+    FailingGroup,
+    ModelChoice,
     Reader,
-    Terms,
-    combined,
     open_groups,
 )
 
@@ -49,7 +49,7 @@ MAPS = {
     "test_shop.py": SourceMap(TEST, "test_shop.py", is_test=True),
 }
 READER = Reader(read=MAPS.get, module=lambda name: MAPS[f"{name}.py"].module.location)
-TERMS = Terms(formula="ochiai", model="single-fault")
+MODEL = ModelChoice(formula="ochiai", belief="single-fault")
 MODULE, PAY, FEE = (unit.location for unit in MAPS["shop.py"].units)
 _, TEST_A, TEST_B, TEST_C = (unit.location for unit in MAPS["test_shop.py"].units)
 CALLED_AT = {TEST_A: 2, TEST_B: 5, TEST_C: 8}
@@ -84,7 +84,9 @@ def refused(test: Location) -> Failure:
 CRASHED = failure(TEST_C, (FEE, 7), exc_type="ZeroDivisionError")
 
 
-def opened(*failures: Failure, model: str = "single-fault", reader: Reader = READER) -> list[Group]:
+def opened(
+    *failures: Failure, model: str = "single-fault", reader: Reader = READER
+) -> list[FailingGroup]:
     tests = (*(f.node_id for f in failures), "passes")
     failing = (1 << len(failures)) - 1
     spectrum = Spectrum(
@@ -93,10 +95,10 @@ def opened(*failures: Failure, model: str = "single-fault", reader: Reader = REA
         passing=1 << len(failures),
         lines={PAY: {2: failing | 1 << len(failures)}, FEE: {7: failing}, MODULE: {1: failing}},
     )
-    return open_groups(spectrum, failures, reader, Terms(formula="ochiai", model=model))
+    return open_groups(spectrum, failures, reader, ModelChoice(formula="ochiai", belief=model))
 
 
-def evidence_of(group: Group) -> dict[str, Outcome]:
+def evidence_of(group: FailingGroup) -> dict[str, Outcome]:
     told = (item for item in group.evidence if item.source != "names")
     return {item.location.qualname: item.outcome for item in told}
 
@@ -108,8 +110,8 @@ def test_data_that_a_guard_refused_makes_its_test_the_suspect() -> None:
         e.outcome for e in group.evidence if e.location == TEST_A
     }
     assert evidence_of(group)["pay"] is StaticOutcome.GUARD_REFUSED
-    assert group.case().belief.top(1)[0][0] == TEST_A
-    fault = group.fault(group.case())
+    assert Case(group=group).belief.top(1)[0][0] == TEST_A
+    fault = fault_of(Case(group=group))
     assert (fault.origin, fault.kind) == (Origin.DATA, ErrorKind.VALIDATION)
     assert (fault.stop_reason, fault.inspections) == (NOT_INSPECTED, ())
 
@@ -119,7 +121,7 @@ def test_guard_that_refuses_several_owners_is_suspect_itself() -> None:
 
     assert group.guard is None
     assert evidence_of(group)["pay"] is StaticOutcome.RAISE_FRAME
-    assert group.fault(group.case()).kind is ErrorKind.RUNTIME
+    assert fault_of(Case(group=group)).kind is ErrorKind.RUNTIME
 
 
 def test_refused_data_is_a_fault_of_its_own() -> None:
@@ -144,7 +146,7 @@ def test_all_groups_are_asked_at_once_what_changed_for_each() -> None:
 
 def test_code_that_raised_is_the_suspect_of_a_crash() -> None:
     (group,) = opened(CRASHED)
-    fault = group.fault(group.case())
+    fault = fault_of(Case(group=group))
 
     assert fault.ranking[0].location == FEE
     assert fault.ranking[0].evidence[0].outcome is StaticOutcome.RAISE_FRAME
@@ -160,7 +162,7 @@ def test_evidence_of_probability_one_half_is_left_out() -> None:
 def test_line_of_a_traceback_counts_as_executed_even_if_nothing_recorded_it() -> None:
     spectrum = Spectrum(tests=("test_c",), failing=1, passing=0, lines={})
 
-    (group,) = open_groups(spectrum, [CRASHED], READER, TERMS)
+    (group,) = open_groups(spectrum, [CRASHED], READER, MODEL)
 
     assert group.spectrum.lines == {FEE: {7: 1}}
     assert FEE in group.prior
@@ -179,9 +181,9 @@ def test_file_with_a_syntax_error_is_the_suspect_of_those_who_import_it() -> Non
     ]
     spectrum = Spectrum(tests=("test_0.py", "test_1.py"), failing=0b11, passing=0, lines={})
 
-    (group,) = open_groups(spectrum, failures, READER, TERMS)
+    (group,) = open_groups(spectrum, failures, READER, MODEL)
 
-    fault = group.fault(group.case())
+    fault = fault_of(Case(group=group))
     assert (fault.ranking[0].location, fault.origin) == (MODULE, Origin.COLLECTION)
 
 
@@ -198,7 +200,7 @@ def row(name: str, posterior: float, suspiciousness: float = 0.0) -> Ranked:
     )
 
 
-def fault_of(*rows: Ranked) -> Fault:
+def fault_with(*rows: Ranked) -> Fault:
     return Fault(
         failures=(CRASHED,),
         origin=Origin.CODE,
@@ -211,8 +213,8 @@ def fault_of(*rows: Ranked) -> Fault:
 @pytest.mark.parametrize("turn", [1, -1])
 def test_rankings_of_all_faults_combine_to_one_with_each_location_at_its_best(turn: int) -> None:
     faults = [
-        fault_of(row("a", 0.7), row("b", 0.2), row("c", 0.1)),
-        fault_of(row("b", 0.7, 0.9), row("d", 0.2), row("a", 0.1)),
+        fault_with(row("a", 0.7), row("b", 0.2), row("c", 0.1)),
+        fault_with(row("b", 0.7, 0.9), row("d", 0.2), row("a", 0.1)),
     ]
 
     rows = combined(faults[::turn])

@@ -102,10 +102,6 @@ def test_function_scores_count_a_function_as_executed_by_any_of_its_lines() -> N
     assert formulas.function_scores(SPECTRUM, "tarantula") == {A: 0.5, B: 0.0}
 
 
-def test_line_scores_tell_the_lines_of_a_function_apart() -> None:
-    assert formulas.line_scores(SPECTRUM, "tarantula") == {A: {2: 0.5, 3: 1.0}, B: {}}
-
-
 def test_line_maximum_is_the_best_line_and_of_no_line_the_unexecuted_score() -> None:
     assert formulas.line_maximum(SPECTRUM, "tarantula") == {A: 1.0, B: 0.0}
     assert formulas.line_maximum(SPECTRUM, "op2") == {A: 1.0, B: 0.01}

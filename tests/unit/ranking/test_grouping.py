@@ -7,7 +7,7 @@ import pytest
 
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.spectrum import Spectrum
-from pytest_bayesloc.ranking.grouping import groups
+from pytest_bayesloc.ranking.groups import split_failures
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,7 +39,7 @@ def split(
             for where, names in executed.items()
         },
     )
-    return [list(spectrum.node_ids(group)) for group in groups(spectrum, keys or {})]
+    return [list(spectrum.node_ids(group)) for group in split_failures(spectrum, keys or {})]
 
 
 def test_no_failing_test_makes_no_group() -> None:
@@ -151,7 +151,7 @@ def test_hundred_faults_in_100_000_lines_are_split_in_seconds() -> None:
     spectrum = Spectrum(tests=tests, failing=(1 << n) - 1, passing=((1 << n) - 1) << n, lines=lines)
 
     start = perf_counter()
-    found = groups(spectrum, {})
+    found = split_failures(spectrum, {})
 
     assert len(found) == n
     assert perf_counter() - start < 5.0

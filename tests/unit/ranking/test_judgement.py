@@ -7,7 +7,7 @@ import pytest
 from pytest_bayesloc.domain.dialogue import Suspicion
 from pytest_bayesloc.domain.evidence import Judgement, Outcome
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.ranking.evidence.judgement import (
+from pytest_bayesloc.ranking.evidence.judgements import (
     RANKING,
     judgement_evidence,
     records_of,

@@ -4,7 +4,7 @@ import pytest
 
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.spectrum import Spectrum
-from pytest_bayesloc.ranking.neighbours import Neighbourhood
+from pytest_bayesloc.ranking.case import Neighbourhood
 
 
 def location(name: str) -> Location:

@@ -6,7 +6,7 @@ from pytest_bayesloc.domain.evidence import Evidence, StaticOutcome
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.result import RankedLine
 from pytest_bayesloc.domain.spectrum import Counts, Spectrum
-from pytest_bayesloc.ranking.rows import rank
+from pytest_bayesloc.ranking.faults import rank
 
 
 def location(name: str, *, is_test: bool = False) -> Location:

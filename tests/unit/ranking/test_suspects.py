@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.failure import Failure, Frame, Role
 from pytest_bayesloc.domain.source import SourceMap
-from pytest_bayesloc.ranking.evidence.suspects import test_suspects
+from pytest_bayesloc.ranking.evidence.test_code import test_suspects
 
 if TYPE_CHECKING:
     from pytest_bayesloc.domain.location import Location

@@ -8,7 +8,7 @@ from pytest_bayesloc.domain.evidence import StaticOutcome
 from pytest_bayesloc.domain.failure import Failure, Frame
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.spectrum import Spectrum
-from pytest_bayesloc.ranking.evidence.test_side import Signs, signs, test_side_evidence
+from pytest_bayesloc.ranking.evidence.test_code import Signs, signs, test_side_evidence
 
 TEST = Location(file="test_a.py", start_line=1, end_line=9, qualname="test_a", is_test=True)
 HELPER = Location(file="test_a.py", start_line=11, end_line=19, qualname="helper", is_test=True)

@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_bayesloc.domain.evidence import Outcome, StaticOutcome
-from pytest_bayesloc.ranking.track_record import WORDS, TrackRecord
+from pytest_bayesloc.ranking.evidence.judgements import WORDS, TrackRecord
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 RANKING = WORDS["ranking"]
 FIRST, SUSPECTED, PASSED_OVER = RANKING
 NEW = TrackRecord(words=RANKING)
+
+
+def with_more(record: TrackRecord, judged: Iterable[tuple[Outcome, bool]]) -> TrackRecord:
+    """``record`` with verdicts on more locations, each with whether it was faulty."""
+    faulty, clean = Counter(record.faulty), Counter(record.clean)
+    for said, was_faulty in judged:
+        (faulty if was_faulty else clean)[said] += 1
+    return TrackRecord(words=record.words, faulty=faulty, clean=clean)
 
 
 def ratio(record: TrackRecord, said: Outcome) -> float:
@@ -33,7 +46,7 @@ def test_what_is_no_word_of_a_judge_has_no_likelihood() -> None:
 def test_judge_who_is_always_right_soon_has_much_weight() -> None:
     bug = [(FIRST, True), *[(SUSPECTED, False)] * 4, *[(PASSED_OVER, False)] * 10]
 
-    record = NEW.with_more(bug * 10)
+    record = with_more(NEW, bug * 10)
 
     assert ratio(record, FIRST) > 50
     assert ratio(record, PASSED_OVER) < 0.3
@@ -44,7 +57,7 @@ def test_judge_who_guesses_stays_without_weight() -> None:
     said = [FIRST, *[SUSPECTED] * 4, *[PASSED_OVER] * 10]
     record = NEW
     for _ in range(300):
-        record = record.with_more((word, n == 0) for n, word in enumerate(dice.sample(said, 15)))
+        record = with_more(record, ((word, n == 0) for n, word in enumerate(dice.sample(said, 15))))
 
     assert [ratio(record, word) for word in RANKING] == pytest.approx([1.0] * 3, abs=0.25)
 
@@ -55,8 +68,9 @@ def test_judge_who_guesses_stays_without_weight() -> None:
 )
 def test_chances_of_all_words_sum_to_one(use: str, judged: list[tuple[int, bool]]) -> None:
     words = WORDS[use]
-    record = TrackRecord(words=words).with_more(
-        (words[n % len(words)], was_faulty) for n, was_faulty in judged
+    record = with_more(
+        TrackRecord(words=words),
+        ((words[n % len(words)], was_faulty) for n, was_faulty in judged),
     )
 
     pairs = [pair for word in words if (pair := record.likelihood(word)) is not None]

@@ -9,10 +9,8 @@ from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun, Verdict
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.inspection.strategy import Budget
-from pytest_bayesloc.ranking.belief import MODELS
-from pytest_bayesloc.ranking.case import Case
-from pytest_bayesloc.ranking.neighbours import Neighbourhood
 from pytest_bayesloc.rerun.rejected import Rejected
+from tests.fakes.case import case_of
 from tests.fakes.runner import FAILED, PASSED, FakeRunner, as_port
 
 if TYPE_CHECKING:
@@ -80,13 +78,8 @@ def test_anything_else_is_tried(
 def test_bench_runs_a_rejected_patch_once() -> None:
     runner = FakeRunner(answer=lambda *_: FAILED)
     spectrum = Spectrum(tests=("f0",), failing=1, passing=0, lines={TARGET: {1: 1}})
-    case = Case(
-        failing=("f0",),
-        near=Neighbourhood(spectrum),
-        belief=MODELS["single-fault"]({TARGET: 1.0}),
-        model="single-fault",
-        errors={"f0": FAILED.error},
-    )
+    case = case_of(spectrum, {TARGET: 1.0})
+    case.errors = {"f0": FAILED.error}
     first = Budget(as_port(runner), lambda: 0.0, 60.0, case).rerun(PATCH, ("f0",))
     case.rejected = Rejected("state", case.rejected.new)
 

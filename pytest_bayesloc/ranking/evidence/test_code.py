@@ -1,17 +1,24 @@
-"""What of the tests themselves may be at fault: the test, its fixtures, and what they use."""
+"""The test code that may be at fault, and what speaks for or against it before any re-run."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 
+from pytest_bayesloc.domain.evidence import Evidence, StaticOutcome
 from pytest_bayesloc.domain.failure import Failure, Frame, Role
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.source import ScopeNode, SourceMap, Unit
+from pytest_bayesloc.domain.spectrum import Spectrum, bits
+from pytest_bayesloc.ranking.likelihoods import weigh
 
 Read = Callable[[str], SourceMap | None]
+Locate = Callable[[Frame], Location | None]
 
+SOURCE = "tests"
+MAX_TESTS = 40  # failing tests that are looked at
 MAX_HOPS = 2
 SET_UP = frozenset(
     {"setUp", "setUpClass", "tearDown", "setup", "setup_class", "setup_method", "asyncSetUp"}
@@ -19,7 +26,7 @@ SET_UP = frozenset(
 
 
 def test_suspects(failures: Sequence[Failure], read: Read) -> dict[Location, Role]:
-    """The test code that failing tests stand on, in the order of the failures.
+    """Return the test code that failing tests stand on, in the order of the failures.
 
     Args:
         failures: Of one group.
@@ -68,7 +75,7 @@ def _located(frame: Frame, read: Read) -> Location | None:
 
 
 def _used(test: Location, read: Read) -> Iterator[tuple[Location, Role]]:
-    """What of its file ``test`` uses: helpers, those of helpers, and data of the module."""
+    """Yield what ``test`` uses of its file: helpers, those of helpers, and data of the module."""
     source = read(test.file)
     unit = None if source is None else source.unit(test)
     if source is None or unit is None:
@@ -95,7 +102,7 @@ def _set_ups(unit: Unit, by_name: dict[str, Unit]) -> list[Unit]:
 
 
 def _callees(unit: Unit) -> list[str]:
-    """Qualified names of what it may call in its own file: functions, and methods of its class."""
+    """Return the functions of its own file, and methods of its class, that it may call."""
     owner = unit.location.qualname.rpartition(".")[0]
     found: dict[str, None] = {}
     for node in ast.walk(unit.node):
@@ -112,7 +119,7 @@ def _names(node: ast.AST) -> set[str]:
 
 
 def _module_data(module: ast.AST) -> set[str]:
-    """Names that statements of a module assign."""
+    """Return the names that statements of a module assign."""
     statements = (s for s in getattr(module, "body", ()) if not isinstance(s, ScopeNode))
     return {
         node.id
@@ -120,3 +127,78 @@ def _module_data(module: ast.AST) -> set[str]:
         for node in ast.walk(statement)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     }
+
+
+# -- evidence on it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signs:
+    """Traits that most failing tests of a group have in common.
+
+    Attributes:
+        code_raised: The exception came out of the code under test, not out of a test's statement.
+        twin_passes: A passing test executes every line of code that the failing one does.
+        in_traceback: The test code that stands in a traceback.
+    """
+
+    code_raised: bool
+    twin_passes: bool
+    in_traceback: frozenset[Location]
+
+
+def signs(failures: Sequence[Failure], spectrum: Spectrum, locate: Locate) -> Signs:
+    """Find the traits that most failing tests of one group share."""
+    seen = failures[:MAX_TESTS]
+    frames = [f for failure in seen for f in failure.frames if f.in_app and f.is_test]
+    located = (locate(frame) for frame in dict.fromkeys(frames))
+    return Signs(
+        code_raised=is_most(map(_left_code, seen)),
+        twin_passes=is_most(_twins(spectrum)),
+        in_traceback=frozenset(where for where in located if where is not None),
+    )
+
+
+def is_most(each: Iterable[bool]) -> bool:
+    """Say whether at least half of ``each`` holds, and any does."""
+    listed = list(each)
+    return any(listed) and 2 * sum(listed) >= len(listed)
+
+
+def _left_code(failure: Failure) -> bool:
+    inner = next((frame for frame in reversed(failure.frames) if frame.in_app), None)
+    return inner is not None and not inner.is_test
+
+
+def _twins(spectrum: Spectrum) -> list[bool]:
+    """Say per failing test whether some passing test executes all that it does."""
+    failing = list(bits(spectrum.failing))[:MAX_TESTS]
+    looked_at = sum(1 << i for i in failing)
+    like = dict.fromkeys(failing, spectrum.passing)
+    for rows in spectrum.lines.values():
+        for executed in rows.values():
+            for i in bits(executed & looked_at):
+                like[i] &= executed
+    return [bool(tests) for tests in like.values()]
+
+
+def test_side_evidence(signs: Signs, tests: Collection[Location], *, model: str) -> list[Evidence]:
+    """Return what ``signs`` say about the test code ``tests``, as evidence."""
+    found: list[Evidence] = []
+    for where in sorted(tests):
+        facts = (
+            (signs.code_raised, StaticOutcome.CODE_RAISED, RAISED),
+            (signs.twin_passes, StaticOutcome.TWIN_PASSES, TWIN),
+            (where in signs.in_traceback, StaticOutcome.TEST_IN_TRACEBACK, SEEN),
+        )
+        for holds, outcome, why in facts:
+            if holds:
+                found.append(weigh(model, outcome, where, source=SOURCE, why=why))
+    return found
+
+
+test_side_evidence.__test__ = False  # type: ignore[attr-defined]  # not a test for pytest
+
+RAISED = "the exception came out of the code, not out of the test's own statement"
+TWIN = "a test that passes runs every line of code that it runs"
+SEEN = "in the traceback"

@@ -1,0 +1,201 @@
+"""The result of localizing each group: the rows that a person reads, never ordered by chance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import accumulate
+from types import MappingProxyType
+
+from pytest_bayesloc.domain.evidence import Evidence
+from pytest_bayesloc.domain.failure import Origin, Role
+from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.result import Fault, Ranked, RankedLine
+from pytest_bayesloc.domain.spectrum import Spectrum
+from pytest_bayesloc.ranking.belief import TIE
+from pytest_bayesloc.ranking.case import Case
+from pytest_bayesloc.ranking.evidence.tracebacks import kind_of, origin_of
+from pytest_bayesloc.ranking.formulas import function_scores, scorer
+from pytest_bayesloc.ranking.prior import formula_of
+
+N_ROWS = 300
+N_REACHED_ROWS = 10  # rows for which the failing tests that executed them are listed
+N_REACHED_TESTS = 50  # failing tests that are listed there
+#: A test that holds so much of the belief is said to be at fault.
+LIKELY = 0.5
+_ORIGINS = {
+    Role.TEST: Origin.TEST,
+    Role.HELPER: Origin.TEST,
+    Role.FIXTURE: Origin.FIXTURE,
+    Role.DATA: Origin.DATA,
+    Role.PART: Origin.TEST,
+}
+_NONE: Mapping[str, tuple[str, str]] = MappingProxyType({})
+
+
+def fault_of(case: Case) -> Fault:
+    """Return what is known of a group of failing tests by now."""
+    group = case.group
+    ranking = _ranking(case)
+    return Fault(
+        failures=group.failures,
+        origin=_origin(case),
+        kind=kind_of(group.failures, group.guard),
+        ranking=ranking,
+        stop_reason=case.stop,
+        history=tuple(case.history),
+        inspections=tuple(case.inspections),
+        flaky=case.flaky,
+        n_candidates=len(case.belief.probabilities),
+        reached=_reached(case, ranking[:N_REACHED_ROWS]),
+    )
+
+
+def _reached(case: Case, rows: Sequence[Ranked]) -> tuple[tuple[int, ...], ...]:
+    """List for each of the first failing tests which of ``rows`` it executed."""
+    spectrum = case.group.spectrum
+    position = {node_id: i for i, node_id in enumerate(spectrum.tests)}
+    executed = [spectrum.executed.get(row.location, 0) for row in rows]
+    asked = [position.get(failure.node_id) for failure in case.group.failures[:N_REACHED_TESTS]]
+    return tuple(
+        () if bit is None else tuple(i for i, tests in enumerate(executed) if tests >> bit & 1)
+        for bit in asked
+    )
+
+
+def _origin(case: Case) -> Origin:
+    """Take the origin from what the failure says; else from the belief, if it blames a test."""
+    group = case.group
+    origin = origin_of(group.failures, group.guard, group.own_errors)
+    for where, p in case.belief.top(1):
+        if origin is Origin.CODE and p >= LIKELY and where.is_test:
+            return _ORIGINS[group.roles.get(where, Role.HELPER)]
+    return origin
+
+
+def _ranking(case: Case) -> tuple[Ranked, ...]:
+    group = case.group
+    evidence: dict[Location, list[Evidence]] = {}
+    inspected = (inspection.finding.evidence for inspection in case.inspections)
+    for item in (*group.evidence, *case.evidence, *inspected):
+        evidence.setdefault(item.location, []).append(item)
+    return rank(
+        case.belief.probabilities,
+        group.prior,
+        group.spectrum,
+        function_scores(group.spectrum, formula_of(group.model.formula)),
+        evidence,
+        values=case.values,
+        limit=N_ROWS,
+    )
+
+
+def rank(  # noqa: PLR0913 - a row shows all of these, and they come from different rooms
+    posterior: Mapping[Location, float],
+    prior: Mapping[Location, float],
+    spectrum: Spectrum,
+    suspiciousness: Mapping[Location, float],
+    evidence: Mapping[Location, Sequence[Evidence]],
+    *,
+    values: Mapping[Location, Mapping[str, tuple[str, str]]] = MappingProxyType({}),
+    limit: int | None = None,
+) -> tuple[Ranked, ...]:
+    """The locations of ``posterior``, best first.
+
+    Order: posterior, then suspiciousness, both falling, then location. Posteriors that are equal
+    to 1e-12 share a rank.
+
+    Args:
+        posterior: P(faulty) after the evidence; its locations are ranked.
+        prior: P(faulty) before it; 0 where missing.
+        spectrum: Where counts and lines come from. Tests and what it does not know get neither.
+        suspiciousness: Raw scores in [0, 1]; 0 where missing.
+        evidence: Per location, what moved it.
+        values: Per location, parameter or ``return`` to what passing and failing calls had.
+        limit: How many rows at most; ``rank`` and ``tied`` speak of all locations even so.
+    """
+    score = scorer(spectrum, "ochiai")
+    rows: list[Ranked] = []
+    n_before = 0
+    for tied in _ties(posterior, suspiciousness):
+        if limit is not None and n_before >= limit:
+            break
+        rows.extend(
+            Ranked(
+                rank=n_before + 1,
+                tied=len(tied),
+                location=where,
+                counts=spectrum.counts(where) if _is_ranked(where, spectrum) else None,
+                suspiciousness=suspiciousness.get(where, 0.0),
+                prior=prior.get(where, 0.0),
+                posterior=posterior[where],
+                lines=_lines(where, spectrum, score),
+                evidence=strongest_first(evidence.get(where, ())),
+                values=values.get(where, _NONE),
+            )
+            for where in tied[: None if limit is None else limit - n_before]
+        )
+        n_before += len(tied)
+    return tuple(rows)
+
+
+def strongest_first(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
+    """By the size of its log likelihood ratio, whichever way it points."""
+    return tuple(sorted(evidence, key=lambda item: -abs(item.log_ratio)))
+
+
+def _ties(
+    posterior: Mapping[Location, float], suspiciousness: Mapping[Location, float]
+) -> list[list[Location]]:
+    """Locations by falling posterior, those within rounding of the first of a tie together."""
+    ties: list[list[Location]] = []
+    for where in sorted(posterior, key=lambda where: (-posterior[where], where)):
+        if ties and posterior[ties[-1][0]] - posterior[where] <= TIE:
+            ties[-1].append(where)
+        else:
+            ties.append([where])
+    for tied in ties:
+        tied.sort(key=lambda where: (-suspiciousness.get(where, 0.0), where))
+    return ties
+
+
+def _is_ranked(where: Location, spectrum: Spectrum) -> bool:
+    return not where.is_test and where in spectrum.executed
+
+
+def _lines(
+    where: Location, spectrum: Spectrum, score: Callable[[int], float]
+) -> tuple[RankedLine, ...]:
+    if not _is_ranked(where, spectrum):
+        return ()
+    return tuple(
+        RankedLine(
+            line=line,
+            ef=(executed & spectrum.failing).bit_count(),
+            ep=(executed & spectrum.passing).bit_count(),
+            suspiciousness=score(executed),
+        )
+        for line, executed in sorted(spectrum.lines[where].items())
+    )
+
+
+def combined(faults: Sequence[Fault]) -> tuple[Ranked, ...]:
+    """All faults' rankings in one: each location with its highest posterior."""
+    best: dict[Location, Ranked] = {}
+    for fault in faults:
+        for row in fault.ranking:
+            if row.location not in best or row.posterior > best[row.location].posterior:
+                best[row.location] = row
+    rows = sorted(best.values(), key=lambda r: (-r.posterior, -r.suspiciousness, r.location))
+    ties: list[list[Ranked]] = []
+    for row in rows:
+        if ties and ties[-1][0].posterior - row.posterior <= TIE:
+            ties[-1].append(row)
+        else:
+            ties.append([row])
+    starts = accumulate((len(tied) for tied in ties), initial=1)
+    return tuple(
+        replace(row, rank=start, tied=len(tied))
+        for start, tied in zip(starts, ties, strict=False)
+        for row in tied
+    )
