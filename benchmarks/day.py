@@ -36,7 +36,7 @@ from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.faults import fault_of
 from pytest_bayesloc.ranking.groups import ModelChoice, Reader, open_groups
 from pytest_bayesloc.spectrum.build import build_failures, build_spectrum
-from pytest_bayesloc.spectrum.recorded import Recorded
+from pytest_bayesloc.spectrum.run_record import RunRecord
 from pytest_bayesloc.spectrum.shards import CodeState, dump, load
 from pytest_bayesloc.spectrum.sources import SourceFilter, Sources
 
@@ -140,18 +140,18 @@ class Day:
         setattr(self.bill, name, getattr(self.bill, name) + time.process_time() - started)
         return done
 
-    def _record(self, part: Recorded, failing: str) -> str:
+    def _record(self, part: RunRecord, failing: str) -> str:
         part.verdicts = {name: name != failing for name in part.windows_of}
         part.failures = {failing: failure_of(failing)} if failing in part.windows_of else {}
         return dump(part, self._files, (), CodeState(revision="r", digests={}))
 
-    def _merge(self, texts: Sequence[str]) -> Recorded:
-        merged = Recorded()
+    def _merge(self, texts: Sequence[str]) -> RunRecord:
+        merged = RunRecord()
         for number, told in enumerate(texts):
             load(merged, told, Path(f"{number}.json"), self._files)
         return merged
 
-    def _rank(self, recorded: Recorded) -> None:
+    def _rank(self, recorded: RunRecord) -> None:
         sources = Sources(self._files)
         groups = open_groups(
             build_spectrum(recorded, sources),
@@ -237,14 +237,14 @@ def _passed(
     return day.bill
 
 
-def _split(whole: Recorded, n: int) -> list[Recorded]:
+def _split(whole: RunRecord, n: int) -> list[RunRecord]:
     """What each of ``n`` machines sees, each with the footprints of its own tests."""
     names = list(whole.windows_of)
     size = -(-len(names) // n)
     return [_part(whole, names[start : start + size]) for start in range(0, len(names), size)]
 
 
-def _part(whole: Recorded, names: Sequence[str]) -> Recorded:
+def _part(whole: RunRecord, names: Sequence[str]) -> RunRecord:
     part = part_of(whole, names)
     used = sorted({number for w in part.windows for row in w.rows for number in row})
     numbers = {old: new for new, old in enumerate(used)}

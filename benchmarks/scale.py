@@ -26,7 +26,7 @@ from pytest_bayesloc.ranking.groups import ModelChoice, Reader, open_groups
 from pytest_bayesloc.spectrum.build import build_failures, build_spectrum
 from pytest_bayesloc.spectrum.cache.spectra import SpectrumCache
 from pytest_bayesloc.spectrum.collectors.base import Footprint
-from pytest_bayesloc.spectrum.recorded import START_UP, Recorded, Window
+from pytest_bayesloc.spectrum.run_record import START_UP, RunRecord, Window
 from pytest_bayesloc.spectrum.sources import SourceFilter, Sources
 
 if TYPE_CHECKING:
@@ -112,10 +112,10 @@ def _quantile(values: Sequence[float], at: float) -> float:
     return values[i - 1] + (values[i] - values[i - 1]) * (at - low) / (high - low)
 
 
-def _suite(root: Path, n_tests: int) -> Recorded:
+def _suite(root: Path, n_tests: int) -> RunRecord:
     """A suite of components, each in the shape of the real one; the first test fails."""
     rng = random.Random(0)
-    recorded = Recorded(collector="simulated")
+    recorded = RunRecord(collector="simulated")
     recorded.windows[START_UP].is_ordered = True
     shares = [_quantile(SHARES, (j + 0.5) / N_SHARED) for j in range(N_SHARED)]
     ways = [round(_quantile(WAYS, rng.random())) for _ in range(N_SHARED)]
@@ -143,7 +143,7 @@ def _suite(root: Path, n_tests: int) -> Recorded:
     return recorded
 
 
-def _add_component(recorded: Recorded, root: Path, component: int, ways: Sequence[int]) -> int:
+def _add_component(recorded: RunRecord, root: Path, component: int, ways: Sequence[int]) -> int:
     """Its footprints: the shared functions in all their ways, then the others; the first number."""
     first = len(recorded.footprints)
     every = (2, 3, 4, 5, 6, 8, 9)
@@ -212,9 +212,9 @@ def _write(work: Path, n: int) -> dict[str, object]:
     }
 
 
-def part_of(whole: Recorded, names: Sequence[str]) -> Recorded:
+def part_of(whole: RunRecord, names: Sequence[str]) -> RunRecord:
     """The record of ``names`` alone, with all footprints."""
-    part = Recorded(footprints=whole.footprints, collector="simulated")
+    part = RunRecord(footprints=whole.footprints, collector="simulated")
     for name in names:
         window = part.open(whole.windows[whole.windows_of[name][0]])
         part.windows_of[name] = [window, START_UP]
@@ -226,7 +226,7 @@ def _merge(work: Path, n: int) -> dict[str, object]:
     whole = _suite(work / "tree", n)
     names = list(whole.windows_of)
     texts = [json.dumps(part_of(whole, names[i::4]).payload()) for i in range(4)]
-    merged = Recorded(verdicts=whole.verdicts)
+    merged = RunRecord(verdicts=whole.verdicts)
     del whole
     started = time.process_time()
     for text in texts:
@@ -237,10 +237,10 @@ def _merge(work: Path, n: int) -> dict[str, object]:
 def _rank(work: Path, n: int) -> dict[str, object]:
     """Answer a run that has traced nothing, as it knew what all tests execute."""
     verdicts = {f"tests/test_{test // 50}.py::test_{test}": test > 0 for test in range(n)}
-    recorded = Recorded(verdicts=verdicts, failures={FAILING: failure_of(FAILING)})
-    recorded.windows[START_UP].known_as = ""
+    recorded = RunRecord(verdicts=verdicts, failures={FAILING: failure_of(FAILING)})
+    recorded.windows[START_UP].cached_name = ""
     for name in verdicts:
-        window = recorded.open(Window(node_id=name, known_as=name))
+        window = recorded.open(Window(node_id=name, cached_name=name))
         recorded.windows_of[name] = [window, START_UP]
     cache, sources = _cache(work), Sources(SourceFilter(work / "tree"))
     started = time.process_time()

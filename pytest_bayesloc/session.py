@@ -12,7 +12,7 @@ from pytest_bayesloc.domain.errors import BayeslocError, StoreError
 from pytest_bayesloc.pipeline.context import Context
 from pytest_bayesloc.pipeline.green import GreenRuns
 from pytest_bayesloc.pipeline.place import has_work
-from pytest_bayesloc.pipeline.trace import Tracing, keep, note_empty_spectrum
+from pytest_bayesloc.pipeline.trace import complete_spectra, keep, note_empty_spectrum
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
@@ -137,7 +137,7 @@ class LocalizationSession:
         if is_red:
             self._localize()
         elif self._settings.record is not None:
-            self._complete_spectra()
+            complete_spectra(self.context, may_run=not self._stopped_by_hand)
         if self._settings.record is not None:
             from pytest_bayesloc.pipeline.merge import keep_record
 
@@ -195,7 +195,7 @@ class LocalizationSession:
 
         recorded = self._recorder.recorded
         with self.context.stage("localize"):
-            self._complete_spectra()
+            complete_spectra(self.context, may_run=not self._stopped_by_hand)
             spectrum = build_spectrum(recorded, self.context.sources)
             failures = build_failures(recorded, self.context.sources)
             groups = open_groups(
@@ -239,16 +239,6 @@ class LocalizationSession:
             self._document = stage.document(faults, cases)
             self._written = stage.write(self._document)
             self._keep_advice(self._document)
-
-    def _complete_spectra(self) -> None:
-        stage = Tracing(
-            config=self.context.config,
-            settings=self._settings,
-            launch=self.context.launch,
-            recorder=self._recorder,
-            note=self.context.note,
-        )
-        stage.complete(may_run=not self._stopped_by_hand)
 
     def _needed(self, changes: Changes, tests: Sequence[str]) -> Sequence[Location]:
         """Which of the changes that mended a bug its tests need."""
@@ -329,7 +319,7 @@ class LocalizationSession:
             note=self.context.note,
             warn=self.context.warn,
             guiding=self._guiding,
-            idle=self._recorder.recorded.kept_from_running(self._collected),
+            idle=self._recorder.recorded.blocked_tests(self._collected),
         )
         left_s = self._settings.budget_s - self.context.spent_s("guide", "inspect")
         self._tries = stage.run(groups, cases, max(self._kept_s(), left_s))

@@ -36,7 +36,7 @@ def parse(text: str, filename: str = "<unknown>") -> ast.Module:
         return ast.parse(text, filename)
 
 
-def compiled(tree: ast.Module, filename: str) -> CodeType:
+def compile_tree(tree: ast.Module, filename: str) -> CodeType:
     """Compile ``tree``, without warnings as well.
 
     Raises:
@@ -107,7 +107,7 @@ class SourceMap:
         self.units: list[Unit] = [self.module]
         self._visit(tree)
         self._by_code = {(u.first_line, u.location.qualname): u for u in self.units}
-        self._owners = self._paint()
+        self._owners = self._line_owners()
 
     def _location(self, qualname: str, start: int, end: int) -> Location:
         return Location(
@@ -138,7 +138,7 @@ class SourceMap:
             depth=depth,
         )
 
-    def _paint(self) -> tuple[list[int], list[Unit]]:
+    def _line_owners(self) -> tuple[list[int], list[Unit]]:
         """Starts of runs of lines, ascending, and the innermost unit that owns each run.
 
         A header (``def`` line, defaults, decorators) belongs to the enclosing scope, which

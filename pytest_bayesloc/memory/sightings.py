@@ -21,7 +21,7 @@ from pytest_bayesloc.memory.symptoms import Describer
 
 if TYPE_CHECKING:
     from pytest_bayesloc.ranking.groups import FailingGroup
-    from pytest_bayesloc.spectrum.recorded import Recorded
+    from pytest_bayesloc.spectrum.run_record import RunRecord
     from pytest_bayesloc.spectrum.sources import Sources
 
 #: Per group of tests, by its node ids and the git revision that it was last seen at, the edits
@@ -92,7 +92,7 @@ class Observer:
         return found
 
     def passing(
-        self, open_bugs: Mapping[int, BugRecord], revisions: Mapping[int, str], recorded: Recorded
+        self, open_bugs: Mapping[int, BugRecord], revisions: Mapping[int, str], recorded: RunRecord
     ) -> dict[int, PassingSighting]:
         """Find per open bug its tests that did not fail, and the edits since they ran.
 

@@ -14,7 +14,7 @@ from pytest_bayesloc.domain.clock import time_ns
 from pytest_bayesloc.domain.errors import StoreError
 from pytest_bayesloc.history.snapshots import GreenMemory, written_ns
 from pytest_bayesloc.report.files import FOLDER, own_folder
-from pytest_bayesloc.spectrum.cache.key import installed
+from pytest_bayesloc.spectrum.cache.key import installation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -106,7 +106,7 @@ class GreenRuns:
 
         The project's files that are imported, the packages that are installed, and the interpreter.
         """
-        digest = hashlib.sha256(installed().encode("utf-8", "backslashreplace"))
+        digest = hashlib.sha256(installation().encode("utf-8", "backslashreplace"))
         for file in sorted(self._files):
             text = f"{file}\0{self._sources.read(file)}\0"
             digest.update(text.encode("utf-8", "backslashreplace"))

@@ -15,7 +15,7 @@ from pytest_bayesloc.inspection.strategies.assertions import Assertions
 from pytest_bayesloc.inspection.strategies.counterfactual import Counterfactual
 from pytest_bayesloc.inspection.strategies.mutants import Mutants
 from pytest_bayesloc.inspection.strategy import outlooks
-from pytest_bayesloc.pipeline.merge import elsewhere
+from pytest_bayesloc.pipeline.merge import foreign_environment
 from pytest_bayesloc.ranking.case import NOT_INSPECTED
 from pytest_bayesloc.report.terminal import Progress
 from pytest_bayesloc.rerun.world import reaches_out
@@ -77,7 +77,7 @@ def inspect(
 
 def _is_elsewhere(context: Context, case: Case) -> bool:
     """Return whether its tests failed in another environment only: here they may not."""
-    where = elsewhere(case.failing, context.recorder.recorded.environments)
+    where = foreign_environment(case.failing, context.recorder.recorded.environments)
     if where:
         case.stop = f"not inspected: its tests failed with {where}"
         context.note(

@@ -11,7 +11,7 @@ from pytest_bayesloc.domain.errors import ShardError
 from pytest_bayesloc.history.git import head
 from pytest_bayesloc.report.files import replace_text
 from pytest_bayesloc.spectrum.cache.files import digest_of
-from pytest_bayesloc.spectrum.recorded import Recorded
+from pytest_bayesloc.spectrum.run_record import RunRecord
 from pytest_bayesloc.spectrum.shards import SCHEMA, CodeState, dump, environment, load, state_of
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class RecordMerger:
         try:
             text = path.read_text(encoding="utf-8")
             state_of(text, path)
-            load(Recorded(), text, path, self._recorder.files)
+            load(RunRecord(), text, path, self._recorder.files)
         except (OSError, UnicodeError, ShardError) as error:
             self._note(str(error))
             self._recorder.recorded.partial.append(f"What {path.name} holds is missing")
@@ -97,7 +97,7 @@ def refuse_other_code(states: Mapping[Path, CodeState]) -> None:
                 )
 
 
-def elsewhere(tests: Sequence[str], environments: Mapping[str, str]) -> str:
+def foreign_environment(tests: Sequence[str], environments: Mapping[str, str]) -> str:
     """Name the environment where ``tests`` failed; empty if any failed in one like this."""
     met = {environments[test] for test in tests if test in environments}
     return "" if not met or environment() in met else min(met)

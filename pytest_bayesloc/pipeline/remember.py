@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.ranking.case import Case
     from pytest_bayesloc.ranking.groups import FailingGroup
     from pytest_bayesloc.rerun.rejected import Rejected
-    from pytest_bayesloc.spectrum.recorded import Recorded
+    from pytest_bayesloc.spectrum.run_record import RunRecord
     from pytest_bayesloc.spectrum.sources import Sources
 
 INFRASTRUCTURE = 0.8  # where more of the tests fail, it is the machine
@@ -64,7 +64,7 @@ class Findings:
         tries: The results of fix tools for each of them; empty where no fix was searched.
     """
 
-    recorded: Recorded
+    recorded: RunRecord
     groups: Sequence[FailingGroup]
     faults: Sequence[Fault]
     cases: Sequence[Case] = ()
@@ -309,7 +309,7 @@ class Remembering:
         return messages + learn(ledger, events, run, observer.changes, self._rootdir)
 
     def _note_lesson(
-        self, ledger: Ledger, events: Sequence[Event], recorded: Recorded, run: Run
+        self, ledger: Ledger, events: Sequence[Event], recorded: RunRecord, run: Run
     ) -> None:
         """Add the user's note to the open bugs of the tests that ran."""
         bugs = {event.bug for event in events if event.group >= 0}
@@ -391,7 +391,7 @@ class Remembering:
 
     # -- the run
 
-    def _run(self, recorded: Recorded) -> tuple[Run, str]:
+    def _run(self, recorded: RunRecord) -> tuple[Run, str]:
         """Return this run as the memory keeps it, and the plan by the user or git."""
         from pytest_bayesloc.domain.bug import Run
         from pytest_bayesloc.history.git import head

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import ExecutionError
 from pytest_bayesloc.report.files import FOLDER, own_folder
 from pytest_bayesloc.spectrum.cache.files import written_ns
-from pytest_bayesloc.spectrum.recorded import named
+from pytest_bayesloc.spectrum.run_record import list_tests
 from pytest_bayesloc.spectrum.tracer import TRACED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    import pytest
-
-    from pytest_bayesloc.options import Launch, Settings
+    from pytest_bayesloc.pipeline.context import Context
     from pytest_bayesloc.spectrum.recorder import Recorder
+    from pytest_bayesloc.spectrum.run_record import RunRecord
     from pytest_bayesloc.spectrum.sources import SourceFilter
 
 N_FAILING = 50  # that are traced after the run, at most
@@ -29,104 +27,90 @@ LIMIT_S = 20.0
 N_CACHES = 8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tracing:
-    """Completes the record of a run.
+def complete_spectra(context: Context, *, may_run: bool) -> None:
+    """Find out what the tests execute that were not traced in this run.
 
-    Attributes:
-        config: pytest's.
-        settings: Of the user.
-        launch: Environment and path at the start of the process.
-        recorder: Of the run.
-        note: Tells the user, once.
+    Failing tests whose cached row is not of a failing run are re-run in a process of their own,
+    with some passing ones if the row of none of these is known.
+
+    Args:
+        context: Of the session.
+        may_run: Whether tests may be re-run.
     """
+    recorder = context.recorder
+    recorder.take_result()
+    recorded, cache = recorder.recorded, recorder.cache
+    spoilt = recorded.spoilt_tests()
+    if spoilt:
+        recorded.partial.append(
+            f"{list_tests(spoilt)} set a trace function: what was executed then is not known"
+        )
+    if context.settings.collect != "never":
+        outcomes = cache.outcomes()
+        cached = {window.cached_name for window in recorded.windows}
+        ran = {*recorded.verdicts, *recorded.excused, *cached}
+        passed = (node_id for node_id, outcome in outcomes.items() if outcome == "passed")
+        recorded.remember([node_id for node_id in passed if node_id not in ran])
+        failing = _untraced(recorded, outcomes)
+        if failing and may_run and TRACED not in recorded.partial:
+            _trace(context, [*failing[:N_FAILING], *_passing(recorded, failing)])
+        still = _untraced(recorded, outcomes)
+        if still:
+            recorded.partial.append(f"It is not known what {list_tests(still)} executed")
+    cache.recall(recorded)
 
-    config: pytest.Config
-    settings: Settings
-    launch: Launch
-    recorder: Recorder
-    note: Callable[[str], None]
 
-    def complete(self, *, may_run: bool) -> None:
-        """Find out what the tests execute that were not traced in this run.
+def _untraced(recorded: RunRecord, outcomes: Mapping[str, str]) -> list[str]:
+    """Failing tests that have no row of a failing run."""
+    known = recorded.windows_of.keys()
 
-        Failing tests whose cached row is not of a failing run are re-run in a process of their
-        own, with some passing ones if none of these is known.
+    def is_doubtful(node_id: str) -> bool:
+        name = recorded.windows[recorded.windows_of[node_id][0]].cached_name
+        return name is not None and outcomes.get(name) != "failed"
 
-        Args:
-            may_run: Whether tests may be run once more.
-        """
-        self.recorder.take_seen()
-        recorded, cache = self.recorder.recorded, self.recorder.cache
-        spoilt = recorded.spoilt_tests()
-        if spoilt:
-            recorded.partial.append(
-                f"{named(spoilt)} set a trace function: what was executed then is not known"
-            )
-        if self.settings.collect != "never":
-            outcomes = cache.outcomes()
-            known = {window.known_as for window in recorded.windows}
-            run = {*recorded.verdicts, *recorded.excused, *known}
-            passed = (node_id for node_id, outcome in outcomes.items() if outcome == "passed")
-            recorded.remember([node_id for node_id in passed if node_id not in run])
-            failing = self._untraced(outcomes)
-            if failing and may_run and TRACED not in recorded.partial:
-                self._trace([*failing[:N_FAILING], *self._passing(failing)])
-            still = self._untraced(outcomes)
-            if still:
-                recorded.partial.append(f"It is not known what {named(still)} executed")
-        cache.recall(recorded)
+    return [
+        node_id
+        for node_id, passed in recorded.verdicts.items()
+        if not passed and "::" in node_id and (node_id not in known or is_doubtful(node_id))
+    ]
 
-    def _untraced(self, outcomes: Mapping[str, str]) -> list[str]:
-        """Failing tests that have no row of a failing run."""
-        recorded = self.recorder.recorded
-        known = recorded.windows_of.keys()
 
-        def is_doubtful(node_id: str) -> bool:
-            name = recorded.windows[recorded.windows_of[node_id][0]].known_as
-            return name is not None and outcomes.get(name) != "failed"
+def _passing(recorded: RunRecord, failing: Sequence[str]) -> list[str]:
+    """Passing tests, those of the same files first; none if the row of any is known."""
+    passed = [n for n, passed in recorded.verdicts.items() if passed]
+    if recorded.remembered or any(n in recorded.windows_of for n in passed):
+        return []
+    files = {node_id.partition("::")[0] for node_id in failing}
+    passed.sort(key=lambda node_id: node_id.partition("::")[0] not in files)
+    return passed[:N_PASSING]
 
-        return [
-            node_id
-            for node_id, passed in recorded.verdicts.items()
-            if not passed and "::" in node_id and (node_id not in known or is_doubtful(node_id))
-        ]
 
-    def _passing(self, failing: Sequence[str]) -> list[str]:
-        """Passing tests, those of the same files first; none if the row of any is known."""
-        recorded = self.recorder.recorded
-        passed = [n for n, passed in recorded.verdicts.items() if passed]
-        if recorded.remembered or any(n in recorded.windows_of for n in passed):
-            return []
-        files = {node_id.partition("::")[0] for node_id in failing}
-        passed.sort(key=lambda node_id: node_id.partition("::")[0] not in files)
-        return passed[:N_PASSING]
+def _trace(context: Context, tests: Sequence[str]) -> None:
+    """Re-run ``tests`` in a process that records what they execute, and merge its record."""
+    from pytest_bayesloc.rerun.command import command_for
+    from pytest_bayesloc.rerun.runner import ServerRunner
+    from pytest_bayesloc.rerun.transports.local import LocalTransport
 
-    def _trace(self, tests: Sequence[str]) -> None:
-        from pytest_bayesloc.rerun.command import command_for
-        from pytest_bayesloc.rerun.runner import ServerRunner
-        from pytest_bayesloc.rerun.transports.local import LocalTransport
-
-        sources = (f"--bayesloc-source={entry}" for entry in self.settings.source)
-        ours = ("--bayesloc-collect=always", *sources)
-        path, environment = self.launch.path, self.launch.environment
-        command = command_for(self.config, path, environment, ours=ours)
-        runner = ServerRunner(LocalTransport(command), tests, {})
-        try:
-            payload = runner.trace(tests, limit_s=LIMIT_S)
-        except ExecutionError as error:
-            self.note(str(error))
-            return
-        finally:
-            runner.close()
-        if payload:
-            recorded = self.recorder.recorded
-            n_windows = len(recorded.windows)
-            is_ordered = any(window.is_ordered for _, window in recorded.imports())
-            recorded.merge(payload)
-            if is_ordered:  # a module that is imported there first may not be first in the run
-                for window in recorded.windows[n_windows:]:
-                    window.is_ordered = False
+    sources = (f"--bayesloc-source={entry}" for entry in context.settings.source)
+    ours = ("--bayesloc-collect=always", *sources)
+    path, environment = context.launch.path, context.launch.environment
+    command = command_for(context.config, path, environment, ours=ours)
+    runner = ServerRunner(LocalTransport(command), tests, {})
+    try:
+        payload = runner.trace(tests, limit_s=LIMIT_S)
+    except ExecutionError as error:
+        context.note(str(error))
+        return
+    finally:
+        runner.close()
+    if payload:
+        recorded = context.recorder.recorded
+        n_windows = len(recorded.windows)
+        is_ordered = any(window.is_ordered for _, window in recorded.imports())
+        recorded.merge(payload)
+        if is_ordered:  # a module that is imported there first may not be first in the run
+            for window in recorded.windows[n_windows:]:
+                window.is_ordered = False
 
 
 def note_empty_spectrum(files: SourceFilter, note: Callable[[str], None]) -> None:
@@ -140,7 +124,7 @@ def note_empty_spectrum(files: SourceFilter, note: Callable[[str], None]) -> Non
 
 def keep(recorder: Recorder, rootdir: Path) -> None:
     """Keep what was traced for later runs; if that fails, they trace it again."""
-    recorder.take_seen()
+    recorder.take_result()
     with suppress(OSError, sqlite3.Error, ValueError):
         if recorder.cache.has_news(recorder.recorded):
             own_folder(rootdir)

@@ -22,7 +22,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import IO, TYPE_CHECKING, Any
 
-from pytest_bayesloc.domain.source import compiled, lines_of, parse
+from pytest_bayesloc.domain.source import compile_tree, lines_of, parse
 from pytest_bayesloc.rerun.link import SERVER_VARIABLE
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def compile_patched(original: str, patched: str, filename: str) -> CodeType:
     """
     tree = parse(patched, filename)
     _renumber(tree, line_map(original, patched))
-    return compiled(tree, filename)
+    return compile_tree(tree, filename)
 
 
 def _renumber(tree: ast.AST, lines: Sequence[int]) -> None:

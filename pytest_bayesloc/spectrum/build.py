@@ -12,7 +12,7 @@ from pytest_bayesloc.domain.location import MODULE
 from pytest_bayesloc.domain.source import SourceMap, first_line
 from pytest_bayesloc.domain.spectrum import Spectrum, bits, bitset_of
 from pytest_bayesloc.spectrum.collectors.base import CHILD_PROCESS
-from pytest_bayesloc.spectrum.definitions import users
+from pytest_bayesloc.spectrum.definitions import find_users
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.spectrum.collectors.base import Footprint
     from pytest_bayesloc.spectrum.failures import RawFailure
-    from pytest_bayesloc.spectrum.recorded import Recorded
+    from pytest_bayesloc.spectrum.run_record import RunRecord
     from pytest_bayesloc.spectrum.sources import Sources
 
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 MAX_IMPORTED = 200
 
 
-def build_spectrum(recorded: Recorded, sources: Sources) -> Spectrum:
+def build_spectrum(recorded: RunRecord, sources: Sources) -> Spectrum:
     """Build the spectrum of code under test: tests x locations with their lines, and verdicts.
 
     It holds the files that failing tests have to do with: they run code of them, have imported
@@ -60,12 +60,12 @@ def build_spectrum(recorded: Recorded, sources: Sources) -> Spectrum:
         tests=tuple(tests),
         failing=failing,
         passing=passing,
-        lines=lines.of(tests),
+        lines=lines.by_location(tests),
         remote=lines.remote,
     )
 
 
-def build_failures(recorded: Recorded, sources: Sources) -> tuple[Failure, ...]:
+def build_failures(recorded: RunRecord, sources: Sources) -> tuple[Failure, ...]:
     """The failures in the order that they happened."""
     return tuple(_failure(raw, sources) for raw in recorded.failures.values())
 
@@ -128,10 +128,10 @@ class _Lines:
                     for statement in getattr(unit.node, "body", ()):
                         _add(self._imported, unit.location, first_line(statement), 0)
 
-    def of(self, tests: Sequence[str]) -> dict[Location, dict[int, int]]:
+    def by_location(self, tests: Sequence[str]) -> dict[Location, dict[int, int]]:
         """Return all lines; ``tests`` has the node id of each bit."""
         written, test_files = self._written(tests)
-        users_of_line = users([*self._related(), *test_files], {**self._own, **written})
+        users_of_line = find_users([*self._related(), *test_files], {**self._own, **written})
         lines = self._own
         for location, rows in self._imported.items():
             used = users_of_line.get(location, {})
@@ -215,7 +215,7 @@ class _Executions:
 
     def __init__(
         self,
-        recorded: Recorded,
+        recorded: RunRecord,
         windows_of: Sequence[Sequence[int]],
         failing: int,
         sources: Sources,

@@ -26,7 +26,7 @@ MAX_HOPS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Definition:
+class ImportedDefinition:
     """A statement that an import executes.
 
     Attributes:
@@ -44,7 +44,7 @@ class Definition:
     unit: Unit | None = None
 
 
-def users(sources: Iterable[SourceMap], lines: Lines) -> dict[Location, dict[int, int]]:
+def find_users(sources: Iterable[SourceMap], lines: Lines) -> dict[Location, dict[int, int]]:
     """Find, per body and line of a definition in it, the tests that use what it defines.
 
     Lines that nobody is seen to use are not in the result.
@@ -60,7 +60,7 @@ def users(sources: Iterable[SourceMap], lines: Lines) -> dict[Location, dict[int
         changed = False
         for file in files:
             for definition in file.definitions:
-                tests = readers.of(definition, file)
+                tests = readers.tests_using(definition, file)
                 rows = credit.setdefault(definition.where, {})
                 if tests & ~rows.get(definition.lines.start, 0):
                     changed = True
@@ -110,19 +110,19 @@ class _File:
     def _executed_inside(self) -> dict[int, int]:
         """Per ``id`` of a unit, the tests that execute anything in its body."""
         around = {id(unit): outer for unit, outer in self.source.nested()}
-        found: dict[int, int] = {}
+        tests_in: dict[int, int] = {}
         for line, tests in self.executed.items():
             inner: Unit | None = self.source.owner(line)
             while inner is not None:
-                found[id(inner)] = found.get(id(inner), 0) | tests
+                tests_in[id(inner)] = tests_in.get(id(inner), 0) | tests
                 inner = around[id(inner)]
-        return found
+        return tests_in
 
     def inside(self, unit: Unit | None) -> int:
         """The tests that execute anything in the body of ``unit``."""
         return self._inside.get(id(unit), 0)
 
-    def _definitions(self) -> Iterator[Definition]:
+    def _definitions(self) -> Iterator[ImportedDefinition]:
         by_node = {id(unit.node): unit for unit in self.source.units}
         for body in self.source.units:
             if not body.is_function:
@@ -130,7 +130,7 @@ class _File:
                     if _is_plain(statement):
                         continue
                     unit = by_node.get(id(statement))
-                    yield Definition(
+                    yield ImportedDefinition(
                         where=body.location,
                         lines=_span(statement, unit),
                         names=frozenset(_bound(statement)),
@@ -157,15 +157,15 @@ class _Readers:
             if name in file.imported or name.startswith("."):
                 self._anywhere[name] = self._anywhere.get(name, 0) | tests
 
-    def of(self, definition: Definition, file: _File) -> int:
+    def tests_using(self, definition: ImportedDefinition, file: _File) -> int:
         """The tests that use what ``definition`` defines."""
-        found = file.inside(definition.unit)
+        tests = file.inside(definition.unit)
         for name in definition.names:
-            found |= self._anywhere.get(f".{name}", 0)
-            found |= self._in_file.get((file.source.file, name), 0)
+            tests |= self._anywhere.get(f".{name}", 0)
+            tests |= self._in_file.get((file.source.file, name), 0)
             if not definition.is_member:
-                found |= self._anywhere.get(name, 0)
-        return found
+                tests |= self._anywhere.get(name, 0)
+        return tests
 
 
 def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:

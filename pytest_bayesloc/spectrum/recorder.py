@@ -12,7 +12,7 @@ import pytest
 from pytest_bayesloc.spectrum import failures
 from pytest_bayesloc.spectrum.cache.key import variant_of
 from pytest_bayesloc.spectrum.collectors.child_processes import WithChildProcesses, data_file
-from pytest_bayesloc.spectrum.recorded import START_UP, Recorded, Window
+from pytest_bayesloc.spectrum.run_record import START_UP, RunRecord, Window
 from pytest_bayesloc.spectrum.sources import FileKind
 from pytest_bayesloc.spectrum.tracer import ExplanationMute, Tracer
 
@@ -47,7 +47,7 @@ class Recorder:
     ) -> None:
         self.files = files
         self.cache = cache
-        self.recorded = Recorded()
+        self.recorded = RunRecord()
         self._tracer = Tracer(self.recorded, collectors, warn)
         self._explanations = ExplanationMute(self._tracer.paused)
         self._variant = ""  # of the options that tests run with
@@ -68,10 +68,10 @@ class Recorder:
         """
         self._children = self._children or self._tracer.guard(data_file)
         window = self.recorded.windows[START_UP]
-        if window.known_as is not None:
+        if window.cached_name is not None:
             return
         if not self._tracer.is_tracing and self._tracer.guard(self.cache.is_complete):
-            window.known_as = window.node_id
+            window.cached_name = window.node_id
         elif self._tracer.begin(early=early):
             self._tracer.switch(START_UP)
         else:
@@ -88,9 +88,9 @@ class Recorder:
         self._explanations.unmute()
         self._tracer.end()
 
-    def take_seen(self) -> None:
+    def take_result(self) -> None:
         """Move what the stopped collector saw to the record."""
-        self._tracer.take_seen()
+        self._tracer.take_result()
 
     def files_in_use(self) -> dict[str, Path]:
         """The files of the project that are imported: paths relative to rootdir, and absolute.
@@ -140,7 +140,7 @@ class Recorder:
         if not self._tracer.is_tracing and self._tracer.guard(
             lambda: self.cache.knows_import(collector.nodeid)
         ):
-            window.known_as = collector.nodeid
+            window.cached_name = collector.nodeid
         else:
             window.is_ordered = self._tracer.begin()
             self._tracer.switch(number)
@@ -269,7 +269,7 @@ class TestWindows:
 
     def __init__(
         self,
-        recorded: Recorded,
+        recorded: RunRecord,
         tracer: Tracer,
         explanations: ExplanationMute,
         known: Mapping[str, str],
@@ -284,13 +284,13 @@ class TestWindows:
     def open(self, item: pytest.Item) -> int:
         """Open a window for ``item``; a rerun gets one of its own, for the last counts."""
         recorded = self._recorded
-        known_as = self._known.get(item.nodeid)
-        number = recorded.open(Window(node_id=item.nodeid, known_as=known_as))
+        cached_name = self._known.get(item.nodeid)
+        number = recorded.open(Window(node_id=item.nodeid, cached_name=cached_name))
         self._own = [number, START_UP]
         module = item.getparent(pytest.Module)
         if module is not None and module.nodeid in recorded.imported:
             self._own.append(recorded.imported[module.nodeid])
-        if known_as is not None or self._tracer.is_tracing:
+        if cached_name is not None or self._tracer.is_tracing:
             recorded.windows_of[item.nodeid] = self._own
         return number
 

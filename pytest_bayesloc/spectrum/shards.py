@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from pytest_bayesloc.spectrum.recorded import Payload, Recorded
+    from pytest_bayesloc.spectrum.run_record import Payload, RunRecord
     from pytest_bayesloc.spectrum.sources import SourceFilter
 
 SCHEMA = "bayesloc-shard/1"
@@ -39,7 +39,9 @@ def environment() -> str:
     return f"{platform.python_implementation()} {version} on {sys.platform}"
 
 
-def dump(recorded: Recorded, files: SourceFilter, imported: Iterable[str], state: CodeState) -> str:
+def dump(
+    recorded: RunRecord, files: SourceFilter, imported: Iterable[str], state: CodeState
+) -> str:
     """Write one run as text; paths are relative to rootdir.
 
     Args:
@@ -54,7 +56,7 @@ def dump(recorded: Recorded, files: SourceFilter, imported: Iterable[str], state
         for footprint in recorded.footprints
     ]
     for window in payload["windows"]:
-        window.pop("known_as", None)  # it has its rows; there may be no cache where it is read
+        window.pop("cached_name", None)  # it has its rows; there may be no cache where it is read
     record = {
         "schema": SCHEMA,
         "environment": environment(),
@@ -86,7 +88,7 @@ def state_of(text: str, source: Path) -> CodeState:
         raise _unfit(source, f"{type(error).__name__}: {error}") from error
 
 
-def load(recorded: Recorded, text: str, source: Path, files: SourceFilter) -> None:
+def load(recorded: RunRecord, text: str, source: Path, files: SourceFilter) -> None:
     """Merge one run. A test that several ran has failed if it failed in any of them.
 
     Args:

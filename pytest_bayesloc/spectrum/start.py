@@ -51,7 +51,7 @@ def recorder_for(
     rootdir = config.rootpath
     omit: list[str] = []
     if not entries:
-        entries, omit = measured(rootdir)
+        entries, omit = coverage_source(rootdir)
     folders = [folder for entry in entries for folder in _folders(entry, rootdir)]
     patterns = config.getini("python_files")
     files = SourceFilter(rootdir, folders, patterns, omit)
@@ -110,7 +110,7 @@ def _folders(entry: str, rootdir: Path) -> list[Path]:
 # -- what coverage.py is configured to measure
 
 
-def measured(rootdir: Path) -> CoverageSource:
+def coverage_source(rootdir: Path) -> CoverageSource:
     """Return coverage.py's ``source`` (folders and packages) and ``omit``.
 
     They are read without importing it, which costs 40 ms, from the first file that configures it.

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from pytest_bayesloc.spectrum.collectors.base import Collector
-    from pytest_bayesloc.spectrum.recorded import Recorded
+    from pytest_bayesloc.spectrum.run_record import RunRecord
 
 TRACED = (
     "Another tool traces this process (sys.settrace), such as a debugger: which code the tests "
@@ -38,7 +38,7 @@ class Tracer:
     """
 
     def __init__(
-        self, recorded: Recorded, collectors: Sequence[Collector], warn: Callable[[str], None]
+        self, recorded: RunRecord, collectors: Sequence[Collector], warn: Callable[[str], None]
     ) -> None:
         self._recorded = recorded
         self._candidates = list(collectors)
@@ -92,11 +92,11 @@ class Tracer:
             self.guard(collector.stop)
             self._stopped = collector
 
-    def take_seen(self) -> None:
+    def take_result(self) -> None:
         """Move what the stopped collector saw to the record."""
         collector, self._stopped = self._stopped, None
         if collector is not None:
-            self.guard(lambda: self._recorded.add(collector.seen()))
+            self.guard(lambda: self._recorded.add(collector.result()))
 
     def guard(self, action: Callable[[], Any]) -> Any:  # noqa: ANN401 - the result of any action
         """Run our own code such that a fault of ours costs one warning and the recording."""

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_bayesloc.spectrum.recorded import named
+from pytest_bayesloc.spectrum.run_record import list_tests
 
 if TYPE_CHECKING:
-    from pytest_bayesloc.spectrum.recorded import Payload
     from pytest_bayesloc.spectrum.recorder import Recorder
+    from pytest_bayesloc.spectrum.run_record import Payload
 
 KEY = "bayesloc"
 
@@ -51,7 +51,7 @@ class Worker:
         self._recorder.stop()
         output = getattr(session.config, "workeroutput", None)
         if output is not None:
-            self._recorder.take_seen()
+            self._recorder.take_result()
             files = map(str, self._recorder.files_in_use().values())
             output[KEY] = json.dumps(self._recorder.recorded.payload(files))
 
@@ -63,9 +63,9 @@ class WorkerReporter:
         self._recorder = recorder
 
     def payload(self) -> Payload:
-        """Stop recording, and return the record for ``Recorded.merge``."""
+        """Stop recording, and return the record for ``RunRecord.merge``."""
         self._recorder.stop()
-        self._recorder.take_seen()
+        self._recorder.take_result()
         return self._recorder.recorded.payload()
 
 
@@ -95,6 +95,6 @@ class Controller:
         recorded = self._recorder.recorded
         missing = sorted(recorded.verdicts.keys() - recorded.windows_of.keys())
         if self._has_lost and missing:
-            recorded.partial.append(f"What {named(missing)} executed was lost with it")
+            recorded.partial.append(f"What {list_tests(missing)} executed was lost with it")
         recorded.verdicts = dict(sorted(recorded.verdicts.items()))
         recorded.failures = dict(sorted(recorded.failures.items()))

@@ -12,7 +12,7 @@ from pytest_bayesloc.domain.errors import BayeslocError, ExecutionError, PatchEr
 from pytest_bayesloc.domain.evidence import Decision, InspectionOutcome
 from pytest_bayesloc.domain.inspection import Check, Finding, InspectionPatch, Signals
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.domain.source import SourceMap, Unit, compiled, first_line, parse
+from pytest_bayesloc.domain.source import SourceMap, Unit, compile_tree, first_line, parse
 from pytest_bayesloc.inspection.reflection import (
     classify,
     describe,
@@ -125,7 +125,7 @@ def propose(source: SourceMap, unit: Unit, invariants: Sequence[Invariant]) -> I
     )
     patched = _Writer(source.text).write(unit, chosen, checks)
     try:
-        compiled(parse(patched), unit.location.file)
+        compile_tree(parse(patched), unit.location.file)
     except (SyntaxError, ValueError) as error:
         raise PatchError(
             f"Inspection patch for {unit.location} does not compile ({error}): skipped.",

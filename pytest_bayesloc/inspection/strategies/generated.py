@@ -24,7 +24,7 @@ from pytest_bayesloc.domain.source import (
     FunctionNode,
     SourceMap,
     Unit,
-    compiled,
+    compile_tree,
     first_line,
     lines_of,
     parse,
@@ -260,7 +260,7 @@ def _hold_together(patched: str, source: SourceMap, unit: Unit, made: Sequence[A
         PatchError: If something was written where it does not belong.
         SyntaxError: If it does not compile; so do the errors of the parser.
     """
-    compiled(parse(patched), unit.location.file)
+    compile_tree(parse(patched), unit.location.file)
     twin = SourceMap(patched, unit.location.file).units[source.units.index(unit)]
     assert isinstance(unit.node, FunctionNode)  # noqa: S101 - nothing else is asked for
     if (

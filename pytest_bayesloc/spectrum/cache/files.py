@@ -66,11 +66,11 @@ def with_dependents(
         read: The text of a file.
     """
     texts = {file: read(file) or "" for file in known} if modules else {}
-    found, pending = set(modules), list(modules)
+    dependents, pending = set(modules), list(modules)
     while pending:
         stem = Path(pending.pop()).stem
         word = re.compile(rf"\b{re.escape(stem)}\b")
         named = {file for file, text in texts.items() if stem in text and word.search(text)}
-        pending += named - found
-        found |= named
-    return found
+        pending += named - dependents
+        dependents |= named
+    return dependents

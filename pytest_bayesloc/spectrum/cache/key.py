@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-FORMAT = 2  # of the file: another one is another cache
+FORMAT = 2  # of the cache file: another one has another name
 _METADATA = (".dist-info", ".egg-info", ".egg-link", ".pth")
 
 # Options that choose tests, show something, or write it: none of them changes what a test executes.
@@ -44,7 +44,7 @@ _HARMLESS = frozenset(
 )
 
 
-def installed() -> str:
+def installation() -> str:
     """The packages that are installed, and the interpreter that runs them, as one text."""
     listed = [sys.version, str(sys.flags.optimize)]
     for folder in sorted(set(sys.path)):
@@ -62,7 +62,7 @@ def digest(*parts: object) -> str:
 
 def file_name(source: Sequence[str]) -> str:
     """The name of the cache of this interpreter, with its packages, over ``source``."""
-    return f"spectra-{digest(FORMAT, installed(), *source)}.sqlite"
+    return f"spectra-{digest(FORMAT, installation(), *source)}.sqlite"
 
 
 def variant_of(config: pytest.Config) -> str:
@@ -93,28 +93,28 @@ _VOLATILE = re.compile(
 )
 
 
-def known_as(node_ids: Collection[str], known: Collection[str]) -> dict[str, str]:
+def match_tests(node_ids: Collection[str], known: Collection[str]) -> dict[str, str]:
     """Find the known name of each test; it may differ in a moment, address or random name only.
 
-    The latter are as good as the same test: the files that it stands on are. Should it fail where
-    the other one passed, it is traced all the same.
+    It depends on the same files as the known test. If it fails where that one passed, it is traced
+    all the same.
 
     Args:
         node_ids: Tests as they were collected.
         known: Those of earlier runs.
     """
-    found = {node_id: node_id for node_id in node_ids if node_id in known}
-    unknown = [n for n in node_ids if n not in found and _VOLATILE.search(n.partition("[")[2])]
+    matches = {node_id: node_id for node_id in node_ids if node_id in known}
+    unknown = [n for n in node_ids if n not in matches and _VOLATILE.search(n.partition("[")[2])]
     if not unknown:
-        return found
+        return matches
     gone: dict[str, list[str]] = defaultdict(list)
-    for node_id in sorted(set(known).difference(found), reverse=True):
+    for node_id in sorted(set(known).difference(matches), reverse=True):
         gone[_masked(node_id)].append(node_id)
     for node_id in unknown:
         like = gone[_masked(node_id)]
         if like:
-            found[node_id] = like.pop()
-    return found
+            matches[node_id] = like.pop()
+    return matches
 
 
 def _masked(node_id: str) -> str:

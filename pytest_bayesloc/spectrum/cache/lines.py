@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Own = list[tuple[int, str]]
 
 
-def kept_lines(before: str, after: str, executed: Iterable[int]) -> Mapping[int, int] | None:
+def match_lines(before: str, after: str, executed: Iterable[int]) -> Mapping[int, int] | None:
     """Map each line of ``before`` in an unchanged function to its line in ``after``.
 
     A function is the same if the lines of its own are, those of functions inside it left out, and
@@ -52,7 +52,7 @@ def kept_lines(before: str, after: str, executed: Iterable[int]) -> Mapping[int,
     return moved
 
 
-def followed(footprint: Footprint, moved: Mapping[int, int]) -> Footprint | None:
+def move_footprint(footprint: Footprint, moved: Mapping[int, int]) -> Footprint | None:
     """``footprint`` where its lines are now; None if one of them is no longer the same."""
     lines = [moved.get(line, 0) for line in footprint.lines]
     first_line = footprint.first_line
@@ -89,8 +89,8 @@ def _own_lines(source: SourceMap) -> dict[Key, Own]:
     inside = _lines_in_strings(source.module.node)
     own: dict[Key, Own] = defaultdict(list)
     for line, text in enumerate(lines_of(source.text), 1):
-        said = text.strip()
-        if line in inside or (said and not said.startswith("#")):
+        stripped = text.strip()
+        if line in inside or (stripped and not stripped.startswith("#")):
             own[keys[id(source.owner(line))]].append((line, text.rstrip("\r\n")))
     return own
 

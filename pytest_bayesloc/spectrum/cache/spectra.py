@@ -21,34 +21,34 @@ from pytest_bayesloc.spectrum.cache.files import (
     with_dependents,
     written_ns,
 )
-from pytest_bayesloc.spectrum.cache.key import known_as
+from pytest_bayesloc.spectrum.cache.key import match_tests
 from pytest_bayesloc.spectrum.cache.store import KnownFile, reading, writing
-from pytest_bayesloc.spectrum.collectors.base import Footprint, Row, Seen
-from pytest_bayesloc.spectrum.recorded import CONFTESTS, modules_in, outcome_of, traced_in
+from pytest_bayesloc.spectrum.collectors.base import CollectorResult, Footprint, WindowRow
+from pytest_bayesloc.spectrum.run_record import CONFTESTS, modules_in, outcome_of, select_traced
 from pytest_bayesloc.spectrum.sources import FileKind
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from pytest_bayesloc.spectrum.cache.store import Tables
-    from pytest_bayesloc.spectrum.recorded import Recorded, Traced
+    from pytest_bayesloc.spectrum.run_record import RunRecord, TracedRows
     from pytest_bayesloc.spectrum.sources import Sources
 
 CODE, MODULE, HELPER = "code", "module", "helper"
 
 
-class Held(NamedTuple):
-    """The part of a cache that still holds.
+class ValidRows(NamedTuple):
+    """The part of a cache that is still valid.
 
     Attributes:
         run: The run that wrote it last; empty: there is none.
-        files: The files that the rows stand on, as they were.
-        changed: Those that hold something else now.
-        stale: Test files of which no row holds.
-        moved: Footprints in edited files: where they are now, or None.
-        imports: The imports that were recorded.
-        order: The options of the run that recorded them, and the imports in their order: a module's
-            body is executed by the first test module that imports it, whoever that is.
+        files: The files that the rows depend on, as they were.
+        changed: Those whose content is another one now.
+        stale: Test files without a valid row.
+        moved: Footprints in edited files, with their lines now; None if a line changed.
+        imports: The names of the imports that were recorded.
+        order: The variant of the run that recorded them, then the imports in their order: the first
+            test module that imports a module executes its body, whichever that is.
         begun_ns: No row is older.
     """
 
@@ -62,15 +62,15 @@ class Held(NamedTuple):
     begun_ns: int = 0
 
 
-NOTHING = Held()
+EMPTY = ValidRows()
 
 
 class SpectrumCache:
-    """The rows of earlier runs. Where anything is in doubt, there is none.
+    """The rows of earlier runs. If anything is in doubt, it has none.
 
-    A row holds while the test's own file is the same, and all functions that it ran; while the
-    bodies of all modules and classes are, and everything that an import executed; and while
-    nothing else changed that helps tests, such as conftest files.
+    A row is valid as long as these are the same: the test's own file, and all functions that it
+    ran; the bodies of all modules and classes, and all functions that an import executed; and the
+    files that help tests, such as conftest files.
 
     Args:
         path: Its file; None: nothing is kept.
@@ -81,42 +81,42 @@ class SpectrumCache:
         self._path = path
         self._sources = sources
         self._started_ns = time_ns()
-        self._voided = False
-        self._found = ""  # the run that wrote it last
+        self._is_void = False
+        self._last_run = ""  # the run that wrote it last
         self._outside: set[str] = set()
         #: Names the options that tests run with; given once, before tests are collected.
         self.variant = ""
         self._n_imports = 0
 
     @cached_property
-    def _read(self) -> Held:
+    def _read(self) -> ValidRows:
         if self._path is not None:
             with suppress(sqlite3.Error, ValueError, zlib.error), reading(self._path) as tables:
                 if tables is not None:
-                    return self._held(tables)
-        return NOTHING
+                    return self._validate(tables)
+        return EMPTY
 
     @property
-    def _now(self) -> Held:
-        return NOTHING if self._voided else self._read
+    def _now(self) -> ValidRows:
+        return EMPTY if self._is_void else self._read
 
-    def _held(self, tables: Tables) -> Held:
-        self._found = tables.meta("run")
+    def _validate(self, tables: Tables) -> ValidRows:
+        self._last_run = tables.meta("run")
         files = tables.files()
         edited = changed_files(files, self._sources.files.absolute)
         kinds = {kind: [f for f in edited if files[f].kind == kind] for kind in (CODE, MODULE)}
         tests = [f for f, known in files.items() if known.kind != CODE and f.endswith(".py")]
         stale = with_dependents(kinds[MODULE], tests, self._sources.read)
-        moved = self._moved(tables, kinds[CODE])
+        moved = self._locate_footprints(tables, kinds[CODE])
         is_helped = any(files[f].kind == HELPER for f in (*edited, *stale))
         if is_helped or moved is None:
-            return NOTHING
+            return EMPTY
         gone = frozenset(number for number, now in moved.items() if now is None)
         imports = tables.imports()
         if not all(gone.isdisjoint(row) for row in imports.values()):
-            return NOTHING  # what a function did at import, any test may have used
-        return Held(
-            run=self._found,
+            return EMPTY  # any test may have used the result of a function that ran at import
+        return ValidRows(
+            run=self._last_run,
             files=files,
             changed=edited,
             stale=stale.union(kinds[CODE]),  # of which the tests are doctests
@@ -126,21 +126,21 @@ class SpectrumCache:
             begun_ns=int(tables.meta("begun_ns")),
         )
 
-    def _moved(
+    def _locate_footprints(
         self, tables: Tables, edited: Collection[str]
     ) -> Mapping[int, Footprint | None] | None:
         """Locate the footprints of ``edited`` files now; None if a module or class body changed."""
         moved: dict[int, Footprint | None] = {}
         if edited:
-            from pytest_bayesloc.spectrum.cache.lines import followed, kept_lines
+            from pytest_bayesloc.spectrum.cache.lines import match_lines, move_footprint
         for file in edited:
             footprints, text = tables.footprints(file), self._sources.read(file)
             executed = {line for footprint in footprints.values() for line in footprint.lines}
-            lines = None if text is None else kept_lines(tables.text(file), text, executed)
+            lines = None if text is None else match_lines(tables.text(file), text, executed)
             if lines is None:
                 return None
             for number, footprint in footprints.items():
-                moved[number] = followed(footprint, lines)
+                moved[number] = move_footprint(footprint, lines)
         return moved
 
     # -- before and while tests are collected
@@ -152,7 +152,7 @@ class SpectrumCache:
     def knows_import(self, path: str) -> bool:
         """Whether importing the test module ``path`` need not be traced.
 
-        To be asked in the order of the imports, of each until one has to be.
+        Call it in the order of the imports, for each until one has to be traced.
         """
         self._n_imports += 1
         n, order = self._n_imports, self._now.order
@@ -162,7 +162,7 @@ class SpectrumCache:
     def settle(self, imported: Iterable[str], node_ids: Collection[str]) -> dict[str, str]:
         """Return the tests that need not be traced, once all are collected, with their known names.
 
-        None where a file is in use that was made since, such as a new conftest file.
+        There are none if a file is in use that was created since, such as a new conftest file.
 
         Args:
             imported: The files of all modules, absolute.
@@ -176,18 +176,18 @@ class SpectrumCache:
         collected = {node_id.partition("::")[0] for node_id in node_ids}
         unknown = own.difference(self._now.files, collected) if self._now.run else ()
         began = self._now.begun_ns
-        self._voided = any(written_ns(Path(files.absolute(file))) > began for file in unknown)
-        return known_as(node_ids, self.outcomes())
+        self._is_void = any(written_ns(Path(files.absolute(file))) > began for file in unknown)
+        return match_tests(node_ids, self.outcomes())
 
     def outcomes(self) -> dict[str, str]:
-        """Return the tests whose rows hold, each with ``passed``, ``failed``, or neither."""
+        """Return the tests with valid rows, each with ``passed``, ``failed``, or neither."""
         if self._path is not None and self._now.run:
             with suppress(sqlite3.Error), reading(self._path) as tables:
                 if tables is not None and tables.meta("run") == self._now.run:
-                    return dict(self._holding(tables))
+                    return dict(self._valid_outcomes(tables))
         return {}
 
-    def _holding(self, tables: Tables) -> Iterator[tuple[str, str]]:
+    def _valid_outcomes(self, tables: Tables) -> Iterator[tuple[str, str]]:
         stale, gone = self._now.stale, self._gone
         spoilt = {
             node_id
@@ -204,22 +204,22 @@ class SpectrumCache:
 
     # -- when the run is over
 
-    def recall(self, recorded: Recorded) -> None:
+    def recall(self, recorded: RunRecord) -> None:
         """Add the rows of tests and imports that were not traced in this run."""
-        has_known = any(window.known_as is not None for window in recorded.windows)
+        has_known = any(window.cached_name is not None for window in recorded.windows)
         if self._path is None or not has_known or not self._now.run:
             return
         with suppress(sqlite3.Error), reading(self._path) as tables:
             if tables is not None and tables.meta("run") == self._now.run:
                 self._recall(tables, recorded)
 
-    def _recall(self, tables: Tables, recorded: Recorded) -> None:
+    def _recall(self, tables: Tables, recorded: RunRecord) -> None:
         recorded.collector = recorded.collector or tables.meta("collector")
         imports = tables.imports()
         windows = {
-            window.known_as: number
+            window.cached_name: number
             for number, window in enumerate(recorded.windows)
-            if window.known_as is not None and not window.is_import
+            if window.cached_name is not None and not window.is_import
         }
         rows = {
             number: imports.get(name, array("I"))
@@ -232,24 +232,24 @@ class SpectrumCache:
         absolute = cache(self._sources.files.absolute)
         numbers: dict[int, int] = {}
         footprints: list[Footprint] = []
-        for number, found in tables.all_footprints():
-            footprint = self._now.moved.get(number, found)
+        for number, before in tables.all_footprints():
+            footprint = self._now.moved.get(number, before)
             if number in needed and footprint is not None:
                 numbers[number] = len(footprints)
                 footprints.append(footprint._replace(filename=absolute(footprint.filename)))
         recalled = [
-            Row(number, array("I", [numbers[n] for n in row if n in numbers]))
+            WindowRow(number, array("I", [numbers[n] for n in row if n in numbers]))
             for number, row in rows.items()
         ]
-        recorded.add(Seen(footprints, recalled))
+        recorded.add(CollectorResult(footprints, recalled))
 
-    def _known_imports(self, recorded: Recorded) -> dict[int, str]:
+    def _known_imports(self, recorded: RunRecord) -> dict[int, str]:
         """Find the imports without rows that execute the same as in the cache, with their names.
 
         If none was watched, these are as many as were imported in the same order.
         """
         imports = dict(recorded.imports())
-        known = {n: w.known_as for n, w in imports.items() if w.known_as is not None}
+        known = {n: w.cached_name for n, w in imports.items() if w.cached_name is not None}
         variant, *order = self._now.order or ("",)
         present = iter(modules_in(imports.values()))
         if variant == self.variant and all(name in present for name in order):
@@ -260,16 +260,16 @@ class SpectrumCache:
                     known[number] = window.node_id
         return known
 
-    def has_news(self, recorded: Recorded) -> bool:
+    def has_news(self, recorded: RunRecord) -> bool:
         """Whether this run traced anything that may be kept."""
         n_ordered = sum(window.is_ordered for _, window in recorded.imports())
         n_windows = len(recorded.windows_of) + n_ordered
-        n_known = sum(window.known_as is not None for window in recorded.windows)
+        n_known = sum(window.cached_name is not None for window in recorded.windows)
         has_run = bool(recorded.verdicts or recorded.excused) and bool(recorded.collector)
         has_news = has_run and n_windows > n_known and not recorded.is_broken
         return self._path is not None and has_news
 
-    def keep(self, recorded: Recorded, in_use: Mapping[str, Path]) -> None:
+    def keep(self, recorded: RunRecord, in_use: Mapping[str, Path]) -> None:
         """Keep what was traced in this run; nothing if files were written meanwhile.
 
         Args:
@@ -281,17 +281,17 @@ class SpectrumCache:
         """
         if self._path is None:
             return
-        traced = traced_in(recorded)
-        files = self._known_now(traced, in_use)
+        traced = select_traced(recorded)
+        files = self._current_files(traced, in_use)
         if files is None:
             return
         with writing(self._path) as tables:
-            if tables.meta("run") != self._found:
+            if tables.meta("run") != self._last_run:
                 return  # another run was faster
             if not self._now.run:
                 tables.clear()
                 tables.set_meta("begun_ns", str(self._started_ns))
-            self._follow(tables)
+            self._update(tables)
             for path, known in files.items():
                 text = self._sources.read(path) if known.kind == CODE else None
                 tables.set_file(path, known, text)
@@ -302,15 +302,17 @@ class SpectrumCache:
             tables.set_meta("collector", recorded.collector)
             tables.set_meta("run", os.urandom(8).hex())
 
-    def _known_now(self, traced: Traced, in_use: Mapping[str, Path]) -> dict[str, KnownFile] | None:
-        """The files to note as they are; None if one of them was written during the run."""
+    def _current_files(
+        self, traced: TracedRows, in_use: Mapping[str, Path]
+    ) -> dict[str, KnownFile] | None:
+        """Describe the files to keep; None if one of them was written during the run."""
         files, now = self._sources.files, self._now
         collected = {name.partition("::")[0] for name in (*traced.tests, *traced.imports)}
         collected.discard(CONFTESTS)
         used = map(files.relative, traced.filenames)
         names = {*collected, *used, *now.changed, *self._outside}
         paths = {name: Path(files.absolute(name)) for name in names} | dict(in_use)
-        found = {}
+        current = {}
         for name, path in paths.items():
             if written_ns(path) > self._started_ns:
                 return None
@@ -322,10 +324,10 @@ class SpectrumCache:
                 kind = MODULE if known.kind == HELPER and name in collected else known.kind
                 if name not in now.changed and kind == known.kind and known.stamp:
                     continue
-            found[name] = KnownFile(kind, digest_of(path), stamp_of(path))
-        return found
+            current[name] = KnownFile(kind, digest_of(path), stamp_of(path))
+        return current
 
-    def _follow(self, tables: Tables) -> None:
+    def _update(self, tables: Tables) -> None:
         """Update the cache file to the project as it is."""
         now = self._now
         tables.move_footprints(now.moved)
@@ -340,7 +342,7 @@ class SpectrumCache:
                 tables.remove_tests(variant, old)
             tables.remove_imports(now.stale)
 
-    def _write(self, tables: Tables, recorded: Recorded, traced: Traced) -> None:
+    def _write(self, tables: Tables, recorded: RunRecord, traced: TracedRows) -> None:
         relative = self._sources.files.relative
         used = sorted(traced.used)
         footprints = [

@@ -29,7 +29,7 @@ class Footprint(NamedTuple):
     lines: tuple[int, ...]
 
 
-class Row(NamedTuple):
+class WindowRow(NamedTuple):
     """Footprints that one window executed.
 
     Attributes:
@@ -41,7 +41,7 @@ class Row(NamedTuple):
     footprints: array[int]
 
 
-class Seen(NamedTuple):
+class CollectorResult(NamedTuple):
     """The result of a collector; tests repeat most of what others did, so rows hold numbers.
 
     Attributes:
@@ -51,7 +51,7 @@ class Seen(NamedTuple):
     """
 
     footprints: list[Footprint]
-    rows: list[Row]
+    rows: list[WindowRow]
     spoilt: frozenset[int] = frozenset()
 
 
@@ -80,7 +80,7 @@ class Collector(Protocol):
     def stop(self) -> None:
         """End, and give back what was taken. May be called twice."""
 
-    def seen(self) -> Seen:
+    def result(self) -> CollectorResult:
         """Return what was executed. After ``stop``."""
 
 

@@ -17,7 +17,12 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_bayesloc.spectrum.collectors.base import CHILD_PROCESS, Footprint, Row, Seen
+from pytest_bayesloc.spectrum.collectors.base import (
+    CHILD_PROCESS,
+    CollectorResult,
+    Footprint,
+    WindowRow,
+)
 from pytest_bayesloc.spectrum.collectors.coverage_py import BLOCK, texts
 
 if TYPE_CHECKING:
@@ -82,16 +87,18 @@ class WithChildProcesses:
         self._credit(None)
         self._collector.stop()
 
-    def seen(self) -> Seen:
+    def result(self) -> CollectorResult:
         """Return what was executed in all processes."""
-        seen = self._collector.seen()
+        seen = self._collector.result()
         n_here = len(seen.footprints)
         there: dict[Footprint, int] = {}
         rows = [
-            Row(window, array("I", [there.setdefault(f, n_here + len(there)) for f in footprints]))
+            WindowRow(
+                window, array("I", [there.setdefault(f, n_here + len(there)) for f in footprints])
+            )
             for window, footprints in self._rows
         ]
-        return Seen([*seen.footprints, *there], [*seen.rows, *rows], seen.spoilt)
+        return CollectorResult([*seen.footprints, *there], [*seen.rows, *rows], seen.spoilt)
 
     def _credit(self, window: int | None) -> None:
         """Credit what ended since to the window before, and open ``window``."""
@@ -103,10 +110,10 @@ class WithChildProcesses:
         """Read the data files that are new."""
         folder, begin = self._begin.parent, self._begin.name
         with suppress(OSError):
-            found = {name for name in os.listdir(folder) if name.startswith(begin)}  # noqa: PTH208
-            before, self._known = self._known, found
+            present = {name for name in os.listdir(folder) if name.startswith(begin)}  # noqa: PTH208
+            before, self._known = self._known, present
             if self._window is not None and before is not None:  # a run that died left some
-                for name in sorted(found - before):
+                for name in sorted(present - before):
                     self._rows.append((self._window, self._read(folder / name)))
 
     def _read(self, file: Path) -> list[Footprint]:

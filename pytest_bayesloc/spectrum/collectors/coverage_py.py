@@ -13,7 +13,7 @@ from array import array
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
-from pytest_bayesloc.spectrum.collectors.base import Footprint, Row, Seen
+from pytest_bayesloc.spectrum.collectors.base import CollectorResult, Footprint, WindowRow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -147,7 +147,7 @@ class CoverageCollector:
                 target.add_lines({name: data.lines(name) or [] for name in wanted})
         data.set_query_contexts(None)
 
-    def seen(self) -> Seen:
+    def result(self) -> CollectorResult:
         """Return the executed lines; their code objects are not known."""
         rows: dict[int, array[int]] = defaultdict(lambda: array("I"))
         numbers: dict[Footprint, int] = {}
@@ -156,8 +156,8 @@ class CoverageCollector:
                 for (window, _), lines in _blocks(self._data, filename).items():
                     footprint = Footprint(filename, 0, "", tuple(lines))
                     rows[window].append(numbers.setdefault(footprint, len(numbers)))
-        seen = [Row(window, row) for window, row in rows.items()]
-        return Seen(list(numbers), seen, frozenset(self._spoilt))
+        seen = [WindowRow(window, row) for window, row in rows.items()]
+        return CollectorResult(list(numbers), seen, frozenset(self._spoilt))
 
 
 def _blocks(data: Any, filename: str) -> dict[tuple[int, int], list[int]]:  # noqa: ANN401 - CoverageData

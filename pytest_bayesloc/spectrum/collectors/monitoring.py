@@ -7,7 +7,12 @@ from array import array
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
-from pytest_bayesloc.spectrum.collectors.base import Footprint, Row, Seen, code_name
+from pytest_bayesloc.spectrum.collectors.base import (
+    CollectorResult,
+    Footprint,
+    WindowRow,
+    code_name,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,7 +46,7 @@ class MonitoringCollector:
         self._codes: dict[int, CodeType] = {}
         self._spent: set[int] = set()  # ids of code of which lines are disabled
         self._numbers: dict[tuple[int, tuple[int, ...]], int] = {}
-        self._rows: list[Row] = []
+        self._rows: list[WindowRow] = []
 
     def start(self) -> bool:
         """Take a free slot; False where there is none, or the Python is older than 3.12."""
@@ -112,7 +117,7 @@ class MonitoringCollector:
             add(line)
         self._spent.update(lines_of)
         if self._window is not None:
-            self._rows.append(Row(self._window, self._row(lines_of)))
+            self._rows.append(WindowRow(self._window, self._row(lines_of)))
 
     def _row(self, lines_of: dict[int, list[int]]) -> array[int]:
         numbers = self._numbers
@@ -144,10 +149,10 @@ class MonitoringCollector:
         api.register_callback(slot, api.events.LINE, None)
         api.free_tool_id(slot)
 
-    def seen(self) -> Seen:
+    def result(self) -> CollectorResult:
         """Return what was executed."""
         footprints = [_footprint(self._codes[key], lines) for key, lines in self._numbers]
-        return Seen(footprints, self._rows)
+        return CollectorResult(footprints, self._rows)
 
 
 def _footprint(code: CodeType, lines: tuple[int, ...]) -> Footprint:

@@ -8,7 +8,7 @@ import pytest
 from coverage import Coverage
 
 from pytest_bayesloc.spectrum.collectors.coverage_py import texts
-from pytest_bayesloc.spectrum.start import measured
+from pytest_bayesloc.spectrum.start import coverage_source
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,7 +32,7 @@ def test_configuration_is_read_as_coverage_reads_it(tmp_path: Path, name: str) -
     ]
 
     assert wanted
-    assert measured(tmp_path) == (wanted, texts(cov.get_option("run:omit")))
+    assert coverage_source(tmp_path) == (wanted, texts(cov.get_option("run:omit")))
 
 
 def test_what_is_more_than_a_list_is_left_to_coverage(
@@ -41,11 +41,11 @@ def test_what_is_more_than_a_list_is_left_to_coverage(
     monkeypatch.setenv("WHERE", "lib")
     (tmp_path / ".coveragerc").write_text("[run]\nsource = $WHERE\n", encoding="utf-8")
 
-    assert measured(tmp_path) == (["lib"], [])
+    assert coverage_source(tmp_path) == (["lib"], [])
 
 
 @pytest.mark.parametrize("text", ["[run\nsource = a", "[run]\nsource = a\n[run]\nomit = b\n"])
 def test_what_nobody_can_read_configures_nothing(tmp_path: Path, text: str) -> None:
     (tmp_path / ".coveragerc").write_text(f"# coverage:\n{text}", encoding="utf-8")
 
-    assert measured(tmp_path) == ([], [])
+    assert coverage_source(tmp_path) == ([], [])

@@ -13,16 +13,16 @@ import pytest
 
 from pytest_bayesloc.spectrum.build import build_spectrum
 from pytest_bayesloc.spectrum.cache.spectra import SpectrumCache
-from pytest_bayesloc.spectrum.collectors.base import Footprint, Row, Seen
-from pytest_bayesloc.spectrum.recorded import START_UP, Recorded, Window
+from pytest_bayesloc.spectrum.collectors.base import CollectorResult, Footprint, WindowRow
 from pytest_bayesloc.spectrum.recorder import Recorder
+from pytest_bayesloc.spectrum.run_record import START_UP, RunRecord, Window
 from pytest_bayesloc.spectrum.sources import SourceFilter, Sources
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pytest_bayesloc.domain.spectrum import Spectrum
-    from pytest_bayesloc.spectrum.recorded import Payload
+    from pytest_bayesloc.spectrum.run_record import Payload
 
 TEXT = "RATE = 3\n\ndef net(x):\n    return x / RATE\n\ndef gross(x):\n    return x\n"
 
@@ -39,25 +39,25 @@ def footprint(sources: Sources, file: str, line: int) -> Footprint:
     return Footprint(sources.files.absolute(file), first, name, (line,))
 
 
-def seen_by(sources: Sources, executed: dict[str, list[int]]) -> Seen:
+def seen_by(sources: Sources, executed: dict[str, list[int]]) -> CollectorResult:
     """Per file and line (``a_4``), the windows that executed it."""
     footprints = [footprint(sources, f"{name[0]}.py", int(name[2:])) for name in executed]
     rows = [
-        Row(window, array("I", [number]))
+        WindowRow(window, array("I", [number]))
         for number, windows in enumerate(executed.values())
         for window in windows
     ]
-    return Seen(footprints, rows)
+    return CollectorResult(footprints, rows)
 
 
-def recorded(sources: Sources, **executed: list[int]) -> Recorded:
+def recorded(sources: Sources, **executed: list[int]) -> RunRecord:
     """Two tests of two files, both of which were imported in window 1.
 
     Args:
         sources: Their files.
         executed: Per file and line (``a_4``), the windows that executed it.
     """
-    record = Recorded(
+    record = RunRecord(
         windows=[*imports(), Window(node_id="t::1"), Window(node_id="t::2")],
         windows_of={"t::1": [3, START_UP, 1], "t::2": [4, START_UP, 2]},
         verdicts={"t::1": False, "t::2": True},
@@ -143,7 +143,7 @@ def test_file_that_no_failing_test_has_to_do_with_is_left_out(sources: Sources) 
 
 def worker(sources: Sources, node_id: str, *, uses: str) -> Payload:
     """The payload of a worker that imported both files in window 2 and ran one test in window 3."""
-    record = Recorded(
+    record = RunRecord(
         windows=[*imports(), Window(node_id=node_id)],
         windows_of={node_id: [3, START_UP, 1]},
         imported={"t.py": 1, "u.py": 2},
@@ -156,7 +156,7 @@ def worker(sources: Sources, node_id: str, *, uses: str) -> Payload:
 
 def test_imports_of_workers_count_for_their_users_too(sources: Sources) -> None:
     verdicts = {"t::1": False, "t::2": False, "t::3": True}
-    whole = Recorded(verdicts=verdicts)
+    whole = RunRecord(verdicts=verdicts)
 
     whole.merge(worker(sources, "t::1", uses="a"))
     whole.merge(worker(sources, "t::2", uses="b"))
@@ -174,8 +174,8 @@ def test_imports_of_workers_count_for_their_users_too(sources: Sources) -> None:
 def test_worker_that_ran_no_test_keeps_its_windows_to_itself(sources: Sources) -> None:
     """It imported all the same: no other worker's test may get one of those numbers."""
     verdicts = {"t::2": False, "t::3": True}
-    whole = Recorded(verdicts=verdicts)
-    idle = Recorded(windows=[Window(is_import=True) for _ in range(5)], imported={"t.py": 4})
+    whole = RunRecord(verdicts=verdicts)
+    idle = RunRecord(windows=[Window(is_import=True) for _ in range(5)], imported={"t.py": 4})
 
     whole.merge(idle.payload())
     whole.merge(worker(sources, "t::2", uses="a"))

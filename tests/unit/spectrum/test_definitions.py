@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_bayesloc.domain.source import SourceMap
-from pytest_bayesloc.spectrum.definitions import users
+from pytest_bayesloc.spectrum.definitions import find_users
 
 TEXT = """\
 import re
@@ -45,7 +45,7 @@ def used(*executed: int, texts: dict[str, str] | None = None, is_test: bool = Fa
     ]
     source = maps[-1]
     lines = {source.owner(line).location: {line: 1} for line in executed}
-    found = users(maps, lines)
+    found = find_users(maps, lines)
     return {line for where, rows in found.items() if where.file == "a.py" for line in rows}
 
 

@@ -6,7 +6,7 @@ from textwrap import dedent
 
 import pytest
 
-from pytest_bayesloc.spectrum.cache.lines import followed, kept_lines
+from pytest_bayesloc.spectrum.cache.lines import match_lines, move_footprint
 from pytest_bayesloc.spectrum.collectors.base import Footprint
 
 BEFORE = dedent('''\
@@ -33,7 +33,7 @@ EVERY = range(1, 19)
 
 
 def kept(after: str) -> dict[int, int] | None:
-    moved = kept_lines(BEFORE, after, [1])
+    moved = match_lines(BEFORE, after, [1])
     return None if moved is None else dict(moved)
 
 
@@ -86,8 +86,8 @@ def test_edited_body_leaves_nothing_for_sure(old: str, new: str) -> None:
 def test_import_that_nobody_saw_leaves_nothing_for_sure() -> None:
     after = BEFORE.replace("x / RATE", "x * RATE")
 
-    assert kept_lines(BEFORE, after, [5, 10]) is None
-    assert kept_lines(BEFORE, after, [3]) is not None  # a header is executed by the import
+    assert match_lines(BEFORE, after, [5, 10]) is None
+    assert match_lines(BEFORE, after, [3]) is not None  # a header is executed by the import
 
 
 def test_lines_move_with_their_function() -> None:
@@ -101,10 +101,10 @@ def test_footprint_moves_as_a_whole_or_not_at_all() -> None:
     moved = {3: 5, 5: 6}
     footprint = Footprint("a.py", 3, "net", (5,))
 
-    assert followed(footprint, moved) == Footprint("a.py", 5, "net", (6,))
-    assert followed(footprint._replace(lines=(4, 5)), moved) is None
-    assert followed(footprint._replace(first_line=9), moved) is None
+    assert move_footprint(footprint, moved) == Footprint("a.py", 5, "net", (6,))
+    assert move_footprint(footprint._replace(lines=(4, 5)), moved) is None
+    assert move_footprint(footprint._replace(first_line=9), moved) is None
     # Where only lines are known, and of a module, there is no header to follow.
-    assert followed(Footprint("a.py", 0, "", (5,)), moved) == Footprint("a.py", 0, "", (6,))
+    assert move_footprint(Footprint("a.py", 0, "", (5,)), moved) == Footprint("a.py", 0, "", (6,))
     module = Footprint("a.py", 1, "<module>", (3,))
-    assert followed(module, moved) == module._replace(lines=(5,))
+    assert move_footprint(module, moved) == module._replace(lines=(5,))

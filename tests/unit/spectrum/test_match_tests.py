@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_bayesloc.spectrum.cache.key import known_as
+from pytest_bayesloc.spectrum.cache.key import match_tests
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ from pytest_bayesloc.spectrum.cache.key import known_as
     ],
 )
 def test_moments_addresses_and_random_names_don_t_matter(now: str, before: str) -> None:
-    assert known_as([now], {before}) == {now: before}
+    assert match_tests([now], {before}) == {now: before}
 
 
 @pytest.mark.parametrize(
@@ -30,15 +30,15 @@ def test_moments_addresses_and_random_names_don_t_matter(now: str, before: str) 
     ],
 )
 def test_anything_else_does(now: str, before: str) -> None:
-    assert known_as([now], {before}) == {}
+    assert match_tests([now], {before}) == {}
 
 
 def test_each_is_known_as_one_that_did_not_run() -> None:
     known = {"t.py::test[1000]", "t.py::test[2000]", "t.py::test[3000]"}
 
-    found = known_as(["t.py::test[1000]", "t.py::test[4000]", "t.py::test[5000]"], known)
+    found = match_tests(["t.py::test[1000]", "t.py::test[4000]", "t.py::test[5000]"], known)
 
     assert found.pop("t.py::test[1000]") == "t.py::test[1000]"
     assert set(found) == {"t.py::test[4000]", "t.py::test[5000]"}
     assert set(found.values()) == {"t.py::test[2000]", "t.py::test[3000]"}
-    assert known_as(["t.py::test[4000]"], ()) == {}
+    assert match_tests(["t.py::test[4000]"], ()) == {}

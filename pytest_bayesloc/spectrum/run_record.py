@@ -14,7 +14,7 @@ from pytest_bayesloc.spectrum.collectors.base import Footprint
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from pytest_bayesloc.spectrum.collectors.base import Seen
+    from pytest_bayesloc.spectrum.collectors.base import CollectorResult
     from pytest_bayesloc.spectrum.failures import RawFailure
 
     # JSON values, for another process.
@@ -34,7 +34,7 @@ class Window:
         is_import: Whether modules are imported in it, before any test runs.
         is_ordered: Of an import: whether all imports before it are recorded, so that it shows who
             imports a file first. Not so if only some test modules were imported.
-        known_as: The name in the cache of its test or test module, where it was not traced since
+        cached_name: The name in the cache of its test or test module, where it was not traced since
             the cache knows what it executes; else None.
         is_spoilt: Whether a part is missing: something took the trace function away.
         rows: Numbers of the footprints that were executed.
@@ -43,7 +43,7 @@ class Window:
     node_id: str = ""
     is_import: bool = False
     is_ordered: bool = False
-    known_as: str | None = None
+    cached_name: str | None = None
     is_spoilt: bool = False
     rows: list[array[int]] = field(default_factory=list)
 
@@ -54,7 +54,7 @@ class Window:
             node_id=entry.get("imports", ""),
             is_import="imports" in entry,
             is_ordered=entry.get("is_ordered", False),
-            known_as=entry.get("known_as"),
+            cached_name=entry.get("cached_name"),
             is_spoilt=entry.get("is_spoilt", False),
         )
 
@@ -65,8 +65,8 @@ class Window:
             values["imports"] = self.node_id
         if self.is_ordered:
             values["is_ordered"] = True
-        if self.known_as is not None:
-            values["known_as"] = self.known_as
+        if self.cached_name is not None:
+            values["cached_name"] = self.cached_name
         if self.is_spoilt:
             values["is_spoilt"] = True
         return values
@@ -77,7 +77,7 @@ def _start_up() -> list[Window]:
 
 
 @dataclass(kw_only=True)
-class Recorded:
+class RunRecord:
     """The record of a run.
 
     Attributes:
@@ -114,7 +114,7 @@ class Recorded:
     def n_traced(self) -> int:
         """Tests that were traced in this run."""
         owns = (self.windows[windows[0]] for windows in self.windows_of.values())
-        return sum(own.known_as is None for own in owns)
+        return sum(own.cached_name is None for own in owns)
 
     def open(self, window: Window) -> int:
         """Add ``window`` and return its number."""
@@ -125,7 +125,7 @@ class Recorded:
         """The windows of imports with their numbers, in their order."""
         return ((n, window) for n, window in enumerate(self.windows) if window.is_import)
 
-    def kept_from_running(self, collected: Iterable[str]) -> list[str]:
+    def blocked_tests(self, collected: Iterable[str]) -> list[str]:
         """List the tests without an outcome, if a file could not be collected."""
         if not any(raw["phase"] == "collect" for raw in self.failures.values()):
             return []
@@ -140,11 +140,11 @@ class Recorded:
     def remember(self, node_ids: Iterable[str]) -> None:
         """Let tests of the cache count as passed beside those that ran."""
         for node_id in node_ids:
-            window = self.open(Window(node_id=node_id, known_as=node_id))
+            window = self.open(Window(node_id=node_id, cached_name=node_id))
             self.windows_of[node_id] = [window, START_UP]
             self.remembered.append(node_id)
 
-    def add(self, seen: Seen) -> None:
+    def add(self, seen: CollectorResult) -> None:
         """Add the rows that a collector saw in windows of this record."""
         numbers = self._numbers(seen.footprints)
         for window in seen.spoilt:
@@ -214,7 +214,7 @@ class Recorded:
         self.partial.extend(note for note in payload["partial"] if note not in self.partial)
 
 
-def named(node_ids: Sequence[str]) -> str:
+def list_tests(node_ids: Sequence[str]) -> str:
     """List tests for a message."""
     some, n_more = ", ".join(node_ids[:N_NAMED]), len(node_ids) - N_NAMED
     return f"{some} and {n_more} more" if n_more > 0 else some
@@ -225,7 +225,7 @@ def named(node_ids: Sequence[str]) -> str:
 CONFTESTS = ""  # the name of the import of conftest files
 
 
-class Traced(NamedTuple):
+class TracedRows(NamedTuple):
     """The part of a record that was traced to its end.
 
     Attributes:
@@ -241,25 +241,25 @@ class Traced(NamedTuple):
     filenames: frozenset[str]
 
 
-def traced_in(recorded: Recorded) -> Traced:
+def select_traced(recorded: RunRecord) -> TracedRows:
     """Select the tests and imports that were traced to their end."""
     tests: dict[str, list[array[int]]] = {}
     for node_id, numbers in recorded.windows_of.items():
         windows = [recorded.windows[number] for number in numbers]
         has_ended = node_id in recorded.verdicts or node_id in recorded.excused
         is_whole = not any(window.is_spoilt for window in windows)
-        if has_ended and is_whole and windows[0].known_as is None:
+        if has_ended and is_whole and windows[0].cached_name is None:
             tests[node_id] = [row for w in windows if not w.is_import for row in w.rows]
     imports: dict[str, list[array[int]]] = defaultdict(list)
     for _, window in recorded.imports():
         name = window.node_id
-        is_known = window.known_as is not None or not window.is_ordered
+        is_known = window.cached_name is not None or not window.is_ordered
         if not is_known and (name == CONFTESTS or name in recorded.imported):
             imports[name] += window.rows
     rows = [row for own in (*tests.values(), *imports.values()) for row in own]
     used = frozenset[int]().union(*rows)
     filenames = frozenset(recorded.footprints[number].filename for number in used)
-    return Traced(tests, dict(imports), used, filenames)
+    return TracedRows(tests, dict(imports), used, filenames)
 
 
 def modules_in(windows: Iterable[Window]) -> list[str]:
@@ -268,7 +268,7 @@ def modules_in(windows: Iterable[Window]) -> list[str]:
     return [name for name in names if name != CONFTESTS]
 
 
-def outcome_of(recorded: Recorded, node_id: str) -> str:
+def outcome_of(recorded: RunRecord, node_id: str) -> str:
     """Return how a test ended: ``passed``, ``failed``, or neither."""
     passed = recorded.verdicts.get(node_id)
     return "" if passed is None else "passed" if passed else "failed"
