@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.options import Launch, Settings
     from pytest_bayesloc.pipeline.apply import Applying
     from pytest_bayesloc.pipeline.fix_memory import Tries
-    from pytest_bayesloc.pipeline.guide import Guiding
+    from pytest_bayesloc.pipeline.guide import LlmStage
     from pytest_bayesloc.pipeline.remember import Remembering
     from pytest_bayesloc.pipeline.report import ReportStage
     from pytest_bayesloc.ranking.case import Case
@@ -81,18 +81,20 @@ class LocalizationSession:
         )
 
     @cached_property
-    def _guiding(self) -> Guiding | None:
+    def _guiding(self) -> LlmStage | None:
         if not self._settings.asks_llm:
             return None
         try:
-            from pytest_bayesloc.pipeline.guide import Guiding
+            from pytest_bayesloc.pipeline.guide import LlmStage
         except ModuleNotFoundError as error:
             self.context.note(
                 f"No language model is asked: {error.name} is missing. "
                 "pip install 'pytest-bayesloc[llm]'. (llm-missing)"
             )
             return None
-        return Guiding(self.context.config, self._settings, self.context.sources, self.context.note)
+        return LlmStage(
+            self.context.config, self._settings, self.context.sources, self.context.note
+        )
 
     def _has_memory_work(self, *, is_red: bool) -> bool:
         return has_work(self.context.rootdir, self._settings, is_red=is_red)
@@ -288,7 +290,7 @@ class LocalizationSession:
             self.context.warn(error)
 
     def _guide(
-        self, guiding: Guiding, groups: Sequence[FailingGroup], cases: Sequence[Case]
+        self, guiding: LlmStage, groups: Sequence[FailingGroup], cases: Sequence[Case]
     ) -> None:
         """Let a language model rank the candidates, by what it is known to be worth."""
         with self._memory_may_fail():

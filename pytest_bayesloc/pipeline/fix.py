@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.fixes.search import Outcome
     from pytest_bayesloc.options import Settings
     from pytest_bayesloc.pipeline.execute import RerunTransports
-    from pytest_bayesloc.pipeline.guide import Guiding
+    from pytest_bayesloc.pipeline.guide import LlmStage
     from pytest_bayesloc.ranking.case import Case
     from pytest_bayesloc.ranking.groups import FailingGroup
     from pytest_bayesloc.spectrum.sources import Sources
@@ -90,7 +90,7 @@ class Fixing:
     clock: Clock = monotonic
     note: Callable[[str], None]
     warn: Callable[[Exception], None]
-    guiding: Guiding | None = None
+    guiding: LlmStage | None = None
     idle: Sequence[str] = ()
     found: list[tuple[Fix, Candidate]] = field(default_factory=list)
     _tries: dict[int, Tries] = field(default_factory=dict)

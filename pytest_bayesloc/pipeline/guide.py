@@ -50,7 +50,7 @@ N_RANKED = 10  # groups of failing tests
 _TOLD = "told.txt"
 
 
-class Guiding:
+class LlmStage:
     """A language model's part in a session: it asks within limits, and says what is sent.
 
     Args:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.options import Settings
     from pytest_bayesloc.pipeline.fix_memory import Tries
     from pytest_bayesloc.pipeline.green import GreenRuns
-    from pytest_bayesloc.pipeline.guide import Guiding
+    from pytest_bayesloc.pipeline.guide import LlmStage
     from pytest_bayesloc.ranking.case import Case
     from pytest_bayesloc.ranking.groups import FailingGroup
     from pytest_bayesloc.rerun.rejected import Rejected
@@ -164,7 +164,7 @@ class Remembering:
 
     # -- at the end of the run
 
-    def take_in(self, findings: Findings, guiding: Guiding | None = None) -> Remembered:
+    def take_in(self, findings: Findings, guiding: LlmStage | None = None) -> Remembered:
         """Add this run to the story of each bug, and look up what is known.
 
         Args:
@@ -207,7 +207,7 @@ class Remembering:
         run: Run,
         plan: str,
         findings: Findings,
-        guiding: Guiding | None,
+        guiding: LlmStage | None,
     ) -> Remembered:
         """Add the run to a store, in one transaction, and reword what was added."""
         from pytest_bayesloc.memory.advice import keep_feedback
@@ -338,7 +338,7 @@ class Remembering:
         self,
         store: BugStore,
         kept: Remembered,
-        guiding: Guiding,
+        guiding: LlmStage,
         events: Sequence[Event],
         summarizer: RecordingSummarizer,
     ) -> Remembered:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.options import Format, Report
     from pytest_bayesloc.pipeline.apply import Applying
     from pytest_bayesloc.pipeline.context import Context
-    from pytest_bayesloc.pipeline.guide import Guiding
+    from pytest_bayesloc.pipeline.guide import LlmStage
     from pytest_bayesloc.ranking.case import Case
     from pytest_bayesloc.report.formats import ReportFormat, ReportInput
     from pytest_bayesloc.report.text import Line
@@ -61,7 +61,7 @@ class ReportStage:
     context: Context
     remembered: Remembered | None
     applying: Applying | None
-    guiding: Guiding | None
+    guiding: LlmStage | None
 
     def document(self, faults: tuple[Fault, ...], cases: Sequence[Case]) -> dict[str, Any]:
         """Return the JSON result of ``faults``."""
@@ -246,12 +246,13 @@ class ReportStage:
         document: Document | None,
         written: Mapping[str, Path],
     ) -> list[Line]:
-        from pytest_bayesloc.report.memory import advice_lines
-        from pytest_bayesloc.report.terminal import brief, full
         from pytest_bayesloc.report.text import Line
 
         if document is None:
             return [Line(text) for text in (self.remembered.messages if self.remembered else ())]
+        from pytest_bayesloc.report.memory import advice_lines
+        from pytest_bayesloc.report.terminal import brief, full
+
         width = reporter._tw.fullwidth  # noqa: SLF001 - no public way leads to the width
         if self.context.settings.inspect:
             # The notes are printed below it, in full.

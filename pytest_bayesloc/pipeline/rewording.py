@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.memory.episodes import Event
     from pytest_bayesloc.memory.store import BugStore
     from pytest_bayesloc.memory.summaries import RecordingSummarizer, Request
-    from pytest_bayesloc.pipeline.guide import Guiding
+    from pytest_bayesloc.pipeline.guide import LlmStage
 
     Answer = str | TrialSummary
 
@@ -30,7 +30,7 @@ TRY = "to try, by the language model: "
 def reworded(
     store: BugStore,
     project: str,
-    guiding: Guiding,
+    guiding: LlmStage,
     advice: Sequence[Advice],
     kept: tuple[Sequence[Event], RecordingSummarizer],
 ) -> list[Advice]:
@@ -82,7 +82,7 @@ def _requests(
 def _changes(
     requests: Iterable[tuple[int, int, Request]],
     recording: RecordingSummarizer,
-    guiding: Guiding,
+    guiding: LlmStage,
 ) -> Iterator[tuple[int, int, Answer]]:
     """Yield the texts that differ: all is asked at once, and waited for in turn."""
     other = guiding.summarizer(recording.rules)
@@ -99,7 +99,7 @@ def _changes(
             yield bug, number, text
 
 
-def with_approaches(advice: Iterable[Advice], guiding: Guiding) -> list[Advice]:
+def with_approaches(advice: Iterable[Advice], guiding: LlmStage) -> list[Advice]:
     """Add three different things to try to warnings of loops."""
     listed = list(advice)
     asked = {

@@ -57,12 +57,12 @@ class DiffLine:
 class FixView:
     """A change that may fix the fault.
 
-    ``said`` is what was checked, ``level`` how far it goes, and ``next_step`` how to have it; empty
-    where it is an inspection's. ``caution`` is what it may be otherwise.
+    ``summary`` is what was checked, ``level`` how far it goes, and ``next_step`` how to have it;
+    both are empty where it is an inspection's. ``caution`` is what it may be otherwise.
     """
 
     place: LocationView
-    said: str
+    summary: str
     level: str
     next_step: str
     diff: tuple[DiffLine, ...]
@@ -132,7 +132,7 @@ def fix_view(fix: Document) -> FixView:
     place, patch = location_view(fix["target"]), fix["patch_file"]
     return FixView(
         place=place,
-        said=_checked(fix, place.name),
+        summary=_checked(fix, place.name),
         level="" if fix["stage"] == "inspection" else one_line(fix["level"]),
         next_step=f"git apply {one_line(patch)}" if patch and not fix["applied"] else "",
         diff=tuple(diff_lines(fix["diff"])),

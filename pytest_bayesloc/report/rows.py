@@ -110,7 +110,7 @@ class SourceLine:
         return GLYPHS[self.level]
 
     @property
-    def said(self) -> str:
+    def description(self) -> str:
         """The same in words; empty for a line that no test executed."""
         if not self.suspiciousness:
             return ""

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 WHY_INDENT = len("  x1.00   ")
 N_BRIEF = 3
-N_SAID = 3
+N_SUMMARY = 3
 N_WHY_LINES = 3
 EVERYTHING = 1_000
 HEADER = f"rank  {'P':>5}  susp.  where"
@@ -185,7 +185,7 @@ def _why(row: SuspectRow, width: int, n_why: int) -> Iterator[Line]:
 
 
 def _fix(fix: FixView, width: int, extent: Extent) -> Iterator[Line]:
-    first, *rest = wrap(fix.said, width - 2, N_SAID)
+    first, *rest = wrap(fix.summary, width - 2, N_SUMMARY)
     yield Line(first, HEAD)
     for text in rest:
         yield Line(f"  {text}", HEAD)

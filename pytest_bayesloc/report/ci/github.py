@@ -61,7 +61,7 @@ def marks(document: Document, checkout: Checkout) -> list[str]:
 def _command(level: str, suspect: Suspect, path: str) -> str:
     title = f"{suspect.shown.posterior} {suspect.shown.place.name}"
     where = f"file={_value(path)},line={suspect.line},title={_value(title)}"
-    return f"::{level} {where}::{_text(clip(suspect.said, MAX_MESSAGE))}"
+    return f"::{level} {where}::{_text(clip(suspect.message, MAX_MESSAGE))}"
 
 
 def _text(text: str) -> str:

@@ -23,7 +23,7 @@ def to_gitlab(document: Document, checkout: Checkout) -> list[dict[str, object]]
     """
     return [
         {
-            "description": f"{suspect.shown.place.name} is {suspect.said}",
+            "description": f"{suspect.shown.place.name} is {suspect.message}",
             "check_name": "bayesloc",
             "fingerprint": suspect.key,
             "severity": next(word for p, word in SEVERITIES if suspect.posterior >= p),

@@ -149,7 +149,7 @@ def _table(rows: tuple[SuspectRow, ...]) -> Iterator[str]:
 
 
 def _fix(fix: FixView) -> Iterator[str]:
-    yield f"{prose(fix.said[:1].upper() + fix.said[1:])}."
+    yield f"{prose(fix.summary[:1].upper() + fix.summary[1:])}."
     yield ""
     if fix.diff:
         lines = [_cut(visible(line.text)) for line in fix.diff]

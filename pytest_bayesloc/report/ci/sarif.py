@@ -79,7 +79,7 @@ def _result(suspect: Suspect, checkout: Checkout) -> dict[str, object]:
         "level": "error" if p >= LIKELY else "warning" if p >= POSSIBLE else "note",
         "kind": "fail",
         "rank": round(100 * p, 2),
-        "message": _message(suspect.said),
+        "message": _message(suspect.message),
         "locations": [_place(suspect, checkout)],
         "partialFingerprints": {FINGERPRINT: suspect.key},
         "properties": {name: suspect.row[name] for name in ("prior", "suspiciousness")},

@@ -110,7 +110,7 @@ class Suspect:
         return clip(one_line(f"{error['type']}: {error['message']}"), MAX_ERROR)
 
     @property
-    def said(self) -> str:
+    def message(self) -> str:
         """The evidence against it, on one line."""
         return (
             f"{self.shown.posterior} likely to be the cause of fault {self.number} "

@@ -272,20 +272,20 @@ def a_fix(document: dict[str, Any], **more: object) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("tool", "said", "caution"),
+    ("tool", "summary", "caution"),
     [
         ("swapped-operands", "with this edit of", "It may treat the symptom"),
         ("take-back", "as it was, 0 tests passed", "It loses what the change was to do."),
     ],
 )
 def test_what_inspections_came_across_is_shown_with_a_caution(
-    document: dict[str, Any], read_source: ReadSource, tool: str, said: str, caution: str
+    document: dict[str, Any], read_source: ReadSource, tool: str, summary: str, caution: str
 ) -> None:
     document["fixes"] = [a_fix(document, stage="inspection", tool=tool, patch_file=None)]
 
     (shown,) = page(document, read_source).faults[0].fixes
 
-    assert said in shown.said
+    assert summary in shown.summary
     assert shown.caution.startswith(caution)
 
 
