@@ -10,7 +10,7 @@ import pytest
 
 from pytest_bayesloc.domain.errors import BayeslocError, StoreError
 from pytest_bayesloc.pipeline.context import Context
-from pytest_bayesloc.pipeline.green import GreenRuns
+from pytest_bayesloc.pipeline.green import keep_run, past_runs
 from pytest_bayesloc.pipeline.place import has_work
 from pytest_bayesloc.pipeline.trace import complete_spectra, keep, note_empty_spectrum
 
@@ -55,13 +55,7 @@ class LocalizationSession:
         self._document: dict[str, object] | None = None
         self._written: dict[str, Path] = {}
         self._stopped_by_hand = False
-        self._green = GreenRuns(
-            config.rootpath,
-            settings,
-            self.context.sources,
-            lambda: recorder.files_in_use().keys(),
-            self.context.note,
-        )
+        self._past = past_runs(self.context)
         self._remembered: Remembered | None = None
         self._applying: Applying | None = None
         self._collected: Sequence[str] = ()
@@ -75,7 +69,7 @@ class LocalizationSession:
             self.context.rootdir,
             self._settings,
             self.context.sources,
-            self._green,
+            self._past,
             self.context.note,
             self._needed if self._settings.inspect else None,
         )
@@ -150,8 +144,9 @@ class LocalizationSession:
         if verdicts and not is_red and self._has_memory_work(is_red=False):
             self._remember((), ())
         keep(self._recorder, self.context.rootdir)
-        # A green run stays quiet: nothing was asked of it.
-        self._green.remember(self._recorder, is_quiet=self._document is None)
+        failure = keep_run(self.context, self._past)
+        if failure and self._document is not None:  # nothing was asked of a passing run
+            self.context.note(failure)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the answer below the failures."""
@@ -206,7 +201,7 @@ class LocalizationSession:
                 Reader(
                     read=self.context.sources.map,
                     module=self.context.sources.module,
-                    changes=self._green.changes,
+                    changes=self._past.changes,
                 ),
                 ModelChoice(
                     formula=self._settings.formula,
@@ -307,7 +302,7 @@ class LocalizationSession:
 
         more = () if self._guiding is None else (self._guiding.kind(groups),)
         spent_s = self.context.spent_s("guide") + self._kept_s()
-        inspect(self.context, cases, self._green.history(), spent_s=spent_s, more=more)
+        inspect(self.context, cases, self._past.history, spent_s=spent_s, more=more)
 
     def _fix(self, groups: Sequence[FailingGroup], cases: Sequence[Case]) -> None:
         from pytest_bayesloc.pipeline.apply import Applying

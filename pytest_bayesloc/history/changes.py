@@ -1,21 +1,25 @@
-"""What changed since the tests passed, and the text with some of it taken back."""
+"""Changes since the tests passed, and the text with some of them taken back."""
 
 from __future__ import annotations
 
 import ast
+import difflib
+import hashlib
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, TypeAlias
 
+from pytest_bayesloc.domain.bug import DIFF_LENGTH, CodeEdit
 from pytest_bayesloc.domain.location import MODULE
 from pytest_bayesloc.domain.source import FunctionNode, ScopeNode, SourceMap, lines_of, parse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.source import Unit
 
+DIGEST = 16
 # Qualified name, and how many of that name stand before it: a getter and its setter share one.
 Name: TypeAlias = tuple[str, int]
 
@@ -25,7 +29,7 @@ class FileChange:
     """One file, then and now.
 
     Attributes:
-        green: As it was when the tests passed.
+        before: As it was when the tests passed.
         now: As it is.
         changed: Locations of ``now`` whose own code differs or is new. What was removed counts as
             a change of the scope that held it. Comments, layout and annotations don't count.
@@ -33,15 +37,15 @@ class FileChange:
             defaults changed, or they are the body of a class or a module.
     """
 
-    green: SourceMap
+    before: SourceMap
     now: SourceMap
     changed: tuple[Location, ...] = field(init=False)
     fresh: frozenset[Location] = field(init=False)
 
     def __post_init__(self) -> None:
-        before = named(self.green)
-        # Of two texts that don't parse, nobody can tell what differs.
-        is_broken = self.green.is_broken and self.now.is_broken
+        before = named(self.before)
+        # The changes between two texts that don't parse are unknown.
+        is_broken = self.before.is_broken and self.now.is_broken
         changed: list[Location] = []
         fresh: set[Location] = set()
         for name, unit in named(self.now).items():
@@ -55,11 +59,11 @@ class FileChange:
         object.__setattr__(self, "fresh", frozenset(fresh))
 
     def reverted(self, chosen: Collection[Location]) -> str | None:
-        """The present text with the changes of ``chosen`` taken back; None if it can't be made."""
+        """Return the present text without the changes of ``chosen``; None if it can't be made."""
         kept = {where for where in self.changed if where not in chosen}
         if not kept:
-            return self.green.text
-        mixture = _Mixture(self.green, self.now, chosen)
+            return self.before.text
+        mixture = _Mixture(self.before, self.now, chosen)
         text = mixture.text()
         if not mixture.fits or not kept <= mixture.placed:
             return None
@@ -72,11 +76,11 @@ class FileChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
-    """What changed in the project since some tests passed.
+    """The changes in the project since some tests passed.
 
     Attributes:
-        files: Per file whose code changed, what did.
-        known: The files whose text then is known; of others nobody can tell.
+        files: Per file whose code changed, its changes.
+        known: The files whose old text is known.
         commit: With whose code they pass; empty if a run in which they passed is remembered.
         moved: Dotted names that modules had whose files lie elsewhere now, as far as that was
             looked at; ``files`` has them under their new paths.
@@ -89,27 +93,27 @@ class Changes:
 
     @property
     def every(self) -> list[Location]:
-        """All that changed."""
+        """All changed locations."""
         return [where for change in self.files.values() for where in change.changed]
 
     @property
     def code(self) -> list[Location]:
-        """What changed and is not test code."""
+        """The changed locations that are not test code."""
         return [where for where in self.every if not where.is_test]
 
     @property
     def tests(self) -> list[Location]:
-        """What changed and is test code."""
+        """The changed locations that are test code."""
         return [where for where in self.every if where.is_test]
 
     @property
     def since(self) -> str:
-        """From when on, in words that follow "since"."""
+        """The start of the changes, in words that follow "since"."""
         return self.commit or "the tests last passed"
 
     @property
     def then(self) -> str:
-        """When that was, in words."""
+        """The time when the tests passed, in words."""
         return f"at {self.commit}" if self.commit else "when they last passed"
 
 
@@ -118,10 +122,10 @@ def changes_since(
     text_of: Callable[[str], str | None],
     map_of: Callable[[str], SourceMap | None],
 ) -> list[Changes]:
-    """What changed since the files held each of ``greens``; no text is compared twice.
+    """Return the changes since the files held each of ``greens``; no text is compared twice.
 
     Args:
-        greens: Per file, its text when some tests passed.
+        greens: Texts per file, when some tests passed.
         text_of: The text of a file as it is now; None if there is none.
         map_of: The same with its locations, asked for where the text differs.
     """
@@ -131,7 +135,7 @@ def changes_since(
         now = None if text_of(file) in {None, text} else map_of(file)
         if now is None:
             return None
-        change = FileChange(green=SourceMap(text, file, is_test=now.is_test), now=now)
+        change = FileChange(before=SourceMap(text, file, is_test=now.is_test), now=now)
         return change if change.changed else None
 
     found = []
@@ -143,7 +147,7 @@ def changes_since(
 
 
 def named(source: SourceMap) -> dict[Name, Unit]:
-    """The units of ``source`` by what they are called, outer ones first."""
+    """Return the units of ``source`` by their names, outer ones first."""
     found: dict[Name, Unit] = {}
     n_seen: dict[str, int] = {}
     for unit in source.units:
@@ -155,7 +159,7 @@ def named(source: SourceMap) -> dict[Name, Unit]:
 
 
 class _Side:
-    """The lines of a file and what stands directly in each of its scopes."""
+    """The lines of a file, and the units directly in each of its scopes."""
 
     def __init__(self, source: SourceMap) -> None:
         self.units = named(source)
@@ -186,7 +190,7 @@ class _Mixture:
         return "".join(self._lines((MODULE, 0), 0))
 
     def _lines(self, name: Name, column: int) -> Iterator[str]:
-        """The unit of now that is called ``name``, or what was in its place."""
+        """Yield the lines of the present unit ``name``, or of the old one in its place."""
         unit, side = self._now.units[name], self._now
         if unit.location in self._chosen:
             if name not in self._green.units:
@@ -215,16 +219,16 @@ def _column(unit: Unit) -> int:
 
 
 def _header(node: ast.AST) -> list[object]:
-    """What runs where a function is defined: decorators, parameters and defaults."""
+    """Return what runs when a function is defined: decorators, parameters and defaults."""
     if not isinstance(node, FunctionNode):
         return []
     return shape([*node.decorator_list, node.args])
 
 
 def shape(top: object) -> list[object]:
-    """Syntax as a flat list, without places, annotations, docstrings and bodies of nested scopes.
+    """Return syntax as a flat list, without places, annotations, docstrings and nested bodies.
 
-    So of what is nested in a location, only the header counts.
+    Of scopes that are nested in a location, only the header counts.
 
     Not by recursion: a sum of a thousand terms is a thousand levels deep.
     """
@@ -259,3 +263,47 @@ def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
     first = body[0] if body else None
     is_docstring = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
     return body[1:] if is_docstring else body
+
+
+# -- as the memory keeps changes
+
+
+def name_of(where: Location) -> str:
+    """Return ``file qualname``, the memory's name of a location: a line would move."""
+    return f"{where.file} {where.qualname}"
+
+
+def edit_of(changes: Changes) -> CodeEdit:
+    """Return ``changes`` as the memory keeps them."""
+    if not changes.every:
+        return CodeEdit()
+    diff: list[str] = []
+    for file in sorted(changes.files):
+        before, now = changes.files[file].before.text, changes.files[file].now.text
+        diff += difflib.unified_diff(lines_of(before), lines_of(now), f"a/{file}", f"b/{file}", n=2)
+    changed = [line for line in diff if not line.startswith(("+++", "---"))]
+    ended = (line if line.endswith("\n") else f"{line}\n" for line in diff)
+    return CodeEdit(
+        functions=tuple(dict.fromkeys(name_of(where) for where in changes.every)),
+        diff="".join(ended)[:DIFF_LENGTH],
+        n_added=sum(line.startswith("+") for line in changed),
+        n_removed=sum(line.startswith("-") for line in changed),
+        in_tests=all(where.is_test for where in changes.every),
+    )
+
+
+def state_of(locations: Iterable[Location], read: Callable[[str], SourceMap | None]) -> str:
+    """Return a digest of the code of ``locations``, without paths and lines."""
+    texts: list[str] = []
+    for where in set(locations):
+        source = read(where.file)
+        unit = source.unit(where) if source is not None else None
+        if source is not None and unit is not None:
+            text = source.text if source.is_broken else _text(shape(unit.node))
+            texts.append(f"{where.qualname}\0{text}")
+    digest = hashlib.sha256("\n".join(sorted(texts)).encode("utf-8", "backslashreplace"))
+    return digest.hexdigest()[:DIGEST]
+
+
+def _text(parts: Sequence[object]) -> str:
+    return "\0".join(part.__name__ if isinstance(part, type) else repr(part) for part in parts)

@@ -1,4 +1,4 @@
-"""What the project's files said at a git revision, and which revisions there were."""
+"""The project's files at git revisions, and the revisions there are."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PYTHON = "*.py"
 
 
 def texts_at(rootdir: Path, revision: str) -> dict[str, str]:
-    """The Python files below ``rootdir`` at ``revision``, relative to it.
+    """Return the Python files below ``rootdir`` at ``revision``, relative to it.
 
     Raises:
         StoreError: If git does not know the revision, or there is no git.
@@ -39,29 +39,29 @@ def texts_at(rootdir: Path, revision: str) -> dict[str, str]:
 
 
 def commits(rootdir: Path, at_most: int) -> list[tuple[str, str]]:
-    """The newest commits that changed Python files below ``rootdir``, the newest first.
+    """Return the newest commits that changed Python files below ``rootdir``, newest first.
 
-    Of a merge only what it brought to the branch counts. Nothing where git can't say.
+    Of a merge only its changes to the branch count. None where git can't say.
 
     Returns:
-        Name of the commit, abbreviated, and what it says in its first line.
+        Name of the commit, abbreviated, and its first line.
     """
     form = "--format=%h%x00%s"
     log = ["log", "--first-parent", form, f"--max-count={at_most}", "HEAD", "--", PYTHON]
     with suppress(_GitError):
         lines = _git(rootdir, log, limit_s=LOOK_S).decode("utf-8", "replace").splitlines()
-        return [(name, said) for name, _, said in (line.partition("\0") for line in lines)]
+        return [(name, subject) for name, _, subject in (line.partition("\0") for line in lines)]
     return []
 
 
 def head(rootdir: Path) -> tuple[str, str]:
-    """The commit that is checked out, and what it says in its first line; empty without git.
+    """Return the commit that is checked out, and its first line; empty without git.
 
     The commit's name ends in ``+`` if a Python file below ``rootdir`` differs from it.
     """
     with suppress(_GitError):
-        said = _git(rootdir, ["log", "-1", "--format=%H%x00%s"], limit_s=LOOK_S)
-        commit, _, subject = said.decode("utf-8", "replace").strip().partition("\0")
+        shown = _git(rootdir, ["log", "-1", "--format=%H%x00%s"], limit_s=LOOK_S)
+        commit, _, subject = shown.decode("utf-8", "replace").strip().partition("\0")
         asked = ["status", "--porcelain", "--untracked-files=no", "--", PYTHON]
         differs = _git(rootdir, asked, limit_s=LOOK_S).strip()
         return f"{commit}{'+' if differs else ''}", subject
@@ -76,7 +76,7 @@ def knows(rootdir: Path, commit: str) -> bool:
 
 
 def changed_texts(rootdir: Path, commit: str) -> dict[str, str]:
-    """The Python files below ``rootdir`` that differ from ``commit``, as they were then.
+    """Return the Python files below ``rootdir`` that differ from ``commit``, as they were then.
 
     Files that are new since are not among them. Nothing where git can't say.
     """
@@ -90,7 +90,7 @@ def changed_texts(rootdir: Path, commit: str) -> dict[str, str]:
 
 
 def tracked(rootdir: Path) -> frozenset[str]:
-    """The Python files below ``rootdir`` that git looks after; nothing where it can't say."""
+    """Return the Python files below ``rootdir`` in git; none where git can't say."""
     with suppress(_GitError):
         listed = _git(rootdir, ["ls-files", "-z", "--", PYTHON], limit_s=LOOK_S)
         return frozenset(_names(listed))
@@ -98,11 +98,11 @@ def tracked(rootdir: Path) -> frozenset[str]:
 
 
 class _GitError(Exception):
-    """What git said, in one line."""
+    """An error message of git, in one line."""
 
 
 def _read(rootdir: Path, commit: str, names: Sequence[str]) -> dict[str, str]:
-    """The files ``names`` at ``commit``; those that are no text are left out."""
+    """Return the files ``names`` at ``commit``; those that are no text are left out."""
     named = [name for name in names if "\n" not in name]
     wanted = "".join(f"{commit}:./{name}\n" for name in named)
     return dict(_texts(named, _git(rootdir, ["cat-file", "--batch"], wanted.encode())))
@@ -126,15 +126,15 @@ def _git(
             timeout=limit_s,
         )
     except (OSError, subprocess.SubprocessError) as error:
-        said = str(error)
+        reason = str(error)
         if isinstance(error, subprocess.CalledProcessError):
-            said = error.stderr.decode("utf-8", "replace").strip() or "unknown revision"
-        raise _GitError(said.partition("\n")[0]) from error
+            reason = error.stderr.decode("utf-8", "replace").strip() or "unknown revision"
+        raise _GitError(reason.partition("\n")[0]) from error
     return done.stdout
 
 
 def _texts(names: Sequence[str], blobs: bytes) -> Iterator[tuple[str, str]]:
-    """What ``git cat-file --batch`` printed for ``names``, one after the other."""
+    """Yield the texts that ``git cat-file --batch`` printed for ``names``."""
     at = 0
     for name in names:
         end = blobs.index(b"\n", at)

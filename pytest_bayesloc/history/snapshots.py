@@ -1,4 +1,4 @@
-"""What the project's files said when each test last passed, and when it last failed.
+"""Snapshots of the project's files when each test last passed, and when it last failed.
 
 Standard library only: a green run writes here, and must not pay for imports.
 """
@@ -64,7 +64,7 @@ MIGRATIONS = {1: SCHEMA[SCHEMA.index("CREATE TABLE failed") : SCHEMA.index("CREA
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Green:
+class Snapshot:
     """The project as it was when some tests last passed, or last ran.
 
     Attributes:
@@ -76,7 +76,7 @@ class Green:
     passed: frozenset[str]
 
 
-class GreenMemory:
+class SnapshotStore:
     """A file of the project's own that two runs may write at once.
 
     Args:
@@ -130,8 +130,8 @@ class GreenMemory:
                 db.executemany("DELETE FROM failed WHERE node_id = ?", again)
             _forget(db)
 
-    def last_greens(self, groups: Sequence[Sequence[str]]) -> list[Green | None]:
-        """Per group of tests, what the files held when most of it last passed; None if unknown.
+    def last_passed(self, groups: Sequence[Sequence[str]]) -> list[Snapshot | None]:
+        """Return per group of tests the snapshot on which most of it last passed; None if unknown.
 
         Args:
             groups: Node ids; that of a file, which could not be collected, stands for its tests.
@@ -141,23 +141,23 @@ class GreenMemory:
         """
         return self._found(groups, _passed)
 
-    def last_runs(self, groups: Sequence[Sequence[str]]) -> list[Green | None]:
-        """Per group of tests, what the files held when it last ran; None if unknown.
+    def last_runs(self, groups: Sequence[Sequence[str]]) -> list[Snapshot | None]:
+        """Return per group of tests the snapshot on which it last ran; None if unknown.
 
         Args:
-            groups: Node ids, as of ``last_greens``.
+            groups: Node ids, as of ``last_passed``.
 
         Raises:
             StoreError: If it can't be read.
         """
         return self._found(groups, _ran)
 
-    def _found(self, groups: Sequence[Sequence[str]], look_up: LookUp) -> list[Green | None]:
+    def _found(self, groups: Sequence[Sequence[str]], look_up: LookUp) -> list[Snapshot | None]:
         if not self.path.is_file():
             return [None for _ in groups]
         with self._open() as db:
             texts_of = cache(partial(_texts, db))
-            return [_green(dict(look_up(db, group)), texts_of) for group in groups]
+            return [_shared(dict(look_up(db, group)), texts_of) for group in groups]
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
@@ -182,7 +182,7 @@ class GreenMemory:
 
 
 def written_ns(path: Path) -> int:
-    """When a file was written last, as ``time.time_ns``; 0 if there is none."""
+    """Return when a file was written last, as ``time.time_ns``; 0 if there is none."""
     try:
         return path.stat().st_mtime_ns
     except OSError:
@@ -204,7 +204,7 @@ def _migrate(db: sqlite3.Connection) -> None:
 
 
 def _noted(db: sqlite3.Connection, name: str, path: Path) -> str:
-    """The digest of a file's text, which is kept; empty if it can't be read as text."""
+    """Keep a file's text and return its digest; empty if it can't be read as text."""
     try:
         stat = path.stat()
         known = db.execute("SELECT mtime_ns, size, digest FROM seen WHERE path = ?", (name,))
@@ -225,7 +225,7 @@ def _noted(db: sqlite3.Connection, name: str, path: Path) -> str:
 
 
 def _snapshot(db: sqlite3.Connection, digests: Mapping[str, str]) -> int:
-    """The number of the snapshot that holds these files, made where there is none."""
+    """Return the number of the snapshot of these files, made where there is none."""
     listed = "\n".join(f"{name}\0{digest}" for name, digest in sorted(digests.items()))
     own = hashlib.sha256(listed.encode()).hexdigest()
     known = db.execute("SELECT id FROM snapshot WHERE digest = ?", (own,)).fetchone()
@@ -238,7 +238,7 @@ def _snapshot(db: sqlite3.Connection, digests: Mapping[str, str]) -> int:
 
 
 def _passed(db: sqlite3.Connection, node_ids: Iterable[str]) -> Iterator[tuple[str, int]]:
-    """Per test that has passed once, its last snapshot; of a file, that of most of its tests."""
+    """Yield per test that passed once its last snapshot; of a file, that of most of its tests."""
     for node_id in node_ids:
         key = storable(node_id)
         low, high = (key, f"{key}\0") if "::" in key else (f"{key}::", f"{key}:;")
@@ -252,12 +252,12 @@ def _passed(db: sqlite3.Connection, node_ids: Iterable[str]) -> Iterator[tuple[s
 
 
 def _ran(db: sqlite3.Connection, node_ids: Sequence[str]) -> Iterator[tuple[str, int]]:
-    """Per test, its last snapshot: those that failed, or where none did those that passed."""
+    """Yield per test its last snapshot: of those that failed, or where none did that passed."""
     yield from list(_failed(db, node_ids)) or _passed(db, node_ids)
 
 
 def _failed(db: sqlite3.Connection, node_ids: Iterable[str]) -> Iterator[tuple[str, int]]:
-    """Per test that failed in its last run, the snapshot of that run."""
+    """Yield per test that failed in its last run the snapshot of that run."""
     for node_id in node_ids:
         asked = "SELECT snapshot FROM failed WHERE node_id = ?"
         row = db.execute(asked, (storable(node_id),)).fetchone()
@@ -265,16 +265,16 @@ def _failed(db: sqlite3.Connection, node_ids: Iterable[str]) -> Iterator[tuple[s
             yield node_id, int(row[0])
 
 
-def _green(
+def _shared(
     snapshots: Mapping[str, int], texts_of: Callable[[int], Mapping[str, str]]
-) -> Green | None:
-    """Of the last snapshot of each test, the one that most share, and then the youngest."""
+) -> Snapshot | None:
+    """Return of the last snapshots of tests the one that most share, then the youngest."""
     if not snapshots:
         return None
     counts = Counter(snapshots.values())
     best = max(counts, key=lambda snapshot: (counts[snapshot], snapshot))
     passed = frozenset(node_id for node_id, snapshot in snapshots.items() if snapshot == best)
-    return Green(texts=texts_of(best), passed=passed)
+    return Snapshot(texts=texts_of(best), passed=passed)
 
 
 def _texts(db: sqlite3.Connection, snapshot: int) -> dict[str, str]:

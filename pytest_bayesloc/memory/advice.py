@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_bayesloc.domain.advice import Advice, LoopWarning, SimilarBug
 from pytest_bayesloc.domain.bug import BugRecord, Run, Symptom
 from pytest_bayesloc.domain.similarity import jaccard, words
-from pytest_bayesloc.history.edits import name_of
+from pytest_bayesloc.history.changes import name_of
 from pytest_bayesloc.memory import feedback
 from pytest_bayesloc.memory.episodes import Event
 from pytest_bayesloc.memory.ledger import Ledger

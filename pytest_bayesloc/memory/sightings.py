@@ -13,9 +13,8 @@ from pytest_bayesloc.domain.failure import Origin
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.ports import Summarizer
 from pytest_bayesloc.domain.result import Fault
-from pytest_bayesloc.history.changes import Changes
-from pytest_bayesloc.history.edits import edit_of, name_of, state_of
-from pytest_bayesloc.history.renaming import is_renaming
+from pytest_bayesloc.history.changes import Changes, edit_of, name_of, state_of
+from pytest_bayesloc.history.moves import is_renaming
 from pytest_bayesloc.memory.episodes import GroupSighting, PassingSighting
 from pytest_bayesloc.memory.symptoms import Describer
 

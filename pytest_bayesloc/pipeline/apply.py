@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_bayesloc.domain.errors import FixError
 from pytest_bayesloc.fixes.apply import changed_bytes, is_ci, unified, unsaved
-from pytest_bayesloc.history.edits import name_of
+from pytest_bayesloc.history.changes import name_of
 from pytest_bayesloc.pipeline.fix_memory import note_fate
 from pytest_bayesloc.pipeline.fix_tools import journal
 from pytest_bayesloc.report.files import FOLDER, own_folder

@@ -27,7 +27,7 @@ from pytest_bayesloc.fixes.tasks import (
     test_files,
     texts_of_tests,
 )
-from pytest_bayesloc.history.edits import name_of
+from pytest_bayesloc.history.changes import name_of
 from pytest_bayesloc.pipeline.fix_memory import Tries, tool_records
 from pytest_bayesloc.pipeline.fix_tools import tools_of
 from pytest_bayesloc.rerun.world import reaches_out

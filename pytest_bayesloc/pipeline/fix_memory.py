@@ -166,11 +166,11 @@ def _functions(changes: Changes) -> list[tuple[str, str]]:
 
     found = []
     for change in changes.files.values():
-        then = {unit.location.qualname: unit.location for unit in change.green.units}
+        then = {unit.location.qualname: unit.location for unit in change.before.units}
         for where in change.changed:
             old = then.get(where.qualname)
             if old is not None and not where.is_test and where.qualname != "<module>":
-                pair = change.green.text_of(old), change.now.text_of(where)
+                pair = change.before.text_of(old), change.now.text_of(where)
                 found.append((dedent(pair[0]), dedent(pair[1])))
     return found
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.bug import Run, Symptom
     from pytest_bayesloc.domain.evidence import Outcome
     from pytest_bayesloc.domain.result import Fault
+    from pytest_bayesloc.history.runs import PastRuns
     from pytest_bayesloc.memory.episodes import Event, GroupSighting, PassingSighting
     from pytest_bayesloc.memory.ledger import Ledger
     from pytest_bayesloc.memory.retrieval import Score
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from pytest_bayesloc.memory.summaries import RecordingSummarizer
     from pytest_bayesloc.options import Settings
     from pytest_bayesloc.pipeline.fix_memory import Tries
-    from pytest_bayesloc.pipeline.green import GreenRuns
     from pytest_bayesloc.pipeline.guide import LlmStage
     from pytest_bayesloc.ranking.case import Case
     from pytest_bayesloc.ranking.groups import FailingGroup
@@ -78,7 +78,7 @@ class Remembering:
         rootdir: Of the project.
         settings: By the user.
         sources: The project's files.
-        green: The edits since tests last ran.
+        past: The edits since tests last ran.
         note: Tells the user, once.
         prove: Finds which of some changes tests need to pass; None: that is not to be tried.
     """
@@ -88,14 +88,14 @@ class Remembering:
         rootdir: Path,
         settings: Settings,
         sources: Sources,
-        green: GreenRuns,
+        past: PastRuns,
         note: Callable[[str], None],
         prove: Prove | None = None,
     ) -> None:
         self._rootdir = rootdir
         self._settings = settings
         self._sources = sources
-        self._green = green
+        self._past = past
         self._note = note
         self._prove = prove
         self._where = memory_of(rootdir, settings.memory)
@@ -114,7 +114,7 @@ class Remembering:
 
         if self._where is None:
             return [Rejected() for _ in groups]
-        state, known = self._green.state(), {}
+        state, known = self._past.state(), {}
         if self._exists():
             from pytest_bayesloc.memory.feedback import rejections
 
@@ -217,7 +217,7 @@ class Remembering:
         from pytest_bayesloc.memory.summaries import RecordingSummarizer, RuleSummarizer
 
         summarizer = RecordingSummarizer(rules=RuleSummarizer())
-        observer = Observer(self._rootdir, self._sources, self._green.edits, self._prove)
+        observer = Observer(self._rootdir, self._sources, self._past.edits, self._prove)
         sightings, passing = self._observe(store, observer, findings, summarizer)
         symptoms = [sighting.symptom for sighting in sightings]
         score = self._score(store, symptoms)

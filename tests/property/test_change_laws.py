@@ -86,7 +86,7 @@ def test_taking_back_changes_leaves_those_that_are_kept(
     then: list[str], now: list[str], data: st.DataObject
 ) -> None:
     green, present = ("\n".join(lines) for lines in (then, now))
-    change = FileChange(green=SourceMap(green, "m.py"), now=SourceMap(present, "m.py"))
+    change = FileChange(before=SourceMap(green, "m.py"), now=SourceMap(present, "m.py"))
     places = list(change.changed)
     chosen = data.draw(st.sets(st.sampled_from(places))) if places else set()
 
@@ -99,7 +99,7 @@ def test_taking_back_changes_leaves_those_that_are_kept(
         assert text is not None
         assert plain(text) == plain(present)
     elif text is not None:
-        left = FileChange(green=SourceMap(green, "m.py"), now=SourceMap(text, "m.py"))
+        left = FileChange(before=SourceMap(green, "m.py"), now=SourceMap(text, "m.py"))
         assert len(left.changed) <= len(places)
         # Taking back what is left, too, gives what there was.
         assert left.reverted(left.changed) == green

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_bayesloc.domain.errors import StoreError
-from pytest_bayesloc.history.snapshots import N_SNAPSHOTS, GreenMemory
+from pytest_bayesloc.history.snapshots import N_SNAPSHOTS, SnapshotStore
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,7 +27,7 @@ class Folder:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.store = root / "green.sqlite"
-        self.memory = GreenMemory(self.store)
+        self.memory = SnapshotStore(self.store)
         self.files: dict[str, Path] = {}
         self._now_ns = 10**18
 
@@ -44,7 +44,7 @@ class Folder:
         return self
 
     def texts(self, *failing: str) -> Mapping[str, str] | None:
-        (green,) = self.memory.last_greens([failing])
+        (green,) = self.memory.last_passed([failing])
         return None if green is None else green.texts
 
     def count(self, table: str) -> int:
@@ -61,7 +61,7 @@ def folder(tmp_path: Path) -> Folder:
 def test_texts_are_given_back_as_they_were(folder: Folder) -> None:
     folder.passes("t::1").write("a.py", "A = 2\n")
 
-    (green,) = folder.memory.last_greens([["t::1"]])
+    (green,) = folder.memory.last_passed([["t::1"]])
 
     assert green is not None
     assert green.texts == {"a.py": "A = 1\n", "b.py": "B = 1\n"}
@@ -84,7 +84,7 @@ def test_test_keeps_its_own_last_snapshot(folder: Folder) -> None:
 def test_snapshot_of_most_of_the_tests_is_the_one_given(folder: Folder) -> None:
     folder.passes("t::1", "t::2", "t::3").write("a.py", "A = 2\n").passes("t::3")
 
-    (green,) = folder.memory.last_greens([["t::3", "t::1", "t::2", "t::never"]])
+    (green,) = folder.memory.last_passed([["t::3", "t::1", "t::2", "t::never"]])
 
     assert green is not None
     assert green.texts["a.py"] == "A = 1\n"
@@ -100,7 +100,7 @@ def test_of_two_equally_shared_snapshots_the_younger_is_given(folder: Folder) ->
 def test_groups_of_tests_have_each_their_snapshot(folder: Folder) -> None:
     folder.passes("t::1", "t::2", "t::3").write("a.py", "A = 2\n").passes("t::3")
 
-    first, unknown, other, same = folder.memory.last_greens(
+    first, unknown, other, same = folder.memory.last_passed(
         [["t::1"], ["t::never"], ["t::3"], ["t::2"]]
     )
 
@@ -309,9 +309,9 @@ def test_folder_that_can_not_be_written_is_an_error(folder: Folder, place: str) 
     inside = folder.root / "own"
     if place == "file":
         inside.touch()
-    memory = GreenMemory(inside / "green.sqlite")
+    memory = SnapshotStore(inside / "green.sqlite")
 
-    assert memory.last_greens([["t::1"], ["t::2"]]) == [None, None]
+    assert memory.last_passed([["t::1"], ["t::2"]]) == [None, None]
     with pytest.raises(StoreError):
         memory.remember(["t::1"], [], folder.files, LATER)
 
@@ -319,13 +319,13 @@ def test_folder_that_can_not_be_written_is_an_error(folder: Folder, place: str) 
 WRITER = """
 import sys
 from pathlib import Path
-from pytest_bayesloc.history.snapshots import GreenMemory
+from pytest_bayesloc.history.snapshots import SnapshotStore
 
 own, store, *files = sys.argv[1:]
-memory = GreenMemory(Path(store))
+memory = SnapshotStore(Path(store))
 for n in range(20):
     memory.remember([f"t::{own}-{n}"], [], {Path(f).name: Path(f) for f in files}, 1 << 62)
-    assert memory.last_greens([[f"t::{own}-{n}"]]) != [None]
+    assert memory.last_passed([[f"t::{own}-{n}"]]) != [None]
 """
 
 

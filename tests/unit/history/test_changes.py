@@ -43,7 +43,7 @@ async def last(cart): return cart.items[-1]
 
 
 def change(now: str, green: str = GREEN) -> FileChange:
-    return FileChange(green=SourceMap(green, "m.py"), now=SourceMap(now, "m.py"))
+    return FileChange(before=SourceMap(green, "m.py"), now=SourceMap(now, "m.py"))
 
 
 def edited(*pairs: tuple[str, str]) -> FileChange:
@@ -264,7 +264,7 @@ def test_code_that_moved_to_another_depth_can_not_be_put_back_alone() -> None:
     )
 
     assert reverted(made, "f") is None
-    assert reverted(made, "f", "<module>") == made.green.text
+    assert reverted(made, "f", "<module>") == made.before.text
 
 
 def test_new_class_is_not_taken_back_without_its_methods() -> None:
@@ -312,7 +312,7 @@ def test_text_that_several_groups_passed_on_is_compared_once() -> None:
     first, same, older = changes_since([THEN, dict(THEN), {"a.py": ""}], NOW.get, MAPS.get)
 
     assert same.files["a.py"] is first.files["a.py"]
-    assert older.files["a.py"].green.text == ""
+    assert older.files["a.py"].before.text == ""
     assert same.known == set(THEN)
     assert older.known == {"a.py"}
 

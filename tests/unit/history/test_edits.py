@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from pytest_bayesloc.domain.source import SourceMap
-from pytest_bayesloc.history.changes import Changes, changes_since
-from pytest_bayesloc.history.edits import edit_of, state_of
+from pytest_bayesloc.history.changes import Changes, changes_since, edit_of, state_of
 
 CODE = """\
 LIMIT = 3

@@ -3,10 +3,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pytest_bayesloc.domain.source import SourceMap
-from pytest_bayesloc.history.changes import Changes, changes_since
-from pytest_bayesloc.history.edits import edit_of
-from pytest_bayesloc.history.moves import followed
-from pytest_bayesloc.history.renaming import is_renaming
+from pytest_bayesloc.history.changes import Changes, changes_since, edit_of
+from pytest_bayesloc.history.moves import followed, is_renaming
 from tests.unit.history.test_edits import CODE
 
 USER = "from knots import check\n\n\ndef curve(knots):\n    check(knots)\n    return knots\n"

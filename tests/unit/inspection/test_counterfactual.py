@@ -38,7 +38,7 @@ def text(names: str, value: int) -> str:
 def change(file: str, names: str, *, is_test: bool = False) -> FileChange:
     """All functions of a file return 1 now, and returned 0."""
     return FileChange(
-        green=SourceMap(text(names, 0), file, is_test=is_test),
+        before=SourceMap(text(names, 0), file, is_test=is_test),
         now=SourceMap(text(names, 1), file, is_test=is_test),
     )
 
@@ -189,7 +189,7 @@ def test_lone_change_that_repairs_nothing_is_tried_once_more_by_an_import() -> N
 
 
 def test_lone_change_that_an_import_took_back_is_not_tried_twice() -> None:
-    made = FileChange(green=SourceMap("X = 1\n", "m.py"), now=SourceMap("X = 2\n", "m.py"))
+    made = FileChange(before=SourceMap("X = 1\n", "m.py"), now=SourceMap("X = 2\n", "m.py"))
 
     assert opened(case([made]), lambda _: False).tried == ["<module>"]
 
@@ -219,7 +219,7 @@ def test_tests_are_left_alone_where_code_repairs() -> None:
 
 def test_change_of_a_default_is_taken_back_by_an_import() -> None:
     made = FileChange(
-        green=SourceMap("def a(x=1):\n    return x\ndef b(): return 1\n", "m.py"),
+        before=SourceMap("def a(x=1):\n    return x\ndef b(): return 1\n", "m.py"),
         now=SourceMap("def a(x=2):\n    return x\ndef b(): return 2\n", "m.py"),
     )
     (a,) = (where for where in made.changed if where.qualname == "a")
@@ -305,7 +305,7 @@ def test_nothing_is_done_if_nothing_is_known_to_have_changed() -> None:
 
 def test_text_that_can_not_be_made_is_passed_over() -> None:
     made = FileChange(
-        green=SourceMap("A = 1\n", "m.py"),
+        before=SourceMap("A = 1\n", "m.py"),
         now=SourceMap("A = 2\ndef a():\n    return 1\n", "m.py"),
     )
     module, a = made.changed

@@ -1,0 +1,168 @@
+"""Past runs of the tests: the code on which they passed, and the changes since."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.domain.clock import time_ns
+from pytest_bayesloc.domain.errors import StoreError
+from pytest_bayesloc.history.snapshots import SnapshotStore, written_ns
+from pytest_bayesloc.spectrum.cache.key import installation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping, Sequence
+
+    from pytest_bayesloc.history.changes import Changes
+    from pytest_bayesloc.history.moves import FollowedTexts
+    from pytest_bayesloc.history.states import GitHistory
+    from pytest_bayesloc.spectrum.sources import Sources
+
+
+class PastRuns:
+    """The run that begins now, beside those before it.
+
+    Args:
+        rootdir: Of the project.
+        path: Of the file in which snapshots of the project are kept.
+        sources: The project's files as they are.
+        in_use: Returns those that are imported.
+        note: Tells the user, once.
+        revision: The git revision on which all tests passed; empty: the snapshots know; None: no
+            change is looked for.
+    """
+
+    def __init__(
+        self,
+        rootdir: Path,
+        path: Path,
+        sources: Sources,
+        in_use: Callable[[], Collection[str]],
+        note: Callable[[str], None],
+        revision: str | None = "",
+    ) -> None:
+        self._rootdir = rootdir
+        self._sources = sources
+        self._in_use = in_use
+        self._note = note
+        self._revision = revision
+        self._snapshots = SnapshotStore(path)
+        self._started_ns = time_ns()
+        self._last_run_ns = written_ns(path) or self._started_ns
+
+    def changes(self, groups: Sequence[Sequence[str]]) -> list[Changes]:
+        """Return per group of tests the changes since they passed, as far as they are known."""
+        from pytest_bayesloc.history.changes import Changes, changes_since
+
+        if not groups:
+            return []
+        try:
+            texts = self._passed_texts(groups)
+        except StoreError as error:
+            self._note(str(error))
+            return [Changes() for _ in groups]
+        return changes_since(texts, self._sources.read, self._sources.map)
+
+    def edits(
+        self, groups: Sequence[Sequence[str]], revisions: Sequence[str]
+    ) -> list[Changes | None]:
+        """Return per group of tests the changes since they last ran; None if unknown.
+
+        Args:
+            groups: Node ids.
+            revisions: Of each group, the git revision that it last ran at, which is asked where
+                this checkout saw no run; empty if unknown.
+
+        Raises:
+            StoreError: If the snapshots can't be read.
+        """
+        from pytest_bayesloc.history.changes import changes_since
+        from pytest_bayesloc.history.moves import FollowedTexts
+
+        runs = self._snapshots.last_runs(groups)
+        texts_of = {id(run.texts): run.texts for run in runs if run is not None}
+        followed = {key: self._followed(texts) for key, texts in texts_of.items()}
+        before = [
+            FollowedTexts(texts={}) if run is None else followed[id(run.texts)] for run in runs
+        ]
+        # A file that is gone is compared as empty.
+        found = changes_since(
+            [then.texts for then in before],
+            lambda file: self._sources.read(file) or "",
+            lambda file: self._sources.map(file) or self._sources.empty(file),
+        )
+        return [
+            replace(changes, moved=then.moved) if run is not None else self._since(revision)
+            for run, changes, then, revision in zip(runs, found, before, revisions, strict=True)
+        ]
+
+    def state(self) -> str:
+        """Return a digest of all Python code that decides what a test does.
+
+        The project's files that are imported, the packages that are installed, and the interpreter.
+        """
+        digest = hashlib.sha256(installation().encode("utf-8", "backslashreplace"))
+        for file in sorted(self._files):
+            text = f"{file}\0{self._sources.read(file)}\0"
+            digest.update(text.encode("utf-8", "backslashreplace"))
+        return digest.hexdigest()[:32]
+
+    def remember(self, verdicts: Mapping[str, bool], files: Mapping[str, Path]) -> None:
+        """Keep the code on which tests passed and failed.
+
+        Args:
+            verdicts: Per node id, whether the test passed.
+            files: Per imported file of the project, its path.
+
+        Raises:
+            StoreError: If it can't be written.
+        """
+        passed = [node_id for node_id, has_passed in verdicts.items() if has_passed]
+        failed = [node_id for node_id, has_passed in verdicts.items() if not has_passed]
+        self._snapshots.remember(passed, failed, files, self._started_ns)
+
+    @cached_property
+    def history(self) -> GitHistory:
+        """Older code, as git knows it."""
+        from pytest_bayesloc.history.states import GitHistory
+
+        return GitHistory(self._rootdir, self._sources)
+
+    @cached_property
+    def _files(self) -> Collection[str]:
+        """The files in use when the run is over: nobody asks before."""
+        return self._in_use()
+
+    def _followed(self, texts: Mapping[str, str]) -> FollowedTexts:
+        from pytest_bayesloc.history.moves import followed
+
+        return followed(texts, self._sources.read, self._files, self._is_new)
+
+    def _is_new(self, file: str) -> bool:
+        """Whether a file was made since the last run, as far as the file system knows."""
+        try:
+            status = Path(self._sources.files.absolute(file)).stat()
+        except OSError:
+            return False
+        return status.st_ctime_ns > self._last_run_ns
+
+    def _since(self, revision: str) -> Changes | None:
+        """Return the changes since a git revision; None if it was not clean, or is unknown."""
+        from pytest_bayesloc.history.git import knows
+
+        if not revision or revision.endswith("+") or not knows(self._rootdir, revision):
+            return None
+        return replace(self.history.changes_from(revision), commit=revision)
+
+    def _passed_texts(self, groups: Sequence[Sequence[str]]) -> list[Mapping[str, str]]:
+        if self._revision is None:
+            return [{} for _ in groups]
+        if self._revision:
+            from pytest_bayesloc.history.git import texts_at
+
+            return [texts_at(self._rootdir, self._revision)] * len(groups)
+        snapshots = self._snapshots.last_passed(groups)
+        return [{} if snapshot is None else snapshot.texts for snapshot in snapshots]
