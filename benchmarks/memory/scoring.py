@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.memory.labelled import ALONE
 from pytest_bayesloc.domain.bug import Category
 from pytest_bayesloc.domain.similarity import jaccard, words
-from pytest_bayesloc.memory.retrieval import Entry, mixed, text_of, vectors_of
+from pytest_bayesloc.memory.retrieval import RetrievalEntry, mixed, text_of, vectors_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -105,7 +105,7 @@ def hits(rows: Sequence[Row], score: Score, *, above: float = 0.0) -> Hits:
     )
 
 
-def reference(query: Entry, entries: Sequence[Entry]) -> list[float]:
+def reference(query: RetrievalEntry, entries: Sequence[RetrievalEntry]) -> list[float]:
     """0.4 Jaccard of the words + 0.4 Jaccard of the tags + 0.1 if the category is the same."""
     own = frozenset(words(query.signature))
     return [
@@ -119,7 +119,7 @@ def reference(query: Entry, entries: Sequence[Entry]) -> list[float]:
 def by_meaning(embedder: Embedder) -> Score:
     """The score of the embedding option."""
 
-    def score(query: Entry, entries: Sequence[Entry]) -> list[float]:
+    def score(query: RetrievalEntry, entries: Sequence[RetrievalEntry]) -> list[float]:
         texts = list(dict.fromkeys(map(text_of, (query, *entries))))
         return mixed(query, entries, vectors_of(embedder, texts))
 
@@ -130,9 +130,9 @@ def _distinct(rows: Iterable[Row]) -> list[Row]:
     return list({(row["bug"], row["fingerprint"]): row for row in rows}.values())
 
 
-def entry_of(row: Row) -> Entry:
+def entry_of(row: Row) -> RetrievalEntry:
     """A row as retrieval takes it."""
-    return Entry(
+    return RetrievalEntry(
         signature=row["signature"],
         tags=frozenset(row["tags"]),
         category=Category(row["category"]),

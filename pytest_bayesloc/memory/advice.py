@@ -12,8 +12,15 @@ from pytest_bayesloc.history.changes import name_of
 from pytest_bayesloc.memory import feedback
 from pytest_bayesloc.memory.episodes import Event
 from pytest_bayesloc.memory.ledger import Ledger
-from pytest_bayesloc.memory.loops import Loop, LoopKind, loops
-from pytest_bayesloc.memory.retrieval import NEWEST, Entry, Lookup, Score, by_words, entry_of
+from pytest_bayesloc.memory.loops import EditLoop, LoopKind, loops
+from pytest_bayesloc.memory.retrieval import (
+    NEWEST,
+    Lookup,
+    RetrievalEntry,
+    Score,
+    by_words,
+    entry_of,
+)
 
 if TYPE_CHECKING:
     from pytest_bayesloc.ranking.case import Case
@@ -114,7 +121,7 @@ class Adviser:
         found = self._lookup.candidates(query.signature, query.tags, before=before)
         entries = [entry for _, entry in found]
         scores = self._score(query, entries)
-        best: dict[int, tuple[float, Entry | None]] = dict.fromkeys(same, (1.0, None))
+        best: dict[int, tuple[float, RetrievalEntry | None]] = dict.fromkeys(same, (1.0, None))
         for (other, entry), score in zip(found, scores, strict=True):
             if score > max(MIN_SCORE, best.get(other, (0.0, None))[0]):
                 best[other] = (score, entry)
@@ -171,7 +178,7 @@ def _first_check(symptom: Symptom) -> str:
     return f"{symptom.constraint}: check it first at {where}" if where else ""
 
 
-def _why(query: Entry, entry: Entry | None) -> str:
+def _why(query: RetrievalEntry, entry: RetrievalEntry | None) -> str:
     """Explain the resemblance of two failures; without ``entry``, their fingerprint is the same."""
     if entry is None:
         return "the same failure: the exception's type, the function and the statement agree"
@@ -203,7 +210,7 @@ _HAPPENS = {
 
 
 def _step_back(
-    loop: Loop, record: BugRecord, symptom: Symptom, edited: Sequence[str]
+    loop: EditLoop, record: BugRecord, symptom: Symptom, edited: Sequence[str]
 ) -> tuple[str, ...]:
     """Describe the loop, and answer five questions as far as that can be done."""
     happens = _HAPPENS[loop.kind].format(n=loop.n, since=loop.since, period=loop.period)

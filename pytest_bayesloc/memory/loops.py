@@ -33,7 +33,7 @@ class LoopKind(str, Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Loop:
+class EditLoop:
     """A loop that was noticed.
 
     Attributes:
@@ -51,7 +51,7 @@ class Loop:
     period: int = 0
 
 
-def loops(history: Sequence[Sighting], *, in_test: bool) -> list[Loop]:
+def loops(history: Sequence[Sighting], *, in_test: bool) -> list[EditLoop]:
     """Return the loops that the last sighting of ``history`` closes, the most telling first.
 
     A run without an edit closes none, and each is told once a streak: when it reaches its limit,
@@ -100,7 +100,7 @@ def _is_due(n: int, limit: int) -> bool:
     return n in {limit, 2 * limit}
 
 
-def _same_error(streak: Sequence[Sighting]) -> Loop | None:
+def _same_error(streak: Sequence[Sighting]) -> EditLoop | None:
     states = {seen.state for seen in streak}
     is_new = streak[-1].state not in {seen.state for seen in streak[:-1]}
     if not is_new or not _is_due(len(states), N_ERRORS):
@@ -108,7 +108,7 @@ def _same_error(streak: Sequence[Sighting]) -> Loop | None:
     return _loop(LoopKind.SAME_ERROR, len(states), streak)
 
 
-def _wrong_place(edits: Sequence[Sighting]) -> Loop | None:
+def _wrong_place(edits: Sequence[Sighting]) -> EditLoop | None:
     missed: list[Sighting] = []
     for seen in reversed(edits):
         if seen.is_aimed:
@@ -119,13 +119,13 @@ def _wrong_place(edits: Sequence[Sighting]) -> Loop | None:
     return _loop(LoopKind.WRONG_PLACE, len(missed), missed)
 
 
-def _test_at_fault(edits: Sequence[Sighting]) -> Loop | None:
+def _test_at_fault(edits: Sequence[Sighting]) -> EditLoop | None:
     if len({seen.test_state for seen in edits}) > 1 or not _is_due(len(edits), N_CODE_EDITS):
         return None
     return _loop(LoopKind.TEST_AT_FAULT, len(edits), edits)
 
 
-def _seen_state(attempts: Sequence[Sighting]) -> Loop | None:
+def _seen_state(attempts: Sequence[Sighting]) -> EditLoop | None:
     """Find the same failing code as before, with other code in between."""
     last = attempts[-1]
     for i, seen in enumerate(attempts[:-1]):
@@ -135,7 +135,7 @@ def _seen_state(attempts: Sequence[Sighting]) -> Loop | None:
     return None
 
 
-def _alternation(attempts: Sequence[Sighting]) -> Loop | None:
+def _alternation(attempts: Sequence[Sighting]) -> EditLoop | None:
     """Find errors, failing tests or states that repeat with a period of 2 to 5: ``A B A B A B``."""
     sequences: tuple[list[Hashable], ...] = (
         [seen.error for seen in attempts],
@@ -166,6 +166,6 @@ def _periodic(sequence: Sequence[Hashable], period: int) -> int:
     return 0 if shorter else n
 
 
-def _loop(kind: LoopKind, n: int, seen: Sequence[Sighting], period: int = 0) -> Loop:
+def _loop(kind: LoopKind, n: int, seen: Sequence[Sighting], period: int = 0) -> EditLoop:
     edited = dict.fromkeys(name for sighting in seen for name in sighting.edited)
-    return Loop(kind=kind, n=n, edited=tuple(edited), since=seen[0].seen_at, period=period)
+    return EditLoop(kind=kind, n=n, edited=tuple(edited), since=seen[0].seen_at, period=period)

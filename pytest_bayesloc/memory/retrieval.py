@@ -52,7 +52,7 @@ DIGEST = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class RetrievalEntry:
     """A failure, past or present, as it is compared with others.
 
     Attributes:
@@ -66,15 +66,15 @@ class Entry:
     category: Category
 
 
-Score: TypeAlias = "Callable[[Entry, Sequence[Entry]], list[float]]"
+Score: TypeAlias = "Callable[[RetrievalEntry, Sequence[RetrievalEntry]], list[float]]"
 
 
-def entry_of(symptom: Symptom) -> Entry:
+def entry_of(symptom: Symptom) -> RetrievalEntry:
     """Return a present failure as it is compared."""
-    return Entry(signature=symptom.signature, tags=symptom.tags, category=symptom.category)
+    return RetrievalEntry(signature=symptom.signature, tags=symptom.tags, category=symptom.category)
 
 
-def by_words(query: Entry, entries: Sequence[Entry]) -> list[float]:
+def by_words(query: RetrievalEntry, entries: Sequence[RetrievalEntry]) -> list[float]:
     """Score entries by BM25 of the words of message and tags, in [0, 1].
 
     The type of the exception is left out: one bug shows in several, and many bugs in one.
@@ -82,7 +82,7 @@ def by_words(query: Entry, entries: Sequence[Entry]) -> list[float]:
     return bm25(_word_counts(query), list(map(_word_counts, entries)))
 
 
-def _word_counts(entry: Entry) -> Counter[str]:
+def _word_counts(entry: RetrievalEntry) -> Counter[str]:
     tags = frozenset(tag for tag in entry.tags if not tag.startswith("error:"))
     counts = Counter(words(entry.signature.partition(": ")[2]))
     counts.update(f"t:{tag}" for tag in tags)
@@ -123,7 +123,7 @@ class Lookup:
 
     def candidates(
         self, signature: str, tags: Collection[str], *, before: int
-    ) -> list[tuple[int, Entry]]:
+    ) -> list[tuple[int, RetrievalEntry]]:
         """Return failures of older bugs that share the rarest words, with their bug's number."""
         own = words(" ".join([safe(signature), *sorted(tags)]))
         wanted = sorted(numbered(own, self._project))[:MAX_WORDS]
@@ -141,7 +141,7 @@ class Lookup:
         return [
             (
                 int(bug),
-                Entry(
+                RetrievalEntry(
                     signature=str(signature),
                     tags=frozenset(json.loads(listed)),
                     category=Category(category),
@@ -222,7 +222,7 @@ class Embeddings:
         self._embedder = embedder
         self._vectors: Mapping[str, array[float]] = {}
 
-    def prepare(self, store: BugStore, project: str, queries: Sequence[Entry]) -> bool:
+    def prepare(self, store: BugStore, project: str, queries: Sequence[RetrievalEntry]) -> bool:
         """Get the vectors of ``queries`` and of what they may be compared with.
 
         Outside of any transaction, since an endpoint may be slow.
@@ -256,7 +256,7 @@ class Embeddings:
             self._vectors = {**self._vectors, **new}
         return is_first and bool(missing)
 
-    def score(self, query: Entry, entries: Sequence[Entry]) -> list[float]:
+    def score(self, query: RetrievalEntry, entries: Sequence[RetrievalEntry]) -> list[float]:
         """Score entries, in [0, 1]."""
         return mixed(query, entries, self._vectors)
 
@@ -293,7 +293,7 @@ class Embeddings:
 
 
 def mixed(
-    query: Entry, entries: Sequence[Entry], vectors: Mapping[str, array[float]]
+    query: RetrievalEntry, entries: Sequence[RetrievalEntry], vectors: Mapping[str, array[float]]
 ) -> list[float]:
     """Score by the mean of BM25 and the cosine of vectors; BM25 alone where one is missing."""
     scores = by_words(query, entries)
@@ -316,7 +316,7 @@ def vectors_of(embedder: Embedder, texts: Sequence[str]) -> dict[str, array[floa
     return dict(zip(texts, map(_unit, embedder.embed(texts)), strict=True))
 
 
-def text_of(entry: Entry) -> str:
+def text_of(entry: RetrievalEntry) -> str:
     """Return the embedded text of a failure: its message, and the names that it touched."""
     named = sorted(tag.partition(":")[2] for tag in entry.tags if not tag.startswith("error:"))
     return safe(f"{entry.signature}\n{' '.join(named)}")

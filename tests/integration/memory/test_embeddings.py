@@ -10,7 +10,7 @@ from pytest_bayesloc.domain.bug import Category
 from pytest_bayesloc.domain.errors import EndpointError
 from pytest_bayesloc.memory import retrieval
 from pytest_bayesloc.memory.ledger import Ledger
-from pytest_bayesloc.memory.retrieval import Embeddings, Entry, by_words, text_of
+from pytest_bayesloc.memory.retrieval import Embeddings, RetrievalEntry, by_words, text_of
 from pytest_bayesloc.memory.schema import EMBEDDING
 from pytest_bayesloc.memory.store import BugStore
 from tests.integration.memory.conftest import Story, red, symptom
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def entry(signature: str, *tags: str) -> Entry:
-    return Entry(signature=signature, tags=frozenset(tags), category=Category.VALUE_ERROR)
+def entry(signature: str, *tags: str) -> RetrievalEntry:
+    return RetrievalEntry(signature=signature, tags=frozenset(tags), category=Category.VALUE_ERROR)
 
 
 QUERY = entry("ValueError: too few knots", "error:ValueError", "api:check")

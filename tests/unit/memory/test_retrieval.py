@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pytest_bayesloc.domain.bug import Category
-from pytest_bayesloc.memory.retrieval import Entry, by_words
+from pytest_bayesloc.memory.retrieval import RetrievalEntry, by_words
 
 
-def entry(signature: str, *tags: str, category: Category = Category.VALUE_ERROR) -> Entry:
-    return Entry(signature=signature, tags=frozenset(tags), category=category)
+def entry(signature: str, *tags: str, category: Category = Category.VALUE_ERROR) -> RetrievalEntry:
+    return RetrievalEntry(signature=signature, tags=frozenset(tags), category=category)
 
 
 QUERY = entry("ValueError: too few knots for degree <int>", "error:ValueError", "api:check_knots")
