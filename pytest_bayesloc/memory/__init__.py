@@ -1,1 +1,1 @@
-"""What is remembered from run to run."""
+"""The memory of bugs from run to run."""

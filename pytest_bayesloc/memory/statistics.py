@@ -253,7 +253,7 @@ def gained(ledger: Ledger) -> dict[str, dict[str, int]]:
 
 
 def _pairs(ledger: Ledger, asked: Select[Any]) -> dict[str, str]:
-    return {str(said): str(time) for said, time in ledger.db.execute(asked)}
+    return {str(text): str(time) for text, time in ledger.db.execute(asked)}
 
 
 def _rows_by_bug(

@@ -26,7 +26,7 @@ LAST = "last-advice.json"
 
 
 def answer(config: pytest.Config, settings: Settings) -> int:
-    """Answer what was asked; pytest's exit status."""
+    """Answer the questions, and return pytest's exit status."""
     try:
         for line in _answers(config, settings):
             sys.stdout.write(f"{line}\n")
@@ -74,7 +74,7 @@ def _counted(config: pytest.Config, settings: Settings, *, as_json: bool) -> Ite
 
 
 def _last(path: Path) -> Iterator[str]:
-    """The advice of the last red run."""
+    """Yield the advice of the last failed run."""
     from pytest_bayesloc.report.memory import advice_lines
 
     try:
@@ -151,7 +151,7 @@ def _stats(config: pytest.Config, settings: Settings) -> list[StatisticsRow]:
 def _ledger(
     config: pytest.Config, settings: Settings, *, write: bool, may_begin: bool = False
 ) -> Generator[Ledger | None]:
-    """The project's ledger in a transaction; None, and a word why, where there is no memory.
+    """Open the project's ledger in a transaction; None, and a note why, without a memory.
 
     Args:
         config: pytest's.
@@ -179,7 +179,7 @@ def _ledger(
 
 
 def _note(text: str) -> None:
-    """Apart from the answer, which a program may read."""
+    """Write to stderr: a program may read the answer."""
     sys.stderr.write(f"{text}\n")
 
 

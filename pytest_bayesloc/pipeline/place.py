@@ -10,8 +10,9 @@ import sqlite3
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
-from pytest_bayesloc.report.files import FOLDER
+from pytest_bayesloc.report.files import FOLDER, own_folder, replace_text
 
 if TYPE_CHECKING:
     from pytest_bayesloc.options import Settings
@@ -63,3 +64,14 @@ def project_of(rootdir: Path) -> str:
         if found:
             return found.group(1)
     return rootdir.name
+
+
+def workspace_of(rootdir: Path) -> str:
+    """Return the name of this checkout, made at its first run; empty if it can't be kept."""
+    try:
+        path = own_folder(rootdir) / "workspace"
+        if not path.is_file():
+            replace_text(path, uuid4().hex[:12])
+        return path.read_text(encoding="ascii").strip()[:12]
+    except (OSError, UnicodeError):
+        return ""

@@ -13,8 +13,8 @@ from uuid import uuid4
 from pytest_bayesloc.domain.advice import Remembered
 from pytest_bayesloc.domain.errors import EndpointError, StoreError
 from pytest_bayesloc.domain.failure import Origin
-from pytest_bayesloc.pipeline.place import memory_of, project_of
-from pytest_bayesloc.report.files import FOLDER, own_folder, replace_text
+from pytest_bayesloc.pipeline.place import memory_of, project_of, workspace_of
+from pytest_bayesloc.report.files import FOLDER, own_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.spectrum.sources import Sources
 
 INFRASTRUCTURE = 0.8  # where more of the tests fail, it is the machine
-MIN_TESTS = 5  # of fewer, nothing is said about the machine
+MIN_TESTS = 5  # of fewer, nothing is known about the machine
 N_FAILED_STRATEGIES = 5  # the last ones that a language model is told, as advice shows them
 MAX_BUGS = 10_000  # that a project's memory keeps; the oldest closed ones go first
 _LIES = {
@@ -402,7 +402,7 @@ class Remembering:
         is_ill = n_failed > INFRASTRUCTURE * len(recorded.verdicts) and n_failed >= MIN_TESTS
         revision, subject = head(self._rootdir)
         made = uuid4().hex[:12]
-        workspace, now = self._workspace(), datetime.now(timezone.utc)
+        workspace, now = workspace_of(self._rootdir), datetime.now(timezone.utc)
         # Advice on half of the days, to measure it: not an option, since nobody wants it for long.
         is_experiment = os.environ.get("BAYESLOC_EXPERIMENT") == "ab"
         run = Run(
@@ -417,16 +417,6 @@ class Remembering:
         )
         done = f"after {subject}" if subject and revision.endswith("+") else subject
         return run, self._settings.lesson or done
-
-    def _workspace(self) -> str:
-        """Return the name of this checkout, made at its first run."""
-        try:
-            path = own_folder(self._rootdir) / "workspace"
-            if not path.is_file():
-                replace_text(path, uuid4().hex[:12])
-            return path.read_text(encoding="ascii").strip()[:12]
-        except (OSError, UnicodeError):
-            return ""
 
 
 def _origin(fault: Fault) -> str:
