@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import bindparam, delete, func, insert, select, update
@@ -38,7 +40,7 @@ from pytest_bayesloc.memory.schema import (
     TOOL_USE,
     TRIAL,
 )
-from pytest_bayesloc.memory.store import chunks, row, written
+from pytest_bayesloc.memory.store import BugStore, chunks, row, written
 
 if TYPE_CHECKING:
     from sqlalchemy import Column, Connection, RowMapping, Select
@@ -333,6 +335,25 @@ class Ledger:
             for line in self.db.execute(asked.where(column.in_(chunk))).mappings():
                 found[line["bug"]].append(line)
         return found
+
+
+@contextmanager
+def ledger_at(
+    where: Path | str, project: str, note: Callable[[str], None], *, write: bool
+) -> Iterator[Ledger]:
+    """Open a project's records in a transaction.
+
+    Args:
+        where: Path or URL of the memory.
+        project: Whose records they are.
+        note: Tells the user, once.
+        write: Whether anything is written.
+
+    Raises:
+        StoreError: If the memory can't be used.
+    """
+    with closing(BugStore(where, note)) as store, store.transaction(write=write) as connection:
+        yield Ledger(connection, project)
 
 
 def key_of(inserted: Any) -> int:  # noqa: ANN401 - a row of SQLAlchemy's

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from datetime import datetime, timezone
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -159,8 +159,7 @@ def _ledger(
         write: Whether anything is written.
         may_begin: Whether a new one is made where there is none.
     """
-    from pytest_bayesloc.memory.ledger import Ledger
-    from pytest_bayesloc.memory.store import BugStore
+    from pytest_bayesloc.memory.ledger import ledger_at
     from pytest_bayesloc.pipeline.place import memory_of, project_of
 
     where = memory_of(config.rootpath, settings.memory)
@@ -174,8 +173,8 @@ def _ledger(
         if may_begin and not isinstance(where, str):
             own_folder(config.rootpath)
             where.parent.mkdir(parents=True, exist_ok=True)
-        with closing(BugStore(where, _note)) as store, store.transaction(write=write) as connection:
-            yield Ledger(connection, project_of(config.rootpath))
+        with ledger_at(where, project_of(config.rootpath), _note, write=write) as ledger:
+            yield ledger
 
 
 def _note(text: str) -> None:

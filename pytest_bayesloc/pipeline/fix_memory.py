@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import StoreError
-from pytest_bayesloc.pipeline.place import memory_of
+from pytest_bayesloc.pipeline.place import memory_of, project_of
 from pytest_bayesloc.report.files import FOLDER, own_folder, replace_text
 
 if TYPE_CHECKING:
@@ -50,11 +50,11 @@ def tool_records(rootdir: Path, told: str, note: Callable[[str], None]) -> dict[
     if where is None or (isinstance(where, Path) and not where.is_file()):
         return {}
     from pytest_bayesloc.memory import feedback
-    from pytest_bayesloc.memory.store import BugStore
+    from pytest_bayesloc.memory.ledger import ledger_at
 
     try:
-        with closing(BugStore(where, note)) as store, store.transaction(write=False) as connection:
-            return feedback.tool_records(connection)
+        with ledger_at(where, project_of(rootdir), note, write=False) as ledger:
+            return feedback.tool_records(ledger.db)
     except StoreError as error:
         note(str(error))
         return {}
@@ -71,13 +71,10 @@ def note_fate(
     if where is None or not fates or (isinstance(where, Path) and not where.is_file()):
         return
     from pytest_bayesloc.memory import feedback
-    from pytest_bayesloc.memory.ledger import Ledger
-    from pytest_bayesloc.memory.store import BugStore
-    from pytest_bayesloc.pipeline.place import project_of
+    from pytest_bayesloc.memory.ledger import ledger_at
 
     try:
-        with closing(BugStore(where, note)) as store, store.transaction() as connection:
-            ledger = Ledger(connection, project_of(rootdir))
+        with ledger_at(where, project_of(rootdir), note, write=True) as ledger:
             for tool, functions, fate in fates:
                 feedback.note_fate(ledger, tool, functions, fate)
     except StoreError as error:

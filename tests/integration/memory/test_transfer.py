@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from sqlalchemy import create_engine, func, select
 
+from pytest_bayesloc.domain.advice import Remembered
 from pytest_bayesloc.domain.errors import StoreError
 from pytest_bayesloc.memory.advice import Adviser
 from pytest_bayesloc.memory.episodes import PassingSighting
 from pytest_bayesloc.memory.ledger import Ledger
-from pytest_bayesloc.memory.schema import BUG, METADATA, SIGHTING, TRIAL
-from pytest_bayesloc.memory.transfer import Importer, export
+from pytest_bayesloc.memory.schema import BUG, METADATA, RUN, SIGHTING, TRIAL
+from pytest_bayesloc.memory.store import BugStore
+from pytest_bayesloc.memory.transfer import Importer, deliver, export
 from tests.integration.memory.conftest import START, Story, edit, red, symptom
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from sqlalchemy import Table
+
+URL = "postgresql://server/bugs"
 
 
 @pytest.fixture
@@ -152,3 +160,64 @@ def test_line_that_is_none_is_named(other: Story, number: int, line: str, why: s
 def test_empty_file_is_no_memory(other: Story) -> None:
     with pytest.raises(StoreError, match="The file is empty"):
         take(other, [])
+
+
+class Server:
+    """A shared memory in a file, which can be out of reach."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "server.sqlite"
+        self.is_down = False
+
+    @contextmanager
+    def opened(self, where: Path | str) -> Iterator[BugStore]:
+        if where == URL and self.is_down:
+            raise StoreError("down", slug="memory-unusable")
+        path = self.path if where == URL else Path(where)
+        with closing(BugStore(path, pytest.fail)) as store:
+            yield store
+
+    def deliver(self, folder: Path, run: str) -> list[str]:
+        """Deliver a run that sees one bug; the notes."""
+        notes: list[str] = []
+
+        def tell(store: BugStore) -> Remembered:
+            with store.transaction() as connection:
+                story = Story(Ledger(connection, "shop"))
+                story.n_runs = int(run)
+                story.run(red())
+            return Remembered()
+
+        deliver(URL, folder, self.opened, tell, notes.append)
+        return notes
+
+    def n(self, table: Table) -> int:
+        with self.opened(self.path) as store, store.transaction(write=False) as connection:
+            return connection.execute(select(func.count()).select_from(table)).scalar_one()
+
+
+def test_run_that_could_not_be_sent_is_sent_by_the_next_one(tmp_path: Path) -> None:
+    server = Server(tmp_path)
+    server.deliver(tmp_path, "0")
+    server.is_down = True
+
+    first, second = server.deliver(tmp_path, "1")
+    assert first == "down (memory-unusable)"
+    assert second.startswith(f"What this run showed is kept in {tmp_path.name}/outbox-")
+    assert [server.n(table) for table in (RUN, BUG, SIGHTING)] == [1, 1, 1]
+
+    server.is_down = False
+    assert server.deliver(tmp_path, "2") == []
+    assert [server.n(table) for table in (RUN, BUG, SIGHTING)] == [3, 1, 3]
+
+
+def test_passing_run_leaves_nothing_for_a_server_that_is_down(tmp_path: Path) -> None:
+    server = Server(tmp_path)
+    server.is_down = True
+
+    def tell(_: BugStore) -> Remembered:
+        pytest.fail("nothing is to be told")
+
+    deliver(URL, tmp_path, server.opened, tell, lambda _: None, is_red=False)
+
+    assert list(tmp_path.iterdir()) == []
