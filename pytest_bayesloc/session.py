@@ -65,14 +65,8 @@ class LocalizationSession:
     def _memory(self) -> Remembering:
         from pytest_bayesloc.pipeline.remember import Remembering
 
-        return Remembering(
-            self.context.rootdir,
-            self._settings,
-            self.context.sources,
-            self._past,
-            self.context.note,
-            self._needed if self._settings.inspect else None,
-        )
+        prove = self._needed if self._settings.inspect else None
+        return Remembering(self.context, self._past, prove)
 
     @cached_property
     def _guiding(self) -> LlmStage | None:

@@ -17,7 +17,7 @@ from pytest_bayesloc.pipeline.place import memory_of, project_of, workspace_of
 from pytest_bayesloc.report.files import FOLDER, own_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from pytest_bayesloc.domain.advice import Month
     from pytest_bayesloc.domain.bug import Run, Symptom
@@ -30,14 +30,13 @@ if TYPE_CHECKING:
     from pytest_bayesloc.memory.sightings import Observer, Prove
     from pytest_bayesloc.memory.store import BugStore
     from pytest_bayesloc.memory.summaries import RecordingSummarizer
-    from pytest_bayesloc.options import Settings
+    from pytest_bayesloc.pipeline.context import Context
     from pytest_bayesloc.pipeline.fix_memory import Tries
     from pytest_bayesloc.pipeline.guide import LlmStage
     from pytest_bayesloc.ranking.case import Case
     from pytest_bayesloc.ranking.groups import FailingGroup
     from pytest_bayesloc.rerun.rejected import Rejected
     from pytest_bayesloc.spectrum.run_record import RunRecord
-    from pytest_bayesloc.spectrum.sources import Sources
 
 INFRASTRUCTURE = 0.8  # where more of the tests fail, it is the machine
 MIN_TESTS = 5  # of fewer, nothing is known about the machine
@@ -75,31 +74,20 @@ class Remembering:
     """Reads and writes the memory for one run.
 
     Args:
-        rootdir: Of the project.
-        settings: By the user.
-        sources: The project's files.
+        context: Of the session.
         past: The edits since tests last ran.
-        note: Tells the user, once.
         prove: Finds which of some changes tests need to pass; None: that is not to be tried.
     """
 
-    def __init__(
-        self,
-        rootdir: Path,
-        settings: Settings,
-        sources: Sources,
-        past: PastRuns,
-        note: Callable[[str], None],
-        prove: Prove | None = None,
-    ) -> None:
-        self._rootdir = rootdir
-        self._settings = settings
-        self._sources = sources
+    def __init__(self, context: Context, past: PastRuns, prove: Prove | None = None) -> None:
+        self._rootdir = context.rootdir
+        self._settings = context.settings
+        self._sources = context.sources
+        self._note = context.note
         self._past = past
-        self._note = note
         self._prove = prove
-        self._where = memory_of(rootdir, settings.memory)
-        self._project = project_of(rootdir)
+        self._where = memory_of(self._rootdir, self._settings.memory)
+        self._project = project_of(self._rootdir)
         self._lost: dict[Path | str, StoreError] = {}
 
     # -- before inspections
