@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from functools import partial
 from posixpath import normpath
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,8 @@ from pytest_bayesloc.domain.inspection import Effect, Finding, Rerun, TestRun, V
 from pytest_bayesloc.domain.location import MODULE, Location
 from pytest_bayesloc.domain.recording import Call, Recording
 from pytest_bayesloc.domain.spectrum import Spectrum
-from pytest_bayesloc.inspection.loop import Loop
-from pytest_bayesloc.inspection.selection import Informative, Limits, greedy
+from pytest_bayesloc.inspection.loop import InspectionLoop
+from pytest_bayesloc.inspection.selection import Limits, likeliest, most_informative
 from pytest_bayesloc.inspection.strategies.assertions import Assertions
 from pytest_bayesloc.inspection.strategies.mutants import Mutants, judged
 from pytest_bayesloc.inspection.strategy import InspectionStrategy, outlooks
@@ -36,7 +37,9 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.evidence import Evidence, Outcome
     from pytest_bayesloc.domain.inspection import InspectionPatch
     from pytest_bayesloc.domain.ports import Runner
+    from pytest_bayesloc.inspection.selection import Action, Select
     from pytest_bayesloc.inspection.strategy import Budget
+    from pytest_bayesloc.ranking.belief import Belief
 
     Json = Mapping[str, Any]
 
@@ -205,12 +208,17 @@ def replay(problem: Problem, case: Case, setting: Setting) -> None:
         for kind in (Assertions, Mutants)
         if kind.name not in setting.without
     ]
-    informative = Informative(outlooks(kinds, setting.model))
-    select = greedy if setting.selection == "greedy" else informative
+    informative = partial(most_informative, outlooks(kinds, setting.model))
+    select: Select = _greedy if setting.selection == "greedy" else informative
     limits = Limits(threshold=setting.threshold, budget_s=setting.budget_s)
-    Loop(
+    InspectionLoop(
         _OneRunner(_Fails(problem.recording())), kinds, limits, select, clock, lambda *_: None
     ).run(case)
+
+
+def _greedy(belief: Belief, actions: Sequence[Action], _pending: Sequence[Action]) -> Action | None:
+    """Choose what inspects the likeliest location."""
+    return likeliest(belief, actions)
 
 
 class _Clock:

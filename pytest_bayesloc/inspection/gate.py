@@ -1,4 +1,4 @@
-"""What of a function that somebody else rewrote may be run: added assertions, nothing else.
+"""The gate for a function that a language model rewrote: it lets added assertions pass, no more.
 
 The syntax trees of both are laid beside each other. Every statement of the original has to be
 there, unchanged and in its place; what is added may only look. The rewritten text itself is never
@@ -8,23 +8,30 @@ compiled: what passes is written into the original.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from pytest_bayesloc.domain.source import FunctionNode, parse
-from pytest_bayesloc.inspection.looking import Addition, Rules, refused, short
+from pytest_bayesloc.domain.source import FunctionNode
+from pytest_bayesloc.inspection.rules import (
+    Addition,
+    Rules,
+    dump_of,
+    only_function,
+    refused,
+    same_header,
+    short,
+)
 
 MAX_ASSERTIONS = 16
 MAX_NODES = 600  # of all that is added
 
 
 def admitted(original: FunctionNode, text: str, module: ast.AST) -> list[Addition]:
-    """What ``text`` adds to the function ``original``, in the order of the text.
+    """Return what ``text`` adds to the function ``original``, in the order of the text.
 
     Args:
         original: The function as it stands in its file.
-        text: The function as somebody else gave it back.
+        text: The function as the model gave it back.
         module: The syntax tree of the file.
 
     Raises:
@@ -42,7 +49,7 @@ def admitted(original: FunctionNode, text: str, module: ast.AST) -> list[Additio
 
 
 def additions(original: FunctionNode, rewritten: FunctionNode) -> list[Addition]:
-    """What ``rewritten`` has that ``original`` does not, in the order of the text.
+    """Return what ``rewritten`` has that ``original`` does not, in the order of the text.
 
     Decorators may be left out, since they are not shown; white space around the line breaks of a
     text is not compared, since it moves with the function.
@@ -60,39 +67,6 @@ def additions(original: FunctionNode, rewritten: FunctionNode) -> list[Addition]
     return walk.found
 
 
-def same_header(original: FunctionNode, rewritten: FunctionNode) -> None:
-    """See that a function has the name, signature and, if it has any, decorators of another.
-
-    Raises:
-        PatchError: If it has not.
-    """
-    decorators = _heads_of(rewritten.decorator_list)
-    if _header(rewritten) != _header(original) or (
-        decorators and decorators != _heads_of(original.decorator_list)
-    ):
-        raise refused("changes the signature or the decorators")
-
-
-def only_function(text: str) -> FunctionNode:
-    """The one function that a text is.
-
-    Raises:
-        PatchError: If it is anything else.
-    """
-    text = text.strip("\r\n")
-    is_indented = text[:1] in {" ", "\t"}
-    try:
-        body = parse(f"if 1:\n{text}" if is_indented else text).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise refused(f"does not parse ({error})") from error
-    if is_indented and len(body) == 1 and isinstance(body[0], ast.If):
-        body = [*body[0].body, *body[0].orelse]
-    if len(body) != 1 or not isinstance(body[0], FunctionNode):
-        kinds = ", ".join(sorted({type(node).__name__ for node in body})) or "nothing"
-        raise refused(f"is not the one function that was asked for, but {kinds}")
-    return body[0]
-
-
 def _bounded(found: Sequence[Addition]) -> None:
     nodes = _nodes(found)
     n = sum(isinstance(node, ast.Assert) for node in nodes)
@@ -103,20 +77,6 @@ def _bounded(found: Sequence[Addition]) -> None:
 def _nodes(found: Sequence[Addition]) -> list[ast.AST]:
     added = [statement for addition in found for statement in addition.statements]
     return [node for statement in added for node in ast.walk(statement)]
-
-
-def _header(function: FunctionNode) -> list[str]:
-    parts = [function.args, *getattr(function, "type_params", [])]
-    returns = "" if function.returns is None else _dump(function.returns)
-    return [type(function).__name__, function.name, returns, *map(_dump, parts)]
-
-
-def _heads_of(decorators: Iterable[ast.expr]) -> list[str]:
-    return [_dump(decorator) for decorator in decorators]
-
-
-def _dump(node: ast.AST) -> str:
-    return re.sub(r"(?: |\\t)*\\n(?: |\\t)*", r"\\n", ast.dump(node))
 
 
 @dataclass
@@ -168,11 +128,11 @@ class _Walk:
         self.found.append(Addition(anchor, where, kept, name=name, is_entry=is_entry))
 
     def _is_same(self, old: ast.stmt, new: ast.stmt) -> bool:
-        """Whether they are one statement, blocks inside them aside."""
+        """Say whether they are one statement, blocks inside them aside."""
         if type(old) is not type(new):
             return False
         if isinstance(old, _SCOPES) or not any(_blocks(old)):
-            return _dump(old) == _dump(new)
+            return dump_of(old) == dump_of(new)
         return _heads(old) == _heads(new)
 
     def _blocks(self, old: ast.stmt, new: ast.stmt) -> None:
@@ -189,7 +149,7 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def _blocks(statement: ast.AST) -> list[list[ast.stmt]]:
-    """The blocks of a compound statement, in a fixed order, empty ones too."""
+    """Return the blocks of a compound statement, in a fixed order, empty ones too."""
     found: list[list[ast.stmt]] = []
     for name, value in ast.iter_fields(statement):
         if name in {"body", "orelse", "finalbody"} and isinstance(value, list):
@@ -201,7 +161,7 @@ def _blocks(statement: ast.AST) -> list[list[ast.stmt]]:
 
 
 def _heads(statement: ast.AST) -> list[str]:
-    """All of a compound statement but its blocks."""
+    """Return all of a compound statement but its blocks."""
     found = [type(statement).__name__]
     for name, value in ast.iter_fields(statement):
         if name in {"handlers", "cases"}:
@@ -210,12 +170,12 @@ def _heads(statement: ast.AST) -> list[str]:
         elif name not in {"body", "orelse", "finalbody"}:
             values = value if isinstance(value, list) else [value]
             found += [f"{name}={len(values)}"]
-            found += [_dump(v) if isinstance(v, ast.AST) else repr(v) for v in values]
+            found += [dump_of(v) if isinstance(v, ast.AST) else repr(v) for v in values]
     return found
 
 
 def _checked_return(old: ast.stmt, rest: Sequence[ast.stmt], at: int) -> int:
-    """Where ``return name`` stands, if ``old`` became ``name = value``, checks, ``return name``.
+    """Return the index of ``return name``, if ``old`` became ``name = value``, checks, and it.
 
     Zero if it did not.
     """
@@ -223,7 +183,7 @@ def _checked_return(old: ast.stmt, rest: Sequence[ast.stmt], at: int) -> int:
     if not name or not isinstance(old, ast.Return):
         return 0
     value = old.value if old.value is not None else ast.Constant(None)
-    if _dump(value) != _dump(getattr(rest[at], "value", value)):
+    if dump_of(value) != dump_of(getattr(rest[at], "value", value)):
         return 0
     ends = (i for i in range(at + 1, len(rest)) if isinstance(rest[i], ast.Return))
     end = next(ends, 0)
@@ -232,7 +192,7 @@ def _checked_return(old: ast.stmt, rest: Sequence[ast.stmt], at: int) -> int:
 
 
 def _target(statement: ast.stmt) -> str:
-    """The one name that ``statement`` gives a value; empty if it does anything else."""
+    """Return the one name that ``statement`` gives a value; empty if it does anything else."""
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
         return ""
     target = statement.targets[0]
@@ -240,7 +200,7 @@ def _target(statement: ast.stmt) -> str:
 
 
 def _kept(statements: Iterable[ast.stmt]) -> list[ast.stmt]:
-    """Without heartbeats, which are added anyway, prints and texts: they are not run."""
+    """Drop heartbeats, which are added anyway, prints and texts: they are not run."""
     kept: list[ast.stmt] = []
     for statement in statements:
         if isinstance(statement, ast.If):

@@ -1,15 +1,15 @@
-"""One group of failing tests: from the prior to a decided suspect."""
+"""The inspection loop of one group of failing tests, from the prior to a decided suspect."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import closing
 
 from pytest_bayesloc.domain.inspection import Finding, Rerun, Verdict
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.domain.ports import Clock
+from pytest_bayesloc.domain.ports import Clock, Runner
 from pytest_bayesloc.domain.recording import Recording
-from pytest_bayesloc.inspection.batch import Batch
 from pytest_bayesloc.inspection.reflection import innocents
 from pytest_bayesloc.inspection.selection import NOTHING_LEFT, Action, Limits, Select, stop_reason
 from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy
@@ -25,17 +25,19 @@ MAX_CHECKED = 100  # failing tests that are checked for failing again
 MAX_FAILING = 3
 N_ALWAYS = 5  # targets that a person looks at first are inspected in any case
 RECORD_SHARE = 0.15  # of the budget, for each of two recordings: noting values slows tests down
+PATIENCE_S = 0.5  # with what is not needed any more
+LEAST_MEASURED = 3  # inspections before their mean is believed
 TOO_WEAK = "no location that is left could take the lead"
 NOT_COMPARED = ": passing tests call the suspects too rarely to compare with"
 NOT_REACHED = ": patches don't reach child processes"
 
 
-class Loop:
+class InspectionLoop:
     """Inspects suspects until one is decided or a limit is met.
 
     Args:
         pool: Where tests are run again.
-        kinds: Ways to inspect a target, cheapest first.
+        strategies: Ways to inspect a target, cheapest first.
         limits: When to stop.
         select: Chooses what to do next.
         clock: Monotonic seconds.
@@ -46,7 +48,7 @@ class Loop:
     def __init__(
         self,
         pool: Pool,
-        kinds: Sequence[InspectionStrategy],
+        strategies: Sequence[InspectionStrategy],
         limits: Limits,
         select: Select,
         clock: Clock,
@@ -54,7 +56,7 @@ class Loop:
     ) -> None:
         self._pool = pool
         self._runner = pool.first
-        self._kinds = {kind.name: kind for kind in kinds}
+        self._strategies = {strategy.name: strategy for strategy in strategies}
         self._limits = limits
         self._select = select
         self._clock = clock
@@ -101,7 +103,7 @@ class Loop:
         return reason
 
     def _fails_again(self, case: Case, budget: Budget) -> bool:
-        """Whether failing tests fail as they are, twice; the others are flaky."""
+        """Say whether failing tests fail as they are, twice; the others are flaky."""
         self._progress(0, None, 0.0)
         tests = case.failing[:MAX_CHECKED]
         first = self._runner.rerun(None, tests, limit_s=max(1.0, budget.left_s()))
@@ -115,25 +117,25 @@ class Loop:
         return bool(steady)
 
     def _open(self, case: Case, budget: Budget) -> None:
-        for kind in self._kinds.values():
+        for strategy in self._strategies.values():
             # Also where the belief is decided: a change that is taken back proves what was guessed.
             if self._limits.n_inspections == 0 or not budget.left_s():
                 return
-            for finding in kind.open(case, budget):
+            for finding in strategy.open(case, budget):
                 self._take(case, finding)
 
     def _inspect_all(self, case: Case, budget: Budget) -> str:
         self._record(case, budget)
-        for kind in self._kinds.values():
-            kind.prepare(case, budget)
+        for strategy in self._strategies.values():
+            strategy.prepare(case, budget)
         reason = self._inspect_targets(case, budget)
         if case.belief.top(1)[0][1] < self._limits.threshold:
             self._harvest(case, budget, wait_s=budget.left_s())
         return self._stop(case, budget) or reason
 
     def _harvest(self, case: Case, budget: Budget, *, wait_s: float) -> None:
-        for kind in self._kinds.values():
-            for finding in kind.harvest(case, budget, wait_s=wait_s):
+        for strategy in self._strategies.values():
+            for finding in strategy.harvest(case, budget, wait_s=wait_s):
                 self._take(case, finding)
 
     def _take(self, case: Case, finding: Finding) -> None:
@@ -143,13 +145,13 @@ class Loop:
 
     def _inspect_targets(self, case: Case, budget: Budget) -> str:
         open_actions = [
-            Action(target=where, kind=kind.name)
+            Action(target=where, kind=strategy.name)
             for where in case.targets()
             if case.near.is_reached(where)
-            for kind in self._kinds.values()
-            if kind.outcomes
+            for strategy in self._strategies.values()
+            if strategy.outcomes
         ]
-        with closing(Batch(self._pool, self._kinds, case, budget)) as batch:
+        with closing(Batch(self._pool, self._strategies, case, budget)) as batch:
             touched: set[Location] = set()
             while True:
                 self._harvest(case, budget, wait_s=0.0)
@@ -164,7 +166,7 @@ class Loop:
     def _fill(
         self, batch: Batch, case: Case, open_actions: list[Action], touched: set[Location]
     ) -> None:
-        """Give each runner that is free what tells most, whatever comes of what is under way."""
+        """Start the most informative inspection on each idle runner."""
         while True:
             n_under_way = len(case.inspections) + len(batch.pending)
             worth = [action for action in open_actions if self._is_worth(case, action, touched)]
@@ -181,7 +183,7 @@ class Loop:
             batch.start(chosen, runner)
 
     def _record(self, case: Case, budget: Budget) -> None:
-        """Note the calls of failing and passing tests, and what they say."""
+        """Record the calls of failing and passing tests, and weigh the evidence in them."""
         targets, near = case.targets(), case.neighbours()
         limit_s = self._limits.budget_s * RECORD_SHARE
         # Apart: a time-out of one spares the other.
@@ -200,14 +202,109 @@ class Loop:
         case.innocent = innocents(case.recording, case.failing, case.invariants)
 
     def _is_worth(self, case: Case, action: Action, touched: set[Location]) -> bool:
-        """Whether the strongest evidence that it can bring would make its target the likeliest."""
+        """Say whether the strongest evidence it can bring would make its target the likeliest."""
         if len(touched) < N_ALWAYS or action.target in touched:
             return True
-        ratio = strongest(case.model, self._kinds[action.kind].outcomes)
+        ratio = strongest(case.model, self._strategies[action.kind].outcomes)
         _, leading = case.belief.top(1)[0]
         return case.belief.p(action.target) * ratio >= leading
 
 
+class Batch:
+    """Runs inspections of one group side by side: each runner has one, and they end in any order.
+
+    With one runner an inspection is made when its result is asked for, in the thread that asks.
+
+    Args:
+        pool: Where tests are run again.
+        strategies: By name.
+        case: The group.
+        budget: Of its first runner.
+    """
+
+    def __init__(
+        self, pool: Pool, strategies: Mapping[str, InspectionStrategy], case: Case, budget: Budget
+    ) -> None:
+        self._pool = pool
+        self._strategies = strategies
+        self._case = case
+        self._budget = budget
+        self._threads: ThreadPoolExecutor | None = None
+        self._busy: dict[Future[Sequence[Finding]], tuple[Action, Budget]] = {}
+        self._alone: Action | None = None
+        self._n_done = 0
+        self._started = budget.clock()
+
+    def close(self) -> None:
+        """Cancel what is under way: it is not needed any more."""
+        for _, budget in self._busy.values():
+            budget.end()
+        # Most end at once, and their servers stay warm.
+        _, late = wait(self._busy, timeout=PATIENCE_S)
+        stuck = [self._busy[future][1].runner for future in late]
+        for runner in stuck:
+            runner.cancel()
+        if self._threads is not None:
+            self._threads.shutdown(wait=True)
+        for runner in stuck:
+            runner.resume()
+
+    @property
+    def pending(self) -> list[Action]:
+        """The actions under way."""
+        alone = [] if self._alone is None else [self._alone]
+        return [*alone, *(action for action, _ in self._busy.values())]
+
+    def free(self, n_left: int) -> Runner | None:
+        """Return a runner that has nothing to do, if there is work for it.
+
+        Args:
+            n_left: Inspections that may be made yet.
+        """
+        if self._alone is not None:
+            return None
+        taken = [budget.runner for _, budget in self._busy.values()]
+        runners = self._pool.runners(self._mean_s() * n_left)
+        return next((runner for runner in runners if runner not in taken), None)
+
+    def _mean_s(self) -> float:
+        """Return the mean seconds of an inspection by one runner; 0 before enough were measured."""
+        if self._n_done < LEAST_MEASURED:
+            return 0.0
+        spent_s = self._budget.clock() - self._started
+        return spent_s * max(1, len(self._busy)) / self._n_done
+
+    def start(self, action: Action, runner: Runner) -> None:
+        """Have ``action`` carried out by ``runner``."""
+        is_alone = len(self._pool.runners(0.0)) == 1 and not self._busy
+        if is_alone:
+            self._alone = action
+            return
+        if self._threads is None:
+            self._threads = ThreadPoolExecutor(thread_name_prefix="bayesloc")
+        budget = self._budget.beside(runner)
+        future = self._threads.submit(self._carry_out, action, budget)
+        self._busy[future] = action, budget
+
+    def next(self) -> Sequence[Finding]:
+        """Return what the first inspection to end found.
+
+        Raises:
+            ExecutionError: If the place where re-runs happen is lost.
+        """
+        self._n_done += 1
+        if self._alone is not None:
+            action, self._alone = self._alone, None
+            return self._carry_out(action, self._budget)
+        done, _ = wait(self._busy, return_when=FIRST_COMPLETED)
+        future = next(future for future in self._busy if future in done)  # as they were started
+        del self._busy[future]
+        return future.result()
+
+    def _carry_out(self, action: Action, budget: Budget) -> Sequence[Finding]:
+        return self._strategies[action.kind].inspect(self._case, action.target, budget)
+
+
 def _passes(node_id: str, *reruns: Rerun) -> bool:
-    """Whether it passed in any of ``reruns``."""
+    """Say whether it passed in any of ``reruns``."""
     return any(rerun.tests[node_id].verdict is Verdict.PASS for rerun in reruns)

@@ -1,16 +1,13 @@
-"""What to inspect next, and when to stop."""
+"""Selection of the next inspection, and of the moment to stop."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import log
-from typing import Protocol
 
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.ranking.belief import TIE, Belief
-
-#: Probabilities that differ by less are equal: what is left is rounding.
 
 NOTHING_LEFT = "nothing left to inspect"
 
@@ -20,7 +17,7 @@ MAX_PROSPECTS = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """When the loop ends.
+    """Limits that end the loop.
 
     Attributes:
         threshold: Belief at which a location is found.
@@ -41,67 +38,53 @@ class Action:
     kind: str
 
 
-class Select(Protocol):
-    """Chooses what to do next."""
-
-    def __call__(
-        self, belief: Belief, actions: Sequence[Action], pending: Sequence[Action] = ()
-    ) -> Action | None:
-        """One of ``actions``; None of none.
-
-        Args:
-            belief: The present one.
-            actions: What may be done.
-            pending: What is under way: its outcome is not in the belief yet.
-        """
+#: Chooses one of the open actions, given the belief and the actions under way; None of none.
+Select = Callable[[Belief, Sequence[Action], Sequence[Action]], Action | None]
 
 
-def greedy(
-    belief: Belief, actions: Sequence[Action], pending: Sequence[Action] = ()
-) -> Action | None:
-    """What inspects the likeliest location; ties in location order, then in the order given."""
-    del pending
+def likeliest(belief: Belief, actions: Sequence[Action]) -> Action | None:
+    """Choose the action on the likeliest location; ties by location, then in the order given."""
     if not actions:
         return None
     bar = max(belief.p(action.target) for action in actions) - TIE
-    likeliest = min(action.target for action in actions if belief.p(action.target) >= bar)
-    return next(action for action in actions if action.target == likeliest)
+    target = min(action.target for action in actions if belief.p(action.target) >= bar)
+    return next(action for action in actions if action.target == target)
 
 
-@dataclass(frozen=True, slots=True)
-class Informative:
-    """Chooses what promises most information about the fault's place a second.
+def most_informative(
+    outlooks: Mapping[str, Outlook],
+    belief: Belief,
+    actions: Sequence[Action],
+    pending: Sequence[Action] = (),
+) -> Action | None:
+    """Choose the action that promises most information about the fault's location a second.
 
-    Attributes:
-        outlooks: Per kind, what may come out of it and how long it usually takes.
+    Together with what is under way it tells most: information about the fault's location adds up
+    along a chain of conditions.
+
+    Args:
+        outlooks: Per strategy, its possible outcomes and how long it usually takes.
+        belief: The present one.
+        actions: The open ones; ties as in ``likeliest``.
+        pending: Those under way: their outcome is not in the belief yet.
     """
+    prospects = [Prospect(belief)]
+    for action in pending:
+        outcomes = outlooks[action.kind].outcomes
+        split = [new for old in prospects for new in old.after(action.target, outcomes)]
+        prospects = sorted(split, key=lambda prospect: -prospect.weight)[:MAX_PROSPECTS]
+    rated = [(_rate(prospects, action, outlooks[action.kind]), action) for action in actions]
+    bar = max((rate for rate, _ in rated), default=0.0) * (1 - TIE)
+    return likeliest(belief, [action for rate, action in rated if rate >= bar])
 
-    outlooks: Mapping[str, Outlook]
 
-    def __call__(
-        self, belief: Belief, actions: Sequence[Action], pending: Sequence[Action] = ()
-    ) -> Action | None:
-        """The most informative of ``actions`` beside ``pending``; ties as in ``greedy``.
-
-        Together with what is under way it tells most: information about the fault's place adds up
-        along a chain of conditions.
-        """
-        prospects = [Prospect(belief)]
-        for action in pending:
-            outcomes = self.outlooks[action.kind].outcomes
-            split = [new for old in prospects for new in old.after(action.target, outcomes)]
-            prospects = sorted(split, key=lambda prospect: -prospect.weight)[:MAX_PROSPECTS]
-        rated = [(self._rate(prospects, action), action) for action in actions]
-        bar = max((rate for rate, _ in rated), default=0.0) * (1 - TIE)
-        return greedy(belief, [action for rate, action in rated if rate >= bar])
-
-    def _rate(self, prospects: Sequence[Prospect], action: Action) -> float:
-        outlook = self.outlooks[action.kind]
-        total = sum(
-            prospect.weight * information(prospect.p(action.target), outlook.outcomes)
-            for prospect in prospects
-        )
-        return total / outlook.seconds
+def _rate(prospects: Sequence[Prospect], action: Action, outlook: Outlook) -> float:
+    """Return the expected information of ``action`` a second."""
+    total = sum(
+        prospect.weight * information(prospect.p(action.target), outlook.outcomes)
+        for prospect in prospects
+    )
+    return total / outlook.seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +111,7 @@ class Prospect:
     def after(
         self, target: Location, outcomes: Sequence[tuple[float, float]]
     ) -> Iterator[Prospect]:
-        """What it may become by an inspection of ``target``, for each of its outcomes."""
+        """Yield what it may become by an inspection of ``target``, for each of its outcomes."""
         p = self.p(target)
         for if_faulty, if_clean in outcomes:
             chance = p * if_faulty + (1 - p) * if_clean
@@ -145,7 +128,7 @@ class Prospect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outlook:
-    """What a kind of inspection may bring.
+    """The possible results of a strategy, and its price.
 
     Attributes:
         outcomes: Of each outcome, P(it | faulty) and P(it | clean); each column sums to 1.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_bayesloc.domain.clock import monotonic
 from pytest_bayesloc.domain.dialogue import Usage
 from pytest_bayesloc.domain.errors import PatchError
-from pytest_bayesloc.inspection.mending import mended
+from pytest_bayesloc.inspection.rules import checked_fix
 from pytest_bayesloc.inspection.strategies.generated import Generated
 from pytest_bayesloc.inspection.views import Views, candidates
 from pytest_bayesloc.llm.advisor import LlmAdvisor, LlmSummarizer
@@ -186,7 +186,7 @@ class LlmStage:
             try:
                 answer = later.result(self.left_s())
                 if answer is not None:
-                    yield target, mended(*found, answer, self._never), answer.why
+                    yield target, checked_fix(*found, answer, self._never), answer.why
             except TimeoutError:  # noqa: PERF203 - a few functions
                 return
             except PatchError as error:

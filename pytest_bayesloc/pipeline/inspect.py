@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from contextlib import closing
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.clock import monotonic
 from pytest_bayesloc.domain.errors import BayeslocError
 from pytest_bayesloc.fixes.mutations import mutants
-from pytest_bayesloc.inspection.loop import Loop
-from pytest_bayesloc.inspection.selection import Informative, Limits
+from pytest_bayesloc.inspection.loop import InspectionLoop
+from pytest_bayesloc.inspection.selection import Limits, most_informative
 from pytest_bayesloc.inspection.strategies import assertions
 from pytest_bayesloc.inspection.strategies.assertions import Assertions
 from pytest_bayesloc.inspection.strategies.counterfactual import Counterfactual
@@ -102,15 +103,15 @@ def _loop(
     strategies: Sequence[InspectionStrategy],
     progress: Progress,
     left_s: float,
-) -> Loop:
+) -> InspectionLoop:
     settings = context.settings
     limits = Limits(
         threshold=settings.threshold,
         budget_s=max(0.0, round(left_s, 1)),
         n_inspections=settings.n_inspections,
     )
-    select = Informative(outlooks(strategies, settings.model))
-    return Loop(pool, strategies, limits, select, monotonic, progress.show)
+    select = partial(most_informative, outlooks(strategies, settings.model))
+    return InspectionLoop(pool, strategies, limits, select, monotonic, progress.show)
 
 
 # -- where patches come from

@@ -119,7 +119,7 @@ def test_proposals_that_break_spare_the_ranking(buggy_project: Project) -> None:
 
 
 def test_fault_of_ours_while_inspecting_spares_the_ranking(buggy_project: Project) -> None:
-    project = _broken(buggy_project, "pytest_bayesloc.inspection.loop", "Loop", "run")
+    project = _broken(buggy_project, "pytest_bayesloc.inspection.loop", "InspectionLoop", "run")
 
     run = project.localize("--bayesloc", "--bayesloc-threshold=0.999")
 

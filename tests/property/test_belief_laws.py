@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pytest_bayesloc.domain.evidence import Evidence, InspectionOutcome
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.inspection.selection import Action, greedy, information
+from pytest_bayesloc.inspection.selection import Action, information, likeliest
 from pytest_bayesloc.ranking.belief import MODELS, IndependentBelief, SingleFaultBelief
 
 pytestmark = pytest.mark.one_python
@@ -123,11 +123,11 @@ def test_top_is_the_head_of_the_sorted_belief(
 
 
 @given(prior=priors(), data=st.data())
-def test_greedy_choice_is_an_open_action_that_none_exceeds(
+def test_likeliest_choice_is_an_open_action_that_none_exceeds(
     prior: dict[Location, float], data: st.DataObject
 ) -> None:
     left = [where for where in prior if data.draw(st.booleans())]
-    chosen = greedy(IndependentBelief(prior), [Action(target=w, kind="k") for w in left])
+    chosen = likeliest(IndependentBelief(prior), [Action(target=w, kind="k") for w in left])
 
     if chosen is None:
         assert left == []

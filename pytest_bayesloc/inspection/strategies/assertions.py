@@ -123,7 +123,7 @@ def propose(source: SourceMap, unit: Unit, invariants: Sequence[Invariant]) -> I
         Check(number=n, at_exit=i.at_exit, text=i.words, support=i.support)
         for n, i in enumerate(chosen)
     )
-    patched = _Writer(source.text).write(unit, chosen, checks)
+    patched = _AssertionWriter(source.text).write(unit, chosen, checks)
     try:
         compile_tree(parse(patched), unit.location.file)
     except (SyntaxError, ValueError) as error:
@@ -140,7 +140,7 @@ def propose(source: SourceMap, unit: Unit, invariants: Sequence[Invariant]) -> I
     )
 
 
-class _Writer(LineWriter):
+class _AssertionWriter(LineWriter):
     """Writes the checks of a function at its entry and exits."""
 
     def write(self, unit: Unit, invariants: Sequence[Invariant], checks: Sequence[Check]) -> str:

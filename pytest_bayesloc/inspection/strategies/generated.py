@@ -11,7 +11,7 @@ import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from pytest_bayesloc.domain.dialogue import ProposedCode, Reflection, TargetContext
 from pytest_bayesloc.domain.errors import PatchError
@@ -30,8 +30,8 @@ from pytest_bayesloc.domain.source import (
     parse,
 )
 from pytest_bayesloc.inspection.gate import additions, admitted
-from pytest_bayesloc.inspection.looking import Addition
 from pytest_bayesloc.inspection.reflection import classify, fired_checks, signals_of, watch
+from pytest_bayesloc.inspection.rules import Addition
 from pytest_bayesloc.inspection.strategies import assertions
 from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy
 from pytest_bayesloc.inspection.views import Views
@@ -52,21 +52,14 @@ class Pending(Protocol[T_co]):
     """A call under way."""
 
     def is_done(self) -> bool:
-        """Whether its result is there."""
+        """Say whether its result is there."""
 
     def result(self, seconds: float) -> T_co:
-        """What came of it.
+        """Return its result.
 
         Raises:
             TimeoutError: If it takes longer than ``seconds``.
         """
-
-
-class Starter(Protocol):
-    """Starts a call that takes long elsewhere."""
-
-    def __call__(self, call: Callable[[], T]) -> Pending[T]:
-        """The call, under way."""
 
 
 @dataclass(kw_only=True)
@@ -97,7 +90,7 @@ class Generated(InspectionStrategy):
     """
 
     advisor: Advisor
-    start: Starter
+    start: Callable[[Callable[[], Any]], Pending[Any]]
     views: Views
     failures: Mapping[str, Failure]
     unit: Callable[[Location], tuple[SourceMap, Unit] | None]
@@ -154,7 +147,7 @@ class Generated(InspectionStrategy):
         work.reflection = self.start(partial(self.advisor.reflect, view, observed))
 
     def _patch(self, target: Location, proposed: ProposedCode | None) -> InspectionPatch | None:
-        """What was proposed, if it may be run; else the heartbeat alone."""
+        """Make the proposed patch, if it may be run; else the heartbeat alone."""
         found = self.unit(target)
         if found is None:
             return None
@@ -228,7 +221,7 @@ def _why(patch: InspectionPatch, fired: Sequence[int], reflection: Reflection | 
 
 
 def propose(source: SourceMap, unit: Unit, answer: ProposedCode) -> InspectionPatch:
-    """A patch of the file of ``source`` with the assertions of ``answer`` in ``unit``.
+    """Make a patch of the file of ``source`` with the assertions of ``answer`` in ``unit``.
 
     Raises:
         PatchError: If the answer does anything else, or can't be put in place.
@@ -239,7 +232,7 @@ def propose(source: SourceMap, unit: Unit, answer: ProposedCode) -> InspectionPa
     rewriter = _Rewriter()
     try:
         made = [rewriter.rewritten(addition) for addition in found]
-        patched = _Writer(source.text).write(unit, unit.node, made)
+        patched = _AdditionWriter(source.text).write(unit, unit.node, made)
         _hold_together(patched, source, unit, made)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise PatchError(f"it does not compile ({error})", slug="llm-gate") from error
@@ -254,7 +247,7 @@ def propose(source: SourceMap, unit: Unit, answer: ProposedCode) -> InspectionPa
 
 
 def _hold_together(patched: str, source: SourceMap, unit: Unit, made: Sequence[Addition]) -> None:
-    """See that ``patched`` is the text of ``source`` with what was ``made`` in its place.
+    """Check that ``patched`` is the text of ``source`` with what was ``made`` in its place.
 
     Raises:
         PatchError: If something was written where it does not belong.
@@ -273,7 +266,7 @@ def _hold_together(patched: str, source: SourceMap, unit: Unit, made: Sequence[A
 
 
 def _around(text: str, unit: Unit) -> tuple[str, str]:
-    """The text before and behind a function."""
+    """Return the text before and behind a function."""
     lines = lines_of(text)
     before, behind = lines[: unit.first_line - 1], lines[unit.location.end_line :]
     return "".join(before), "".join(behind).rstrip("\r\n")
@@ -311,11 +304,11 @@ class _Rewriter(ast.NodeTransformer):
         return ast.Name(RESULT, node.ctx) if self._name and node.id == self._name else node
 
 
-class _Writer(LineWriter):
+class _AdditionWriter(LineWriter):
     """Writes additions into the original text."""
 
     def write(self, unit: Unit, node: FunctionNode, made: Sequence[Addition]) -> str:
-        """The text with all of them, and with the heartbeat.
+        """Return the text with all of them, and with the heartbeat.
 
         Raises:
             PatchError: If one has no place of its own in the text.
@@ -353,7 +346,7 @@ class _Writer(LineWriter):
 
 
 def _position(addition: Addition) -> tuple[int, int, int]:
-    """Where it goes: later ones first, so that the lines above keep their numbers.
+    """Order additions by their place: later ones first, so that the lines above keep their numbers.
 
     Of two blocks that end on one line, the outer one's end comes first, and is pushed down by the
     inner one's. What a return gives back is named before anything is put above it. Of what

@@ -32,7 +32,7 @@ LEAST_S = 0.5  # a mutant may loop: it gets much less time than the tests themse
 
 
 @dataclass
-class _Tried:
+class _MutantTrials:
     """The mutants of one target so far; the best is the one that repairs most."""
 
     trials: list[Trial] = field(default_factory=list)
@@ -90,7 +90,7 @@ class Mutants(InspectionStrategy):
     def inspect(self, case: Case, target: Location, budget: Budget) -> Sequence[Finding]:
         """Try mutants until one repairs everything, or enough were tried."""
         started = budget.clock()
-        tried = _Tried()
+        tried = _MutantTrials()
         stuck: set[int] = set()  # lines where a mutant did not end
         for patch in self._propose(target, case.near.suspiciousness(target)):
             if not budget.left_s() or len(tried.trials) == MAX_MUTANTS:
@@ -110,7 +110,7 @@ class Mutants(InspectionStrategy):
 _ENDLESS = frozenset({Verdict.TIMEOUT, Verdict.CRASH})
 
 
-def _try(case: Case, patch: InspectionPatch, budget: Budget, tried: _Tried) -> Effect:
+def _try(case: Case, patch: InspectionPatch, budget: Budget, tried: _MutantTrials) -> Effect:
     """One failing test first; all of the group if it passes; then what passed before."""
     at_most_s = budget.patience_s(LEAST_S)
     failing = case.failing_of(patch.target, MAX_FAILING)
@@ -149,7 +149,7 @@ def _all_pass(rerun: Rerun) -> bool:
     return all(run.verdict is Verdict.PASS for run in rerun.tests.values())
 
 
-def _finding(case: Case, target: Location, tried: _Tried, seconds: float) -> Finding:
+def _finding(case: Case, target: Location, tried: _MutantTrials, seconds: float) -> Finding:
     outcome = tried.outcome()
     flips = outcome in {InspectionOutcome.MUTANT_REPAIRS, InspectionOutcome.MUTANT_BREAKS_OTHERS}
     return Finding(
@@ -164,7 +164,7 @@ def _finding(case: Case, target: Location, tried: _Tried, seconds: float) -> Fin
     )
 
 
-def _why(tried: _Tried, outcome: InspectionOutcome) -> str:
+def _why(tried: _MutantTrials, outcome: InspectionOutcome) -> str:
     n = len(tried.trials)
     words = tried.best.words if tried.best is not None else ""
     if outcome is InspectionOutcome.MUTANT_REPAIRS:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_bayesloc.domain.errors import ExecutionError
-from pytest_bayesloc.inspection.loop import Loop
-from pytest_bayesloc.inspection.selection import Limits, greedy
+from pytest_bayesloc.inspection.loop import InspectionLoop
+from pytest_bayesloc.inspection.selection import Limits
 from pytest_bayesloc.inspection.strategies.assertions import Assertions
 from tests.fakes.clock import Clock
 from tests.fakes.runner import FakePool, FakeRunner
-from tests.unit.inspection.test_loop import LIMITS, case, outcomes, propose, violates
+from tests.unit.inspection.test_loop import LIMITS, case, greedy, outcomes, propose, violates
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,7 +57,9 @@ class Telling(FakeRunner):
 
 def run(pool: FakePool, limits: Limits = LIMITS, started: Case | None = None) -> Case:
     started = started or case()
-    Loop(pool, [Assertions(propose)], limits, greedy, Clock(), lambda *_: None).run(started)
+    InspectionLoop(pool, [Assertions(propose)], limits, greedy, Clock(), lambda *_: None).run(
+        started
+    )
     return started
 
 

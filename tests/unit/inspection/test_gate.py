@@ -16,7 +16,7 @@ from pytest_bayesloc.inspection.gate import MAX_ASSERTIONS, admitted
 from pytest_bayesloc.rerun.world import PURE, is_pure
 
 if TYPE_CHECKING:
-    from pytest_bayesloc.inspection.looking import Addition
+    from pytest_bayesloc.inspection.rules import Addition
 
 ORIGINAL = '''\
 def f(x, y=1, *rest, key=None):

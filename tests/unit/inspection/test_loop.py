@@ -12,8 +12,8 @@ from pytest_bayesloc.domain.inspection import Check, InspectionPatch, Verdict
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.recording import Call, Recording
 from pytest_bayesloc.domain.spectrum import Spectrum
-from pytest_bayesloc.inspection.loop import Loop
-from pytest_bayesloc.inspection.selection import Limits, greedy
+from pytest_bayesloc.inspection.loop import InspectionLoop
+from pytest_bayesloc.inspection.selection import Action, Limits, likeliest
 from pytest_bayesloc.inspection.strategies.assertions import Assertions
 from pytest_bayesloc.ranking.likelihoods import weigh
 from tests.fakes.case import case_of
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_bayesloc.domain.inspection import TestRun
+    from pytest_bayesloc.ranking.belief import Belief
     from pytest_bayesloc.ranking.case import Case
     from pytest_bayesloc.ranking.evidence.invariants import Invariant
 
@@ -53,6 +54,11 @@ def case(
     return case_of(spectrum, prior or {A: 0.5, B: 0.3, C: 0.2}, model=model, evidence=evidence)
 
 
+def greedy(belief: Belief, actions: Sequence[Action], _pending: Sequence[Action]) -> Action | None:
+    """The choice that a test can foresee: what inspects the likeliest location."""
+    return likeliest(belief, actions)
+
+
 def propose(target: Location, invariants: Sequence[Invariant]) -> Sequence[InspectionPatch]:
     text = "old\n"
     return [
@@ -68,7 +74,7 @@ def run(
     clock: Clock | None = None,
     proposals: object = propose,
 ) -> Case:
-    loop = Loop(
+    loop = InspectionLoop(
         FakePool(runner),
         [Assertions(proposals)],  # type: ignore[arg-type]
         limits,
@@ -257,7 +263,7 @@ def test_a_case_gets_its_share_of_the_budget() -> None:
     work, limits = case(), replace(LIMITS, budget_s=30.0)
 
     kinds = [Assertions(propose)]
-    loop = Loop(FakePool(runner), kinds, limits, greedy, Clock(step=1.0), lambda *_: None)
+    loop = InspectionLoop(FakePool(runner), kinds, limits, greedy, Clock(step=1.0), lambda *_: None)
     loop.run(work, share=0.2)
 
     assert work.stop == "its share of the budget of 30 s spent"

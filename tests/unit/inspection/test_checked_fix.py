@@ -7,7 +7,7 @@ import pytest
 from pytest_bayesloc.domain.dialogue import ProposedCode
 from pytest_bayesloc.domain.errors import PatchError
 from pytest_bayesloc.domain.source import SourceMap
-from pytest_bayesloc.inspection.mending import mended
+from pytest_bayesloc.inspection.rules import checked_fix
 
 FILE = """import json
 
@@ -42,7 +42,7 @@ REFUSED = {
 def rewritten(text: str, named: tuple[str, ...] = ()) -> str:
     source = SourceMap(FILE, "cart.py")
     unit = next(unit for unit in source.units if unit.location.qualname == "Cart.total")
-    return mended(source, unit, ProposedCode(text=text, why="told so"), named)
+    return checked_fix(source, unit, ProposedCode(text=text, why="told so"), named)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_what_is_imported_is_used_as_it_was(body: str, why: str) -> None:
     answer = ProposedCode(text=f"def name_of(path):\n    {body}\n", why="")
 
     with pytest.raises(PatchError) as error:
-        mended(source, unit, answer)
+        checked_fix(source, unit, answer)
 
     assert why in str(error.value)
 
@@ -119,4 +119,4 @@ def test_what_only_computes_may_be_used_anew() -> None:
     source = SourceMap(IMPORTING, "names.py")
     text = "def name_of(path):\n    return os.path.basename(path)[: math.floor(2.5)]\n"
 
-    assert "math.floor" in mended(source, source.units[-1], ProposedCode(text=text, why=""))
+    assert "math.floor" in checked_fix(source, source.units[-1], ProposedCode(text=text, why=""))
