@@ -185,8 +185,3 @@ def _offered(rootdir: Path, files: Mapping[str, str], before: str, after: str) -
         f"`{before}` became `{after}` for a second bug: the tool {name} is learned. Read "
         f"{LEARNED}/{name}.py; to have it used: pytest --bayesloc-trust={LEARNED}/{name}.yaml"
     )
-
-
-def functions_of(file: str, names: Sequence[str]) -> list[str]:
-    """Functions as the memory calls them."""
-    return [f"{file} {name}" for name in names]
