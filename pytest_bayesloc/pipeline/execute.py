@@ -46,7 +46,7 @@ class RerunTransports:
         executors: ``local``, execnet's specifications, or with ``docker:``, ``docker-image:`` or
             ``dask:`` in front; one that stands N times asks for N servers there. Empty: local.
         workspace: The project's folder here and there; empty: rootdir, and the same as here.
-        launch: What the process was started with.
+        launch: Environment and path at the start of the process.
         files: The files of the project that decide how tests end, relative to rootdir.
         note: Tells the user, once.
     """
@@ -190,7 +190,7 @@ def needed_changes(
 
     Args:
         transports: For the re-runs.
-        changes: What changed while the tests began to pass.
+        changes: Since the tests failed.
         tests: Node ids.
     """
     if len(changes.every) > MAX_CHANGES:

@@ -220,7 +220,7 @@ class Child:
 
 def _compiled(patch: Message) -> CodeType:
     original, patched = patch["excerpt"] or (patch["original"], patch["patched"])
-    return compile_patched(original, patched, patch["code_filename"])
+    return compile_patched(original, patched, patch["filename"])
 
 
 def _numbered(targets: Sequence[Sequence[Any]]) -> dict[str, dict[tuple[int, str], int]]:

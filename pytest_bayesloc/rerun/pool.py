@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from pytest_bayesloc.domain.errors import ExecutionError, LostError
@@ -52,7 +53,7 @@ class Pool:
         self._lock = threading.Lock()
         self._starting: list[threading.Thread] = []
         self._is_closed = False
-        self._all = [_FailoverRunner(self, 0)]
+        self._all = [_PoolRunner(self, 0, tests, texts)]
 
     @property
     def first(self) -> Runner:
@@ -74,13 +75,13 @@ class Pool:
 
     def _start_others(self) -> None:
         for number in range(len(self._all), self._n_runners):
-            runner = _FailoverRunner(self, number)
+            runner = _PoolRunner(self, number, self._tests, self._texts)
             self._all.append(runner)
             thread = threading.Thread(target=self._make_ready, args=(runner,), daemon=True)
             self._starting.append(thread)
             thread.start()
 
-    def _make_ready(self, runner: _FailoverRunner) -> None:
+    def _make_ready(self, runner: _PoolRunner) -> None:
         try:
             runner.make_ready()
         except ExecutionError as error:
@@ -99,8 +100,8 @@ class Pool:
 
     # -- for runners
 
-    def runner_for(self, number: int) -> tuple[Transport, ServerRunner]:
-        """A new runner of a transport that is not lost, with that transport.
+    def transport_for(self, number: int) -> Transport:
+        """Choose a transport that is not lost for runner ``number``.
 
         Raises:
             ExecutionError: If all are lost.
@@ -113,8 +114,7 @@ class Pool:
                 "the ranking is what was known then. Look there for what ended it.",
                 slug="lost-executor",
             )
-        transport = left[number % len(left)]
-        return transport, ServerRunner(transport, self._tests, self._texts)
+        return left[number % len(left)]
 
     def give_up(self, transport: Transport, error: LostError) -> None:
         """Run no more tests by ``transport``."""
@@ -126,29 +126,25 @@ class Pool:
             self._note(str(error))
 
 
-class _FailoverRunner:
+class _PoolRunner(ServerRunner):
     """Moves to another transport when its own is lost, and does again what was under way."""
 
-    def __init__(self, pool: Pool, number: int) -> None:
+    def __init__(
+        self, pool: Pool, number: int, tests: Sequence[str], texts: Mapping[str, str]
+    ) -> None:
+        super().__init__(pool.transport_for(number), tests, texts)
         self._pool = pool
         self._number = number
-        self._transport, self._runner = pool.runner_for(number)
-        self._is_cancelled = False
         self.is_ready = False
 
-    @property
-    def start_s(self) -> float:
-        return self._runner.start_s
-
     def make_ready(self) -> None:
-        """Start its server, if it may have a warm one."""
-        self._anywhere(lambda runner: runner.make_ready())
+        self._anywhere(super().make_ready)
         self.is_ready = True
 
     def rerun(
         self, patch: InspectionPatch | None, tests: Sequence[str], *, limit_s: float
     ) -> Rerun:
-        return self._anywhere(lambda runner: runner.rerun(patch, tests, limit_s=limit_s))
+        return self._anywhere(partial(super().rerun, patch, tests, limit_s=limit_s))
 
     def record(
         self,
@@ -158,38 +154,24 @@ class _FailoverRunner:
         limit_s: float,
         sample: bool = False,
     ) -> Recording:
-        return self._anywhere(
-            lambda runner: runner.record(tests, targets, limit_s=limit_s, sample=sample)
-        )
+        record = partial(super().record, tests, targets, limit_s=limit_s, sample=sample)
+        return self._anywhere(record)
 
-    def _anywhere(self, ask: Callable[[ServerRunner], T]) -> T:
+    def _anywhere(self, ask: Callable[[], T]) -> T:
         """Ask, once more elsewhere if the transport is lost; the request may be what ends them."""
         try:
-            return ask(self._runner)
+            return ask()
         except LostError as error:
-            self._pool.give_up(self._transport, error)
-            self._runner.close()
-            self._transport, self._runner = self._pool.runner_for(self._number)
-            if self._is_cancelled:
-                self._runner.cancel()
+            self._pool.give_up(self.transport, error)
+            self.close()
+            self.use(self._pool.transport_for(self._number))
         try:
-            return ask(self._runner)
+            return ask()
         except LostError as error:
-            self._pool.give_up(self._transport, error)
+            self._pool.give_up(self.transport, error)
             raise ExecutionError(
                 "Two places for re-runs were lost one after the other, the second while it did "
-                f"again what the first one had begun ({self._transport.name}): no more "
+                f"again what the first one had begun ({self.transport.name}): no more "
                 "inspections are made.",
                 slug="lost-executor",
             ) from error
-
-    def cancel(self) -> None:
-        self._is_cancelled = True
-        self._runner.cancel()
-
-    def resume(self) -> None:
-        self._is_cancelled = False
-        self._runner.resume()
-
-    def close(self) -> None:
-        self._runner.close()

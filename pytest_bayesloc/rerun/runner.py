@@ -35,27 +35,32 @@ class ServerRunner:
         texts: Text of each file that holds a target, by its path relative to rootdir.
 
     Attributes:
+        transport: Starts servers now.
         start_s: Wall seconds that the warm server took to be ready; 0 until it was.
     """
 
     def __init__(
         self, transport: Transport, tests: Sequence[str], texts: Mapping[str, str]
     ) -> None:
-        self._transport = transport
         self._tests = tuple(tests)
         self._texts = texts
         self._warm: RerunServer | None = None
         self._fresh: RerunServer | None = None
-        self._may_fork = transport.may_fork
         self._is_cancelled = False
         self._map = lru_cache(maxsize=64)(SourceMap)
+        self.use(transport)
+
+    def use(self, transport: Transport) -> None:
+        """Start servers by ``transport`` from now on."""
+        self.transport = transport
+        self._may_fork = transport.may_fork
         self.start_s = 0.0
 
     def rerun(
         self, patch: InspectionPatch | None, tests: Sequence[str], *, limit_s: float
     ) -> Rerun:
         """Run ``tests`` under ``patch``: forked where a swap reaches it, else fresh."""
-        here = self._transport.here
+        here = self.transport.here
         request: Message = {"tests": list(tests), "limit_s": limit_s}
         forked = self._may_fork and all("::" in node_id for node_id in tests)
         if patch is not None:
@@ -86,7 +91,7 @@ class ServerRunner:
             "limit_s": limit_s,
             "targets": [
                 [
-                    self._transport.path_of(unit.location.file),
+                    self.transport.path_of(unit.location.file),
                     unit.first_line,
                     unit.location.qualname.rpartition(".")[2],
                 ]
@@ -143,12 +148,10 @@ class ServerRunner:
         units = [source.unit(where) for where in (patch.target, *patch.others)]
         chains = [source.enclosing(u) for u in units if u is not None and u.is_function]
         whole = len(chains) == len(units)  # else there is more to change than functions
-        path = self._transport.path_of(patch.target.file)
         first = chains[0][0] if len(chains) == 1 else None
         around = (first.first_line, first.location.end_line) if first is not None else (0, 0)
         return {
-            "filename": path,
-            "code_filename": path,
+            "filename": self.transport.path_of(patch.target.file),
             "original": patch.original,
             "patched": patch.patched,
             "excerpt": excerpt(patch.original, patch.patched, *around) if first else None,
@@ -181,7 +184,7 @@ class ServerRunner:
 
     def _start_warm(self) -> None:
         started = monotonic()
-        self._warm = self._transport.start(self._tests, None)
+        self._warm = self.transport.start(self._tests, None)
         ready = self._warm.ready(START_UP_S)
         self.start_s = monotonic() - started
         if not ready:  # it was cancelled
@@ -198,7 +201,7 @@ class ServerRunner:
     def _ask_fresh(self, request: Message) -> ServerReply:
         if self._is_cancelled:
             return _NOTHING
-        server = self._fresh = self._transport.start(request["tests"], request)
+        server = self._fresh = self.transport.start(request["tests"], request)
         try:
             reply = server.exchange(None, request["limit_s"] + GRACE_S)
         finally:

@@ -32,7 +32,7 @@ class ImportedDefinition:
     Attributes:
         where: The body of the module or class that it stands in.
         lines: Its lines; of a ``def`` or ``class`` only those of its header.
-        names: What it binds or changes.
+        names: The names that it binds or changes.
         is_member: Whether they are read as attributes: it stands in a class.
         unit: The function or class that it makes; None if it makes none.
     """
@@ -80,7 +80,7 @@ class _File:
         executed: Per line, the tests that executed it after the import.
         reads: Per line, what it reads: names, and attributes with a dot before them.
         imported: The names that it imports from other modules.
-        definitions: What its import executes.
+        definitions: Statements that its import executes.
     """
 
     def __init__(self, source: SourceMap, lines: Lines) -> None:

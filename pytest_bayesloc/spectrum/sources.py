@@ -57,7 +57,7 @@ class SourceFilter:
         self._explicit = [_realpath(path) for path in directories]
         self._patterns = tuple(test_patterns)
         self._omit = tuple(omit)
-        # Where what is under test is not installed itself, a look at the path is enough for the
+        # If the code under test is not installed itself, a look at the path is enough for the
         # hundreds of files that are.
         bases = [self.rootdir, *self._explicit]
         self._may_be_installed = any(self.is_installed(_join(base, "x")) for base in bases)

@@ -93,7 +93,7 @@ def _folders(entry: str, rootdir: Path) -> list[Path]:
     top, *rest = parts = entry.split(".")
     if (rootdir / entry).is_dir() or not all(part.isidentifier() for part in parts):
         return [rootdir / entry]
-    # What pytest's ``pythonpath`` adds may not be importable yet: the usual places come first.
+    # Folders of pytest's ``pythonpath`` may not be importable yet: the usual places come first.
     for folder in (Path(rootdir, *parts), Path(rootdir, "src", *parts)):
         if folder.is_dir():
             return [folder]

@@ -160,7 +160,7 @@ class LocalTransport:
     """This machine.
 
     Args:
-        command: How a server is started.
+        command: Of a server.
     """
 
     name = "local"
