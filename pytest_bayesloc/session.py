@@ -69,7 +69,7 @@ class LocalizationSession:
         return Remembering(self.context, self._past, prove)
 
     @cached_property
-    def _guiding(self) -> LlmStage | None:
+    def _llm(self) -> LlmStage | None:
         if not self._settings.asks_llm:
             return None
         try:
@@ -172,7 +172,7 @@ class LocalizationSession:
             context=self.context,
             remembered=self._remembered,
             applying=self._applying,
-            guiding=self._guiding,
+            llm=self._llm,
         )
 
     # -- the stages
@@ -209,9 +209,9 @@ class LocalizationSession:
         is_rerun = self._settings.inspect or self._settings.searches_fixes
         if is_rerun and not self._stopped_by_hand:
             self._recall(groups, cases)
-        if self._guiding is not None and not self._stopped_by_hand:
+        if self._llm is not None and not self._stopped_by_hand:
             with self.context.stage("guide"):
-                self._guide(self._guiding, groups, cases)
+                self._guide(self._llm, groups, cases)
         if self._settings.inspect and not self._stopped_by_hand:
             with self.context.stage("inspect"):
                 self._inspect(groups, cases)
@@ -266,7 +266,7 @@ class LocalizationSession:
                 cases=cases,
                 tries=self._tries,
             )
-            self._remembered = self._memory.take_in(findings, self._guiding)
+            self._remembered = self._memory.take_in(findings, self._llm)
 
     @contextmanager
     def _memory_may_fail(self) -> Iterator[None]:
@@ -278,14 +278,12 @@ class LocalizationSession:
         except Exception as error:  # noqa: BLE001 - a fault of ours
             self.context.warn(error)
 
-    def _guide(
-        self, guiding: LlmStage, groups: Sequence[FailingGroup], cases: Sequence[Case]
-    ) -> None:
+    def _guide(self, llm: LlmStage, groups: Sequence[FailingGroup], cases: Sequence[Case]) -> None:
         """Let a language model rank the candidates, by what it is known to be worth."""
         with self._memory_may_fail():
-            guiding.learn(*self._memory.guide_record(guiding.advisor.name))
+            llm.learn(*self._memory.guide_record(llm.advisor.name))
         with self._memory_may_fail():
-            self._stopped_by_hand = not guiding.has_judged(groups, cases)
+            self._stopped_by_hand = not llm.has_judged(groups, cases)
 
     def _kept_s(self) -> float:
         """Seconds of the budget that the search for fixes has for itself."""
@@ -294,7 +292,7 @@ class LocalizationSession:
     def _inspect(self, groups: Sequence[FailingGroup], cases: Sequence[Case]) -> None:
         from pytest_bayesloc.pipeline.inspect import inspect
 
-        more = () if self._guiding is None else (self._guiding.kind(groups),)
+        more = () if self._llm is None else (self._llm.strategy(groups),)
         spent_s = self.context.spent_s("guide") + self._kept_s()
         inspect(self.context, cases, self._past.history, spent_s=spent_s, more=more)
 
@@ -309,7 +307,7 @@ class LocalizationSession:
             sources=self.context.sources,
             note=self.context.note,
             warn=self.context.warn,
-            guiding=self._guiding,
+            llm=self._llm,
             idle=self._recorder.recorded.blocked_tests(self._collected),
         )
         left_s = self._settings.budget_s - self.context.spent_s("guide", "inspect")

@@ -78,7 +78,7 @@ class Fixing:
         clock: Monotonic seconds.
         note: Tells the user, once.
         warn: Tells the user of a fault of ours.
-        guiding: A language model's part; None: none is asked.
+        llm: A language model's part; None: none is asked.
         idle: Tests that were collected and of which nothing is known: they did not run.
         found: What is to be shown, the best of each fault first.
     """
@@ -90,7 +90,7 @@ class Fixing:
     clock: Clock = monotonic
     note: Callable[[str], None]
     warn: Callable[[Exception], None]
-    guiding: LlmStage | None = None
+    llm: LlmStage | None = None
     idle: Sequence[str] = ()
     found: list[tuple[Fix, Candidate]] = field(default_factory=list)
     _tries: dict[int, Tries] = field(default_factory=dict)
@@ -189,10 +189,10 @@ class Fixing:
         self._keep(number, outcome, means.library)
 
     def _fits(self, task: Task, description: str) -> bool | None:
-        if self.guiding is None:
+        if self.llm is None:
             return None
-        code = task.code[:500] if self.guiding.may_send(task.filename) else ""
-        said = self.guiding.advisor.is_applicable(task.error, code, description)
+        code = task.code[:500] if self.llm.may_send(task.filename) else ""
+        said = self.llm.advisor.is_applicable(task.error, code, description)
         if said is None or said.confidence <= CONFIDENCE:
             return None
         return said.applicable
@@ -235,9 +235,9 @@ class Fixing:
 
     def _generated(self, group: FailingGroup, case: Case) -> Iterator[Candidate]:
         """The likeliest functions as a language model would mend them."""
-        if self.guiding is None:
+        if self.llm is None:
             return
-        for target, text, why in self.guiding.fixes([group], case):
+        for target, text, why in self.llm.fixes([group], case):
             source = self.sources.map(target.file)
             if source is not None:
                 yield Candidate(

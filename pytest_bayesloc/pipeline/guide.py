@@ -152,7 +152,7 @@ class LlmStage:
                 ]
                 case.learn(judgement_evidence(said, suspicions, self._records[RANKING]))
 
-    def kind(self, groups: Sequence[FailingGroup]) -> Generated:
+    def strategy(self, groups: Sequence[FailingGroup]) -> Generated:
         """Return the inspections that it writes and reflects on."""
         return Generated(
             advisor=self.advisor,

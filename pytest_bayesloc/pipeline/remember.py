@@ -152,12 +152,12 @@ class Remembering:
 
     # -- at the end of the run
 
-    def take_in(self, findings: Findings, guiding: LlmStage | None = None) -> Remembered:
+    def take_in(self, findings: Findings, llm: LlmStage | None = None) -> Remembered:
         """Add this run to the story of each bug, and look up what is known.
 
         Args:
             findings: Of this run.
-            guiding: A language model's part; None: none is asked.
+            llm: A language model's part; None: none is asked.
 
         Raises:
             StoreError: If the memory can't be used.
@@ -169,7 +169,7 @@ class Remembering:
         def tell(store: BugStore) -> Remembered:
             if run.kind == "infrastructure":
                 return self._ill_day(store, run)
-            return self._tell(store, run, plan, findings, guiding)
+            return self._tell(store, run, plan, findings, llm)
 
         with suppress(OSError):  # what can't be made is said when it is opened
             own_folder(self._rootdir)
@@ -195,7 +195,7 @@ class Remembering:
         run: Run,
         plan: str,
         findings: Findings,
-        guiding: LlmStage | None,
+        llm: LlmStage | None,
     ) -> Remembered:
         """Add the run to a store, in one transaction, and reword what was added."""
         from pytest_bayesloc.memory.advice import keep_feedback
@@ -222,7 +222,7 @@ class Remembering:
             messages += self._keep_fixes(ledger, run, events, symptoms, findings.tries, observer)
             messages += _spared([case.rejected for case in findings.cases])
             kept = replace(kept, messages=tuple(messages), months=self._months(ledger))
-        return kept if guiding is None else self._reworded(store, kept, guiding, events, summarizer)
+        return kept if llm is None else self._reworded(store, kept, llm, events, summarizer)
 
     def _observe(
         self,
@@ -326,14 +326,14 @@ class Remembering:
         self,
         store: BugStore,
         kept: Remembered,
-        guiding: LlmStage,
+        llm: LlmStage,
         events: Sequence[Event],
         summarizer: RecordingSummarizer,
     ) -> Remembered:
         from pytest_bayesloc.pipeline.rewording import reworded
 
         try:
-            advice = reworded(store, self._project, guiding, kept.advice, (events, summarizer))
+            advice = reworded(store, self._project, llm, kept.advice, (events, summarizer))
         except KeyboardInterrupt:
             self._note("The language model was not waited for: the words are those of rules.")
             return kept

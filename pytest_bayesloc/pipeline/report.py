@@ -55,13 +55,13 @@ class ReportStage:
         context: The session.
         remembered: What the memory says, if it was asked.
         applying: The fixes, if some were searched.
-        guiding: The language model's part, if one was asked.
+        llm: The language model's part, if one was asked.
     """
 
     context: Context
     remembered: Remembered | None
     applying: Applying | None
-    guiding: LlmStage | None
+    llm: LlmStage | None
 
     def document(self, faults: tuple[Fault, ...], cases: Sequence[Case]) -> dict[str, Any]:
         """Return the JSON result of ``faults``."""
@@ -91,7 +91,7 @@ class ReportStage:
             edges=calls_around(faults, cases),
             partial=(*recorded.partial, *self.context.notes),
             memory=self.remembered or Remembered(),
-            llm=self.guiding.usage() if self.guiding is not None else Usage(),
+            llm=self.llm.usage() if self.llm is not None else Usage(),
             fixes=None if self.applying is None else self.applying.fixes,
         )
         return encode(result)
@@ -227,7 +227,7 @@ class ReportStage:
             reporter.write_line(harmless(f"bayesloc: {note}"), yellow=True)
         if document is not None and "github" in written:
             self._print_commands(reporter, document)
-        for prompt in () if self.guiding is None else self.guiding.prompts:
+        for prompt in () if self.llm is None else self.llm.prompts:
             reporter.section("bayesloc: not sent", sep="-")
             reporter.write_line(harmless(prompt))
 

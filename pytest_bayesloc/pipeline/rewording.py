@@ -30,7 +30,7 @@ TRY = "to try, by the language model: "
 def reworded(
     store: BugStore,
     project: str,
-    guiding: LlmStage,
+    llm: LlmStage,
     advice: Sequence[Advice],
     kept: tuple[Sequence[Event], RecordingSummarizer],
 ) -> list[Advice]:
@@ -39,7 +39,7 @@ def reworded(
     Args:
         store: The memory.
         project: Whose bugs they are.
-        guiding: The language model's part.
+        llm: The language model's part.
         advice: In the words of rules.
         kept: What became of each bug, and the texts by rules.
 
@@ -52,7 +52,7 @@ def reworded(
     with store.transaction(write=False) as connection:
         touched = Ledger(connection, project).bugs([event.bug for event in events])
     bugs = {record.id: bug for bug, record in touched.items()}
-    changes = list(_changes(_requests(events, recording, bugs), recording, guiding))
+    changes = list(_changes(_requests(events, recording, bugs), recording, llm))
     found = list(advice)
     if changes:
         with store.transaction() as connection:
@@ -64,7 +64,7 @@ def reworded(
                     ledger.reword_trial(bug, number, text)
             now = ledger.bugs([bugs[item.record.id] for item in found])
         found = [replace(item, record=now[bugs[item.record.id]]) for item in found]
-    return with_approaches(found, guiding)
+    return with_approaches(found, llm)
 
 
 def _requests(
@@ -82,30 +82,30 @@ def _requests(
 def _changes(
     requests: Iterable[tuple[int, int, Request]],
     recording: RecordingSummarizer,
-    guiding: LlmStage,
+    llm: LlmStage,
 ) -> Iterator[tuple[int, int, Answer]]:
     """Yield the texts that differ: all is asked at once, and waited for in turn."""
-    other = guiding.summarizer(recording.rules)
+    other = llm.summarizer(recording.rules)
     asked = [
         (bug, number, request.text, Later(partial(request.repeat, other)))
         for bug, number, request in requests
     ]
     for bug, number, before, later in asked:
         try:
-            text = later.result(guiding.left_s())
+            text = later.result(llm.left_s())
         except TimeoutError:
             continue
         if text != before:
             yield bug, number, text
 
 
-def with_approaches(advice: Iterable[Advice], guiding: LlmStage) -> list[Advice]:
+def with_approaches(advice: Iterable[Advice], llm: LlmStage) -> list[Advice]:
     """Add three different things to try to warnings of loops."""
     listed = list(advice)
     asked = {
         i: Later(
             partial(
-                guiding.advisor.approaches,
+                llm.advisor.approaches,
                 error=item.record.symptom.error[:4_000],
                 code="",
                 tried=item.record.failed_strategies,
@@ -117,7 +117,7 @@ def with_approaches(advice: Iterable[Advice], guiding: LlmStage) -> list[Advice]
     }
     for i, later in asked.items():
         try:
-            named = later.result(guiding.left_s())
+            named = later.result(llm.left_s())
         except TimeoutError:
             continue
         first, *rest = listed[i].loops
