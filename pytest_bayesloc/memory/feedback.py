@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -268,7 +268,7 @@ def add_fix_pattern(ledger: Ledger, fix: FixPattern, at: datetime) -> list[FixPa
     Returns:
         All bugs that were fixed so; empty if this one was known, or is the first of its kind.
     """
-    values = row(FIX_PATTERN, **asdict(fix), project=ledger.project, made_at=at)
+    values = row(FIX_PATTERN, fix, project=ledger.project, made_at=at)
     values |= {name: values[name][:MAX_EXAMPLE] for name in ("before", "after")}
     same = FIX_PATTERN.c.pattern == values["pattern"]
     own = (FIX_PATTERN.c.project == ledger.project) & same

@@ -65,10 +65,8 @@ class Ledger:
     def add_run(self, run: Run) -> int:
         """Add a run and return its number in the project."""
         number = self.next_number()
-        names = ("id", "workspace", "made_at", "revision", "n_passed", "n_failed", "kind", "arm")
-        values = {name: getattr(run, name) for name in names}
-        added = row(RUN, **values, project=self.project, number=number)
-        self.db.execute(insert(RUN).values(**added))
+        values = row(RUN, run, project=self.project, number=number)
+        self.db.execute(insert(RUN).values(**values))
         return number
 
     def next_number(self) -> int:
@@ -102,26 +100,12 @@ class Ledger:
         symptom = record.symptom
         values = row(
             BUG,
-            id=record.id,
+            record,
+            symptom,
             project=self.project,
-            state=record.state,
-            signature=symptom.signature,
-            category=symptom.category,
-            hypothesis=symptom.hypothesis,
-            tags=symptom.tags,
-            error=symptom.error,
-            code=symptom.code,
             demand=symptom.constraint,
-            suspects=symptom.suspects,
-            in_test=symptom.in_test,
             executed=frozenset(executed),
             run=record.session,
-            step=record.step,
-            plan=record.plan,
-            root_cause=record.root_cause,
-            created_at=record.created_at,
-            seen_at=record.seen_at,
-            completed_at=record.completed_at,
         )
         bug = key_of(self.db.execute(insert(BUG).values(**values)).inserted_primary_key)
         self.add_failures(bug, symptom)
@@ -163,8 +147,7 @@ class Ledger:
 
     def see(self, bug: int, sighting: Sighting, executed: Collection[str]) -> None:
         """Add a sighting of a bug."""
-        values = {name: getattr(sighting, name) for name in set(SIGHTING.c.keys()) - {"seq", "bug"}}
-        self.db.execute(insert(SIGHTING).values(bug=bug, **row(SIGHTING, **values)))
+        self.db.execute(insert(SIGHTING).values(bug=bug, **row(SIGHTING, sighting)))
         self._update(bug, seen_at=sighting.seen_at, executed=frozenset(executed))
 
     def revisions(self) -> dict[int, str]:
@@ -203,26 +186,7 @@ class Ledger:
 
     def add_trial(self, bug: int, trial: DebugTrial, run: str) -> None:
         """Add a trial."""
-        edit, summary = trial.edit, trial.summary
-        values = row(
-            TRIAL,
-            number=trial.number,
-            run=run,
-            made_at=trial.made_at,
-            outcome=trial.outcome,
-            error=trial.error,
-            metric=trial.metric,
-            functions=edit.functions,
-            diff=edit.diff,
-            n_added=edit.n_added,
-            n_removed=edit.n_removed,
-            plan=edit.plan,
-            in_tests=edit.in_tests,
-            why=summary.why,
-            strategy=summary.strategy,
-            lesson=summary.lesson,
-            cause=summary.cause,
-        )
+        values = row(TRIAL, trial, trial.edit, trial.summary, run=run)
         self.db.execute(insert(TRIAL).values(bug=bug, **values))
 
     def reword(self, bug: int, hypothesis: str) -> None:
@@ -231,9 +195,8 @@ class Ledger:
 
     def reword_trial(self, bug: int, number: int, summary: TrialSummary) -> None:
         """Replace the summary of a trial."""
-        values = {name: getattr(summary, name) for name in ("why", "strategy", "lesson", "cause")}
         where = (TRIAL.c.bug == bug) & (TRIAL.c.number == number)
-        self.db.execute(update(TRIAL).where(where).values(**row(TRIAL, **values)))
+        self.db.execute(update(TRIAL).where(where).values(**row(TRIAL, summary)))
 
     def close(self, bug: int, state: BugState, root_cause: str, at: datetime) -> None:
         """End an episode."""

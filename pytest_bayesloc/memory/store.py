@@ -160,8 +160,17 @@ def migrate(connection: Connection, version: int) -> None:
 # -- values as columns hold them
 
 
-def row(table: Table, **values: object) -> dict[str, Any]:
-    """Return ``values`` as the columns of ``table`` hold them."""
+def row(table: Table, *sources: object, **values: object) -> dict[str, Any]:
+    """Return values as the columns of ``table`` hold them.
+
+    Args:
+        table: The table.
+        sources: Objects whose attributes are named as columns.
+        values: By column; they come before attributes.
+    """
+    for source in sources:
+        names = [name for name in table.c.keys() if hasattr(source, name)]  # noqa: SIM118 - no dict
+        values = {name: getattr(source, name) for name in names} | values
     return {name: written(table.c[name], value) for name, value in values.items()}
 
 

@@ -269,7 +269,7 @@ class Importer:
         where = [table.c[name] == row[name] for name in key]
         known = self._db.execute(select(func.count()).select_from(table).where(*where)).scalar()
         if not known:
-            self._insert(table, [{"bug": None} | row])  # a note of its own belongs to no bug
+            self._insert(table, [row | {"bug": None} if table is NOTE else row])
         return not known
 
     def _insert(self, table: Table, rows: list[Row]) -> None:
