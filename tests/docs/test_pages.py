@@ -166,6 +166,29 @@ def rows_behind(head: str) -> list[list[str]]:
     return [[cell.strip(" `") for cell in line.split("|")[1:-1]] for line in lines[2:]]
 
 
+def test_names_on_the_page_on_architecture_exist() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    names = set(re.findall(r"`([a-z_]+(?:\.[A-Za-z_]+)+)`", text)) - {"pyproject.toml"}
+
+    assert len(names) > 40
+    assert [name for name in sorted(names) if not _exists(name)] == []
+
+
+def _exists(name: str) -> bool:
+    """Return whether the package has a module, or something in one, of this dotted name."""
+    parts = name.split(".")
+    found: object = import_module("pytest_bayesloc")
+    for n, part in enumerate(parts, 1):
+        if hasattr(found, part):
+            found = getattr(found, part)
+            continue
+        try:
+            found = import_module(".".join(("pytest_bayesloc", *parts[:n])))
+        except ModuleNotFoundError:
+            return False
+    return True
+
+
 def test_page_on_reading_knows_how_much_is_told() -> None:
     def shown(n: int) -> str:
         return "all" if n == EVERYTHING else str(n)
