@@ -175,7 +175,7 @@ class ListeningSocket:
         line = self._accept(limit_s)
         if line is None:
             return None if monotonic() >= deadline else b""
-        return _received(line, deadline - monotonic())
+        return _receive(line, deadline - monotonic())
 
     def fileno(self) -> int:
         """The listener, until somebody has called."""
@@ -212,7 +212,7 @@ class CallingSocket:
 
     def receive(self, limit_s: float | None = None) -> bytes | None:
         """Return the data that has come."""
-        return _received(self._line, limit_s)
+        return _receive(self._line, limit_s)
 
     def fileno(self) -> int:
         """The socket."""
@@ -239,7 +239,7 @@ def open_link(spec: Message) -> Link:
     return Pipes(spec["read"], spec["write"])
 
 
-def _received(line: socket.socket, limit_s: float | None) -> bytes | None:
+def _receive(line: socket.socket, limit_s: float | None) -> bytes | None:
     wait_s = None if limit_s in (None, inf) else max(0.0, limit_s or 0.0)
     if not select.select([line], [], [], wait_s)[0]:
         return None

@@ -109,14 +109,14 @@ def match_tests(node_ids: Collection[str], known: Collection[str]) -> dict[str, 
         return matches
     gone: dict[str, list[str]] = defaultdict(list)
     for node_id in sorted(set(known).difference(matches), reverse=True):
-        gone[_masked(node_id)].append(node_id)
+        gone[_mask(node_id)].append(node_id)
     for node_id in unknown:
-        like = gone[_masked(node_id)]
+        like = gone[_mask(node_id)]
         if like:
             matches[node_id] = like.pop()
     return matches
 
 
-def _masked(node_id: str) -> str:
+def _mask(node_id: str) -> str:
     name, bracket, parameters = node_id.partition("[")
     return name + bracket + _VOLATILE.sub("*", parameters)

@@ -22,7 +22,7 @@ from pytest_bayesloc.spectrum.cache.files import (
     written_ns,
 )
 from pytest_bayesloc.spectrum.cache.key import match_tests
-from pytest_bayesloc.spectrum.cache.store import KnownFile, reading, writing
+from pytest_bayesloc.spectrum.cache.store import KnownFile, read_tables, write_tables
 from pytest_bayesloc.spectrum.collectors.base import CollectorResult, Footprint, WindowRow
 from pytest_bayesloc.spectrum.run_record import CONFTESTS, modules_in, outcome_of, select_traced
 from pytest_bayesloc.spectrum.sources import FileKind
@@ -91,7 +91,7 @@ class SpectrumCache:
     @cached_property
     def _read(self) -> ValidRows:
         if self._path is not None:
-            with suppress(sqlite3.Error, ValueError, zlib.error), reading(self._path) as tables:
+            with suppress(sqlite3.Error, ValueError, zlib.error), read_tables(self._path) as tables:
                 if tables is not None:
                     return self._validate(tables)
         return EMPTY
@@ -182,7 +182,7 @@ class SpectrumCache:
     def outcomes(self) -> dict[str, str]:
         """Return the tests with valid rows, each with ``passed``, ``failed``, or neither."""
         if self._path is not None and self._now.run:
-            with suppress(sqlite3.Error), reading(self._path) as tables:
+            with suppress(sqlite3.Error), read_tables(self._path) as tables:
                 if tables is not None and tables.meta("run") == self._now.run:
                     return dict(self._valid_outcomes(tables))
         return {}
@@ -209,7 +209,7 @@ class SpectrumCache:
         has_known = any(window.cached_name is not None for window in recorded.windows)
         if self._path is None or not has_known or not self._now.run:
             return
-        with suppress(sqlite3.Error), reading(self._path) as tables:
+        with suppress(sqlite3.Error), read_tables(self._path) as tables:
             if tables is not None and tables.meta("run") == self._now.run:
                 self._recall(tables, recorded)
 
@@ -285,7 +285,7 @@ class SpectrumCache:
         files = self._current_files(traced, in_use)
         if files is None:
             return
-        with writing(self._path) as tables:
+        with write_tables(self._path) as tables:
             if tables.meta("run") != self._last_run:
                 return  # another run was faster
             if not self._now.run:

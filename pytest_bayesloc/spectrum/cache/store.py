@@ -112,7 +112,7 @@ class Tables:
             "SELECT id, first_line, name, lines FROM footprint WHERE path = ?", (path,)
         )
         return {
-            number: _footprint(path, first_line, name, lines)
+            number: _to_footprint(path, first_line, name, lines)
             for number, first_line, name, lines in rows
         }
 
@@ -120,13 +120,13 @@ class Tables:
         """Yield all footprints with their numbers."""
         rows = self._db.execute("SELECT id, path, first_line, name, lines FROM footprint")
         for number, path, first_line, name, lines in rows:
-            yield number, _footprint(path, first_line, name, lines)
+            yield number, _to_footprint(path, first_line, name, lines)
 
     def add_footprints(self, footprints: Iterable[Footprint]) -> list[int]:
         """Add footprints and return their numbers."""
         (highest,) = self._db.execute("SELECT coalesce(max(id), 0) FROM footprint").fetchone()
         rows = [
-            (highest + i, path, first_line, name, _listed(lines))
+            (highest + i, path, first_line, name, _to_json(lines))
             for i, (path, first_line, name, lines) in enumerate(footprints, 1)
         ]
         self._db.executemany("INSERT INTO footprint VALUES (?, ?, ?, ?, ?)", rows)
@@ -137,7 +137,7 @@ class Tables:
         self._db.executemany(
             "UPDATE footprint SET first_line = ?, lines = ? WHERE id = ?",
             [
-                (now.first_line, _listed(now.lines), number)
+                (now.first_line, _to_json(now.lines), number)
                 for number, now in moved.items()
                 if now is not None
             ],
@@ -195,16 +195,16 @@ class Tables:
         )
 
 
-def _footprint(path: str, first_line: int, name: str, lines: str) -> Footprint:
+def _to_footprint(path: str, first_line: int, name: str, lines: str) -> Footprint:
     return Footprint(path, first_line, name, tuple(json.loads(lines)))
 
 
-def _listed(lines: Sequence[int]) -> str:
+def _to_json(lines: Sequence[int]) -> str:
     return json.dumps(lines, separators=(",", ":"))
 
 
 @contextmanager
-def reading(path: Path) -> Iterator[Tables | None]:
+def read_tables(path: Path) -> Iterator[Tables | None]:
     """Open the tables for reading; None if there is no file.
 
     Raises:
@@ -218,13 +218,13 @@ def reading(path: Path) -> Iterator[Tables | None]:
 
 
 @contextmanager
-def writing(path: Path) -> Iterator[Tables]:
+def write_tables(path: Path) -> Iterator[Tables]:
     """Open a transaction, which is kept as a whole or not at all; a broken file is replaced.
 
     Raises:
         sqlite3.Error: If the file can't be written.
     """
-    with closing(_writable(path)) as db:
+    with closing(_connect_to_write(path)) as db:
         try:
             yield Tables(db)
         except BaseException:
@@ -233,18 +233,18 @@ def writing(path: Path) -> Iterator[Tables]:
         db.execute("COMMIT")
 
 
-def _writable(path: Path) -> sqlite3.Connection:
+def _connect_to_write(path: Path) -> sqlite3.Connection:
     """A connection that has begun to write, to tables that are there."""
     try:
-        return _begun(path)
+        return _begin(path)
     except sqlite3.OperationalError:
         raise  # locked, full or read-only: it may be a good one
     except sqlite3.DatabaseError:
         path.unlink(missing_ok=True)
-        return _begun(path)
+        return _begin(path)
 
 
-def _begun(path: Path) -> sqlite3.Connection:
+def _begin(path: Path) -> sqlite3.Connection:
     db = _connect(path)
     try:
         db.execute("BEGIN IMMEDIATE")

@@ -1,4 +1,4 @@
-"""Where the lines of an edited file went, as far as they still mean the same."""
+"""The lines of unchanged functions are followed through edits of their file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a test is known as, whose node id is another one in each run."""
+"""A test whose node id is another one in each run has the name of the cache."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a file is, asked while a test has replaced what could tell."""
+"""Files are classified while a test has replaced functions of the system."""
 
 from __future__ import annotations
 

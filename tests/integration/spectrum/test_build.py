@@ -1,4 +1,4 @@
-"""Whose tests what was executed counts for."""
+"""A spectrum is built from a record: executed lines count for the right tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What coverage.py is told to measure, as it would read it itself."""
+"""The configuration of coverage.py is read as it reads it itself."""
 
 from __future__ import annotations
 
