@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Verdict(str, Enum):
-    """How one re-run of one test ended. Only pass and fail are evidence."""
+    """The end of one re-run of one test. Only pass and fail are evidence."""
 
     PASS = "pass"  # noqa: S105 - a verdict, no password
     FAIL = "fail"
@@ -111,7 +111,7 @@ class TestRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rerun:
-    """What a re-run of several tests gave.
+    """The result of a re-run of several tests.
 
     Attributes:
         tests: Per node id, how it went; every test that was asked for.
@@ -140,7 +140,7 @@ class Signals:
 
 
 class Effect(str, Enum):
-    """What a patch that edits the target does to the tests, from least to most telling."""
+    """The effect of a patch that edits the target, from least to most telling."""
 
     INCONCLUSIVE = "did not end, or was never in place"
     SAME_ERROR = "the same error"

@@ -1,4 +1,4 @@
-"""What calls were seen with which values, without ever running code of the project to look."""
+"""Recorded calls and their values; no code of the project is run to look at them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Value:
-    """What was noted of one value. Only built-in types are looked into.
+    """The noted traits of one value. Only built-in types are looked into.
 
     Attributes:
         type_name: Name of the exact type.

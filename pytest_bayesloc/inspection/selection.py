@@ -104,7 +104,7 @@ class Prospect:
     scale: float = 1.0
 
     def p(self, location: Location) -> float:
-        """P(``location`` is faulty) then."""
+        """Return P(``location`` is faulty) then."""
         known = self.known.get(location)
         return self.belief.p(location) * self.scale if known is None else known
 
@@ -140,7 +140,7 @@ class Outlook:
 
 
 def information(p: float, outcomes: Sequence[tuple[float, float]]) -> float:
-    """Expected information about "it is faulty" from an inspection, in nats: 0 or more.
+    """Return the expected information about "it is faulty" from an inspection, in nats.
 
     Args:
         p: P(faulty), in [0, 1].
@@ -165,7 +165,7 @@ def stop_reason(
     spent_s: float,
     n_made: int,
 ) -> str | None:
-    """Why the loop ends now, in words; None to go on.
+    """Return why the loop ends now, in words; None to go on.
 
     Args:
         belief: The present belief; the threshold is held against its likeliest location, code or

@@ -1,4 +1,4 @@
-"""What an inspection is carried out with, and the face of its kinds."""
+"""The interface of an inspection strategy, and the budget that it works with."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PATIENCE = 10.0  # times what the tests take as they are, for a patch that may l
 
 
 class Budget:
-    """Where patches are tried, and how much time is left for it.
+    """The runner that tries patches, and the time that is left for it.
 
     Args:
         runner: Where tests are run again.
@@ -36,7 +36,7 @@ class Budget:
         self.usual_s = 0.0  # what the failing tests took as they are
 
     def beside(self, runner: Runner) -> Budget:
-        """The same with another runner."""
+        """Return the same budget with another runner."""
         other = copy(self)
         other.runner = runner
         return other
@@ -46,15 +46,15 @@ class Budget:
         self.deadline = -inf
 
     def left_s(self) -> float:
-        """Seconds left; 0 if there are none."""
+        """Return seconds left; 0 if there are none."""
         return max(0.0, self.deadline - self.clock())
 
     def limit_s(self) -> float:
-        """Seconds that one re-run may take."""
+        """Return seconds that one re-run may take."""
         return max(0.1, min(self.wait_s, self.left_s()))
 
     def patience_s(self, least_s: float) -> float:
-        """Seconds for a patch that should take about as long as the tests as they are."""
+        """Return seconds for a patch that should take about as long as the tests as they are."""
         return least_s + PATIENCE * self.usual_s
 
     def rerun(
@@ -80,7 +80,7 @@ class Budget:
 
 
 def outlooks(kinds: Iterable[InspectionStrategy], model: str) -> dict[str, Outlook]:
-    """Per kind that inspects targets, what may come out of it under ``model``, and its price."""
+    """Return per strategy its possible results under ``model``, and its price."""
     return {
         kind.name: Outlook(outcomes=_chances(kind, model), seconds=kind.seconds)
         for kind in kinds
@@ -89,7 +89,7 @@ def outlooks(kinds: Iterable[InspectionStrategy], model: str) -> dict[str, Outlo
 
 
 def _chances(kind: InspectionStrategy, model: str) -> list[tuple[float, float]]:
-    """P(outcome | faulty) and P(outcome | clean) of its outcomes, then of all that says nothing."""
+    """Return the chances of its outcomes if faulty and if clean, then of all that says nothing."""
     pairs = [likelihood(model, outcome) for outcome in kind.outcomes]
     told = [(pair.p_if_faulty, pair.p_if_clean) for pair in pairs]
     rest = (1.0 - sum(a for a, _ in told), 1.0 - sum(b for _, b in told))
@@ -97,7 +97,7 @@ def _chances(kind: InspectionStrategy, model: str) -> list[tuple[float, float]]:
 
 
 class InspectionStrategy:
-    """One way to inspect. One a file, below ``kinds/``.
+    """One way to inspect a suspect. One a module, below ``strategies/``.
 
     Attributes:
         name: What it is called in reports.
@@ -112,7 +112,7 @@ class InspectionStrategy:
     seconds: float = 1.0
 
     def open(self, case: Case, budget: Budget) -> Iterable[Finding]:
-        """What it finds about any location before targets are chosen.
+        """Yield what it finds about any location before targets are chosen.
 
         Raises:
             ExecutionError: If the place where re-runs happen is lost.
@@ -134,7 +134,7 @@ class InspectionStrategy:
         del case, budget
 
     def harvest(self, case: Case, budget: Budget, *, wait_s: float) -> Iterable[Finding]:
-        """What came of that since the last time; to be asked between inspections and at the end.
+        """Yield what came of that since the last time; asked between inspections and at the end.
 
         Args:
             case: The group.

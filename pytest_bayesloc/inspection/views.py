@@ -1,4 +1,4 @@
-"""What a guide is shown of a fault: only files that may be sent."""
+"""Views of a fault for a language model: only files that may be sent are shown."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ HIDDEN = "(not shown)"
 
 
 class Views:
-    """Puts together what is shown.
+    """Puts together what a language model is shown.
 
     Args:
         read: The locations of a file; None of one that is not to be shown.
@@ -40,7 +40,7 @@ class Views:
     def fault(
         self, case: Case, failures: Mapping[str, Failure], known: Sequence[str] = ()
     ) -> FaultContext:
-        """A group of failing tests and its likeliest candidates."""
+        """Show a group of failing tests and its likeliest candidates."""
         tests = [failures[node_id] for node_id in case.failing if node_id in failures]
         return FaultContext(
             tests=tuple(self._test(failure) for failure in tests[:N_TESTS]),
@@ -55,7 +55,7 @@ class Views:
         failures: Mapping[str, Failure],
         known: Sequence[str] = (),
     ) -> TargetContext:
-        """One candidate from near, as far as is known by now."""
+        """Show one candidate from near, as far as is known by now."""
         failing = case.failing_of(target, 1) or case.failing[:1]
         tried = (
             f"{evidence.source}: {evidence.why}"
@@ -76,7 +76,7 @@ class Views:
         )
 
     def observation(self, case: Case, patch: InspectionPatch, rerun: Rerun) -> Observation:
-        """What an inspection of a candidate showed."""
+        """Show the result of an inspection of a candidate."""
         texts = {check.number: check.text for check in patch.checks}
         runs = []
         for node_id, run in rerun.tests.items():
@@ -119,7 +119,7 @@ class Views:
 
 
 def _own_text(source: SourceMap, location: Location) -> str:
-    """The lines of a function; of a module or class, those that are not of a function in it."""
+    """Return the lines of a function; of a module or class, those outside its functions."""
     unit = source.unit(location)
     if unit is None or unit.is_function:
         return source.text_of(location)
@@ -135,7 +135,7 @@ def _own_text(source: SourceMap, location: Location) -> str:
 
 
 def _steady(text: str) -> str:
-    """``text`` without what is another in each run, so that it can be recognised."""
+    """Strip from ``text`` what differs in each run, so that it can be recognised."""
     return _RUN.sub("pytest-N", _ADDRESS.sub("0x...", text))
 
 
@@ -144,12 +144,12 @@ _RUN = re.compile(r"\bpytest-\d+\b")
 
 
 def candidates(case: Case) -> list[Location]:
-    """The locations that a guide is asked about: code, the likeliest first."""
+    """Return the locations that a language model is asked about: code, the likeliest first."""
     return [where for where in case.targets() if case.belief.p(where) > 0][:N_CANDIDATES]
 
 
 def _around(case: Case, target: Location, mine: int, other: int) -> Iterable[Location]:
-    """Callers of ``target`` (its side of an edge is 1) or callees (0), the busiest first."""
+    """Return callers of ``target`` (its side of an edge is 1) or callees (0), the busiest first."""
     edges = [(n, edge[other]) for edge, n in case.recording.edges.items() if edge[mine] == target]
     edges.sort(key=lambda item: (-item[0], item[1]))
     return [where for _, where in edges if where != target][:N_AROUND]

@@ -74,7 +74,7 @@ class LineWriter:
         self.lines[at : at + 1] = [f"{head.rstrip()}\n", *(own + extra if behind else extra + own)]
 
     def is_broken(self, first: ast.stmt) -> bool:
-        """Whether ``first`` stood behind a colon, and has a line of its own by now."""
+        """Return whether ``first`` stood behind a colon, and has a line of its own by now."""
         return first.lineno - 1 in self._broken and not self.starts_line(first)
 
     def put_into_broken(self, first: ast.stmt, added: Sequence[str]) -> None:
@@ -89,7 +89,7 @@ class LineWriter:
         self.lines[start : end + 1] = [f"{self.before(node)}{text}{behind}"]
 
     def text_of(self, node: ast.expr) -> str:
-        """The text of an expression."""
+        """Return the text of an expression."""
         start, end = node.lineno - 1, (node.end_lineno or node.lineno) - 1
         if start == end:
             line = self.lines[start].encode()
@@ -99,26 +99,26 @@ class LineWriter:
         return "".join([first, *self.lines[start + 1 : end], last])
 
     def before(self, node: ast.stmt) -> str:
-        """What stands before it on its line."""
+        """Return the text before it on its line."""
         return _cut(self.lines[node.lineno - 1], node.col_offset)[0]
 
     def starts_line(self, node: ast.stmt) -> bool:
-        """Whether nothing stands before it, not even on a line that goes on with a backslash."""
+        """Return whether it is first on its line, and no line above goes on with a backslash."""
         above = self.lines[node.lineno - 2] if node.lineno > 1 else ""
         return not self.before(node).strip() and not above.rstrip("\r\n").endswith("\\")
 
     def indent(self, index: int) -> str:
-        """The space at the start of a line, by its index."""
+        """Return the space at the start of a line, by its index."""
         line = self.lines[index]
         return line[: len(line) - len(line.lstrip(" \t\f"))]
 
 
 def _cut(line: str, column: int) -> tuple[str, str]:
-    """``line`` before and from ``column``, which counts UTF-8 bytes as the syntax tree does."""
+    """Cut ``line`` at ``column``, which counts UTF-8 bytes as the syntax tree does."""
     data = line.encode()
     return data[:column].decode(), data[column:].decode()
 
 
 def heartbeat(unit: Unit) -> str:
-    """The statement that tells that ``unit`` runs."""
+    """Return the statement that tells that ``unit`` runs."""
     return f"__bayesloc__.heartbeat({unit.location.fqn!r})"

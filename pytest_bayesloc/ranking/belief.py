@@ -34,7 +34,7 @@ class Belief(Protocol):
 
     @property
     def is_shared(self) -> bool:
-        """Whether what one location loses, the others gain."""
+        """Return whether what one location loses, the others gain."""
 
     def p(self, location: Location) -> float:
         """P(``location`` is faulty).

@@ -100,7 +100,7 @@ def rank(  # noqa: PLR0913 - a row shows all of these, and they come from differ
     values: Mapping[Location, Mapping[str, tuple[str, str]]] = MappingProxyType({}),
     limit: int | None = None,
 ) -> tuple[Ranked, ...]:
-    """The locations of ``posterior``, best first.
+    """Return the locations of ``posterior``, best first.
 
     Order: posterior, then suspiciousness, both falling, then location. Posteriors that are equal
     to 1e-12 share a rank.
@@ -140,14 +140,14 @@ def rank(  # noqa: PLR0913 - a row shows all of these, and they come from differ
 
 
 def strongest_first(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
-    """By the size of its log likelihood ratio, whichever way it points."""
+    """Sort by the size of the log likelihood ratio, whichever way it points."""
     return tuple(sorted(evidence, key=lambda item: -abs(item.log_ratio)))
 
 
 def _ties(
     posterior: Mapping[Location, float], suspiciousness: Mapping[Location, float]
 ) -> list[list[Location]]:
-    """Locations by falling posterior, those within rounding of the first of a tie together."""
+    """Return the locations by falling posterior, with those of a tie together."""
     ties: list[list[Location]] = []
     for where in sorted(posterior, key=lambda where: (-posterior[where], where)):
         if ties and posterior[ties[-1][0]] - posterior[where] <= TIE:
@@ -180,7 +180,7 @@ def _lines(
 
 
 def combined(faults: Sequence[Fault]) -> tuple[Ranked, ...]:
-    """All faults' rankings in one: each location with its highest posterior."""
+    """Return all faults' rankings in one: each location with its highest posterior."""
     best: dict[Location, Ranked] = {}
     for fault in faults:
         for row in fault.ranking:

@@ -1,4 +1,4 @@
-"""How strongly each outcome speaks, per belief model.
+"""Likelihoods: the strength of each outcome as evidence, per belief model.
 
 Reference:
     docs/model.md, section "Likelihoods".
@@ -37,7 +37,7 @@ class Likelihood:
 
 
 def of_ratio(ratio: float) -> Likelihood:
-    """The pair with this ratio that sums to 1, as every row of the reference table does."""
+    """Return the pair with this ratio that sums to 1, as every row of the reference table does."""
     return Likelihood(p_if_faulty=ratio / (1.0 + ratio), p_if_clean=1.0 / (1.0 + ratio))
 
 
@@ -105,7 +105,7 @@ TABLES: Mapping[str, Mapping[Outcome, Likelihood]] = MappingProxyType(
 
 
 def likelihood(model: str, outcome: Outcome) -> Likelihood:
-    """How strongly ``outcome`` speaks in the belief model ``model``.
+    """Return how strongly ``outcome`` speaks in the belief model ``model``.
 
     Raises:
         KeyError: If ``model`` is not one of ``TABLES``.
@@ -114,7 +114,7 @@ def likelihood(model: str, outcome: Outcome) -> Likelihood:
 
 
 def strongest(model: str, outcomes: Iterable[Outcome]) -> float:
-    """The highest likelihood ratio that one of ``outcomes`` can bring.
+    """Return the highest likelihood ratio that one of ``outcomes`` can bring.
 
     Raises:
         KeyError: If ``model`` is not one of ``TABLES``.
@@ -131,7 +131,7 @@ def weigh(
     why: str = "",
     learned: Likelihood | None = None,
 ) -> Evidence:
-    """``outcome`` at ``location`` as evidence for the belief model ``model``.
+    """Return ``outcome`` at ``location`` as evidence for the belief model ``model``.
 
     Args:
         model: One of ``TABLES``.

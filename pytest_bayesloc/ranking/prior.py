@@ -23,12 +23,12 @@ TEST_MASS = 0.05
 
 
 def is_candidate(location: Location) -> bool:
-    """Whether the spectrum ranks it: code of the project that a patch can be aimed at."""
+    """Return whether the spectrum ranks it: code of the project that a patch can be aimed at."""
     return location.inspectable and not location.is_test
 
 
 def reference_prior(suspiciousness: Mapping[Location, float]) -> dict[Location, float]:
-    """``max(0.01, s)``, divided by its sum over all inspectable code locations.
+    """Return ``max(0.01, s)``, divided by its sum over all inspectable code locations.
 
     Locations that no failing test executed are in it too, at the floor. Empty if there is no
     inspectable code location.
@@ -39,7 +39,7 @@ def reference_prior(suspiciousness: Mapping[Location, float]) -> dict[Location, 
 
 
 def blend_logits(spectrum: Spectrum) -> dict[Location, float]:
-    """A weighted sum of what the spectrum says of each candidate, in nats.
+    """Sum up what the spectrum says of each candidate, weighted, in nats.
 
     Candidates are the inspectable code locations that a failing test of the spectrum executed; if
     there is none, all of them. The others are not in the result.
@@ -55,7 +55,7 @@ def blend_logits(spectrum: Spectrum) -> dict[Location, float]:
 
 
 def blend_features(spectrum: Spectrum) -> dict[Location, dict[str, float]]:
-    """Per candidate of the blend, the values that ``fitted.PRIOR`` has weights for.
+    """Return per candidate of the blend the values that ``fitted.PRIOR`` has weights for.
 
     Ochiai is a share of the highest one of all candidates (0 if that is 0). Ranks, 1 for the
     highest, are those of the highest Op2 and the highest Ochiai of the lines: the logarithm of
@@ -85,7 +85,7 @@ def blend_features(spectrum: Spectrum) -> dict[Location, dict[str, float]]:
 def blend_prior(
     spectrum: Spectrum, tests: Mapping[Location, Role] = MappingProxyType({})
 ) -> dict[Location, float]:
-    """Softmax of ``blend_logits``, and of what ``fitted.TESTS`` says of test code.
+    """Return softmax of ``blend_logits``, and of what ``fitted.TESTS`` says of test code.
 
     Args:
         spectrum: Of a group of failing tests.
@@ -109,7 +109,7 @@ def _ranks_of_lines(
 
 
 def midranks(scores: Mapping[Location, float]) -> dict[Location, float]:
-    """Rank of each score, 1 for the highest; equal scores get the mean of the ranks they fill."""
+    """Rank each score, 1 for the highest; equal scores get the mean of the ranks they fill."""
     ranks: dict[Location, float] = {}
     ordered = sorted(scores, key=scores.__getitem__, reverse=True)
     for _, group in groupby(ordered, key=scores.__getitem__):
@@ -120,7 +120,7 @@ def midranks(scores: Mapping[Location, float]) -> dict[Location, float]:
 
 
 def softmax(logits: Mapping[Location, float]) -> dict[Location, float]:
-    """``exp(x) / sum(exp(x))``, stable for logits of any size; empty for none."""
+    """Return ``exp(x) / sum(exp(x))``, stable for logits of any size; empty for none."""
     if not logits:
         return {}
     peak = max(logits.values())
@@ -130,7 +130,7 @@ def softmax(logits: Mapping[Location, float]) -> dict[Location, float]:
 
 
 def prior(spectrum: Spectrum, name: str) -> dict[Location, float]:
-    """The prior ``name``: ``blend``, or the reference prior of a formula.
+    """Return the prior ``name``: ``blend``, or the reference prior of a formula.
 
     Raises:
         KeyError: If ``name`` is not one of ``PRIORS``.
@@ -141,7 +141,7 @@ def prior(spectrum: Spectrum, name: str) -> dict[Location, float]:
 
 
 def formula_of(name: str) -> str:
-    """The formula whose scores are shown beside the prior ``name``: Ochiai for the blend."""
+    """Return the formula whose scores are shown beside the prior ``name``: Ochiai for the blend."""
     return "ochiai" if name == BLEND else name
 
 
@@ -152,7 +152,7 @@ def with_tests(
     *,
     outside_sum: bool = False,
 ) -> dict[Location, float]:
-    """``prior`` with ``mass`` shared by ``tests``, as ``fitted.TESTS`` has it.
+    """Return ``prior`` with ``mass`` shared by ``tests``, as ``fitted.TESTS`` has it.
 
     Args:
         prior: Probabilities of code locations.
@@ -174,7 +174,7 @@ def with_tests(
 def joint_prior(
     spectrum: Spectrum, name: str, tests: Mapping[Location, Role], *, model: str
 ) -> dict[Location, float]:
-    """The prior ``name`` over code and tests, for the belief model ``model``.
+    """Return the prior ``name`` over code and tests, for the belief model ``model``.
 
     Raises:
         KeyError: If ``name`` is not one of ``PRIORS``.

@@ -110,7 +110,7 @@ def _outcome(
 
 
 def propose(source: SourceMap, unit: Unit, invariants: Sequence[Invariant]) -> InspectionPatch:
-    """A patch of the file of ``source`` that checks ``invariants`` in ``unit``.
+    """Return a patch of the file of ``source`` that checks ``invariants`` in ``unit``.
 
     Raises:
         PatchError: If the patched text does not compile.
@@ -203,19 +203,19 @@ def _assertion(invariant: Invariant, check: Check, hidden: frozenset[str]) -> st
 
 
 def _saved(invariant: Invariant) -> set[str]:
-    """The parameters whose value at entry ``invariant`` needs."""
+    """Return the parameters whose value at entry ``invariant`` needs."""
     tree = ast.parse(invariant.condition, mode="eval")
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     return {n.removeprefix(ENTRY) for n in names if n.startswith(ENTRY)}
 
 
 def _sees_locals(function: ast.AST) -> bool:
-    """Whether it may look at its local variables as a whole, so that it must get no new ones."""
+    """Return whether it may look at all its local variables, so that it must get no new ones."""
     return any(isinstance(n, ast.Name) and n.id in SEE_LOCALS for n in ast.walk(function))
 
 
 def _hidden_builtins(text: str) -> frozenset[str]:
-    """Names of ``BUILTINS`` that mean something else somewhere in a file."""
+    """Return names of ``BUILTINS`` that mean something else somewhere in a file."""
     found: set[str] = set()
     for node in ast.walk(parse(text)):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
@@ -230,7 +230,7 @@ def _hidden_builtins(text: str) -> frozenset[str]:
 
 
 def _unhidden(condition: str, hidden: frozenset[str]) -> str:
-    """``condition`` with the built-ins that a file hides taken from where they can't be."""
+    """Take the built-ins that a file hides from where ``condition`` can reach them."""
     names = (n for n in ast.walk(ast.parse(condition, mode="eval")) if isinstance(n, ast.Name))
     data = condition.encode()
     for column in sorted((n.col_offset for n in names if n.id in hidden), reverse=True):
@@ -239,7 +239,7 @@ def _unhidden(condition: str, hidden: frozenset[str]) -> str:
 
 
 def _keeps_first_place(statement: ast.stmt) -> bool:
-    """Docstrings and ``__future__`` imports must stay first."""
+    """Return whether it must stay first: docstrings and ``__future__`` imports must."""
     if isinstance(statement, ast.ImportFrom):
         return statement.module == "__future__"
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)

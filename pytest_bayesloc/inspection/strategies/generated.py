@@ -285,13 +285,13 @@ class _Rewriter(ast.NodeTransformer):
         self._is_entry = False
 
     def rewritten(self, addition: Addition) -> Addition:
-        """An addition as it is written."""
+        """Rewrite an addition to what is put into the text."""
         self._name, self._is_entry = addition.name, addition.is_entry
         made = [self.visit(copy.deepcopy(statement)) for statement in addition.statements]
         return replace(addition, statements=tuple(map(ast.fix_missing_locations, made)))
 
     def visit_Assert(self, node: ast.Assert) -> ast.Assert:
-        """``assert x`` to ``assert x, __bayesloc__.violated(number, "x")``."""
+        """Turn ``assert x`` into ``assert x, __bayesloc__.violated(number, "x")``."""
         said = " ".join(ast.unparse(node.test).split())[:MAX_TEXT]
         number = len(self.checks)
         check = Check(number=number, at_exit=not self._is_entry, text=said, support=0)
@@ -300,7 +300,7 @@ class _Rewriter(ast.NodeTransformer):
         return ast.Assert(test=self.visit(node.test), msg=told)
 
     def visit_Name(self, node: ast.Name) -> ast.Name:
-        """The value that is returned has one name, ours."""
+        """Give the returned value our own name for it."""
         return ast.Name(RESULT, node.ctx) if self._name and node.id == self._name else node
 
 

@@ -56,7 +56,7 @@ class _MutantTrials:
 
 
 def judged(effects: Sequence[Effect]) -> InspectionOutcome:
-    """What the effects of all mutants of a target amount to."""
+    """Judge a target by the effects of all its mutants."""
     if Effect.REPAIRS in effects:
         return InspectionOutcome.MUTANT_REPAIRS
     if Effect.BREAKS_OTHERS in effects:
@@ -111,7 +111,7 @@ _ENDLESS = frozenset({Verdict.TIMEOUT, Verdict.CRASH})
 
 
 def _try(case: Case, patch: InspectionPatch, budget: Budget, tried: _MutantTrials) -> Effect:
-    """One failing test first; all of the group if it passes; then what passed before."""
+    """Run one failing test; if it passes all of the group; then what passed before."""
     at_most_s = budget.patience_s(LEAST_S)
     failing = case.failing_of(patch.target, MAX_FAILING)
     first = budget.rerun(patch, failing[:1], at_most_s=at_most_s)

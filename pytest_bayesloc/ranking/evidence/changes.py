@@ -15,7 +15,7 @@ SOURCE = "changed"
 def change_evidence(
     changes: Changes, candidates: Iterable[Location], *, model: str
 ) -> list[Evidence]:
-    """What changed since the tests passed, if any candidate did: else it says nothing."""
+    """Weigh what changed since the tests passed; if no candidate did, it says nothing."""
     known = sorted(where for where in candidates if where.file in changes.known)
     changed = {suspect_of(where, known) for where in changes.every}
     if changed.isdisjoint(known):
@@ -30,7 +30,7 @@ def change_evidence(
 
 
 def suspect_of(changed: Location, candidates: Collection[Location]) -> Location:
-    """The candidate that answers for ``changed``: of a test also what stands inside it."""
+    """Return the candidate that answers for ``changed``: a test answers for what is inside it."""
     if not changed.is_test or changed in candidates:
         return changed
     around = [

@@ -1,4 +1,4 @@
-"""Who made the value that a guard refused: the frames of a traceback, read backwards.
+"""The owner of a value that a guard refused: the frames of a traceback are read backwards.
 
 A guard is a ``raise`` under an ``if``, or an ``assert``, whose condition speaks of the function's
 own parameters. The code that raises is right to; the value's owner is the suspect.
@@ -53,7 +53,7 @@ class Guard:
 
 
 def refusal(failure: Failure, read: ReadMap) -> Guard | None:
-    """The guard that ended ``failure`` and the owner of the refused value, if both are plain."""
+    """Return the guard that ended ``failure``, with its owner, if both are plain."""
     frames = [frame for frame in failure.frames if not frame.file.startswith("<")]
     if not frames or not frames[-1].in_app or frames[-1].is_test:
         return None
@@ -78,7 +78,7 @@ def refusal(failure: Failure, read: ReadMap) -> Guard | None:
 
 
 def refusals(failures: Iterable[Failure], read: ReadMap) -> dict[str, Guard]:
-    """Per node id, the guard that ended it; what failed along the same lines is looked at once."""
+    """Return per node id the guard that ended it; equal tracebacks are read once."""
     known: dict[tuple[object, object], Guard | None] = {}
     found = {}
     for failure in failures:
@@ -97,7 +97,7 @@ def _unit(frame: Frame, read: ReadMap) -> Unit | None:
 
 
 def _refused(conditions: Sequence[ast.expr], unit: Unit, read: ReadMap) -> set[str]:
-    """The parameters that the innermost condition speaks of.
+    """Return the parameters that the innermost condition speaks of.
 
     Empty if any condition depends on more than parameters: on state, or on what code computed.
     """
@@ -130,7 +130,7 @@ class _Owner:
         }
 
     def find(self, frames: Sequence[Frame], callee: Unit, refused: set[str]) -> _Found | None:
-        """The owner; None if the value can't be followed to where it was made."""
+        """Return the owner; None if the value can't be followed to where it was made."""
         is_shared = False
         for frame in reversed(frames):
             unit = _unit(frame, self._read) if frame.in_app else None
@@ -156,7 +156,7 @@ class _Owner:
     def _passed_on(
         self, unit: Unit, values: Sequence[ast.expr], *, is_test: bool
     ) -> set[str] | None:
-        """Parameters of ``unit`` that the values come from; None if code made them."""
+        """Return parameters of ``unit`` that the values come from; None if code made them."""
         known = Values(unit, self._read, own_only=is_test)
         found: set[str] = set()
         for value in values:
@@ -167,7 +167,7 @@ class _Owner:
         return found
 
     def _made_here(self, unit: Unit, frame: Frame, values: Sequence[ast.expr]) -> _Found | None:
-        """In code, the maker answers for it; in a test, what it calls may be the maker."""
+        """Blame the maker in code; in a test, what it calls may be the maker."""
         is_state = any(is_self(n) for v in values for n in ast.walk(v) if isinstance(n, ast.expr))
         if frame.is_test or is_state:
             return None
@@ -188,7 +188,7 @@ class _Owner:
         return _Found(where=where, line=where.start_line, value=text, in_fixture=True)
 
     def _makes_its_own(self, fixture: Unit, hops: int) -> bool:
-        """Whether no code under test has a hand in what ``fixture`` gives away."""
+        """Return whether no code under test has a hand in what ``fixture`` gives away."""
         node = fixture.node
         if hops > MAX_HOPS or not isinstance(node, FunctionNode):
             return False
@@ -208,7 +208,7 @@ class _Owner:
 
 
 def _fixture_names(unit: Unit) -> set[str]:
-    """The name of a fixture, and the one that its decorator gives it."""
+    """Return the name of a fixture, and the one that its decorator gives it."""
     decorators = getattr(unit.node, "decorator_list", [])
     keywords = (k for d in decorators if isinstance(d, ast.Call) for k in d.keywords)
     given = {
@@ -220,7 +220,7 @@ def _fixture_names(unit: Unit) -> set[str]:
 
 
 def _is_shared(unit: Unit, handing: ast.Call, values: Sequence[ast.expr]) -> bool:
-    """Whether ``unit`` gave a name in ``values`` to other code before, which may change it."""
+    """Return whether ``unit`` gave a name in ``values`` to code that may have changed it."""
     names = {name for value in values for name in names_in(value)} - BUILTINS
     for node in ast.walk(unit.node):
         if not isinstance(node, ast.Call) or node.lineno > handing.lineno:
@@ -240,7 +240,7 @@ def _text(values: Sequence[ast.expr]) -> str:
 
 
 def _call_of(unit: Unit, line: int, callee: Unit) -> ast.Call | None:
-    """The only call of ``callee`` at ``line``."""
+    """Return the only call of ``callee`` at ``line``."""
     calls = [
         node
         for node in ast.walk(unit.node)
@@ -250,7 +250,7 @@ def _call_of(unit: Unit, line: int, callee: Unit) -> ast.Call | None:
 
 
 def _handed_over(call: ast.Call, callee: Unit, refused: set[str], read: ReadMap) -> list[ast.expr]:
-    """The argument expressions of ``call`` that fill the parameters ``refused``."""
+    """Return the argument expressions of ``call`` that fill the parameters ``refused``."""
     named = _parameter_order(callee, read)
     arguments = call.args[1:] if _names_self(call, callee) else call.args
     values: list[ast.expr] = []
@@ -274,7 +274,7 @@ def _calls(call: ast.Call, callee: Unit) -> bool:
 
 
 def _names_self(call: ast.Call, callee: Unit) -> bool:
-    """Whether a method is called by its class, with the object as first argument."""
+    """Return whether a method is called by its class, with the object as first argument."""
     outer = callee.location.qualname.split(".")[:-1]
     function = call.func
     return (
@@ -293,7 +293,7 @@ def _first_arguments(callee: Unit) -> list[str]:
 
 
 def _parameter_order(callee: Unit, read: ReadMap) -> list[str]:
-    """Names that positional arguments fill, ``self`` left out."""
+    """Return names that positional arguments fill, ``self`` left out."""
     node = callee.node
     if not isinstance(node, FunctionNode):
         return []
@@ -304,7 +304,7 @@ def _parameter_order(callee: Unit, read: ReadMap) -> list[str]:
 
 
 def _fields(callee: Unit, read: ReadMap) -> list[str]:
-    """The fields of the dataclass that ``callee`` ends the making of; none if it inherits."""
+    """Return the fields of the dataclass that ``callee`` finishes; none if it inherits."""
     source, owner = read(callee.location.file), callee.location.qualname.rpartition(".")[0]
     classes = [u.node for u in source.units if u.location.qualname == owner] if source else []
     found: list[str] = []

@@ -1,4 +1,4 @@
-"""What held in every observed passing call of a function.
+"""Invariants: conditions that held in every observed passing call of a function.
 
 The templates are those of Daikon (Ernst et al. 2007) that a handful of calls can support:
 types, None-ness, signs, ranges, lengths, sortedness, small sets, and relations between what goes
@@ -50,7 +50,7 @@ class Invariant:
 
 
 def mine(recording: Recording, passing: Iterable[str]) -> dict[Location, tuple[Invariant, ...]]:
-    """Per function, what held in all its calls in the tests ``passing``."""
+    """Return per function what held in all its calls in the tests ``passing``."""
     calls: dict[Location, list[Call]] = {}
     raising: set[Location] = set()
     for node_id in passing:
@@ -78,7 +78,7 @@ def _raises_nothing(support: int) -> Invariant:
 
 
 def broken(invariants: Sequence[Invariant], call: Call, *, at_exit: bool) -> tuple[Invariant, ...]:
-    """Those of ``invariants`` on the result (or on what went in) that ``call`` breaks."""
+    """Return those of ``invariants`` on the result (or on what went in) that ``call`` breaks."""
     if at_exit and call.result is None:
         return ()
     return tuple(i for i in invariants if i.at_exit is at_exit and not i.holds(call))
@@ -116,7 +116,7 @@ def _unary(
     at_exit: bool,
     get: Callable[[Call], Value | None],
 ) -> Iterator[Invariant]:
-    """Conditions on one value; ``code`` names it in source, ``words`` in text."""
+    """Yield conditions on one value; ``code`` names it in source, ``words`` in text."""
 
     def invariant(
         condition: str, text: str, holds: Callable[[Value], bool], support: int
@@ -144,12 +144,12 @@ _Template = tuple[str, str, "Callable[[Value], bool]", int]
 
 
 def _of_type(code: str, types: Iterable[str], condition: str) -> str:
-    """``condition`` wherever the value has one of ``types``, true elsewhere."""
+    """Return ``condition`` wherever the value has one of ``types``, true elsewhere."""
     return f"type({code}).__qualname__ not in {tuple(sorted(types))!r} or {condition}"
 
 
 def _numbers(seen: Sequence[Value]) -> list[float]:
-    """The numbers among ``seen``; none if some have no bounds (``nan``, ``inf``, huge ones)."""
+    """Return the numbers among ``seen``; none if some have no bounds (``nan``, ``inf``, huge)."""
     if any(value.type_name in NUMBERS and value.number is None for value in seen):
         return []
     return [value.number for value in seen if value.number is not None]
@@ -171,7 +171,7 @@ def _sign(seen: Sequence[Value], code: str, words: str) -> Iterator[_Template]:
 
 
 def _range(seen: Sequence[Value], code: str, words: str) -> Iterator[_Template]:
-    """Bounds: an extreme that was reached again and again, else the range with some slack."""
+    """Yield bounds: an extreme that was reached again and again, else the range with some slack."""
     numbers = _numbers(seen)
     low, high = _bounds(numbers)
 
@@ -186,7 +186,7 @@ def _range(seen: Sequence[Value], code: str, words: str) -> Iterator[_Template]:
 
 
 def _bounds(numbers: Sequence[float]) -> tuple[float, float]:
-    """Lowest and highest number to expect; infinite where there is no telling."""
+    """Return lowest and highest number to expect; infinite where there is no telling."""
     distinct = set(numbers)
     if len(distinct) < RANGE_DISTINCT:
         return -inf, inf
@@ -255,7 +255,7 @@ def _members(seen: Sequence[Value], code: str, words: str) -> Iterator[_Template
 
 
 def _relations(calls: Sequence[Call], name: str) -> Iterator[Invariant]:
-    """Between parameter ``name`` at entry and the result."""
+    """Yield relations between parameter ``name`` at entry and the result."""
     pairs = [(call.args[name], call.result) for call in calls if call.result is not None]
     if len(pairs) < RELATION_SUPPORT:
         return
@@ -272,7 +272,7 @@ def _relations(calls: Sequence[Call], name: str) -> Iterator[Invariant]:
 
 
 def _varies(pairs: Sequence[tuple[Value, Value]]) -> bool:
-    """Whether the parameter took several values: what holds for one value is no relation."""
+    """Return whether the parameter took several values: what holds for one value is no relation."""
     return len({(a.text, a.length) for a, _ in pairs}) > 1
 
 
@@ -325,7 +325,7 @@ _RELATIONS: tuple[
 
 
 def summary(values: Sequence[Value], n_shown: int = 3) -> str:
-    """What was seen in one place, in a few words: ``int 1 to 7 (12 calls)``."""
+    """Sum up the values seen in one place: ``int 1 to 7 (12 calls)``."""
     if not values:
         return ""
     types = Counter(value.type_name for value in values)
@@ -347,7 +347,7 @@ def summary(values: Sequence[Value], n_shown: int = 3) -> str:
 def seen_values(
     recording: Recording, failing: Iterable[str], passing: Iterable[str]
 ) -> dict[Location, Mapping[str, tuple[str, str]]]:
-    """Per function, per parameter and ``return``: what passing and failing calls had."""
+    """Return what passing and failing calls had, per function, parameter and ``return``."""
     columns: dict[Location, dict[str, tuple[list[Value], list[Value]]]] = {}
     for side, tests in ((0, passing), (1, failing)):
         for node_id in tests:

@@ -1,4 +1,4 @@
-"""What the failing tests' names say: a test is often called after what it tests."""
+"""Evidence from the failing tests' names: a test is often called after what it tests."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _BOUNDARY = re.compile(r"[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])")
 def name_evidence(
     failing: Sequence[str], candidates: Iterable[Location], *, model: str
 ) -> list[Evidence]:
-    """How far the names of the tests ``failing`` name each of ``candidates``.
+    """Weigh how far the names of the tests ``failing`` name each of ``candidates``.
 
     Where several tests fail, what at least half of them name counts.
 
@@ -61,7 +61,7 @@ class _Test:
         self._file = _words(PurePosixPath(file).stem)
 
     def level(self, name: Words, owner: Words, stem: Words) -> int:
-        """2 if the test is called after ``name``, 1 if after a part of it or what it is in."""
+        """Return 2 if the test is called after ``name``, 1 if after a part or what it is in."""
         if _holds(self._own, name):
             return 2
         if any(_holds(words, name) for words in (*self._around, self._file)):
@@ -75,7 +75,7 @@ class _Test:
 
 
 def _holds(words: Words, name: Words) -> bool:
-    """Whether ``name`` stands in ``words``, one word after the other or written as one."""
+    """Return whether ``name`` stands in ``words``, one word after the other or written as one."""
     joined = "".join(name)
     if len(joined) < MIN_NAME:
         return False
@@ -92,7 +92,7 @@ def _words(name: str) -> Words:
 
 
 def _target(where: Location) -> tuple[Words, Words, Words]:
-    """The words of a location's own name, of the class around it, and of its file."""
+    """Return the words of a location's own name, of the class around it, and of its file."""
     stem = _words(PurePosixPath(where.file).stem)
     if where.qualname == MODULE:
         return stem, (), stem

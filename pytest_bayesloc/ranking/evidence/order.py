@@ -1,4 +1,4 @@
-"""What the recorded calls say: the fault is often in what returned last before the failure."""
+"""Evidence from the order of calls: the fault often returned last before the failure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ N_LAST = 2  # functions that are said to have returned last
 
 
 def order_evidence(recording: Recording, failing: Iterable[str], *, model: str) -> list[Evidence]:
-    """Which recorded functions were the last to return in a failing test, and which were not.
+    """Weigh for each recorded function whether it was among the last to return before a failure.
 
     Args:
         recording: The calls of the failing tests.
@@ -38,7 +38,7 @@ EARLIER = "others returned between it and the failure"
 
 
 def _by_return(calls: Sequence[Call]) -> list[Location]:
-    """The functions of ``calls``, the last to be left first; one that never was is first of all."""
+    """Return the functions of ``calls``, the last to be left first; never left comes before all."""
     left: dict[Location, float] = {}
     for call in calls:
         at = float(call.left) if call.left >= 0 else float("inf")

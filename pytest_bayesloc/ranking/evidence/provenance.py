@@ -1,4 +1,4 @@
-"""What the values in a function are made of, read off its text."""
+"""The provenance of the values in a function, read off its text."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ BUILDS = ASKS | CHANGES | {"copy", "encode", "format", "get", "items", "join", "
 
 
 def names_in(node: ast.AST) -> set[str]:
-    """The names that ``node`` speaks of."""
+    """Return the names that ``node`` speaks of."""
     return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
 
 
 def argument_names(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
-    """Named parameters, ``*args`` and ``**kwargs`` left out."""
+    """Return named parameters, ``*args`` and ``**kwargs`` left out."""
     a = function.args
     return [arg.arg for arg in (*a.posonlyargs, *a.args, *a.kwonlyargs)]
 
 
 def is_self(node: ast.expr) -> bool:
-    """Whether it is the object or class that a method belongs to."""
+    """Return whether it is the object or class that a method belongs to."""
     return isinstance(node, ast.Name) and node.id in RECEIVERS
 
 
 def is_plain(value: ast.AST, methods: frozenset[str]) -> bool:
-    """Whether ``value`` calls nothing but built-in functions and types, and ``methods``."""
+    """Return whether ``value`` calls nothing but built-in functions and types, and ``methods``."""
     for node in ast.walk(value):
         if isinstance(node, (ast.Await, ast.Yield, ast.YieldFrom)):
             return False
@@ -56,14 +56,14 @@ def is_plain(value: ast.AST, methods: frozenset[str]) -> bool:
 
 
 def is_plain_call(function: ast.expr, methods: frozenset[str]) -> bool:
-    """Whether calling ``function`` runs no code of the project, as far as one can see."""
+    """Return whether calling ``function`` runs no code of the project, as far as one can see."""
     if isinstance(function, ast.Attribute):
         return function.attr in methods and not is_self(function.value)
     return isinstance(function, ast.Name) and function.id in BUILTINS
 
 
 class Values:
-    """What the values in one function are made of.
+    """Traces the values in one function to what they are made of.
 
     Args:
         unit: The function, or a module body.
@@ -84,7 +84,7 @@ class Values:
         self._known = set(assignments(module)) if own_only else None
 
     def roots(self, value: ast.expr, methods: frozenset[str], hops: int = 0) -> set[str] | None:
-        """The parameters that ``value`` is made of by built-ins alone; None if by more."""
+        """Return the parameters that ``value`` is made of by built-ins alone; None if by more."""
         if hops > MAX_HOPS or not is_plain(value, methods):
             return None
         found: set[str] = set()
@@ -112,7 +112,7 @@ class Values:
         return self._of_made(name, methods, hops, {name} & self.arguments)
 
     def _of_attribute(self, name: str, methods: frozenset[str], hops: int) -> set[str] | None:
-        """In a constructor, ``self.x`` is what was set, else a parameter; elsewhere it is state."""
+        """Resolve ``self.x``: in a constructor a value that was set, else a parameter."""
         if not self._is_constructor:
             return None
         if f"self.{name}" not in self._made:
@@ -141,7 +141,7 @@ _UNKNOWN = ast.parse("unknown()()", mode="eval").body
 
 
 def assignments(function: ast.AST) -> dict[str, list[ast.expr]]:
-    """Per local name (or ``self.name``), the expressions that it is made of."""
+    """Return per local name (or ``self.name``) the expressions that it is made of."""
     made: dict[str, list[ast.expr]] = {}
     for node in ast.walk(function):
         for target, value in _assigned(node):
@@ -153,7 +153,7 @@ def assignments(function: ast.AST) -> dict[str, list[ast.expr]]:
 
 
 def _assigned(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """Targets with what they are assigned, or what their value is taken from."""
+    """Yield targets with what they are assigned, or what their value is taken from."""
     if isinstance(node, ast.Assign):
         yield from ((target, node.value) for target in node.targets)
     elif isinstance(node, (ast.AnnAssign, ast.AugAssign, ast.NamedExpr)):
@@ -166,13 +166,13 @@ def _assigned(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
 
 
 def _bound(target: ast.expr) -> set[str]:
-    """``x`` and ``self.x`` that an assignment to ``target`` sets or changes."""
+    """Return ``x`` and ``self.x`` that an assignment to ``target`` sets or changes."""
     attributes = (n for n in ast.walk(target) if isinstance(n, ast.Attribute) and is_self(n.value))
     return (names_in(target) - RECEIVERS) | {f"self.{n.attr}" for n in attributes}
 
 
 def _foreign(module: ast.AST) -> set[str]:
-    """Names of a module that are no constants and no types, as far as one can see."""
+    """Return names of a module that are no constants and no types, as far as one can see."""
     found: set[str] = set()
     for node in ast.walk(module):
         if isinstance(node, FunctionNode):
@@ -191,7 +191,7 @@ def _foreign(module: ast.AST) -> set[str]:
 
 
 def _filled(node: ast.AST) -> set[str]:
-    """Names of containers that ``node`` fills or empties."""
+    """Return names of containers that ``node`` fills or empties."""
     if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
         return names_in(node.value)
     if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in CHANGES:
@@ -203,7 +203,7 @@ _LITERAL = (ast.Constant, ast.UnaryOp, ast.unaryop, ast.BinOp, ast.operator, ast
 
 
 def is_immutable(value: ast.expr, unit: Unit) -> bool:
-    """Whether ``value`` is a literal, or a name for some, that nobody can change."""
+    """Return whether ``value`` is a literal, or a name for some, that nobody can change."""
     if isinstance(value, ast.Name):
         made = assignments(unit.node).get(value.id, [])
         return bool(made) and all(

@@ -1,4 +1,4 @@
-"""What the failure itself says, before anything is run again."""
+"""Evidence from the failures themselves, before anything is run again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ASSERTIONS = frozenset({"AssertionError", "Failed", "XPASS", "ExceptionGroup"})
 
 
 def raising(failure: Failure, locate: Locate) -> list[tuple[Location, Frame]]:
-    """Where the exception, and each one that it was raised from, left the code under test.
+    """Find the places at which the exception, and its causes, left the code under test.
 
     A file that does not parse has no frame: it stands for itself.
     """
@@ -45,7 +45,7 @@ def traceback_evidence(
     model: str,
     spared: frozenset[Location] = frozenset(),
 ) -> list[Evidence]:
-    """Evidence of a group's tracebacks on ``candidates``.
+    """Weigh a group's tracebacks as evidence on ``candidates``.
 
     Args:
         failures: Of one group.
@@ -78,7 +78,7 @@ def traceback_evidence(
 
 
 def guard_evidence(guard: Guard, *, model: str) -> list[Evidence]:
-    """The owner of the refused value is suspect, the guard is not."""
+    """Weigh a refusal: the owner of the refused value is suspect, the guard is not."""
     outcome = StaticOutcome.GUARD_NAMES_OWNER if guard.owner.is_test else StaticOutcome.RAISE_FRAME
     return [
         weigh(
@@ -100,7 +100,7 @@ def guard_evidence(guard: Guard, *, model: str) -> list[Evidence]:
 
 
 def test_evidence(failures: Sequence[Failure], locate: Locate, *, model: str) -> list[Evidence]:
-    """Errors that stand in the tests' own text."""
+    """Weigh errors in the tests' own text."""
     found: dict[Location, Failure] = {}
     for failure in failures:
         where = _own_error(failure, locate)
@@ -122,7 +122,7 @@ test_evidence.__test__ = False  # type: ignore[attr-defined]  # not a test for p
 
 
 def _own_error(failure: Failure, locate: Locate) -> Location | None:
-    """The test code whose own text is wrong, if it is."""
+    """Return the test code whose own text is wrong, if it is."""
     if not failure.frames or failure.syntax_error is not None:
         in_test = [w for w in failure.test_locations if _has_syntax_error(failure, w)]
         fixture_error = failure.exc_type in TEST_ERRORS and failure.syntax_error is None
@@ -140,7 +140,7 @@ def _has_syntax_error(failure: Failure, where: Location) -> bool:
 
 
 def origin_of(failures: Sequence[Failure], guard: Guard | None, own: Sequence[Evidence]) -> Origin:
-    """Where the error of a group stands, in one word."""
+    """Return the origin of a group's error."""
     if any(failure.phase == "collect" for failure in failures):
         return Origin.COLLECTION
     if guard is not None and guard.owner.is_test:
@@ -151,7 +151,7 @@ def origin_of(failures: Sequence[Failure], guard: Guard | None, own: Sequence[Ev
 
 
 def kind_of(failures: Sequence[Failure], guard: Guard | None) -> ErrorKind:
-    """What sort of error it is: refused by a guard, a crash, or a wrong result."""
+    """Return the kind of error: refused by a guard, a crash, or a wrong result."""
     if guard is not None:
         return ErrorKind.VALIDATION
     if all(failure.exc_type in ASSERTIONS for failure in failures):
@@ -165,7 +165,7 @@ _NAMED_MODULE = re.compile(r"from (?:partially initialized module )?'([\w.]+)'")
 def executed_lines(
     failure: Failure, locate: Locate, by_module: Callable[[str], Location | None]
 ) -> Iterator[tuple[Location, int]]:
-    """Lines of code that the traceback proves to be executed by the failing test.
+    """Yield lines of code that the traceback proves to be executed by the failing test.
 
     An import that fails names the module that lacks the name, which is no frame any more.
     """
