@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.advice import Remembered
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.result import Fault
+    from pytest_bayesloc.fixes.search import SearchResult
     from pytest_bayesloc.history.changes import Changes
     from pytest_bayesloc.options import Launch, Settings
-    from pytest_bayesloc.pipeline.apply import Applying
-    from pytest_bayesloc.pipeline.fix_memory import Tries
+    from pytest_bayesloc.pipeline.fix import FixStage
     from pytest_bayesloc.pipeline.guide import LlmStage
     from pytest_bayesloc.pipeline.remember import Remembering
     from pytest_bayesloc.pipeline.report import ReportStage
@@ -57,9 +57,9 @@ class LocalizationSession:
         self._stopped_by_hand = False
         self._past = past_runs(self.context)
         self._remembered: Remembered | None = None
-        self._applying: Applying | None = None
+        self._fix_stage: FixStage | None = None
         self._collected: Sequence[str] = ()
-        self._tries: Sequence[Tries] = ()
+        self._tries: Sequence[SearchResult] = ()
 
     @cached_property
     def _memory(self) -> Remembering:
@@ -148,17 +148,17 @@ class LocalizationSession:
             return
         try:
             self._reporting().print_answer(terminalreporter, self._document, self._written)
-            if self._applying is not None and self._settings.fix == "review":
-                self._review(self._applying, terminalreporter)
+            if self._fix_stage is not None and self._settings.fix == "review":
+                self._review(self._fix_stage, terminalreporter)
         except Exception as error:  # noqa: BLE001 - see above
             self.context.warn(error)
 
-    def _review(self, applying: Applying, reporter: pytest.TerminalReporter) -> None:
+    def _review(self, stage: FixStage, reporter: pytest.TerminalReporter) -> None:
         n_said = len(self.context.notes)
-        applying.review(reporter)
+        stage.review(reporter)
         for note in self.context.notes[n_said:]:
             reporter.write_line(f"bayesloc: {note}", yellow=True)
-        if self._document is not None and applying.mark(self._document):
+        if self._document is not None and stage.mark(self._document):
             self._written = self._reporting().write(self._document)
 
     @property
@@ -171,7 +171,7 @@ class LocalizationSession:
         return ReportStage(
             context=self.context,
             remembered=self._remembered,
-            applying=self._applying,
+            fix_stage=self._fix_stage,
             llm=self._llm,
         )
 
@@ -223,8 +223,8 @@ class LocalizationSession:
         if self._has_memory_work(is_red=True) and not self._stopped_by_hand:
             with self.context.stage("remember"):
                 self._remember(groups, faults, cases)
-        if self._applying is not None and self._settings.fix == "apply":
-            self._applying.apply_best()
+        if self._fix_stage is not None and self._settings.fix == "apply":
+            self._fix_stage.apply_best()
         with self.context.stage("report"):
             stage = self._reporting()
             self._document = stage.document(faults, cases)
@@ -297,20 +297,11 @@ class LocalizationSession:
         inspect(self.context, cases, self._past.history, spent_s=spent_s, more=more)
 
     def _fix(self, groups: Sequence[FailingGroup], cases: Sequence[Case]) -> None:
-        from pytest_bayesloc.pipeline.apply import Applying
-        from pytest_bayesloc.pipeline.fix import Fixing
+        from pytest_bayesloc.pipeline.fix import FixStage
 
-        stage = Fixing(
-            config=self.context.config,
-            settings=self._settings,
-            executing=self.context.transports,
-            sources=self.context.sources,
-            note=self.context.note,
-            warn=self.context.warn,
-            llm=self._llm,
-            idle=self._recorder.recorded.blocked_tests(self._collected),
-        )
+        idle = self._recorder.recorded.blocked_tests(self._collected)
+        stage = FixStage(context=self.context, llm=self._llm, idle=idle)
         left_s = self._settings.budget_s - self.context.spent_s("guide", "inspect")
         self._tries = stage.run(groups, cases, max(self._kept_s(), left_s))
-        self._applying = Applying.of(stage)
-        self._applying.write_patches()
+        stage.write_patches()
+        self._fix_stage = stage

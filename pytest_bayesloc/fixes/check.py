@@ -178,7 +178,7 @@ class Status(str, Enum):
     """What checking a candidate came to."""
 
     VERIFIED = "verified"
-    IN_VAIN = "the failing tests still fail"
+    STILL_FAILS = "the failing tests still fail"
     BREAKS = "other tests break"
     UNSURE = "not checked to the end"
 
@@ -265,7 +265,7 @@ class Checker:
         n_better = len(_passed(first)) if first.n_swapped else 0
         done = replace(done, seconds=first.seconds, n_better=n_better)
         if n_better < len(first.tests):
-            return self._in_vain(done, first)
+            return self._still_failing(done, first)
         return self._in_full(done)
 
     def _in_full(self, done: Checked) -> Checked:
@@ -280,7 +280,7 @@ class Checker:
         passed = _passed(rerun)
         done = replace(done, seconds=done.seconds + rerun.seconds)
         if not passed.issuperset((*self.failing, *wholes)):
-            return self._in_vain(done, rerun)
+            return self._still_failing(done, rerun)
         if any(run.verdict is Verdict.TIMEOUT for run in rerun.tests.values()):
             return replace(done, why="its tests did not end in time")
         failed = {t: rerun.tests[t] for t in passing if t not in passed}
@@ -310,9 +310,9 @@ class Checker:
             limit_s += FRESH_S
         return self.runner.rerun(patch, tests, limit_s=max(0.1, min(limit_s, self.left_s())))
 
-    def _in_vain(self, done: Checked, rerun: Rerun) -> Checked:
+    def _still_failing(self, done: Checked, rerun: Rerun) -> Checked:
         if not rerun.n_swapped:
-            return replace(done, status=Status.IN_VAIN, why="the change was never in place")
+            return replace(done, status=Status.STILL_FAILS, why="the change was never in place")
         still = (
             run
             for node_id, run in rerun.tests.items()
@@ -321,7 +321,7 @@ class Checker:
         run = next(still)
         # Of a file that can't be collected, all that is known is how its traceback is printed.
         why = run.error.removeprefix("E  ").strip() or run.verdict.value
-        return replace(done, status=Status.IN_VAIN, why=why, output=run.output)
+        return replace(done, status=Status.STILL_FAILS, why=why, output=run.output)
 
 
 def _passed(rerun: Rerun) -> set[str]:

@@ -16,24 +16,23 @@ from pytest_bayesloc.rerun.world import aliases, calls_out, reaching_calls
 from pytest_bayesloc.spectrum.sources import Sources
 
 
-def out_of_bounds(candidate: Candidate, never_edited: Collection[str], reach: Reach) -> str:
+def out_of_bounds(candidate: Candidate, reach: Reach) -> str:
     """Why a candidate must not be run: it would change what is done to files or machines.
 
     Args:
         candidate: A change of a Python file.
-        never_edited: Functions, methods and modules whose callers are left alone.
-        reach: What else leads out, through functions of the project.
+        reach: What leads out, directly or through functions of the project.
     """
     parts = (*candidate.parts(), candidate.before)
     if candidate.level is not Level.SAFE and (name := reach.new_in(*parts)):
         return f"it now uses `{name}`, which reaches out of the process"
     if candidate.target is not None:  # of a function that does not reach out
-        return _reaches_out_now(candidate, never_edited)
+        return _reaches_out_now(candidate, reach.never_edited)
     old = SourceMap(candidate.before, candidate.file)
     new = SourceMap(candidate.after, candidate.file)
     if old.is_broken and not new.is_broken:
-        return _moves_a_way_out(old, new, never_edited)
-    return _changes_a_way_out(candidate, old, new, never_edited)
+        return _moves_a_way_out(old, new, reach.never_edited)
+    return _changes_a_way_out(candidate, old, new, reach.never_edited)
 
 
 def _changes_a_way_out(
@@ -117,7 +116,7 @@ class Reach:
     ) -> None:
         self._files = files
         self._sources = sources
-        self._never_edited = never_edited
+        self.never_edited = never_edited
         self._defined: dict[str, set[str]] | None = None
         self._known: dict[str, bool] = {}
         self._leads: dict[str, tuple[bool, set[str]]] = {}
@@ -164,7 +163,7 @@ class Reach:
                 for unit in source.units:
                     if name not in unit.location.qualname.split("."):
                         continue
-                    is_direct |= bool(reaching_calls(source, unit, self._never_edited))
+                    is_direct |= bool(reaching_calls(source, unit, self.never_edited))
                     called |= _called(unit.node)
             self._leads[name] = is_direct, {other for other in called if other in self._places()}
         return self._leads[name]

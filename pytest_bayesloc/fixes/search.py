@@ -1,4 +1,4 @@
-"""The search for a fix of one group of failing tests: tools, pairs of them, small edits.
+"""The search for a fix of one group of failing tests: tools, pairs of tools, then other candidates.
 
 Reference:
     docs/fixes.md, section "Which tools are tried".
@@ -7,154 +7,58 @@ Reference:
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 
 from pytest_bayesloc.domain.errors import ToolError
 from pytest_bayesloc.domain.fixing import Level
+from pytest_bayesloc.domain.ports import Clock
 from pytest_bayesloc.fixes.check import CHANGE, Candidate, Checked, Checker, Status
 from pytest_bayesloc.fixes.library import MAX_PROPOSALS, N_BEST, Library, Tool, ToolMatch
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
-from pytest_bayesloc.fixes.soundness import unsound
-
-Forbids = Callable[[Candidate], str]
-Judge = Callable[[Task, str], bool | None]
+from pytest_bayesloc.history.changes import name_of
 
 MAX_PAIRS = 24
 N_JUDGED = 5  # questions to a judge: an answer takes seconds and money, a dry run neither
 SLOW_S = 5.0  # for an answer
 ENOUGH = 5  # verified candidates of one stage
-BATCH = 60  # edits that are tried before one that works is enough
-#: Edits that make code do less: tests that pass with them say least.
+BATCH = 60  # candidates that are tried before one that works is enough
+#: Mutations that make code do less: tests that pass with them say least.
 TAKES_AWAY = frozenset({"drop-statement", "relax-condition", "change-return", "other-jump"})
 _CRASH = re.compile(r"^(.+?):(\d+): ", re.MULTILINE)
 
 
-@dataclass(kw_only=True)
-class Outcome:
-    """What a search came to.
+class ToolRunner:
+    """Asks the tools that an error calls for; one that fails, or takes long, is asked no more.
 
-    Attributes:
-        verified: The best first.
-        shown: Changes of tests, which nobody checks.
-        rejected: Candidates that were not run or broke something, with the reason.
-        tried: Per tool, how many candidates of it were run, and how many were verified.
-        in_vain: Keys of the candidates that are no fix.
-        n_spared: Candidates that were not run, since they are known to be none.
-        is_over: Whether time ran out before all was tried.
-    """
-
-    verified: list[Checked] = field(default_factory=list)
-    shown: list[Candidate] = field(default_factory=list)
-    rejected: list[tuple[Candidate, str]] = field(default_factory=list)
-    tried: dict[str, tuple[int, int]] = field(default_factory=dict)
-    in_vain: list[str] = field(default_factory=list)
-    n_spared: int = 0
-    is_over: bool = False
-
-
-@dataclass(kw_only=True)
-class Search:
-    """One search.
-
-    Attributes:
+    Args:
         library: The tools.
-        project: What tools may ask.
-        checker: Checks candidates.
-        forbids: Says what must not be run.
-        judge: Asked about tools that match less than surely.
+        project: What tools may ask about the project.
+        judge: Whether a tool, described in words, is for a task; None if it can't tell. Asked
+            about tools that don't match for sure.
         note: Tells the user.
-        edits: Small changes of the suspects, made only if they are needed.
-        taken_back: Functions as they were when the tests passed, likewise.
-        spare_s: Seconds that are kept for these.
-        generated: Changes that a language model writes, likewise.
-        tests: Texts of the failing tests and of what they are given: a fix must not know their
-            values.
-        test_files: Where tests stand, whatever their files are called: nothing changes them.
-        known: Keys of candidates that were rejected for this bug on this very code.
+        clock: Monotonic seconds.
     """
 
-    library: Library
-    project: Project
-    checker: Checker
-    forbids: Forbids
-    judge: Judge
-    note: Callable[[str], None]
-    edits: Callable[[], Iterable[Candidate]] = tuple
-    taken_back: Callable[[], Iterable[Candidate]] = tuple
-    spare_s: float = 0.0
-    generated: Callable[[], Iterable[Candidate]] = tuple
-    tests: tuple[str, ...] = ()
-    test_files: frozenset[str] = frozenset()
-    known: frozenset[str] = frozenset()
-    _seen: set[str] = field(default_factory=set)
-    _outcome: Outcome = field(default_factory=Outcome)
-    _stirred: list[Checked] = field(default_factory=list)
-    _broken: set[str] = field(default_factory=set)
-    _judged: dict[tuple[str, str, str], bool | None] = field(default_factory=dict)
+    def __init__(
+        self,
+        library: Library,
+        project: Project,
+        judge: Callable[[Task, str], bool | None],
+        note: Callable[[str], None],
+        clock: Clock,
+    ) -> None:
+        self.library = library
+        self._project = project
+        self._judge = judge
+        self._note = note
+        self._clock = clock
+        self._left_out: set[str] = set()
+        self._judged: dict[tuple[str, str, str], bool | None] = {}
 
-    def run(self, tasks: Sequence[Task]) -> Outcome:
-        """Search until a stage finds something, or time is up.
-
-        Args:
-            tasks: Where the error showed, the likeliest place first.
-
-        Raises:
-            ExecutionError: If tests can't be run again.
-        """
-        outcome = self._outcome
-        for stage in (self._tools(tasks), self._pairs(), self._each(self.edits)):
-            self._check_all(stage, self.spare_s)
-            if outcome.verified or outcome.is_over:
-                break
-        # An edit keeps what was meant by a change; to take it back does not.
-        if not outcome.verified:
-            self._check_all(self._each(self.taken_back))
-        if not outcome.verified and not outcome.is_over:
-            self._check_all(self._each(self.generated))
-        outcome.verified.sort(key=self._order)
-        return outcome
-
-    # -- stages: each yields candidates, and a None where it would do to have found something
-
-    def _tools(self, tasks: Sequence[Task]) -> Iterator[Candidate | None]:
-        matches = self._matches(tasks)
-        for start in range(0, len(matches), N_BEST):
-            for match in matches[start : start + N_BEST]:
-                for task in tasks:
-                    if self._is_for(match, task):
-                        yield from self._of(match.tool, task)
-            yield None
-
-    def _pairs(self) -> Iterator[Candidate | None]:
-        """Another tool on what a tool left behind, where that at least changed the error."""
-        done = islice(list(self._stirred), MAX_PAIRS)
-        for checked in done:
-            first = checked.candidate
-            task = _next_task(checked)
-            for match in self.library.search(task.error)[:N_BEST] if task is not None else ():
-                if task is None or not self._is_for(match, task):
-                    continue
-                for second in self._of(match.tool, task):
-                    yield replace(
-                        second,
-                        tools=(*first.tools, *second.tools),
-                        stage="pair",
-                        level=max(first.level, second.level, key=list(Level).index),
-                        before=first.before,
-                        message=f"{first.message}; {second.message}",
-                    )
-            yield None
-
-    def _each(self, made: Callable[[], Iterable[Candidate]]) -> Iterator[Candidate | None]:
-        """Small edits by the batch: the first that works is not always the likeliest."""
-        for i, candidate in enumerate(made(), 1):
-            yield candidate
-            if i % BATCH == 0:
-                yield None
-
-    def _matches(self, tasks: Sequence[Task]) -> list[ToolMatch]:
+    def matches(self, tasks: Sequence[Task]) -> list[ToolMatch]:
+        """The tools that the errors of ``tasks`` call for, each with its best similarity."""
         errors = dict.fromkeys(task.error for task in tasks)
         found: dict[str, ToolMatch] = {}
         for match in chain.from_iterable(map(self.library.search, errors)):
@@ -163,7 +67,8 @@ class Search:
                 found[match.tool.name] = match
         return list(found.values())
 
-    def _is_for(self, match: ToolMatch, task: Task) -> bool:
+    def is_for(self, match: ToolMatch, task: Task) -> bool:
+        """Whether a tool may change the file of ``task``, and nobody says that it is not for it."""
         definition = match.tool.definition
         if not definition.may_change(task.filename):
             return False
@@ -171,37 +76,18 @@ class Search:
             return True
         asked = match.tool.name, task.error, task.filename
         if asked not in self._judged and len(self._judged) < N_JUDGED:
-            self._judged[asked] = self.judge(task, definition.description)
+            self._judged[asked] = self._judge(task, definition.description)
         return self._judged.get(asked) is not False  # where nobody knows, the dry run decides
 
-    def _of(self, tool: Tool, task: Task) -> Iterator[Candidate]:
-        """What a tool proposes; one that breaks is not asked again."""
-        if tool.propose is None or tool.name in self._broken or not self.checker.left_s():
-            return
-        level = tool.definition.level
-        is_test = bool(task.filename) and task.filename in {task.test_file, *self.test_files}
-        for made in self._asked(tool, task):
-            yield Candidate(
-                tools=(tool.name,),
-                stage="tool",
-                level=Level.DISPLAY if is_test else level,
-                file=task.filename,
-                before=task.code,
-                after=made.code,
-                message=made.message,
-                is_test=is_test,
-                line=task.line,
-            )
-
-    def _asked(self, tool: Tool, task: Task) -> list[Proposal]:
-        """The answer of a tool; one that breaks, or takes long, is not asked again."""
-        if tool.propose is None:
+    def ask(self, tool: Tool, task: Task) -> list[Proposal]:
+        """The proposals of a tool for ``task``."""
+        if tool.propose is None or tool.name in self._left_out:
             return []
-        started = self.checker.clock()
+        started = self._clock()
         why = ""
         made: list[Proposal] = []
         try:
-            made = list(islice(tool.propose(task, self.project), MAX_PROPOSALS))
+            made = list(islice(tool.propose(task, self._project), MAX_PROPOSALS))
         except ToolError as error:
             why = str(error)
         except Exception as error:  # noqa: BLE001 - a tool may be anybody's
@@ -209,85 +95,231 @@ class Search:
                 f"The fix tool {tool.name} failed ({type(error).__name__}: {error}): it is left "
                 "out of this run. (broken-tool)"
             )
-        spent_s = self.checker.clock() - started
+        spent_s = self._clock() - started
         if not why and spent_s > SLOW_S:
             why = (
                 f"The fix tool {tool.name} took {spent_s:.0f} s for an answer: it is not asked "
                 "again in this run. (broken-tool)"
             )
         if why:
-            self._broken.add(tool.name)
-            self.note(why)
+            self._left_out.add(tool.name)
+            self._note(why)
         return made
+
+
+@dataclass(kw_only=True)
+class SearchResult:
+    """The result of a search.
+
+    Attributes:
+        verified: The best first.
+        shown: Changes of tests, which nobody checks.
+        rejected: Candidates that were not run or broke something, with the reason.
+        attempts: Per tool, how many candidates of it were run, and how many were verified.
+        failed: Keys of the candidates that are no fix.
+        n_spared: Candidates that were not run, since they are known to be none.
+        is_out_of_time: Whether time ran out before all was tried.
+    """
+
+    verified: list[Checked] = field(default_factory=list)
+    shown: list[Candidate] = field(default_factory=list)
+    rejected: list[tuple[Candidate, str]] = field(default_factory=list)
+    attempts: dict[str, tuple[int, int]] = field(default_factory=dict)
+    failed: list[str] = field(default_factory=list)
+    n_spared: int = 0
+    is_out_of_time: bool = False
+
+    @property
+    def functions(self) -> Mapping[str, Sequence[str]]:
+        """Per tool with a verified fix, what its best one changes, as ``file qualname``."""
+        return {
+            checked.candidate.name: [
+                name_of(where) for where in (checked.patch.target, *checked.patch.others)
+            ]
+            for checked in reversed(self.verified)
+        }
+
+
+class Search:
+    """One search.
+
+    Args:
+        tools: Asks the tools.
+        checker: Checks candidates.
+        refusal: Why a change of Python code must not be run; empty if it may.
+        test_files: Where tests stand, whatever their files are called: nothing changes them.
+        known: Keys of candidates that were rejected for this bug on this very code.
+    """
+
+    def __init__(
+        self,
+        tools: ToolRunner,
+        checker: Checker,
+        refusal: Callable[[Candidate], str],
+        test_files: frozenset[str] = frozenset(),
+        known: frozenset[str] = frozenset(),
+    ) -> None:
+        self._tools = tools
+        self._checker = checker
+        self._refusal = refusal
+        self._test_files = test_files
+        self._known = known
+        self._seen: set[str] = set()
+        self._other_errors: list[Checked] = []
+        self._result = SearchResult()
+
+    def run(
+        self,
+        tasks: Sequence[Task],
+        edits: Iterable[Candidate] = (),
+        taken_back: Iterable[Candidate] = (),
+        generated: Iterable[Candidate] = (),
+        spare_s: float = 0.0,
+    ) -> SearchResult:
+        """Search until a stage finds something, or time is up.
+
+        Args:
+            tasks: Where the error showed, the likeliest place first.
+            edits: Mutations of the suspects; like what follows, made only if they are needed.
+            taken_back: Functions as they were when the tests passed.
+            generated: Changes that a language model writes.
+            spare_s: Seconds that are kept for the last two.
+
+        Raises:
+            ExecutionError: If tests can't be run again.
+        """
+        result = self._result
+        for stage in (self._by_tools(tasks), self._by_pairs(), _batches(edits)):
+            self._check_all(stage, spare_s)
+            if result.verified or result.is_out_of_time:
+                break
+        # An edit keeps what was meant by a change; to take it back does not.
+        if not result.verified:
+            self._check_all(_batches(taken_back))
+        if not result.verified and not result.is_out_of_time:
+            self._check_all(_batches(generated))
+        result.verified.sort(key=self._order)
+        return result
+
+    # -- stages: batches of candidates; after each, it would do to have found something
+
+    def _by_tools(self, tasks: Sequence[Task]) -> Iterator[Iterator[Candidate]]:
+        matches = self._tools.matches(tasks)
+        for start in range(0, len(matches), N_BEST):
+            yield (
+                candidate
+                for match in matches[start : start + N_BEST]
+                for task in tasks
+                if self._tools.is_for(match, task)
+                for candidate in self._proposed(match.tool, task)
+            )
+
+    def _by_pairs(self) -> Iterator[Iterator[Candidate]]:
+        """Another tool on what a tool left behind, where that at least changed the error."""
+        yield from map(self._second, list(self._other_errors)[:MAX_PAIRS])
+
+    def _second(self, checked: Checked) -> Iterator[Candidate]:
+        first, task = checked.candidate, _next_task(checked)
+        if task is None:
+            return
+        for match in self._tools.library.search(task.error)[:N_BEST]:
+            if self._tools.is_for(match, task):
+                for second in self._proposed(match.tool, task):
+                    yield replace(
+                        second,
+                        tools=(*first.tools, *second.tools),
+                        stage="pair",
+                        level=max(first.level, second.level, key=list(Level).index),
+                        before=first.before,
+                        message=f"{first.message}; {second.message}",
+                    )
+
+    def _proposed(self, tool: Tool, task: Task) -> Iterator[Candidate]:
+        if not self._checker.left_s():
+            return
+        is_test = bool(task.filename) and task.filename in {task.test_file, *self._test_files}
+        for proposal in self._tools.ask(tool, task):
+            yield Candidate(
+                tools=(tool.name,),
+                stage="tool",
+                level=Level.DISPLAY if is_test else tool.definition.level,
+                file=task.filename,
+                before=task.code,
+                after=proposal.code,
+                message=proposal.message,
+                is_test=is_test,
+                line=task.line,
+            )
 
     # -- one candidate after the other
 
-    def _check_all(self, candidates: Iterable[Candidate | None], spare_s: float = 0.0) -> None:
-        for candidate in candidates:
-            if len(self._outcome.verified) >= ENOUGH:
-                return
-            if candidate is None:
-                if self._outcome.verified:
+    def _check_all(self, batches: Iterable[Iterable[Candidate]], spare_s: float = 0.0) -> None:
+        for batch in batches:
+            for candidate in batch:
+                if len(self._result.verified) >= ENOUGH:
                     return
-                continue
-            if self.checker.left_s() <= spare_s:
-                self._outcome.is_over = True
+                if self._checker.left_s() <= spare_s:
+                    self._result.is_out_of_time = True
+                    return
+                self._consider(candidate)
+            if self._result.verified:
                 return
-            self._consider(candidate)
 
     def _consider(self, candidate: Candidate) -> None:
-        self._outcome.n_spared += candidate.key in self.known
+        self._result.n_spared += candidate.key in self._known
         is_idle = candidate.after == candidate.before and candidate.level is not Level.DISPLAY
-        if is_idle or candidate.key in (self.known | self._seen):
+        if is_idle or candidate.key in (self._known | self._seen):
             return
         self._seen.add(candidate.key)
         if candidate.level is Level.DISPLAY:
-            self._outcome.shown.append(candidate)
+            self._result.shown.append(candidate)
             return
-        if candidate.file in self.test_files:
+        if candidate.file in self._test_files:
             return
         is_code = candidate.file.endswith(".py")
-        why = ""
-        if is_code and candidate.stage != CHANGE:  # that was there, and ran
-            before, after = candidate.parts()
-            why = unsound(before, after, self.tests, candidate.before) or self.forbids(candidate)
+        # What a change replaced was there, and ran.
+        why = self._refusal(candidate) if is_code and candidate.stage != CHANGE else ""
         if why:
-            self._outcome.rejected.append((candidate, why))
-            self._outcome.in_vain.append(candidate.key)
+            self._result.rejected.append((candidate, why))
+            self._result.failed.append(candidate.key)
         else:
             self._check(candidate)
 
     def _check(self, candidate: Candidate) -> None:
-        checked = self.checker.check(candidate)
-        self._count(checked)
-        if checked.status in {Status.BREAKS, Status.IN_VAIN}:
-            self._outcome.in_vain.append(candidate.key)
-        if checked.status is Status.VERIFIED:
-            self._outcome.verified.append(checked)
+        checked = self._checker.check(candidate)
+        n, n_verified = self._result.attempts.get(candidate.name, (0, 0))
+        is_verified = checked.status is Status.VERIFIED
+        self._result.attempts[candidate.name] = (n + 1, n_verified + is_verified)
+        if checked.status in {Status.BREAKS, Status.STILL_FAILS}:
+            self._result.failed.append(candidate.key)
+        if is_verified:
+            self._result.verified.append(checked)
         elif checked.status is Status.BREAKS:
-            self._outcome.rejected.append((candidate, checked.why))
-        elif checked.status is Status.IN_VAIN and self._is_other(checked):
-            self._stirred.append(checked)
+            self._result.rejected.append((candidate, checked.why))
+        elif checked.status is Status.STILL_FAILS and self._is_other_error(checked):
+            self._other_errors.append(checked)
 
-    def _is_other(self, checked: Checked) -> bool:
+    def _is_other_error(self, checked: Checked) -> bool:
         """Whether the tests fail in another way with the change than without."""
-        return bool(checked.why) and checked.why not in self.checker.errors.values()
-
-    def _count(self, checked: Checked) -> None:
-        name = checked.candidate.name
-        n, n_verified = self._outcome.tried.get(name, (0, 0))
-        verified = n_verified + (checked.status is Status.VERIFIED)
-        self._outcome.tried[name] = (n + 1, verified)
+        return bool(checked.why) and checked.why not in self._checker.errors.values()
 
     def _order(self, checked: Checked) -> tuple[int, bool, float, int]:
         candidate = checked.candidate
         level = list(Level).index(candidate.level)
         takes_away = candidate.name in TAKES_AWAY
-        return level, takes_away, -self.library.worth(candidate.name), candidate.size()
+        worth = self._tools.library.worth(candidate.name)
+        return level, takes_away, -worth, candidate.size()
+
+
+def _batches(candidates: Iterable[Candidate]) -> Iterator[Iterator[Candidate]]:
+    """Many at a time: the first that works is not always the likeliest."""
+    remaining = iter(candidates)
+    for first in remaining:
+        yield chain([first], islice(remaining, BATCH - 1))
 
 
 def _next_task(checked: Checked) -> Task | None:
-    """What the tests say with the change, if it is about the same file."""
+    """The task that the tests set with the change, if it is about the same file."""
     candidate = checked.candidate
     found = _CRASH.search(checked.output)
     if found is None or not found.group(1).replace("\\", "/").endswith(candidate.file):

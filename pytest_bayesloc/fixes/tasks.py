@@ -7,7 +7,7 @@ import json
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice, zip_longest
 from pathlib import Path
 
 from pytest_bayesloc.domain.failure import Failure
@@ -16,14 +16,17 @@ from pytest_bayesloc.domain.location import MODULE, Location
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import bitset_of
 from pytest_bayesloc.fixes.check import CHANGE, Candidate
+from pytest_bayesloc.fixes.mutations import mutants, repairs
 from pytest_bayesloc.fixes.project import Task
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.groups import FailingGroup
+from pytest_bayesloc.rerun.world import reaches_out
 from pytest_bayesloc.spectrum.sources import FileKind, Sources
 
 MAX_FAILURES = 3  # of a group whose errors differ
 MAX_PLACES = 8
 N_SUSPECTS = 5
+N_EDITS = 400  # of one function
 MAX_FILES = 2_000
 MAX_DATA = 1 << 20
 
@@ -122,6 +125,43 @@ def taken_back(case: Case) -> Iterator[Candidate]:
                 after=text,
                 message=f"take back what changed in {names} since {changes.since}",
                 line=first.start_line,
+            )
+
+
+def mutated(case: Case, sources: Sources, never_edited: Collection[str]) -> Iterator[Candidate]:
+    """Mutations of the likeliest suspects; first those that inspections saw repair."""
+    effects = {
+        (inspection.target, trial.words): trial.effect.rank
+        for inspection in case.inspections
+        for trial in inspection.finding.trials
+    }
+    for target in case.targets()[:N_SUSPECTS]:
+        found = sources.unit(target)
+        if found is None or reaches_out(*found, never_edited):
+            continue
+        source, unit = found
+        heat = case.near.suspiciousness(target)
+        patches = list(mutants(source, unit, heat))
+        patches.sort(key=lambda patch: -effects.get((target, patch.words), -1))
+        inspected = [(p.words.partition(",")[0], p.line, p.words, p.patched) for p in patches]
+        others = (
+            (name, edit.line, f"line {edit.line}: {edit.words}", text)
+            for name, edit, text in repairs(source, unit, heat)
+        )
+        # Both go from the hottest line to the coolest: neither waits for the other's end.
+        turns = chain.from_iterable(zip_longest(inspected, others))
+        made = (mutation for mutation in turns if mutation is not None)
+        for name, line, words, text in islice(made, N_EDITS):
+            yield Candidate(
+                tools=(name.replace(" ", "-"),),
+                stage="edit",
+                level=Level.UNSAFE,
+                file=target.file,
+                before=source.text,
+                after=text,
+                message=words,
+                line=line,
+                target=target,
             )
 
 

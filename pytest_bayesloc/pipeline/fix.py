@@ -1,26 +1,28 @@
-"""The stage that searches fixes: tools are tried on the text in memory, tests say what is one."""
+"""The stage that searches fixes, shows them as patches, and writes them to files on request."""
 
 from __future__ import annotations
 
+import re
+import sys
 import warnings
-from contextlib import closing
-from dataclasses import dataclass, field
-from functools import partial
-from itertools import islice, zip_longest
-from typing import TYPE_CHECKING, TypeVar
+from contextlib import closing, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from pytest_bayesloc.domain.clock import monotonic
-from pytest_bayesloc.domain.errors import BayeslocError
+from pytest_bayesloc.domain.errors import BayeslocError, FixError
 from pytest_bayesloc.domain.fixing import Fix, Level
+from pytest_bayesloc.fixes.apply import changed_bytes, is_ci, unified, unsaved
 from pytest_bayesloc.fixes.check import CHANGE, Candidate, Checker, patch_of
 from pytest_bayesloc.fixes.library import Library
-from pytest_bayesloc.fixes.mutations import mutants, repairs
 from pytest_bayesloc.fixes.project import Project
 from pytest_bayesloc.fixes.reach import Reach, out_of_bounds
-from pytest_bayesloc.fixes.search import Search
+from pytest_bayesloc.fixes.search import Search, SearchResult, ToolRunner
+from pytest_bayesloc.fixes.soundness import unsound
 from pytest_bayesloc.fixes.tasks import (
-    N_SUSPECTS,
     covering,
+    mutated,
     python_files,
     taken_back,
     tasks_of,
@@ -28,167 +30,157 @@ from pytest_bayesloc.fixes.tasks import (
     texts_of_tests,
 )
 from pytest_bayesloc.history.changes import name_of
-from pytest_bayesloc.pipeline.fix_memory import Tries, tool_records
-from pytest_bayesloc.pipeline.fix_tools import tools_of
-from pytest_bayesloc.rerun.world import reaches_out
+from pytest_bayesloc.pipeline.fix_memory import note_fate, tool_records
+from pytest_bayesloc.pipeline.fix_tools import journal, tools_of
+from pytest_bayesloc.report.files import FOLDER, own_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import pytest
 
-    from pytest_bayesloc.domain.ports import Clock
-    from pytest_bayesloc.fixes.check import Checked
+    from pytest_bayesloc.domain.inspection import InspectionPatch
     from pytest_bayesloc.fixes.project import Task
-    from pytest_bayesloc.fixes.search import Outcome
-    from pytest_bayesloc.options import Settings
-    from pytest_bayesloc.pipeline.execute import RerunTransports
+    from pytest_bayesloc.pipeline.context import Context
     from pytest_bayesloc.pipeline.guide import LlmStage
     from pytest_bayesloc.ranking.case import Case
     from pytest_bayesloc.ranking.groups import FailingGroup
-    from pytest_bayesloc.spectrum.sources import Sources
-
-T = TypeVar("T")
 
 MAX_GROUPS = 10
-N_EDITS = 400  # of one function
 N_SHOWN = 3  # of a fault
+N_TESTS = 5  # failing tests of a group whose texts are read
 SPARE = 1 / 4  # of the time, for what changed since the tests passed
 CONFIDENCE = 0.6  # from which on a language model is believed that a tool does not fit
+YES, QUIT = {"y", "yes"}, {"q", "quit"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Means:
-    """What all searches of a run share."""
-
-    library: Library
-    project: Project
-    reach: Reach
-
-
-@dataclass(frozen=True, kw_only=True)
-class Fixing:
-    """What the stage is given.
+class FixStage:
+    """Searches fixes for groups of failing tests, and keeps those that are shown.
 
     Attributes:
-        config: pytest's.
-        settings: What the user asked for.
-        executing: Where tests are run again.
-        sources: The project's files.
-        clock: Monotonic seconds.
-        note: Tells the user, once.
-        warn: Tells the user of a fault of ours.
+        context: The session.
         llm: A language model's part; None: none is asked.
         idle: Tests that were collected and of which nothing is known: they did not run.
-        found: What is to be shown, the best of each fault first.
+        found: The fixes that are shown, the best of each fault first, each with its change.
     """
 
-    config: pytest.Config
-    settings: Settings
-    executing: RerunTransports
-    sources: Sources
-    clock: Clock = monotonic
-    note: Callable[[str], None]
-    warn: Callable[[Exception], None]
+    context: Context
     llm: LlmStage | None = None
     idle: Sequence[str] = ()
     found: list[tuple[Fix, Candidate]] = field(default_factory=list)
-    _tries: dict[int, Tries] = field(default_factory=dict)
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        """The fixes that are shown."""
+        return tuple(fix for fix, _ in self.found)
+
+    # -- the search
 
     def run(
         self, groups: Sequence[FailingGroup], cases: Sequence[Case], budget_s: float
-    ) -> list[Tries]:
-        """Search a fix for each of the largest groups; they share the time. How tools fared.
+    ) -> list[SearchResult]:
+        """Search a fix for each of the largest groups, which share the time.
 
         Args:
             groups: Of failing tests.
             cases: What is known of each.
             budget_s: Wall seconds.
+
+        Returns:
+            The result for each group; an empty one where nothing was searched.
         """
+        results = [SearchResult() for _ in groups]
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # the suite may have made errors of them
-                self._search_all(groups, cases, self.clock() + budget_s)
+                self._search_all(groups, cases, monotonic() + budget_s, results)
         except BayeslocError as error:
-            self.note(str(error))
+            self.context.note(str(error))
         except KeyboardInterrupt:
-            self.note("The search for fixes was interrupted: shown is what was found until then.")
+            self.context.note(
+                "The search for fixes was interrupted: shown is what was found until then."
+            )
         except Exception as error:  # noqa: BLE001 - the ranking stands without fixes
-            self.warn(error)
-        return [self._tries.get(number, Tries()) for number in range(1, len(groups) + 1)]
+            self.context.warn(error)
+        return results
 
     def _search_all(
-        self, groups: Sequence[FailingGroup], cases: Sequence[Case], ends: float
+        self,
+        groups: Sequence[FailingGroup],
+        cases: Sequence[Case],
+        ends: float,
+        results: list[SearchResult],
     ) -> None:
-        records = tool_records(self.config.rootpath, self.settings.memory, self.note)
-        library = Library(tools_of(self.config, self.note), records, self.note)
-        self._tell_retired(library, groups)
-        files = python_files(self.sources)
-        means = _Means(
-            library=library,
-            project=Project(files, self.sources.read),
-            reach=Reach(files, self.sources, self.settings.never_edited),
+        records = tool_records(
+            self.context.rootdir, self.context.settings.memory, self.context.note
         )
-        for number, (group, case) in enumerate(zip(groups, cases, strict=True), 1):
-            n_left = min(len(groups), MAX_GROUPS) - number + 1
-            if n_left > 0:
-                share_s = max(0.0, ends - self.clock()) / n_left
-                self._search(number, group, case, means, share_s)
+        library = Library(
+            tools_of(self.context.config, self.context.note), records, self.context.note
+        )
+        self._tell_retired(library, groups)
+        files = python_files(self.context.sources)
+        project = Project(files, self.context.sources.read)
+        reach = Reach(files, self.context.sources, self.context.settings.never_edited)
+        for i, (group, case) in enumerate(zip(groups[:MAX_GROUPS], cases, strict=False)):
+            share_s = max(0.0, ends - monotonic()) / (min(len(groups), MAX_GROUPS) - i)
+            # Which tools failed, or were judged, is asked anew for each group.
+            tools = ToolRunner(library, project, self._fits, self.context.note, monotonic)
+            result = self._search(group, case, tools, reach, share_s)
+            if result is not None:
+                results[i] = result
+                self._show(i + 1, result, library)
 
     def _tell_retired(self, library: Library, groups: Sequence[FailingGroup]) -> None:
         errors = {f"{f.exc_type}: {f.message}" for group in groups for f in group.failures}
         for tool in library.tools:
-            calls = partial(library.is_called_for, tool)
-            if "retired" in tool.why_not and any(map(calls, errors)):
-                self.note(
+            if "retired" in tool.why_not and any(library.is_called_for(tool, e) for e in errors):
+                self.context.note(
                     f"The fix tool {tool.name} is not tried any more ({tool.why_not}). "
                     "(retired-tool)"
                 )
 
     def _search(
-        self,
-        number: int,
-        group: FailingGroup,
-        case: Case,
-        means: _Means,
-        budget_s: float,
-    ) -> None:
-        with closing(self.executing.pool(case.failing, {})) as pool:
+        self, group: FailingGroup, case: Case, tools: ToolRunner, reach: Reach, budget_s: float
+    ) -> SearchResult | None:
+        """The result for a group; None if all of its tests pass when they are run again."""
+        texts = tuple(texts_of_tests(group.failures[:N_TESTS], self.context.sources))
+
+        def refusal(candidate: Candidate) -> str:
+            before, after = candidate.parts()
+            return unsound(before, after, texts, candidate.before) or out_of_bounds(
+                candidate, reach
+            )
+
+        with closing(self.context.transports.pool(case.failing, {})) as pool:
             checker = Checker(
                 runner=pool.first,
-                clock=self.clock,
-                deadline=self.clock() + budget_s,
+                clock=monotonic,
+                deadline=monotonic() + budget_s,
                 failing=case.failing,
-                covering=lambda target: (*covering(group, target, self.sources), *self.idle),
+                covering=lambda target: (
+                    *covering(group, target, self.context.sources),
+                    *self.idle,
+                ),
             )
             if not checker.failing or not checker.fails_again():
-                return
-            outcome = Search(
-                library=means.library,
-                project=means.project,
-                checker=checker,
-                forbids=lambda candidate: out_of_bounds(
-                    candidate, self.settings.never_edited, means.reach
-                ),
-                judge=self._fits,
-                note=self.note,
-                edits=partial(self._edits, case),
-                taken_back=partial(taken_back, case),
+                return None
+            files, known = test_files(group.spectrum.tests), case.rejected.known_fixes()
+            never_edited = self.context.settings.never_edited
+            is_mutated = "mutants" not in self.context.settings.without
+            result = Search(tools, checker, refusal, files, known).run(
+                tasks_of(group, case, self.context.sources),
+                edits=mutated(case, self.context.sources, never_edited) if is_mutated else (),
+                taken_back=taken_back(case),
+                generated=self._generated(group, case),
                 spare_s=budget_s * SPARE if case.changes.code else 0.0,
-                generated=partial(self._generated, group, case),
-                test_files=test_files(group.spectrum.tests),
-                tests=tuple(texts_of_tests(group.failures[:5], self.sources)),
-                known=case.rejected.known_fixes(),
-            ).run(tasks_of(group, case, self.sources))
-        case.rejected.add_fixes(outcome.in_vain)
-        case.rejected.n_spared += outcome.n_spared
-        self._tries[number] = Tries(
-            tried=outcome.tried,
-            functions={c.candidate.name: _changed(c) for c in reversed(outcome.verified)},
-        )
-        self._keep(number, outcome, means.library)
+            )
+        case.rejected.add_fixes(result.failed)
+        case.rejected.n_spared += result.n_spared
+        return result
 
     def _fits(self, task: Task, description: str) -> bool | None:
+        """Whether a language model says that a tool is for ``task``; None if it is not sure."""
         if self.llm is None:
             return None
         code = task.code[:500] if self.llm.may_send(task.filename) else ""
@@ -197,48 +189,12 @@ class Fixing:
             return None
         return said.applicable
 
-    def _edits(self, case: Case) -> Iterator[Candidate]:
-        """Small edits of the likeliest suspects; first those that inspections saw repair."""
-        tried = {
-            (inspection.target, trial.words): trial.effect.rank
-            for inspection in case.inspections
-            for trial in inspection.finding.trials
-        }
-        if "mutants" in self.settings.without:
-            return
-        for target in case.targets()[:N_SUSPECTS]:
-            found = self.sources.unit(target)
-            if found is None or reaches_out(*found, self.settings.never_edited):
-                continue
-            source, unit = found
-            heat = case.near.suspiciousness(target)
-            patches = list(mutants(source, unit, heat))
-            patches.sort(key=lambda patch: -tried.get((target, patch.words), -1))
-            made = [(p.words.partition(",")[0], p.line, p.words, p.patched) for p in patches]
-            # Both go from the hottest line to the coolest: neither waits for the other's end.
-            repairing = (
-                (name, edit.line, f"line {edit.line}: {edit.words}", text)
-                for name, edit, text in repairs(source, unit, heat)
-            )
-            for made_by, line, words, text in islice(_in_turn(made, repairing), N_EDITS):
-                yield Candidate(
-                    tools=(made_by.replace(" ", "-"),),
-                    stage="edit",
-                    level=Level.UNSAFE,
-                    file=target.file,
-                    before=source.text,
-                    after=text,
-                    message=words,
-                    line=line,
-                    target=target,
-                )
-
     def _generated(self, group: FailingGroup, case: Case) -> Iterator[Candidate]:
-        """The likeliest functions as a language model would mend them."""
+        """The likeliest functions as a language model would fix them."""
         if self.llm is None:
             return
         for target, text, why in self.llm.fixes([group], case):
-            source = self.sources.map(target.file)
+            source = self.context.sources.map(target.file)
             if source is not None:
                 yield Candidate(
                     tools=("language-model",),
@@ -253,64 +209,150 @@ class Fixing:
 
     # -- what is shown
 
-    def _keep(self, number: int, outcome: Outcome, library: Library) -> None:
+    def _show(self, number: int, result: SearchResult, library: Library) -> None:
         shown = [
             checked
-            for checked in outcome.verified
-            if self.settings.shows_unsafe or checked.candidate.level is Level.SAFE
+            for checked in result.verified
+            if self.context.settings.shows_unsafe or checked.candidate.level is Level.SAFE
         ]
-        hidden = len(outcome.verified) - len(shown)
         for checked in shown[:N_SHOWN]:
-            worth = library.worth(checked.candidate.name)
-            self.found.append((_fix(number, checked, worth), checked.candidate))
-        if hidden:
-            self.note(
-                f"For fault {number} there is {_counted(hidden, 'fix', 'fixes')} that may change "
-                "what the code means: see it with --bayesloc-fix-unsafe. (unsafe-fix)"
+            fix = replace(
+                _fix(number, checked.candidate, checked.patch),
+                failing=checked.failing,
+                passing=checked.passing,
+                seconds=checked.seconds,
+                worth=library.worth(checked.candidate.name),
             )
-        # To take a change back mends every failure; what was meant may be to change what is stored.
-        if all(checked.candidate.stage == CHANGE for checked in outcome.verified):
-            for candidate in outcome.shown[:N_SHOWN]:
-                self.found.append((_unchecked(number, candidate), candidate))
-        if not outcome.verified:
-            for candidate, why in outcome.rejected[:N_SHOWN]:
-                self.note(f"A fix by {candidate.name} is rejected: {why}. (rejected-fix)")
-        if outcome.is_over:
-            self.note(
+            self.found.append((fix, checked.candidate))
+        if hidden := len(result.verified) - len(shown):
+            fixes = "1 fix" if hidden == 1 else f"{hidden} fixes"
+            self.context.note(
+                f"For fault {number} there is {fixes} that may change what the code means: see "
+                "it with --bayesloc-fix-unsafe. (unsafe-fix)"
+            )
+        # To take a change back fixes every failure; what was meant may be to change what is stored.
+        if all(checked.candidate.stage == CHANGE for checked in result.verified):
+            for candidate in result.shown[:N_SHOWN]:
+                self.found.append((_fix(number, candidate, patch_of(candidate)), candidate))
+        if not result.verified:
+            for candidate, why in result.rejected[:N_SHOWN]:
+                self.context.note(f"A fix by {candidate.name} is rejected: {why}. (rejected-fix)")
+        if result.is_out_of_time:
+            self.context.note(
                 f"The search for a fix of fault {number} ended with its share of the budget of "
-                f"{self.settings.budget_s:g} s: give more by --bayesloc-budget. (fix-budget)"
+                f"{self.context.settings.budget_s:g} s: give more by --bayesloc-budget. "
+                "(fix-budget)"
             )
 
+    # -- patches, and files that are written on request
 
-def _changed(checked: Checked) -> list[str]:
-    return [name_of(where) for where in (checked.patch.target, *checked.patch.others)]
+    def write_patches(self) -> None:
+        """Write each fix as a patch below ``.bayesloc/fixes/``."""
+        folder = self.context.rootdir / FOLDER / "fixes"
+        for i, (fix, candidate) in enumerate(self.found):
+            if not fix.diff:
+                continue
+            name = re.sub(r"\W+", "-", f"{fix.fault}-{i + 1}-{fix.tool}").strip("-")
+            with suppress(OSError, FixError):
+                own_folder(self.context.rootdir)
+                folder.mkdir(exist_ok=True)
+                before, after = self._bytes(candidate)
+                (folder / f"{name}.patch").write_bytes(unified(before, after, candidate.file))
+                written = replace(fix, patch_file=f"{FOLDER}/fixes/{name}.patch")
+                self.found[i] = (written, candidate)
+
+    def apply_best(self) -> None:
+        """Write the best verified fix to its file, and say so."""
+        for i, (fix, _) in enumerate(self.found):
+            if fix.is_verified:
+                self.apply(i)
+                break
+
+    def review(self, reporter: pytest.TerminalReporter) -> None:
+        """Ask of each verified fix whether to write it."""
+        capture = self.context.config.pluginmanager.getplugin("capturemanager")
+        if capture is not None:
+            capture.suspend_global_capture(in_=True)
+        try:
+            if not sys.stdin.isatty():
+                self.context.note(
+                    "--bayesloc-fix=review has nobody to ask: standard input is no terminal. The "
+                    "patches are in .bayesloc/fixes/. (fix-review)"
+                )
+                return
+            for i, (fix, candidate) in enumerate(list(self.found)):
+                if not fix.is_verified:
+                    continue
+                reporter.write_line(fix.diff)
+                reporter.write(f"Apply this fix by {fix.tool} to {candidate.file}? [y/N/q] ")
+                line = sys.stdin.readline()
+                answer = line.strip().lower()
+                if answer in QUIT or not line:  # nobody is there any more
+                    return
+                if answer in YES:
+                    self.apply(i)
+        finally:
+            if capture is not None:
+                capture.resume_global_capture()
+
+    def mark(self, document: Mapping[str, Any]) -> bool:
+        """Say in the JSON result what was applied; whether anything was."""
+        for entry, fix in zip(document["fixes"], self.fixes, strict=False):
+            entry["applied"] = fix.is_applied
+        return any(fix.is_applied for fix in self.fixes)
+
+    def apply(self, index: int) -> None:
+        """Write a fix to its file, unless something speaks against it; say what was done."""
+        fix, candidate = self.found[index]
+        try:
+            self._refuse(candidate.file)
+            before, after = self._bytes(candidate)
+            where = name_of(fix.target)
+            journal(self.context.rootdir).apply(candidate.file, before, after, fix.tool, where)
+        except FixError as error:
+            self.context.note(str(error))
+            return
+        told = self.context.settings.memory
+        note_fate(self.context.rootdir, told, self.context.note, [(fix.tool, [where], "applied")])
+        self.found[index] = (replace(fix, is_applied=True), candidate)
+        self.context.note(
+            f"The fix by {fix.tool} was written to {candidate.file}. To take it back: pytest "
+            "--bayesloc-fix=undo. (fix-applied)"
+        )
+
+    def _refuse(self, file: str) -> None:
+        why = ""
+        if not self.context.settings.allows_dirty:
+            workers = getattr(self.context.config.option, "numprocesses", None) or getattr(
+                self.context.config.option, "tx", None
+            )
+            if is_ci(self.context.launch.environment):
+                why = "this is a CI run (its environment says CI)"
+            elif workers:
+                why = "this is a run of pytest-xdist, whose other processes may read it"
+            else:
+                why = unsaved(Path(self.context.sources.files.absolute(file)).resolve())
+        if why:
+            raise FixError(
+                f"The fix of {file} is not applied: {why}. Commit it first, apply the patch "
+                "yourself, or give --bayesloc-allow-dirty.",
+                slug="fix-refused",
+            )
+
+    def _bytes(self, candidate: Candidate) -> tuple[bytes, bytes]:
+        """Bytes of the file as it is, and with the change."""
+        path = Path(self.context.sources.files.absolute(candidate.file))
+        try:
+            before = path.read_bytes()
+        except OSError as error:
+            raise FixError(
+                f"The fix of {candidate.file} is not applied: it can't be read ({error}).",
+                slug="fix-refused",
+            ) from error
+        return before, changed_bytes(before, candidate.before, candidate.after, candidate.file)
 
 
-def _in_turn(*streams: Iterable[T]) -> Iterator[T]:
-    """One of each stream, then the second of each, and so on."""
-    for turn in zip_longest(*streams):
-        yield from (item for item in turn if item is not None)
-
-
-def _fix(number: int, checked: Checked, worth: float) -> Fix:
-    candidate = checked.candidate
-    return Fix(
-        fault=number,
-        tool=candidate.name,
-        stage=candidate.stage,
-        level=candidate.level,
-        target=checked.patch.target,
-        words=candidate.message,
-        diff=checked.patch.diff,
-        failing=checked.failing,
-        passing=checked.passing,
-        seconds=checked.seconds,
-        worth=worth,
-    )
-
-
-def _unchecked(number: int, candidate: Candidate) -> Fix:
-    patch = patch_of(candidate)
+def _fix(number: int, candidate: Candidate, patch: InspectionPatch) -> Fix:
     return Fix(
         fault=number,
         tool=candidate.name,
@@ -320,7 +362,3 @@ def _unchecked(number: int, candidate: Candidate) -> Fix:
         words=candidate.message,
         diff=patch.diff,
     )
-
-
-def _counted(n: int, one: str, more: str) -> str:
-    return f"{n} {one if n == 1 else more}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,25 +16,13 @@ if TYPE_CHECKING:
 
     from pytest_bayesloc.domain.bug import Run
     from pytest_bayesloc.domain.fixing import ToolRecord
+    from pytest_bayesloc.fixes.search import SearchResult
     from pytest_bayesloc.history.changes import Changes
     from pytest_bayesloc.memory.episodes import Event
     from pytest_bayesloc.memory.ledger import Ledger
 
 LEARNED = f"{FOLDER}/fixes/learned"
 N_SUSPECTS = 5
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tries:
-    """What was tried for one group of failing tests.
-
-    Attributes:
-        tried: Per tool, candidates that were run, and those that were verified.
-        functions: Per tool with a verified fix, what it changes, as ``file qualname``.
-    """
-
-    tried: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    functions: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 def tool_records(rootdir: Path, told: str, note: Callable[[str], None]) -> dict[str, ToolRecord]:
@@ -85,7 +72,7 @@ def take_in(
     ledger: Ledger,
     events: Sequence[Event],
     run: Run,
-    tries: Sequence[Tries],
+    results: Sequence[SearchResult],
     symptoms: Sequence[tuple[Collection[str], Sequence[str]]],
 ) -> list[str]:
     """Keep how tools fared, and which of their fixes did not last; sentences for the user.
@@ -94,7 +81,7 @@ def take_in(
         ledger: In a transaction.
         events: What became of each bug.
         run: This one.
-        tries: Of each group; none where no fix was searched.
+        results: Of the searches, one for each group; none where no fix was searched.
         symptoms: Of each group, its tests and its suspects, as ``file qualname``.
     """
     from pytest_bayesloc.memory import feedback
@@ -106,9 +93,9 @@ def take_in(
         tests, suspects = symptoms[event.group]
         broken = feedback.note_broken(ledger, run.number, tests, suspects[:N_SUSPECTS])
         said += [f"the fix by {t} did not last: its test fails again there" for t in broken]
-        if tries:
-            own = tries[event.group]
-            feedback.add_tries(ledger, event.bug, run, own.tried, own.functions)
+        if results:
+            own = results[event.group]
+            feedback.add_tries(ledger, event.bug, run, own.attempts, own.functions)
     return said
 
 

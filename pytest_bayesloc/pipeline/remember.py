@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.bug import Run, Symptom
     from pytest_bayesloc.domain.evidence import Outcome
     from pytest_bayesloc.domain.result import Fault
+    from pytest_bayesloc.fixes.search import SearchResult
     from pytest_bayesloc.history.runs import PastRuns
     from pytest_bayesloc.memory.episodes import Event, GroupSighting, PassingSighting
     from pytest_bayesloc.memory.ledger import Ledger
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from pytest_bayesloc.memory.store import BugStore
     from pytest_bayesloc.memory.summaries import RecordingSummarizer
     from pytest_bayesloc.pipeline.context import Context
-    from pytest_bayesloc.pipeline.fix_memory import Tries
     from pytest_bayesloc.pipeline.guide import LlmStage
     from pytest_bayesloc.ranking.case import Case
     from pytest_bayesloc.ranking.groups import FailingGroup
@@ -67,7 +67,7 @@ class Findings:
     groups: Sequence[FailingGroup]
     faults: Sequence[Fault]
     cases: Sequence[Case] = ()
-    tries: Sequence[Tries] = ()
+    tries: Sequence[SearchResult] = ()
 
 
 class Remembering:
@@ -286,7 +286,7 @@ class Remembering:
         run: Run,
         events: Sequence[Event],
         symptoms: Sequence[Symptom],
-        tries: Sequence[Tries],
+        tries: Sequence[SearchResult],
         observer: Observer,
     ) -> list[str]:
         """Keep the results of fix tools, and learn from people's fixes; sentences for the user."""

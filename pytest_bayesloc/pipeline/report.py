@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.advice import Remembered
     from pytest_bayesloc.domain.result import Fault
     from pytest_bayesloc.options import Format, Report
-    from pytest_bayesloc.pipeline.apply import Applying
     from pytest_bayesloc.pipeline.context import Context
+    from pytest_bayesloc.pipeline.fix import FixStage
     from pytest_bayesloc.pipeline.guide import LlmStage
     from pytest_bayesloc.ranking.case import Case
     from pytest_bayesloc.report.formats import ReportFormat, ReportInput
@@ -54,13 +54,13 @@ class ReportStage:
     Attributes:
         context: The session.
         remembered: What the memory says, if it was asked.
-        applying: The fixes, if some were searched.
+        fix_stage: The fixes, if some were searched.
         llm: The language model's part, if one was asked.
     """
 
     context: Context
     remembered: Remembered | None
-    applying: Applying | None
+    fix_stage: FixStage | None
     llm: LlmStage | None
 
     def document(self, faults: tuple[Fault, ...], cases: Sequence[Case]) -> dict[str, Any]:
@@ -92,7 +92,7 @@ class ReportStage:
             partial=(*recorded.partial, *self.context.notes),
             memory=self.remembered or Remembered(),
             llm=self.llm.usage() if self.llm is not None else Usage(),
-            fixes=None if self.applying is None else self.applying.fixes,
+            fixes=None if self.fix_stage is None else self.fix_stage.fixes,
         )
         return encode(result)
 

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_bayesloc.domain.inspection import Rerun, TestRun, Verdict
-from pytest_bayesloc.fixes.check import Checker
+from pytest_bayesloc.fixes.check import Candidate, Checker
 from pytest_bayesloc.fixes.library import Library
 from pytest_bayesloc.fixes.project import Task
 from pytest_bayesloc.fixes.reach import Reach, out_of_bounds
-from pytest_bayesloc.fixes.search import Search
+from pytest_bayesloc.fixes.search import Search, ToolRunner
+from pytest_bayesloc.fixes.soundness import unsound
 from pytest_bayesloc.fixes.tools import PACKAGE_TOOLS
 from tests.fakes.project import TextProject
 from tests.integration.snippets import BROKEN, SNIPPETS, TRAPS, Snippet
@@ -104,7 +105,7 @@ def explained(error: str, folder: Folder, snippet: Snippet) -> str:
     return f"AssertionError: assert {done.stdout.strip()} == {right}"
 
 
-def mended(root: Path, snippet: Snippet) -> str | None:
+def fixed(root: Path, snippet: Snippet) -> str | None:
     """What the best verified fix makes of ``app.py``; None if there is none."""
     folder = Folder(root, snippet)
     error, line = folder.run(snippet.text)
@@ -128,16 +129,18 @@ def mended(root: Path, snippet: Snippet) -> str | None:
     )
     assert checker.fails_again()
     files = {**snippet.files, "app.py": snippet.text}
-    outcome = Search(
-        library=Library(PACKAGE_TOOLS),
-        project=TextProject(files),
-        checker=checker,
-        forbids=lambda candidate: out_of_bounds(candidate, (), NOWHERE),
-        judge=lambda *_: None,
-        note=pytest.fail,
-        tests=(snippet.test,),
-    ).run([task])
-    return outcome.verified[0].candidate.after if outcome.verified else None
+    tools = ToolRunner(
+        Library(PACKAGE_TOOLS), TextProject(files), lambda *_: None, pytest.fail, monotonic
+    )
+
+    def refusal(candidate: Candidate) -> str:
+        before, after = candidate.parts()
+        return unsound(before, after, (snippet.test,), candidate.before) or out_of_bounds(
+            candidate, NOWHERE
+        )
+
+    result = Search(tools, checker, refusal).run([task])
+    return result.verified[0].candidate.after if result.verified else None
 
 
 @pytest.fixture(scope="module")
@@ -145,7 +148,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str | None]:
     """Per snippet, what was made of it."""
     roots = [tmp_path_factory.mktemp("snippet") for _ in SNIPPETS]
     with ThreadPoolExecutor(2) as pool:
-        made = list(pool.map(mended, roots, SNIPPETS))
+        made = list(pool.map(fixed, roots, SNIPPETS))
     return {snippet.name: text for snippet, text in zip(SNIPPETS, made, strict=True)}
 
 

@@ -47,7 +47,7 @@ def said(changes: list[tuple[str, str]]) -> str:
         after=after,
         message="",
     )
-    return out_of_bounds(candidate, (), Reach((), TextProject({}), ()))  # type: ignore[arg-type]
+    return out_of_bounds(candidate, Reach((), TextProject({}), ()))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("what", ALLOWED)

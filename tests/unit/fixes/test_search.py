@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.fixes.check import Checker
 from pytest_bayesloc.fixes.definition import parsed
 from pytest_bayesloc.fixes.library import Library, Origin, Tool
 from pytest_bayesloc.fixes.project import Task
-from pytest_bayesloc.fixes.search import N_JUDGED, SLOW_S, Search
+from pytest_bayesloc.fixes.search import N_JUDGED, SLOW_S, Search, ToolRunner
 from tests.fakes.project import TextProject
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from pytest_bayesloc.fixes.project import Project, Proposal
 
@@ -39,7 +38,13 @@ class Thinker:
         yield from ()
 
 
-def search(tool: Thinker, text: bytes = DEFINITION, deadline: float = 1_000) -> Search:
+def search(
+    tool: Thinker,
+    text: bytes = DEFINITION,
+    deadline: float = 1_000,
+    judge: Callable[[Task, str], bool] = lambda *_: True,
+    note: Callable[[str], None] = lambda _: None,
+) -> Search:
     """A search with that tool alone, in which nothing can be run."""
     made = Tool(definition=parsed(text, "slow.yaml"), origin=Origin.PACKAGE, propose=tool.propose)
     checker = Checker(
@@ -49,14 +54,8 @@ def search(tool: Thinker, text: bytes = DEFINITION, deadline: float = 1_000) -> 
         failing=("t",),
         covering=lambda _: (),
     )
-    return Search(
-        library=Library([made]),
-        project=TextProject({}),
-        checker=checker,
-        forbids=lambda _: "",
-        judge=lambda *_: True,
-        note=lambda _: None,
-    )
+    tools = ToolRunner(Library([made]), TextProject({}), judge, note, lambda: tool.now)
+    return Search(tools, checker, refusal=lambda _: "")
 
 
 def tasks(n: int = 3) -> list[Task]:
@@ -66,7 +65,7 @@ def tasks(n: int = 3) -> list[Task]:
 def test_a_tool_that_takes_long_is_asked_once() -> None:
     tool, notes = Thinker(2 * SLOW_S), list[str]()
 
-    replace(search(tool), note=notes.append).run(tasks())
+    search(tool, note=notes.append).run(tasks())
 
     assert tool.n_asked == 1
     assert "slow took 10 s for an answer" in notes[0]
@@ -89,7 +88,7 @@ def test_a_judge_is_asked_a_few_times() -> None:
         return False
 
     unsure = DEFINITION.replace(b"auto_apply: true", b"auto_apply: false")
-    replace(search(tool, unsure), judge=judge).run(tasks(N_JUDGED + 2))
+    search(tool, unsure, judge=judge).run(tasks(N_JUDGED + 2))
 
     assert len(questions) == N_JUDGED
     assert tool.n_asked == 2  # what nobody was asked about is tried
