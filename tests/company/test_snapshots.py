@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import re
 import shlex
+import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.company.test_plugins import ALONE, OURS
+from tests.company.test_plugins import ALONE as BARE
+from tests.company.test_plugins import OURS
 from tests.integration.conftest import projects  # noqa: F401 - a fixture
 
 if TYPE_CHECKING:
     from tests.integration.conftest import Project, Projects
+
+
+#: Where tox has put these plugins: two of them share an option, and pytest loads all that it finds.
+FOLDER = Path(sys.prefix) / "snapshots"
+ALONE = {**BARE, "PYTHONPATH": str(FOLDER)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,8 +66,8 @@ def test_who_has_changed_a_page_is_told_how_to_store_it(
     projects: Projects,  # noqa: F811
 ) -> None:
     row = ROWS[name]
-    for plugin in row.plugins:
-        pytest.importorskip(plugin)
+    if not FOLDER.exists():
+        pytest.skip("tox -e company installs these plugins")
     project = projects.make(
         {
             "pages.py": "def page():\n    return 'Once upon a time'\n",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
@@ -117,22 +116,6 @@ def test_two_edits_that_come_and_go_are_told(project: Project) -> None:
     assert told[-1].startswith("step back: the same 2 states come and go, 3 times now")
     assert [bool(text) for text in told[:3]] == [False, False, True]
     assert told[2].startswith("step back: this very code failed before")
-
-
-def test_runs_without_an_edit_are_never_a_loop(project: Project) -> None:
-    assert not any(replayed(project, [None] * 4))
-
-
-def test_slow_hunt_with_a_new_error_each_time_is_never_a_loop(project: Project) -> None:
-    values = ("spans(knots)", "degree.spans", "knots['x']", "{}[1]", "what")
-    returned = [f"return {value}" for value in ("[degree] * spans(knots, degree)", *values)]
-    edited(project, MENDING)
-    edited(project, (returned[0], returned[1]))
-
-    told = replayed(project, list(pairwise(returned[1:])))
-
-    assert len(told) == len(values)
-    assert not any(told)
 
 
 def test_batch_of_renames_is_never_a_loop(project: Project) -> None:

@@ -40,19 +40,27 @@ def recorded(project: Project, name: str, *tests: str) -> None:
     assert (project.root / "jobs" / f"{name}.json").exists(), run.output
 
 
-def split(project: Project) -> None:
-    """Every other test in each of two jobs, on two machines."""
+@pytest.fixture(scope="module")
+def recorded_jobs(projects: Projects) -> Project:
+    """The buggy project, with every other test recorded in each of two jobs."""
+    project = projects.buggy()
     listed = project.run("-q", "--collect-only", "-p", "no:bayesloc").stdout.splitlines()
     tests = [line for line in listed if "::" in line]
     recorded(project, "one", *tests[::2])
     recorded(project, "two", *tests[1::2])
+    return project
 
 
-def test_a_suite_that_was_split_is_ranked_as_a_whole(buggy_project: Project) -> None:
-    whole = buggy_project.localize("--bayesloc")
-    split(buggy_project)
+@pytest.fixture
+def split(projects: Projects, recorded_jobs: Project) -> Project:
+    """A copy of that project."""
+    return projects.copy_of(recorded_jobs)
 
-    run = buggy_project.localize("--bayesloc", "--bayesloc-merge=jobs")
+
+def test_a_suite_that_was_split_is_ranked_as_a_whole(split: Project) -> None:
+    whole = split.localize("--bayesloc")
+
+    run = split.localize("--bayesloc", "--bayesloc-merge=jobs")
 
     assert run.ret == 1
     assert run.failing == whole.failing
@@ -64,34 +72,29 @@ def test_a_suite_that_was_split_is_ranked_as_a_whole(buggy_project: Project) -> 
     assert "no tests ran" in run.stdout
 
 
-def test_the_command_gives_the_rest_to_pytest(buggy_project: Project) -> None:
-    split(buggy_project)
-
-    run = buggy_project.run(
+def test_the_command_gives_the_rest_to_pytest(split: Project) -> None:
+    run = split.run(
         "jobs", "--report=html:all.html", "--", "--bayesloc-inspections=0", "-q",
         python=MERGE, lean=False,
     )  # fmt: skip
 
     assert run.ret == 1, run.output
     assert "fault 1: " in run.stdout
-    assert (buggy_project.root / "all.html").exists()
+    assert (split.root / "all.html").exists()
 
 
-def test_workers_have_nothing_to_do(buggy_project: Project) -> None:
-    split(buggy_project)
-
-    run = buggy_project.run("-n2", "--bayesloc-merge=jobs", lean=False)
+def test_workers_have_nothing_to_do(split: Project) -> None:
+    run = split.run("-n2", "--bayesloc-merge=jobs", lean=False)
 
     assert run.ret == 4
     assert "--bayesloc-merge runs no test, and -n 2 asks for processes" in run.stderr
 
 
-def test_a_record_that_cannot_be_read_costs_a_line(buggy_project: Project) -> None:
-    split(buggy_project)
-    text = buggy_project.read("jobs/two.json")
-    (buggy_project.root / "jobs" / "two.json").write_text(text[: len(text) // 2], encoding="utf-8")
+def test_a_record_that_cannot_be_read_costs_a_line(split: Project) -> None:
+    text = split.read("jobs/two.json")
+    (split.root / "jobs" / "two.json").write_text(text[: len(text) // 2], encoding="utf-8")
 
-    run = buggy_project.localize("--bayesloc-merge=jobs/one.json", "--bayesloc-merge=jobs/two.json")
+    run = split.localize("--bayesloc-merge=jobs/one.json", "--bayesloc-merge=jobs/two.json")
 
     assert "(unreadable-record)" in run.stdout
     assert "Traceback" not in run.output
@@ -151,12 +154,12 @@ def test_failure_of_another_environment_is_ranked_and_not_inspected(buggy_projec
     assert run.stdout.count("(other-environment)") == 1
 
 
-def test_eight_shards_are_ranked_as_one_run(demo: Project) -> None:
+def test_four_shards_are_ranked_as_one_run(demo: Project) -> None:
     whole = demo.localize("--bayesloc-inspections=0")
     listed = demo.run("-q", "--collect-only", "-p", "no:bayesloc").stdout.splitlines()
     tests = [line for line in listed if "::" in line]
-    for n in range(8):
-        recorded(demo, f"shard{n}", *tests[n::8])
+    for n in range(4):
+        recorded(demo, f"shard{n}", *tests[n::4])
 
     run = demo.localize("--bayesloc-inspections=0", "--bayesloc-merge=jobs")
 
