@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.integration.conftest import projects  # noqa: F401 - a fixture
-from tests.integration.test_no_trace_runs import _processes, state
+from tests.integration.test_untouched_project_runs import _processes, state
 
 if TYPE_CHECKING:
     from tests.integration.conftest import Project, Projects, Run
