@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     LookUp = Callable[[sqlite3.Connection, Sequence[str]], Iterator[tuple[str, int]]]
 
-VERSION = 2
+VERSION = 2  # of the tables; version 1 was never released
 BUSY_S = 10.0
 N_SNAPSHOTS = 50  # no test needs an older one for long: it is one that passes, or is long gone
 
@@ -57,10 +57,6 @@ CREATE TABLE seen (          -- spares reading files that did not change
     digest TEXT NOT NULL
 ) WITHOUT ROWID;
 """
-
-
-# What a file of an older version lacks.
-MIGRATIONS = {1: SCHEMA[SCHEMA.index("CREATE TABLE failed") : SCHEMA.index("CREATE TABLE seen")]}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,7 +162,7 @@ class SnapshotStore:
             with closing(sqlite3.connect(self.path, timeout=BUSY_S, isolation_level=None)) as db:
                 db.execute("PRAGMA foreign_keys = ON")
                 db.execute("BEGIN IMMEDIATE")
-                _migrate(db)
+                _prepare(db)
                 try:
                     yield db
                 except BaseException:
@@ -189,16 +185,12 @@ def written_ns(path: Path) -> int:
         return 0
 
 
-def _migrate(db: sqlite3.Connection) -> None:
+def _prepare(db: sqlite3.Connection) -> None:
     version = db.execute("PRAGMA user_version").fetchone()[0]
     if version == 0:
         for statement in SCHEMA.split(";\n"):
             db.execute(statement)
         db.execute(f"PRAGMA user_version = {VERSION}")
-    elif version in MIGRATIONS:
-        db.execute(MIGRATIONS[version])
-        db.execute(f"PRAGMA user_version = {version + 1}")
-        _migrate(db)
     elif version != VERSION:
         raise sqlite3.DatabaseError(f"it is of version {version}, not {VERSION}")
 

@@ -29,6 +29,7 @@ from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.masking import masked
 from pytest_bayesloc.domain.ports import Summarizer
 from pytest_bayesloc.domain.source import SourceMap
+from pytest_bayesloc.history.changes import name_of
 from pytest_bayesloc.memory.fingerprint import fingerprint
 
 ReadMap = Callable[[str], SourceMap | None]
@@ -145,7 +146,7 @@ class Describer:
             error=error[:ERROR_LENGTH],
             code=self._code(first)[:CODE_LENGTH],
             constraint=next(filter(None, constraints), ""),
-            suspects=tuple(_named(where) for where, _ in suspects[:N_SUSPECTS]),
+            suspects=tuple(name_of(where) for where, _ in suspects[:N_SUSPECTS]),
             in_test=in_test,
             first_check=next(filter(None, checks), ""),
         )
@@ -185,10 +186,6 @@ class Describer:
             where = source.unit_of_code(frame.first_line, frame.name).location
         source = self._read(where.file) if where is not None else None
         return source.text_of(where) if source is not None and where is not None else ""
-
-
-def _named(where: Location) -> str:
-    return f"{where.file} {where.qualname}"
 
 
 def _place(failure: Failure) -> str:

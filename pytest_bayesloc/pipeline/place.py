@@ -1,6 +1,6 @@
 """The place of the memory, and a cheap look at whether it has to be opened.
 
-Standard library only: every run imports this module.
+Every run imports this module, so it imports little.
 """
 
 from __future__ import annotations

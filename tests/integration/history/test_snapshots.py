@@ -278,19 +278,7 @@ def test_last_run_is_the_red_one_until_the_test_passes_again(folder: Folder) -> 
     assert folder.memory.last_runs([["t::other"]]) == [None]
 
 
-def test_file_of_the_first_version_is_brought_up_to_date(folder: Folder) -> None:
-    folder.passes("t::1")
-    with closing(sqlite3.connect(folder.store)) as db, db:
-        db.execute("DROP TABLE failed")
-        db.execute("PRAGMA user_version = 1")
-
-    folder.memory.remember([], ["t::1"], folder.files, LATER)
-
-    assert folder.texts("t::1") is not None
-    assert folder.count("failed") == 1
-
-
-def test_version_of_a_newer_file_is_named(folder: Folder) -> None:
+def test_version_of_another_file_is_named(folder: Folder) -> None:
     damage(folder, "newer")
 
     with pytest.raises(StoreError, match="version 99, not 2"):

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from datetime import datetime, timedelta, timezone
+
 import pytest
 
 from pytest_bayesloc.domain.bug import BugState
-from pytest_bayesloc.memory.statistics import BugCounts, Estimate, middle, rows_of, share
+from pytest_bayesloc.memory.statistics import BugCounts, Estimate, arm_of, middle, rows_of, share
 
 
 def counted(month: str = "2026-10", arm: str = "on", *, n_same: int = 1) -> BugCounts:
@@ -76,3 +78,10 @@ def test_median_has_the_interval_of_its_order_statistics(n: int, low: int, high:
 def test_nothing_is_estimated_from_nothing() -> None:
     assert share(0, 0) is None
     assert middle([]) is None
+
+
+def test_arm_is_the_same_all_day_and_even_over_the_days() -> None:
+    days = [datetime(2026, 11, 22, 10, tzinfo=timezone.utc) + timedelta(days=n) for n in range(999)]
+
+    assert all(arm_of("w", day) == arm_of("w", day + timedelta(hours=9)) for day in days)
+    assert 450 < sum(arm_of("w", day) == "on" for day in days) < 550
