@@ -31,7 +31,7 @@ WRITABLE = sorted(kind for kind, of in FORMATS.items() if of.name)
 
 
 def main(argv: Sequence[str]) -> int:
-    """Merge, and return the exit status: 2 if there is nothing, or it can't be read or written."""
+    """Merge, and return the exit status: 2 if there is nothing, or files can't be used."""
     own, rest = _split(argv)
     given = _arguments().parse_args(own)
     files, why = _files(given.paths)

@@ -28,6 +28,7 @@ MAX_BLOCK = 20_000
 MAX_DIFF = 4_000  # of an attempt to fix a bug
 PHASES = frozenset({"setup", "call", "teardown", "collect"})
 REPAIRS = frozenset({InspectionOutcome.MUTANT_REPAIRS, ChangeOutcome.REVERT_REPAIRS})
+_ATOMS = frozenset({int, float, bool, type(None)})
 #: Characters that texts under these keys may have; all others have ``MAX_TEXT``.
 _LIMITS = {"patch": MAX_BLOCK, "diff": MAX_BLOCK, "log": MAX_BLOCK}
 
@@ -95,19 +96,24 @@ def _entry(kind: type[T], source: object, /, **given: object) -> T:
 
 
 def _plain(value: Any, limit: int = MAX_TEXT) -> Any:  # noqa: ANN401 - any JSON value
-    """Return ``value`` as JSON holds it, its texts cut."""
+    """Return ``value`` as JSON holds it, its texts cut.
+
+    A large run has a million values: the commonest types come first, and are compared exactly.
+    """
+    kind = type(value)
+    if kind is str:
+        return value if len(value) <= limit else clip(value, limit)
+    if kind in _ATOMS:
+        return value
+    if kind is list or kind is tuple:
+        return [_plain(item) for item in value]
+    if kind is dict:
+        return {clip(key): _plain(item) for key, item in value.items()}
     if isinstance(value, Struct):
         names = value.__struct_fields__
         return {name: _plain(getattr(value, name), _LIMITS.get(name, MAX_TEXT)) for name in names}
-    if isinstance(value, Enum):
-        return value.value
-    if isinstance(value, str):
-        return clip(value, limit)
-    if isinstance(value, Mapping):
-        return {clip(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return value
+    # Else a text of a class of its own.
+    return value.value if isinstance(value, Enum) else clip(str(value), limit)
 
 
 def _location(location: Location) -> doc.LocationEntry:

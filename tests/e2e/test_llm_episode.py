@@ -89,7 +89,7 @@ def test_each_stage_is_put_in_words_and_the_record_grows(
     judged = {
         where: (said, bool(was_faulty))
         for where, said, was_faulty in rows(
-            project, "SELECT location, said, was_faulty FROM judged WHERE use = 'ranking'"
+            project, "SELECT location, verdict, was_faulty FROM judged WHERE use = 'ranking'"
         )
     }
     assert judged["calc.py add"][1]
