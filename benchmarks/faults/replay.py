@@ -21,7 +21,7 @@ from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.inspection.loop import InspectionLoop
 from pytest_bayesloc.inspection.selection import Limits, likeliest, most_informative
 from pytest_bayesloc.inspection.strategies.assertions import Assertions
-from pytest_bayesloc.inspection.strategies.mutants import Mutants, judged
+from pytest_bayesloc.inspection.strategies.mutants import Mutants, judge
 from pytest_bayesloc.inspection.strategy import InspectionStrategy, outlooks
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.evidence.names import name_evidence
@@ -309,7 +309,7 @@ def outcome_of(made: Sequence[Any]) -> Outcome:
     """What an inspection came to; of mutants it is judged anew by what each of them did."""
     _, kind, outcome, _, _, _, trials = made
     if kind == Mutants.name:
-        return judged([Effect[effect] for _, _, effect, _ in trials])
+        return judge([Effect[effect] for _, _, effect, _ in trials])
     return OUTCOMES[outcome]
 
 

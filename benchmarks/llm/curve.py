@@ -22,7 +22,7 @@ from pytest_bayesloc.ranking.evidence.judgements import (
     RANKING,
     judgement_evidence,
     records_of,
-    words_of,
+    verdicts_of,
 )
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Oracle:
             return
         named = self._named(shown, problem.truth)
         suspicions = [Suspicion(location=where, reason="") for where in named]
-        said = words_of(suspicions, shown)
+        said = verdicts_of(suspicions, shown)
         self._said += [(word, where in problem.truth) for where, word in said.items()]
         case.learn(judgement_evidence(said, suspicions, records_of(self._counts)[RANKING]))
 

@@ -16,8 +16,8 @@ from pytest_bayesloc.inspection.rules import (
     Addition,
     Rules,
     dump_of,
+    gate_error,
     only_function,
-    refused,
     same_header,
     short,
 )
@@ -26,7 +26,7 @@ MAX_ASSERTIONS = 16
 MAX_NODES = 600  # of all that is added
 
 
-def admitted(original: FunctionNode, text: str, module: ast.AST) -> list[Addition]:
+def admit(original: FunctionNode, text: str, module: ast.AST) -> list[Addition]:
     """Return what ``text`` adds to the function ``original``, in the order of the text.
 
     Args:
@@ -42,9 +42,9 @@ def admitted(original: FunctionNode, text: str, module: ast.AST) -> list[Additio
         _bounded(found)
         Rules(original, module).check(found)
         if not any(isinstance(node, ast.Assert) for node in _nodes(found)):
-            raise refused("adds no assertion")
+            raise gate_error("adds no assertion")
     except (ValueError, RecursionError, MemoryError) as error:  # the parser takes more than we do
-        raise refused(f"can't be looked through ({error})") from error
+        raise gate_error(f"can't be looked through ({error})") from error
     return found
 
 
@@ -71,7 +71,9 @@ def _bounded(found: Sequence[Addition]) -> None:
     nodes = _nodes(found)
     n = sum(isinstance(node, ast.Assert) for node in nodes)
     if n > MAX_ASSERTIONS or len(nodes) > MAX_NODES:
-        raise refused(f"adds {n} assertions of {len(nodes)} parts, more than can be looked through")
+        raise gate_error(
+            f"adds {n} assertions of {len(nodes)} parts, more than can be looked through"
+        )
 
 
 def _nodes(found: Sequence[Addition]) -> list[ast.AST]:
@@ -106,7 +108,7 @@ class _Walk:
                 at += 1
             else:
                 if at == len(rest):
-                    raise refused(f"lacks or changes `{short(statement)}`")
+                    raise gate_error(f"lacks or changes `{short(statement)}`")
                 self._add(statement, "before", rest[start:at])
                 self._blocks(statement, rest[at])
                 at += 1
@@ -142,7 +144,7 @@ class _Walk:
             if before and after:
                 self.align(before, after)
             elif before or after:
-                raise refused(f"changes `{short(old)}`")
+                raise gate_error(f"changes `{short(old)}`")
 
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)

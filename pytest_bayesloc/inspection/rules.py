@@ -120,19 +120,19 @@ class Rules:
                 self._new_name(target)
             self._look(statement.value, is_kept=True)
         elif not isinstance(statement, ast.Pass):
-            raise refused(f"adds `{short(statement)}`")
+            raise gate_error(f"adds `{short(statement)}`")
 
     def _new_name(self, target: ast.expr) -> None:
         if not isinstance(target, ast.Name) or target.id in self._taken:
-            raise refused(f"gives `{ast.unparse(target)}` another value")
+            raise gate_error(f"gives `{ast.unparse(target)}` another value")
         if target.id.startswith("_") or self._sees_locals:
-            raise refused(f"makes up the name `{target.id}`")
+            raise gate_error(f"makes up the name `{target.id}`")
 
     def _look(self, expression: ast.expr, *, is_kept: bool) -> None:
         seen = _only_seen(expression, is_kept=is_kept)
         for node in ast.walk(expression):
             if isinstance(node, _ACTS) or getattr(node, "is_async", False):
-                raise refused(f"adds `{short(node)}`")
+                raise gate_error(f"adds `{short(node)}`")
             if isinstance(node, ast.Name):
                 self._name(node)
             elif isinstance(node, ast.Attribute):
@@ -145,42 +145,42 @@ class Rules:
     def _read(self, node: ast.Name | ast.Attribute | ast.Subscript) -> None:
         text = ast.unparse(node)
         if text in self._once:
-            raise refused(f"uses up `{text}`")
+            raise gate_error(f"uses up `{text}`")
         if not isinstance(node.ctx, ast.Load) and not isinstance(node, ast.Name):
-            raise refused(f"gives `{text}` another value")
+            raise gate_error(f"gives `{text}` another value")
 
     def _name(self, node: ast.Name) -> None:
         name = node.id
         if name in DENIED or name in RISKY or name.startswith("__"):
-            raise refused(f"uses `{name}`")
+            raise gate_error(f"uses `{name}`")
         if self._sees_locals and name not in self._taken:
-            raise refused(f"makes up the name `{name}`")
+            raise gate_error(f"makes up the name `{name}`")
         self._read(node)
         self._stands_for(self._meanings.get(name, ()))
 
     def _attribute(self, node: ast.Attribute, seen: Collection[int]) -> None:
         if node.attr.startswith("__") or node.attr in RISKY or node.attr in INNER:
-            raise refused(f"looks at `{node.attr}`")
+            raise gate_error(f"looks at `{node.attr}`")
         self._read(node)
         root, _, rest = ast.unparse(node).partition(".")
         known = self._meanings.get(root, set())
         self._stands_for(f"{meaning}.{rest}" for meaning in known)
         is_function = bool(known) and known <= PURE and "." not in rest  # operator.add
         if node.attr in CHANGING and id(node) not in seen and not is_function:
-            raise refused(f"uses `{node.attr}`")
+            raise gate_error(f"uses `{node.attr}`")
 
     def _stands_for(self, names: Iterable[str]) -> None:
         for name in names:
             if not is_pure(name):
-                raise refused(f"uses `{name}`")
+                raise gate_error(f"uses `{name}`")
 
     def _call(self, call: ast.Call) -> None:
         outputs = _OUTPUTS.intersection(keyword.arg or "" for keyword in call.keywords)
         if outputs:
-            raise refused(f"asks for a change with `{min(outputs)}`")
+            raise gate_error(f"asks for a change with `{min(outputs)}`")
         is_type = isinstance(call.func, ast.Name) and call.func.id == "type"
         if is_type and (len(call.args) != 1 or isinstance(call.args[0], ast.Starred)):
-            raise refused("makes a class")
+            raise gate_error("makes a class")
 
 
 def _names(function: FunctionNode) -> set[str]:
@@ -223,7 +223,7 @@ def short(node: ast.AST) -> str:
     return first if len(first) <= 80 else f"{first[:77]}..."
 
 
-def refused(why: str) -> PatchError:
+def gate_error(why: str) -> PatchError:
     """Return the error of a rewritten function that is not run; ``why`` goes on after "it"."""
     return PatchError(f"it {why}", slug="llm-gate")
 
@@ -241,7 +241,7 @@ def same_header(original: FunctionNode, rewritten: FunctionNode) -> None:
     if _header(rewritten) != _header(original) or (
         decorators and decorators != _heads_of(original.decorator_list)
     ):
-        raise refused("changes the signature or the decorators")
+        raise gate_error("changes the signature or the decorators")
 
 
 def only_function(text: str) -> FunctionNode:
@@ -255,12 +255,12 @@ def only_function(text: str) -> FunctionNode:
     try:
         body = parse(f"if 1:\n{text}" if is_indented else text).body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise refused(f"does not parse ({error})") from error
+        raise gate_error(f"does not parse ({error})") from error
     if is_indented and len(body) == 1 and isinstance(body[0], ast.If):
         body = [*body[0].body, *body[0].orelse]
     if len(body) != 1 or not isinstance(body[0], FunctionNode):
         kinds = ", ".join(sorted({type(node).__name__ for node in body})) or "nothing"
-        raise refused(f"is not the one function that was asked for, but {kinds}")
+        raise gate_error(f"is not the one function that was asked for, but {kinds}")
     return body[0]
 
 
@@ -301,24 +301,24 @@ def checked_fix(
         PatchError: If it is another function, or does what the function did not do before.
     """
     if not isinstance(unit.node, FunctionNode):
-        raise refused("is for code that is no function")
+        raise gate_error("is for code that is no function")
     text = lines_at(answer.text.strip("\r\n"), "")
     new = only_function(text)
     same_header(unit.node, new)
     _look_through(unit.node, new)
     _see_roots(unit.node, new, source.module.node)
     if calls_out(new, aliases(source.module.node), named):
-        raise refused("reaches out of the process")
+        raise gate_error("reaches out of the process")
     lines, own = lines_of(source.text), lines_of(text)
     if len(own) > MAX_LINES:
-        raise refused(f"has {len(own)} lines")
+        raise gate_error(f"has {len(own)} lines")
     start, end = unit.location.start_line - 1, unit.location.end_line
     blanks = lines[unit.node.lineno - 1][: unit.node.col_offset]
     body = lines_at("".join(own[new.lineno - 1 : new.end_lineno]).rstrip("\n") + "\n", blanks)
     changed = "".join([*lines[:start], body, *lines[end:]])
     twin = SourceMap(changed, source.file)
     if twin.is_broken or len(twin.units) < source.units.index(unit):
-        raise refused("can't be put in place")
+        raise gate_error("can't be put in place")
     return changed
 
 
@@ -334,7 +334,7 @@ def lines_at(text: str, blanks: str) -> str:
     try:
         within = _within_texts(f"if 1:\n{text}" if given else text, 1 + bool(given))
     except (SyntaxError, tokenize.TokenError) as error:
-        raise refused(f"does not parse ({error})") from error
+        raise gate_error(f"does not parse ({error})") from error
     return "".join(
         line if n in within or not line.strip() else blanks + line.removeprefix(given)
         for n, line in enumerate(lines_of(text))
@@ -360,12 +360,12 @@ def _look_through(old: FunctionNode, new: FunctionNode) -> None:
     found = _named(new) - _named(old)
     bad = {name for name in found if name in _FORBIDDEN or name.startswith("__")}
     if bad:
-        raise refused(f"uses `{min(bad)}`")
+        raise gate_error(f"uses `{min(bad)}`")
     kinds = (ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal, ast.ClassDef)
     before = {ast.dump(node) for node in ast.walk(old) if isinstance(node, kinds)}
     for node in ast.walk(new):
         if isinstance(node, kinds) and ast.dump(node) not in before:
-            raise refused(f"adds `{ast.unparse(node).partition(chr(10))[0]}`")
+            raise gate_error(f"adds `{ast.unparse(node).partition(chr(10))[0]}`")
 
 
 def _see_roots(old: FunctionNode, new: FunctionNode, tree: ast.AST) -> None:
@@ -391,7 +391,7 @@ def _see_roots(old: FunctionNode, new: FunctionNode, tree: ast.AST) -> None:
             continue
         full = f"{meant[root]}.{rest}".rstrip(".") if root in meant else ""
         if not (full.partition(".")[0] in PURE and is_pure(full)):
-            raise refused(f"uses `{chain}` in a new way")
+            raise gate_error(f"uses `{chain}` in a new way")
 
 
 def _chains(function: ast.AST) -> list[str]:

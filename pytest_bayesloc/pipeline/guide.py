@@ -24,7 +24,7 @@ from pytest_bayesloc.ranking.evidence.judgements import (
     Judged,
     judgement_evidence,
     records_of,
-    words_of,
+    verdicts_of,
 )
 from pytest_bayesloc.report.files import own_folder, replace_text
 from pytest_bayesloc.rerun.world import reaches_out
@@ -145,7 +145,7 @@ class LlmStage:
             except TimeoutError:
                 continue
             if suspicions:
-                said = words_of(suspicions, candidates(case))
+                said = verdicts_of(suspicions, candidates(case))
                 case.judged += [
                     Judged(guide=self.advisor.name, use=RANKING, location=where, said=word)
                     for where, word in said.items()

@@ -69,7 +69,7 @@ class ReportStage:
         from pytest_bayesloc.domain.dialogue import Usage
         from pytest_bayesloc.domain.result import Result
         from pytest_bayesloc.ranking.callgraph import calls_around
-        from pytest_bayesloc.ranking.faults import combined
+        from pytest_bayesloc.ranking.faults import combine
         from pytest_bayesloc.report.encoding import encode
 
         recorded, settings = self.context.recorder.recorded, self.context.settings
@@ -86,7 +86,7 @@ class ReportStage:
             model=settings.model,
             threshold=settings.threshold,
             seconds=self.context.seconds,
-            ranking=combined(faults),
+            ranking=combine(faults),
             faults=faults,
             edges=calls_around(faults, cases),
             partial=(*recorded.partial, *self.context.notes),

@@ -189,7 +189,7 @@ class Case:
         if location not in self.belief.probabilities:
             self.belief = self.belief.joined(location, UNSEEN)
 
-    def divided(self, runs: Mapping[str, TestRun]) -> tuple[dict[str, TestRun], dict[str, TestRun]]:
+    def divide(self, runs: Mapping[str, TestRun]) -> tuple[dict[str, TestRun], dict[str, TestRun]]:
         """Divide ``runs`` into those of failing and those of passing tests."""
         failing = {node_id: run for node_id, run in runs.items() if node_id in self.failing}
         passing = {node_id: run for node_id, run in runs.items() if node_id not in failing}

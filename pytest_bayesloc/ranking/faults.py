@@ -179,7 +179,7 @@ def _lines(
     )
 
 
-def combined(faults: Sequence[Fault]) -> tuple[Ranked, ...]:
+def combine(faults: Sequence[Fault]) -> tuple[Ranked, ...]:
     """Return all faults' rankings in one: each location with its highest posterior."""
     best: dict[Location, Ranked] = {}
     for fault in faults:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pytest_bayesloc.domain.dialogue import ProposedCode
 from pytest_bayesloc.domain.errors import PatchError
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap, parse
-from pytest_bayesloc.inspection.gate import admitted
+from pytest_bayesloc.inspection.gate import admit
 from pytest_bayesloc.inspection.strategies.generated import propose
 from pytest_bayesloc.rerun.child import NAME, Probe
 from pytest_bayesloc.rerun.swap import compile_patched
@@ -124,7 +124,7 @@ def test_function_with_added_checks_is_admitted(text: str, data: st.DataObject) 
     rewritten = add_checks(function, data)
 
     assert isinstance(unit.node, FunctionNode)
-    assert admitted(unit.node, rewritten, source.module.node)
+    assert admit(unit.node, rewritten, source.module.node)
 
 
 @given(text=modules(), data=st.data())
@@ -162,7 +162,7 @@ def is_refused(text: str, rewritten: ast.AST) -> None:
     assert isinstance(unit.node, FunctionNode)
     changed = ast.unparse(ast.fix_missing_locations(rewritten))
     with pytest.raises(PatchError):
-        admitted(unit.node, changed, source.module.node)
+        admit(unit.node, changed, source.module.node)
 
 
 @given(text=modules(), data=st.data())

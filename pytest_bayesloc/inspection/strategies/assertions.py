@@ -68,7 +68,7 @@ class Assertions(InspectionStrategy):
 
 def _finding(case: Case, target: Location, patch: InspectionPatch, budget: Budget) -> Finding:
     rerun = watch(case, patch, budget)
-    failing, passing = case.divided(rerun.tests)
+    failing, passing = case.divide(rerun.tests)
     fired = fired_checks(failing, passing)
     signals = signals_of(failing, passing, n_swapped=rerun.n_swapped)
     decision, reason = reflect(patch, fired, case.innocent)

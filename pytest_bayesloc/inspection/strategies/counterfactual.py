@@ -77,7 +77,7 @@ def _look_back(history: History, case: Case, budget: Budget) -> None:
         case.learn(change_evidence(found, case.belief.probabilities, model=case.model))
 
 
-class _Reverted:
+class _Reversion:
     """A set of changes that was taken back, and what the failing tests did."""
 
     def __init__(self, case: Case, patch: InspectionPatch, rerun: Rerun, seconds: float) -> None:
@@ -93,13 +93,13 @@ class _Reverted:
         )
 
 
-def _try(case: Case, patch: InspectionPatch | None, budget: Budget) -> _Reverted | None:
+def _try(case: Case, patch: InspectionPatch | None, budget: Budget) -> _Reversion | None:
     """Run the failing tests under ``patch``; None if there is none, or no time for it."""
     if patch is None or not budget.left_s():
         return None
     started = budget.clock()
     rerun = budget.rerun(patch, case.failing[:MAX_FAILING])
-    return _Reverted(case, patch, rerun, budget.clock() - started)
+    return _Reversion(case, patch, rerun, budget.clock() - started)
 
 
 def patch_back(
@@ -183,7 +183,9 @@ def minimal(
     return left
 
 
-def _finding(case: Case, target: Location, tried: _Reverted, chosen: Sequence[Location]) -> Finding:
+def _finding(
+    case: Case, target: Location, tried: _Reversion, chosen: Sequence[Location]
+) -> Finding:
     outcome: Outcome = InspectionOutcome.INCONCLUSIVE
     if tried.repairs:
         outcome = ChangeOutcome.REVERT_REPAIRS

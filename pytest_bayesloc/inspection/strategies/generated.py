@@ -29,7 +29,7 @@ from pytest_bayesloc.domain.source import (
     lines_of,
     parse,
 )
-from pytest_bayesloc.inspection.gate import additions, admitted
+from pytest_bayesloc.inspection.gate import additions, admit
 from pytest_bayesloc.inspection.reflection import classify, fired_checks, signals_of, watch
 from pytest_bayesloc.inspection.rules import Addition
 from pytest_bayesloc.inspection.strategies import assertions
@@ -167,7 +167,7 @@ class Generated(InspectionStrategy):
         assert work.patch is not None  # noqa: S101 - it was run
         assert work.rerun is not None  # noqa: S101 - likewise
         rerun, patch = work.rerun, work.patch
-        failing, passing = case.divided(rerun.tests)
+        failing, passing = case.divide(rerun.tests)
         signals = signals_of(failing, passing, n_swapped=rerun.n_swapped)
         decision = Decision.NEUTRAL if reflection is None else reflection.decision
         outcome = classify(signals, decision)
@@ -228,10 +228,10 @@ def propose(source: SourceMap, unit: Unit, answer: ProposedCode) -> InspectionPa
     """
     if not isinstance(unit.node, FunctionNode):
         raise PatchError("it is for code that is no function", slug="llm-gate")
-    found = admitted(unit.node, answer.text, source.module.node)
+    found = admit(unit.node, answer.text, source.module.node)
     rewriter = _Rewriter()
     try:
-        made = [rewriter.rewritten(addition) for addition in found]
+        made = [rewriter.rewrite(addition) for addition in found]
         patched = _AdditionWriter(source.text).write(unit, unit.node, made)
         _hold_together(patched, source, unit, made)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -284,7 +284,7 @@ class _Rewriter(ast.NodeTransformer):
         self._name = ""
         self._is_entry = False
 
-    def rewritten(self, addition: Addition) -> Addition:
+    def rewrite(self, addition: Addition) -> Addition:
         """Rewrite an addition to what is put into the text."""
         self._name, self._is_entry = addition.name, addition.is_entry
         made = [self.visit(copy.deepcopy(statement)) for statement in addition.statements]

@@ -52,10 +52,10 @@ class _MutantTrials:
         )
 
     def outcome(self) -> InspectionOutcome:
-        return judged([trial.effect for trial in self.trials])
+        return judge([trial.effect for trial in self.trials])
 
 
-def judged(effects: Sequence[Effect]) -> InspectionOutcome:
+def judge(effects: Sequence[Effect]) -> InspectionOutcome:
     """Judge a target by the effects of all its mutants."""
     if Effect.REPAIRS in effects:
         return InspectionOutcome.MUTANT_REPAIRS

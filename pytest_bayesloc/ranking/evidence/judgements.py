@@ -82,7 +82,7 @@ class Judged:
     said: Outcome
 
 
-def words_of(
+def verdicts_of(
     suspicions: Sequence[Suspicion], candidates: Iterable[Location]
 ) -> dict[Location, Judgement]:
     """Return the verdict that the model's ranking gives each candidate."""

@@ -12,7 +12,7 @@ import pytest
 
 from pytest_bayesloc.domain.errors import PatchError
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap
-from pytest_bayesloc.inspection.gate import MAX_ASSERTIONS, admitted
+from pytest_bayesloc.inspection.gate import MAX_ASSERTIONS, admit
 from pytest_bayesloc.rerun.world import PURE, is_pure
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def found(text: str, original: str = ORIGINAL, around: str = "", name: str = "f"
     assert not source.is_broken
     unit = next(u for u in source.units if u.location.qualname == name)
     assert isinstance(unit.node, FunctionNode)
-    return admitted(unit.node, text, source.module.node)
+    return admit(unit.node, text, source.module.node)
 
 
 def with_entry(lines: str, original: str = ORIGINAL) -> str:

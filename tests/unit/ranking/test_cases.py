@@ -14,7 +14,7 @@ from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.history.changes import Changes
 from pytest_bayesloc.ranking.case import NOT_INSPECTED, Case
-from pytest_bayesloc.ranking.faults import combined, fault_of
+from pytest_bayesloc.ranking.faults import combine, fault_of
 from pytest_bayesloc.ranking.groups import (
     FailingGroup,
     ModelChoice,
@@ -217,7 +217,7 @@ def test_rankings_of_all_faults_combine_to_one_with_each_location_at_its_best(tu
         fault_with(row("b", 0.7, 0.9), row("d", 0.2), row("a", 0.1)),
     ]
 
-    rows = combined(faults[::turn])
+    rows = combine(faults[::turn])
 
     assert [(r.location.qualname, r.rank, r.tied) for r in rows] == [
         ("b", 1, 2),  # as likely as a, and more suspicious
@@ -228,4 +228,4 @@ def test_rankings_of_all_faults_combine_to_one_with_each_location_at_its_best(tu
 
 
 def test_no_fault_combines_to_nothing() -> None:
-    assert combined([]) == ()
+    assert combine([]) == ()

@@ -11,7 +11,7 @@ from pytest_bayesloc.ranking.evidence.judgements import (
     RANKING,
     judgement_evidence,
     records_of,
-    words_of,
+    verdicts_of,
 )
 
 A, B, C = (
@@ -22,7 +22,7 @@ SUSPICIONS = [Suspicion(location=B, reason="adds twice"), Suspicion(location=C, 
 
 
 def test_each_candidate_is_named_first_named_or_passed_over() -> None:
-    assert words_of(SUSPICIONS, [A, B, C]) == {
+    assert verdicts_of(SUSPICIONS, [A, B, C]) == {
         A: Judgement.LLM_PASSED_OVER,
         B: Judgement.LLM_FIRST,
         C: Judgement.LLM_SUSPECTED,
@@ -30,7 +30,7 @@ def test_each_candidate_is_named_first_named_or_passed_over() -> None:
 
 
 def test_without_a_record_a_word_has_no_weight() -> None:
-    said = words_of(SUSPICIONS, [A, B, C])
+    said = verdicts_of(SUSPICIONS, [A, B, C])
 
     evidence = judgement_evidence(said, SUSPICIONS, records_of({})[RANKING])
 
@@ -47,7 +47,7 @@ def test_record_decides_what_a_word_weighs() -> None:
         (RANKING, Judgement.LLM_PASSED_OVER, True): 1,
         (RANKING, Judgement.LLM_PASSED_OVER, False): 89,
     }
-    said = words_of(SUSPICIONS, [A, B, C])
+    said = verdicts_of(SUSPICIONS, [A, B, C])
 
     evidence = judgement_evidence(said, SUSPICIONS, records_of(counts)[RANKING])
 
