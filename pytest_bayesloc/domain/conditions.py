@@ -41,7 +41,7 @@ def guarding(function: ast.AST, line: int) -> list[ast.expr]:
 
 
 def demanded(function: ast.AST, line: int) -> str:
-    """What must hold for the ``raise`` or ``assert`` at ``line`` not to fire; empty if unguarded.
+    """Returns what must hold for the ``raise`` or ``assert`` at ``line`` not to fire, if anything.
 
     ``if n < 2 * k: raise ...`` demands ``n >= 2 * k``.
     """

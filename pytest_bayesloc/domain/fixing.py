@@ -18,7 +18,7 @@ _BROKEN = 2.0  # a fix that did not last speaks twice against its maker
 
 
 class Level(str, Enum):
-    """How far a tool may go.
+    """Limits how far a tool may go.
 
     ``SAFE`` does what the code plainly was to do, ``UNSAFE`` may change what it means, and what is
     ``DISPLAY`` is only ever shown.
@@ -72,7 +72,7 @@ class Fix:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolRecord:
-    """What became of a tool's work.
+    """Counts the results of a tool's work.
 
     Attributes:
         n_bugs: Bugs that it was tried for.

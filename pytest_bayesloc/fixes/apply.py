@@ -34,7 +34,7 @@ MAX_BYTES = 32 << 20  # of a journal entry that is read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class JournalEntry:
     """One file as it was, and as it was left.
 
     Attributes:
@@ -66,7 +66,9 @@ class Journal:
         self._rootdir = rootdir
         self._folder = folder
 
-    def apply(self, file: str, before: bytes, after: bytes, tool: str, target: str = "") -> Entry:
+    def apply(
+        self, file: str, before: bytes, after: bytes, tool: str, target: str = ""
+    ) -> JournalEntry:
         """Put ``after`` in the place of ``before``; a kill leaves one of them, whole.
 
         Args:
@@ -81,7 +83,9 @@ class Journal:
         """
         now = datetime.now(timezone.utc)
         number = f"{now:%Y%m%dT%H%M%S%f}-{uuid4().hex[:6]}"
-        entry = Entry(id=number, file=file, before=before, after=after, tool=tool, target=target)
+        entry = JournalEntry(
+            id=number, file=file, before=before, after=after, tool=tool, target=target
+        )
         path = self._path(file)
         try:
             _require(path, before, file)
@@ -99,7 +103,7 @@ class Journal:
             ) from error
         return entry
 
-    def undo(self) -> list[tuple[Entry, str]]:
+    def undo(self) -> list[tuple[JournalEntry, str]]:
         """Take back all that was applied, the newest first.
 
         Returns:
@@ -107,11 +111,11 @@ class Journal:
         """
         return [(entry, self._undone(entry)) for entry in self.entries()]
 
-    def entries(self) -> list[Entry]:
-        """What was applied and not undone, the newest first; what can't be read is left alone."""
+    def entries(self) -> list[JournalEntry]:
+        """Returns what was applied and not undone, the newest first; skips what can't be read."""
         return sorted(self._read(), key=lambda entry: entry.id, reverse=True)
 
-    def _undone(self, entry: Entry) -> str:
+    def _undone(self, entry: JournalEntry) -> str:
         try:
             path = self._path(entry.file)
             found = path.read_bytes()
@@ -127,7 +131,7 @@ class Journal:
             return f"it can't be written ({error})"
         return ""
 
-    def _read(self) -> Iterator[Entry]:
+    def _read(self) -> Iterator[JournalEntry]:
         for path in self._folder.glob(f"*{ENTRY}"):
             with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
                 if path.stat().st_size <= MAX_BYTES:
@@ -162,7 +166,7 @@ class Journal:
             path.unlink(missing_ok=True)
 
     def _path(self, file: str) -> Path:
-        """Where ``file`` really lies; it must not leave the project."""
+        """Returns the real path of ``file``, which must not leave the project."""
         path = Path(os.path.realpath(self._rootdir / file))
         root = Path(os.path.realpath(self._rootdir))
         if not path.is_relative_to(root) or not path.is_file():
@@ -211,7 +215,7 @@ def _write_beside(
             os.close(opened)
 
 
-def _dumped(entry: Entry) -> bytes:
+def _dumped(entry: JournalEntry) -> bytes:
     texts = {
         "file": entry.file,
         "tool": entry.tool,
@@ -222,9 +226,9 @@ def _dumped(entry: Entry) -> bytes:
     return json.dumps(texts).encode("ascii")
 
 
-def _loaded(number: str, data: bytes) -> Entry:
+def _loaded(number: str, data: bytes) -> JournalEntry:
     read = json.loads(data)
-    return Entry(
+    return JournalEntry(
         id=number,
         file=str(read["file"]),
         tool=str(read["tool"]),
@@ -337,7 +341,7 @@ def is_ci(environment: Mapping[str, str]) -> bool:
 
 
 def unsaved(path: Path) -> str:
-    """Why a file can't be had back from git if it is written; empty if it can.
+    """Says why git could not give a file back after it is written; empty if it could.
 
     Args:
         path: Of the file, resolved.
@@ -356,7 +360,7 @@ def unsaved(path: Path) -> str:
 
 
 def _git(path: Path, *command: str) -> bytes | None:
-    """What git prints; None where it fails, or there is none."""
+    """Returns what git prints; None if it fails, or is not installed."""
     try:
         done = subprocess.run(
             ["git", "--literal-pathspecs", *command],  # noqa: S607 - the one that the user's PATH finds

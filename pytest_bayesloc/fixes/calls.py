@@ -1,4 +1,4 @@
-"""What tools ask of calls: what is called, where it is defined, what could be passed, and edits."""
+"""Answers questions about calls, and edits their arguments and parameters."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def takes_owner(method: FunctionNode, owner: ast.ClassDef) -> bool:
 
 
 def attributes(owners: Sequence[ast.ClassDef], objects: Iterable[str]) -> set[str]:
-    """What classes define, and what their methods say of their ``objects``."""
+    """Returns the names that classes define, and the attributes that methods set on ``objects``."""
     found: set[str] = set()
     for owner in owners:
         found |= {node.name for node in owner.body if isinstance(node, FunctionNode)}
@@ -288,7 +288,7 @@ def _indent(lead: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """Where arguments stand, in bytes; brackets around an argument are its own."""
+    """Holds the places of arguments, in bytes; brackets around an argument are its own."""
 
     opening: int
     closing: int

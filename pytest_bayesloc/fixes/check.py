@@ -49,7 +49,7 @@ class Candidate:
     target: Location | None = None
 
     def parts(self) -> tuple[str, str]:
-        """What differs lies in these: the function before and after, else the whole file."""
+        """Returns the texts that hold all that differs: of the function, else of the whole file."""
         if self.target is None:
             return self.before, self.after
         old, new = lines_of(self.before), lines_of(self.after)
@@ -65,7 +65,7 @@ class Candidate:
 
     @property
     def name(self) -> str:
-        """Who made it."""
+        """Returns the names of its tools, joined."""
         return " + ".join(self.tools)
 
     def size(self) -> int:
@@ -175,7 +175,7 @@ FRESH_S = 30.0  # for a new process to start and collect
 
 
 class Status(str, Enum):
-    """What checking a candidate came to."""
+    """Names the result of checking a candidate."""
 
     VERIFIED = "verified"
     STILL_FAILS = "the failing tests still fail"

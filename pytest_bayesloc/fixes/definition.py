@@ -31,7 +31,7 @@ _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
 class Priority(int, Enum):
-    """Which of several tools goes first; a smaller number is sooner."""
+    """Ranks tools against each other; a smaller number goes first."""
 
     HIGH = 0
     MEDIUM = 1
@@ -74,7 +74,7 @@ class ToolDefinition:
         return any(fnmatch(file, glob) for glob in self.applies_to)
 
 
-def parsed(text: bytes, where: str) -> ToolDefinition:
+def parse_definition(text: bytes, where: str) -> ToolDefinition:
     """The definition that a file holds.
 
     Args:
@@ -183,7 +183,7 @@ FILE = "trusted.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class LoadedTool:
     """A definition with all that it would run.
 
     Attributes:
@@ -206,7 +206,7 @@ def definitions_in(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if path.suffix in SUFFIXES)[:MAX_TOOLS]
 
 
-def found_at(path: Path, inside: Path | None = None) -> Found:
+def load_tool(path: Path, inside: Path | None = None) -> LoadedTool:
     """The tool that a definition stands for, read once: what is hashed is what is run.
 
     Args:
@@ -218,7 +218,7 @@ def found_at(path: Path, inside: Path | None = None) -> Found:
     """
     root = Path(os.path.realpath(inside or path.parent))
     text = _read(path, root)
-    definition = parsed(text, path.name)
+    definition = parse_definition(text, path.name)
     named = (definition.command, *definition.args)
     files = {
         word: _read(path.parent / word, root) for word in named if _is_beside(path, word, root)
@@ -228,7 +228,7 @@ def found_at(path: Path, inside: Path | None = None) -> Found:
         whole.update(b"%d:" % len(part) + part)
     for word, data in sorted(files.items()):
         whole.update(b"%d:" % len(word) + word.encode() + b"%d:" % len(data) + data)
-    return Found(
+    return LoadedTool(
         path=Path(os.path.realpath(path)),
         definition=definition,
         files=files,
@@ -237,7 +237,7 @@ def found_at(path: Path, inside: Path | None = None) -> Found:
 
 
 class Trust:
-    """What a person trusted, kept in the user's own configuration.
+    """Keeps the tools that a person trusted, in the user's own configuration.
 
     Args:
         folder: Of the configuration.
@@ -246,11 +246,11 @@ class Trust:
     def __init__(self, folder: Path) -> None:
         self._path = folder / FILE
 
-    def holds(self, found: Found) -> bool:
+    def holds(self, found: LoadedTool) -> bool:
         """Whether it was trusted as it is now, where it is now."""
         return self._known().get(str(found.path)) == found.digest
 
-    def add(self, found: Found) -> None:
+    def add(self, found: LoadedTool) -> None:
         """Trust it as it is.
 
         Raises:

@@ -65,13 +65,13 @@ class Executable:
     files: Mapping[str, bytes]
 
     def __call__(self, task: Task, project: Project) -> Iterator[Proposal]:
-        """What the program proposes.
+        """Yields the proposals of the program.
 
         Raises:
             ToolError: If it can't be run, does not end in time, or does not answer as it should.
         """
         del project
-        answer = self._answer(json.dumps(told(task)).encode("ascii"))
+        answer = self._answer(json.dumps(request_of(task)).encode("ascii"))
         yield from proposals(answer, self.definition.name)
 
     def _answer(self, request: bytes) -> bytes:
@@ -128,8 +128,8 @@ class Executable:
         return broken(self.definition.name, why)
 
 
-def told(task: Task) -> dict[str, object]:
-    """What a tool reads, as JSON values."""
+def request_of(task: Task) -> dict[str, object]:
+    """Returns the request that a tool reads, as JSON values."""
     return {
         "code": task.code,
         "filename": task.filename,
@@ -143,7 +143,7 @@ def told(task: Task) -> dict[str, object]:
 
 
 def proposals(answer: bytes, name: str) -> Iterator[Proposal]:
-    """What a tool wrote: ``fixed``, ``fixed_code``, ``message``, and ``alternatives`` of these.
+    """Yields the proposals in an answer: ``fixed``, ``fixed_code``, ``message``, ``alternatives``.
 
     Raises:
         ToolError: If it is something else.

@@ -1,4 +1,4 @@
-"""What tools ask of imports: where a name comes from, who uses it, and how to write one."""
+"""Answers questions about imports, and adds one to a file."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def _on_a_line(
 
 
 def uses_of(tree: ast.Module, name: str) -> list[Use]:
-    """Where the module's ``name`` is used; a scope that has its own is left out."""
+    """Returns the uses of the module's ``name``; a scope that has its own is left out."""
     found: list[Use] = []
     pending: list[_Pending] = [(tree, None, False)]
     word = re.compile(rf"\b{re.escape(name)}\b")

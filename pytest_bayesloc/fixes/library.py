@@ -40,7 +40,7 @@ _FOUND, _NOT_FOUND = 0, 3
 _REPEATS = re.compile(r"[*+{]")
 
 
-class Origin(str, Enum):
+class ToolOrigin(str, Enum):
     """The place that a tool comes from."""
 
     PACKAGE = "package"
@@ -62,7 +62,7 @@ class Tool:
     """
 
     definition: ToolDefinition
-    origin: Origin
+    origin: ToolOrigin
     propose: Propose | None = field(default=None, compare=False)
     why_not: str = ""
     where: str = ""
@@ -100,7 +100,7 @@ def package_tool(
             level=level,
             auto_apply=auto_apply,
         )
-        return Tool(definition=definition, origin=Origin.PACKAGE, propose=propose)
+        return Tool(definition=definition, origin=ToolOrigin.PACKAGE, propose=propose)
 
     return made
 
@@ -182,7 +182,7 @@ class Library:
         pattern = tool.definition.error_pattern
         if pattern is None or tool.name in self._slow:
             return False
-        if tool.origin is Origin.PACKAGE:
+        if tool.origin is ToolOrigin.PACKAGE:
             return pattern.search(error) is not None
         is_found = _is_found(pattern, error)
         if is_found is None:
@@ -203,7 +203,7 @@ class Library:
         return self.record(name).sure_from
 
     def record(self, name: str) -> ToolRecord:
-        """What became of a tool's work; of a composition, of its first tool's."""
+        """Returns the record of a tool; of a composition, that of its first tool."""
         return self._records.get(name.partition(" + ")[0], ToolRecord())
 
     def _retired(self, tool: Tool) -> Tool:

@@ -23,7 +23,7 @@ from pytest_bayesloc.fixes.library import MAX_PROPOSALS
 from pytest_bayesloc.fixes.project import Proposal, Task
 from pytest_bayesloc.fixes.syntax import BUILT_IN, function_at, tree_of
 
-MAX_NODES = 16  # of a pattern: what is larger is no habit
+MAX_NODES = 16  # of a pattern: what is larger hardly comes twice
 _HOLE = re.compile(r"_\d+_")
 _ATOMS = (
     ast.Name,
@@ -47,8 +47,8 @@ class Pattern:
     after: str
 
 
-def generalised(before: str, after: str) -> Pattern | None:
-    """What changed between two texts of a function, with its names and values made holes.
+def pattern_of(before: str, after: str) -> Pattern | None:
+    """Returns what changed between two texts of a function, with holes for names and values.
 
     None if more than one small thing changed, or something came from nowhere.
     """
@@ -68,7 +68,7 @@ def generalised(before: str, after: str) -> Pattern | None:
 def matches(
     pattern: Pattern, tree: ast.AST
 ) -> Iterator[tuple[ast.expr | ast.stmt, Mapping[str, ast.expr]]]:
-    """What in ``tree`` looks as it did before, with what is in the holes."""
+    """Yields the nodes of ``tree`` that match the pattern's old code, with what fills the holes."""
     wanted = _parsed(pattern.before)
     for node in ast.walk(tree):
         if isinstance(node, (ast.expr, ast.stmt)):

@@ -19,7 +19,7 @@ MAX_FILES = 2_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """What a tool is given: an error, and one file that it may propose to change.
+    """Holds an error, and one file that a tool may propose to change.
 
     Attributes:
         code: Text of the file; lines end in a line feed alone.
@@ -50,7 +50,7 @@ class Task:
 
     @property
     def message(self) -> str:
-        """What it says."""
+        """Returns the text behind the type."""
         return self.error.partition(":")[2].strip()
 
 
@@ -95,7 +95,7 @@ class Project:
         )
 
     def names_in(self, module: str) -> Sequence[str]:
-        """What the module ``module`` of the project defines or imports at top level."""
+        """Returns the names that a module of the project defines or imports at top level."""
         tree = self._trees.get(module)
         return [] if tree is None else list(dict.fromkeys(bound_in(tree)))
 

@@ -17,7 +17,7 @@ from pytest_bayesloc.spectrum.sources import Sources
 
 
 def out_of_bounds(candidate: Candidate, reach: Reach) -> str:
-    """Why a candidate must not be run: it would change what is done to files or machines.
+    """Says why a candidate must not be run: it would change what is done to files or machines.
 
     Args:
         candidate: A change of a Python file.

@@ -41,7 +41,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def task_of(read: Mapping[str, object]) -> Task:
-    """What a request says; ``code``, ``filename`` and ``error`` are needed, the rest is not.
+    """Returns the task in a request, which needs ``code``, ``filename`` and ``error``.
 
     Raises:
         KeyError: If one of them is missing.

@@ -1,4 +1,4 @@
-"""What no fix may do to make tests pass: silence a check, or know the test's answer.
+"""Refuses fixes that make tests pass by silencing a check or knowing the test's answer.
 
 Reference:
     docs/fixes.md, section "What is never proposed".
@@ -24,7 +24,7 @@ _PLAIN = frozenset({"None", "True", "False", "Ellipsis", "0", "1", "2", "-1", "'
 
 
 def unsound(before: str, after: str, tests: Sequence[str] = (), code: str = "") -> str:
-    """Why ``after`` is no fix of ``before``; empty if nothing speaks against it.
+    """Says why ``after`` is no fix of ``before``; empty if nothing speaks against it.
 
     Args:
         before: Text of a Python file that is no test, or of a function of it.
@@ -43,7 +43,7 @@ def unsound(before: str, after: str, tests: Sequence[str] = (), code: str = "") 
 
 
 def _adds_to_words(before: str, after: str, told: Iterator[str], values: frozenset[str]) -> str:
-    """Why a text is no fix of one that does not parse; empty if nothing speaks against it."""
+    """Says why a text is no fix of one that does not parse; empty if nothing speaks against it."""
     if len(_ASSERT.findall(before)) > len(_ASSERT.findall(after)):
         return "it takes away a check"
     fresh = (text for text in told if text.strip("'\"") not in before)
@@ -109,7 +109,7 @@ def _caught(tree: ast.AST) -> Counter[str]:
 
 
 def _names(caught: ast.expr | None) -> list[str]:
-    """What an ``except`` names; a bare one names the empty string."""
+    """Returns the names in an ``except``; a bare one gives the empty string."""
     if caught is None:
         return [""]
     if isinstance(caught, ast.Tuple):
@@ -118,7 +118,7 @@ def _names(caught: ast.expr | None) -> list[str]:
 
 
 def _wider(before: Counter[str], after: Counter[str]) -> str:
-    """What is caught now and was not; one exception in the place of another is not wider."""
+    """Names what is newly caught; one exception in the place of another is not wider."""
     added, removed = after - before, before - after
     for name in added:
         is_above = any(_is_above(name, other) for other in removed)

@@ -1,4 +1,4 @@
-"""What tools ask of a syntax tree."""
+"""Answers questions about a syntax tree: scopes, names, statements."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def statement_at(tree: ast.Module, line: int) -> ast.stmt | None:
 
 
 def nodes_at(tree: ast.Module, line: int) -> Iterator[ast.AST]:
-    """What stands in the statement at ``line``, but for the bodies of blocks."""
+    """Yields the nodes of the statement at ``line``, but for the bodies of blocks."""
     statement = statement_at(tree, line)
     pending: list[ast.AST] = [] if statement is None else [statement]
     while pending:

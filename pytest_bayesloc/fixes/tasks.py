@@ -1,4 +1,4 @@
-"""What fix tools are told of a group of failing tests, and what a change of theirs may break."""
+"""Tasks and candidates for a group of failing tests, and the tests that a change may break."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MAX_DATA = 1 << 20
 
 
 def tasks_of(group: FailingGroup, case: Case, sources: Sources) -> list[Task]:
-    """What tools are given, the likeliest place of the fix first.
+    """Returns the tasks for tools, the likeliest place of the fix first.
 
     The frames of the traceback come first, the innermost before its callers, then the hottest
     lines of the likeliest suspects.
@@ -106,7 +106,7 @@ def covering(group: FailingGroup, target: Location, sources: Sources) -> tuple[s
 
 
 def taken_back(case: Case) -> Iterator[Candidate]:
-    """What changed since the tests passed, as it was then; first what was seen to be enough."""
+    """Yields earlier versions of what changed since the tests passed, the likeliest first."""
     changes = case.changes
     known = [where for where in changes.code if where in case.belief.probabilities]
     likeliest = sorted(known, key=lambda where: (-case.belief.p(where), where))[:N_SUSPECTS]

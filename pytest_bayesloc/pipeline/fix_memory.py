@@ -1,4 +1,4 @@
-"""What the memory knows of fix tools, what it is told of them, and what it learns from people."""
+"""Reads and writes what the memory knows of fix tools, and learns tools from people's fixes."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def learn(
         changes: Per number of a bug, what was edited before it passed.
         rootdir: Of the project.
     """
-    from pytest_bayesloc.fixes.pattern import Lesson, generalised, tool_files
+    from pytest_bayesloc.fixes.pattern import Lesson, pattern_of, tool_files
     from pytest_bayesloc.memory.feedback import FixPattern, add_fix_pattern
 
     said = []
@@ -124,7 +124,7 @@ def learn(
     for bug in mended:
         error = known[bug].symptom.signature.partition(":")[0].rpartition(".")[2]
         for before, after in _functions(changes[bug]):
-            pattern = generalised(before, after)
+            pattern = pattern_of(before, after)
             if pattern is None:
                 continue
             fix = FixPattern(

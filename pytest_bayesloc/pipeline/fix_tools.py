@@ -11,9 +11,9 @@ import pytest
 
 from pytest_bayesloc.domain.errors import BayeslocError, ToolError
 from pytest_bayesloc.fixes.apply import Journal
-from pytest_bayesloc.fixes.definition import Trust, definitions_in, found_at, tools_at
+from pytest_bayesloc.fixes.definition import Trust, definitions_in, load_tool, tools_at
 from pytest_bayesloc.fixes.executable import Executable
-from pytest_bayesloc.fixes.library import Library, Origin, Tool
+from pytest_bayesloc.fixes.library import Library, Tool, ToolOrigin
 from pytest_bayesloc.fixes.tools import PACKAGE_TOOLS
 from pytest_bayesloc.pipeline.fix_memory import LEARNED, note_fate, tool_records
 from pytest_bayesloc.report.files import FOLDER
@@ -22,7 +22,7 @@ from pytest_bayesloc.report.text import visible
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from pytest_bayesloc.fixes.definition import Found
+    from pytest_bayesloc.fixes.definition import LoadedTool
     from pytest_bayesloc.options import Settings
 
     Note = Callable[[str], None]
@@ -38,7 +38,7 @@ def user_folder() -> Path:
 
 
 def journal(rootdir: Path) -> Journal:
-    """What was applied in this project."""
+    """Returns the journal of the fixes that were applied in this project."""
     return Journal(rootdir, rootdir / FOLDER / "fixes" / "journal")
 
 
@@ -46,10 +46,10 @@ def tools_of(config: pytest.Config, note: Note) -> list[Tool]:
     """All tools, those of the package first; one that can't be read costs a note."""
     return [
         *PACKAGE_TOOLS,
-        *_read(_offered(config, note), Origin.PLUGIN, note),
-        *_read(definitions_in(user_folder() / "fixes"), Origin.USER, note),
-        *_read(definitions_in(config.rootpath / PROJECT_FOLDER), Origin.PROJECT, note, config),
-        *_read(definitions_in(config.rootpath / LEARNED), Origin.PROJECT, note, config),
+        *_read(_offered(config, note), ToolOrigin.PLUGIN, note),
+        *_read(definitions_in(user_folder() / "fixes"), ToolOrigin.USER, note),
+        *_read(definitions_in(config.rootpath / PROJECT_FOLDER), ToolOrigin.PROJECT, note, config),
+        *_read(definitions_in(config.rootpath / LEARNED), ToolOrigin.PROJECT, note, config),
     ]
 
 
@@ -66,18 +66,18 @@ def _offered(config: pytest.Config, note: Note) -> Sequence[Path]:
 
 
 def _read(
-    paths: Sequence[Path], origin: Origin, note: Note, config: pytest.Config | None = None
+    paths: Sequence[Path], origin: ToolOrigin, note: Note, config: pytest.Config | None = None
 ) -> Iterator[Tool]:
     for path in paths:
         try:
-            yield _tool(found_at(path, config and config.rootpath), origin)
+            yield _tool(load_tool(path, config and config.rootpath), origin)
         except ToolError as error:  # noqa: PERF203 - a few tools
             note(str(error))
 
 
-def _tool(found: Found, origin: Origin) -> Tool:
+def _tool(found: LoadedTool, origin: ToolOrigin) -> Tool:
     why_not = ""
-    if origin is Origin.PROJECT and not Trust(user_folder()).holds(found):
+    if origin is ToolOrigin.PROJECT and not Trust(user_folder()).holds(found):
         why_not = "not trusted"
     executable = Executable(definition=found.definition, files=found.files)
     return Tool(
@@ -130,7 +130,7 @@ def _trusted(config: pytest.Config, given: str) -> Iterator[str]:
             "or a folder of them.",
             slug="not-trusted",
         )
-    for found in [found_at(path, root) for path in paths]:
+    for found in [load_tool(path, root) for path in paths]:
         Trust(user_folder()).add(found)
         names = ", ".join(found.files) or "no file beside it"
         yield f"{found.definition.name} is trusted as it is now ({found.path.name}, {names})"

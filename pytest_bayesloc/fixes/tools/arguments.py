@@ -99,7 +99,7 @@ def _local(tree: ast.Module, call: ast.Call) -> list[str]:
 
 
 def _choices(name: str, scope: list[str], passed: set[str]) -> list[str]:
-    """What could be passed for the parameter ``name``: what is called so, or nearly."""
+    """Returns what could be passed for the parameter ``name``: exact names, then similar ones."""
     same = [other for other in scope if other in {name, f"self.{name}", f"self._{name}"}]
     alike = similar(name, (other for other in scope if other not in passed))
     return list(dict.fromkeys((*same, *alike)))

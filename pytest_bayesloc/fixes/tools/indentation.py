@@ -58,7 +58,7 @@ def indentation(task: Task, project: Project) -> Iterator[Proposal]:
 
 
 def _error(code: str) -> SyntaxError | None:
-    """What Python says of the text: where it is said may be older than the text."""
+    """Returns the error of the text as it is; the task's may be of an older text."""
     try:
         parse(code)
     except SyntaxError as error:
@@ -152,7 +152,7 @@ def _same(lines: list[str], line: int) -> int:
 
 
 def _with_block(lines: list[str], line: int, head: int) -> _Made:
-    """What follows a head as its block, or a block that does nothing."""
+    """Yields what follows a head as its block, or a block that does nothing."""
     outer = indent_of(lines[head - 1])
     inner = outer + _unit(lines)
     text = lines[line - 1]
@@ -280,7 +280,7 @@ def _unmatched(lines: list[str], line: int, closing: str) -> _Made:
 
 
 def _end_of_code(text: str) -> int:
-    """Where a line's code ends: before blanks and a comment."""
+    """Returns the end of a line's code: before blanks and a comment."""
     comment = next((m for m in _STRING.finditer(text) if m.group().startswith("#")), None)
     return len(text[: comment.start() if comment else len(text)].rstrip())
 
@@ -289,7 +289,7 @@ def _end_of_code(text: str) -> int:
 
 
 def _unit(lines: list[str]) -> str:
-    """What the file indents by: its smallest indentation below a head."""
+    """Returns the unit of indentation: the file's smallest indentation below a head."""
     code = _code_lines(lines)
     steps = [
         indent_of(second)[len(indent_of(first)) :]

@@ -69,7 +69,7 @@ def _asynchronous(tree: ast.Module, names: set[str], project: Project) -> set[st
 
 
 def _known(tree: ast.Module) -> set[str]:
-    """What the file defines: it would say of it that it is a coroutine."""
+    """Returns the names that the file defines, whose kind is therefore known."""
     return {n.name for n in ast.walk(tree) if isinstance(n, ScopeNode)}
 
 

@@ -86,7 +86,7 @@ def _guarded(text: Text, statement: ast.stmt, test: str, value: str) -> Iterator
 
 
 def _needed(node: ast.AST, task: Task) -> Sequence[ast.expr]:
-    """What ``node`` indexes, divides by, loops over or asks, if the error is about that."""
+    """Returns the operands of ``node`` that the error may be about."""
     said = f"{task.error_type}: {task.message}"
     owner = _ATTRIBUTE.search(said)
     if owner is not None:
@@ -193,7 +193,7 @@ def _is_plain(node: ast.expr) -> bool:
 
 
 def _values(function: FunctionNode, test: str, name: str) -> list[str]:
-    """What may be returned instead, the likeliest first."""
+    """Returns the values that may be returned instead, the likeliest first."""
     nodes = list(own_nodes(function))
     if any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in nodes):
         return [""]

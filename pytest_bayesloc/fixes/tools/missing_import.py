@@ -40,7 +40,7 @@ _SHORT = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Uses:
-    """How a name is used: called (or a decorator, a base), and with which dotted attributes."""
+    """Describes the uses of a name: called (or a decorator, a base), and its dotted attributes."""
 
     is_called: bool
     chains: tuple[str, ...]
@@ -77,7 +77,7 @@ def missing_import(
 
 
 def _bound(tree: ast.Module) -> set[str]:
-    """What the module binds, if only on a condition or by ``global``: then the order is wrong."""
+    """Returns the names that the module binds, if only on a condition or by ``global``."""
     declared = [n for n in ast.walk(tree) if isinstance(n, ast.Global)]
     return {*bound_in(tree), *(name for node in declared for name in node.names)}
 
@@ -100,7 +100,7 @@ def _is(node: ast.AST | None, name: str) -> bool:
 
 
 def _called(node: ast.AST) -> list[ast.expr]:
-    """What a node uses as only functions and classes are used."""
+    """Returns what a node uses in a way that only fits functions and classes."""
     if isinstance(node, ast.Call):
         return [node.func]
     if isinstance(node, ast.Subscript):
@@ -176,7 +176,7 @@ def _names(module: str) -> set[str]:
 
 
 def _contents(module: str) -> dict[str, object]:
-    """What a module of the standard library holds, if it happens to be imported."""
+    """Returns the contents of a module of the standard library, if it is already imported."""
     is_standard = module.partition(".")[0] in sys.stdlib_module_names
     loaded = sys.modules.get(module) if is_standard else None
     return {} if loaded is None else dict(vars(loaded))
@@ -198,7 +198,7 @@ def _deepest(name: str, uses: _Uses) -> str:
 
 
 def _spec(name: str, inside: list[str] | None) -> ModuleSpec | None:
-    """Where a module lies; nothing is imported for it. None for a mere folder."""
+    """Finds a module without importing anything; None for a mere folder."""
     try:
         spec = PathFinder.find_spec(name, inside)
     except (ImportError, OSError, ValueError):

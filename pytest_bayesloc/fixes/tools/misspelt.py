@@ -122,5 +122,5 @@ def _of_class(node: ast.ClassDef) -> Iterator[str]:
 
 
 def _loaded(module: str) -> list[str]:
-    """What a module holds that something has imported already."""
+    """Returns the names in a module that is already imported."""
     return [name for name in dir(sys.modules.get(module)) if not name.startswith("__")]

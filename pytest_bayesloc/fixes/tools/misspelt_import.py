@@ -103,7 +103,7 @@ def _is_of(statement: ast.ImportFrom, module: str) -> bool:
 
 
 def _held(module: str, project: Project) -> list[str]:
-    """What a module of the project holds, or one that something has imported already."""
+    """Returns the names in a module of the project, or in one that is already imported."""
     loaded = sorted(name for name in _loaded(module) if not name.startswith("_"))
     return [*project.names_in(module), *loaded]
 
@@ -194,7 +194,7 @@ def _packages(imports: Sequence[ast.Import | ast.ImportFrom]) -> Iterator[str]:
 
 
 def _said(statement: ast.ImportFrom, missing: str, module: str) -> str:
-    """How the statement names ``module``: relative if it was, with what follows the missing."""
+    """Returns ``module`` as the statement names it: relative if it was, with what follows."""
     said = statement.module or ""
     if not statement.level:
         return module + said[len(missing) :]
@@ -223,7 +223,7 @@ def _candidates(
 
 
 def _sources_of(name: str, own: str, project: Project) -> Iterator[str]:
-    """Where the project has the name, and from where it imports it."""
+    """Yields the modules that define the name, and those that it is imported from."""
     yield from sources(project.defined_in(name), own)
     for said in project.imports_of(name):
         words = said.split()

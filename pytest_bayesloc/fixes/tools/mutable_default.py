@@ -49,11 +49,11 @@ def mutable_default(
     for _, function in sorted(executed, key=lambda pair: pair[0]):
         for parameter, default in _defaults(function):
             if _is_mutable(default) and _is_shared(function, parameter.arg):
-                yield _mended(text, function, (parameter, default), is_late=is_late)
+                yield _made_anew(text, function, (parameter, default), is_late=is_late)
 
 
 def _rank(function: FunctionNode, lines: list[int]) -> int:
-    """How suspicious a function is: the place of its first executed line."""
+    """Returns the rank of a function: the place of its first executed line."""
     body = range(function.body[0].lineno, (function.end_lineno or 0) + 1)
     return next((rank for rank, line in enumerate(lines) if line in body), len(lines))
 
@@ -80,7 +80,7 @@ def _is_shared(function: FunctionNode, name: str) -> bool:
 
 
 def _looked_at(node: ast.AST) -> list[ast.expr]:
-    """What ``node`` only looks at, or makes something new of."""
+    """Returns the parts that ``node`` only reads, or makes something new of."""
     if isinstance(node, ast.Attribute):
         return [node.value] if node.attr in LOOKS else []
     if isinstance(node, ast.Subscript):
@@ -95,7 +95,7 @@ def _looked_at(node: ast.AST) -> list[ast.expr]:
 
 
 def _copied(node: ast.AST) -> list[ast.expr]:
-    """What a test, a sum of lists, a star or an f-string takes."""
+    """Returns the parts that a test, a sum of lists, a star or an f-string takes."""
     if isinstance(node, (ast.If, ast.While, ast.IfExp)):
         return [node.test]
     if isinstance(node, ast.UnaryOp):
@@ -109,7 +109,7 @@ def _copied(node: ast.AST) -> list[ast.expr]:
     return []
 
 
-def _mended(
+def _made_anew(
     text: Text, function: FunctionNode, pair: tuple[ast.arg, ast.expr], *, is_late: bool
 ) -> Proposal:
     parameter, default = pair

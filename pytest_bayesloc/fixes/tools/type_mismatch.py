@@ -57,7 +57,7 @@ def _types(sides: re.Match[str]) -> tuple[str, str]:
 
 
 def _of_sides(left: str, right: str, *, is_comparison: bool) -> tuple[tuple[Pick, str], ...]:
-    """What is converted where a value of the type ``left`` meets one of the type ``right``."""
+    """Returns the conversions for a value of type ``left`` that meets one of type ``right``."""
     first, second = (_less, _more) if is_comparison else (_left, _right)
     numbers = {"int", "float"}
     if left in numbers and right == "str":
@@ -117,7 +117,7 @@ def _fits(node: ast.expr, form: str) -> bool:
 
 
 def _doubt(node: ast.expr, form: str, values: Mapping[str, tuple[str, str]]) -> int:
-    """How little speaks for converting ``node``: 0 where a value is known that needs it."""
+    """Returns the doubt about converting ``node``: 0 if a known value needs it."""
     _, failing = values.get(ast.unparse(node), ("", ""))
     if not failing:
         return 2 if isinstance(node, (ast.Constant, ast.BinOp)) else 1
@@ -128,7 +128,7 @@ def _doubt(node: ast.expr, form: str, values: Mapping[str, tuple[str, str]]) -> 
 
 
 def _returned(task: Task, tree: ast.Module, text: Text) -> Iterator[Proposal]:
-    """What a function returns as the type that the test compares it with."""
+    """Converts what a function returns to the type that the test compares it with."""
     lines = task.message.splitlines()
     found = next(filter(None, (re.match(r"assert (.+) == (.+)", line) for line in lines)), None)
     if found is None:
@@ -145,7 +145,7 @@ def _returned(task: Task, tree: ast.Module, text: Text) -> Iterator[Proposal]:
 
 
 def _results(task: Task, tree: ast.Module) -> Iterator[ast.expr]:
-    """What is returned on the lines that were executed."""
+    """Yields the values that are returned on executed lines."""
     for line in dict.fromkeys((task.line, *task.lines)):
         function = function_at(tree, line)
         for node in ast.walk(function) if function is not None else ():
@@ -247,7 +247,7 @@ def _looped(node: ast.AST) -> Sequence[ast.expr]:
 
 
 def _shown(node: ast.AST) -> Sequence[ast.expr]:
-    """What stands behind ``%``."""
+    """Returns the values behind ``%``."""
     if not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod)):
         return []
     return node.right.elts if isinstance(node.right, ast.Tuple) else [node.right]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pytest_bayesloc.fixes.definition import parsed
-from pytest_bayesloc.fixes.library import Library, Origin, Tool
+from pytest_bayesloc.fixes.definition import parse_definition
+from pytest_bayesloc.fixes.library import Library, Tool, ToolOrigin
 
 NAMED = b"""\
 name: named
@@ -18,7 +18,9 @@ ENDLESS = NAMED.replace(b"named", b"endless").replace(b"^(Key|Index)Error: .*b.*
 
 def tool(text: bytes) -> Tool:
     return Tool(
-        definition=parsed(text, "tool.yaml"), origin=Origin.PROJECT, propose=lambda *_: iter(())
+        definition=parse_definition(text, "tool.yaml"),
+        origin=ToolOrigin.PROJECT,
+        propose=lambda *_: iter(()),
     )
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_bayesloc.domain.errors import ToolError
 from pytest_bayesloc.domain.fixing import Level
-from pytest_bayesloc.fixes.definition import MAX_BYTES, Priority, parsed
+from pytest_bayesloc.fixes.definition import MAX_BYTES, Priority, parse_definition
 
 WHOLE = b"""
 name: add-brackets
@@ -57,11 +57,11 @@ BAD = {
 def test_an_asterisk_in_words_is_no_alias() -> None:
     text = LEAST.replace(b"description: ", b"description: Forwards *args and & more, ")
 
-    assert "*args" in parsed(text, "add.yaml").description
+    assert "*args" in parse_definition(text, "add.yaml").description
 
 
 def test_a_whole_definition_is_read() -> None:
-    made = parsed(WHOLE, "add.yaml")
+    made = parse_definition(WHOLE, "add.yaml")
 
     assert (made.name, made.args, made.tags) == ("add-brackets", ("fix.py", "--quick"), ("fix",))
     assert (made.priority, made.level, made.auto_apply) == (Priority.HIGH, Level.SAFE, True)
@@ -72,7 +72,7 @@ def test_a_whole_definition_is_read() -> None:
 
 
 def test_what_is_not_said_is_careful() -> None:
-    made = parsed(LEAST, "a.yaml")
+    made = parse_definition(LEAST, "a.yaml")
 
     assert (made.level, made.auto_apply, made.applies_to) == (Level.UNSAFE, False, ("*.py",))
     assert made.error_pattern is None
@@ -81,6 +81,6 @@ def test_what_is_not_said_is_careful() -> None:
 @pytest.mark.parametrize(("text", "what"), BAD.items())
 def test_a_bad_definition_is_refused_by_its_field(text: bytes, what: str) -> None:
     with pytest.raises(ToolError, match=re.escape(what)) as raised:
-        parsed(text, "bad.yaml")
+        parse_definition(text, "bad.yaml")
 
     assert "bad.yaml" in str(raised.value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_bayesloc.fixes.pattern import Pattern, generalised, propose
+from pytest_bayesloc.fixes.pattern import Pattern, pattern_of, propose
 from pytest_bayesloc.fixes.project import Task
 
 HABITS = {
@@ -50,14 +50,14 @@ NO_HABITS = {
 def test_a_small_change_becomes_a_pattern(name: str) -> None:
     before, after, expected = HABITS[name]
 
-    assert generalised(before, after) == expected
+    assert pattern_of(before, after) == expected
 
 
 @pytest.mark.parametrize("name", NO_HABITS)
 def test_what_is_no_habit_is_no_pattern(name: str) -> None:
     before, after = NO_HABITS[name]
 
-    assert generalised(before, after) is None
+    assert pattern_of(before, after) is None
 
 
 def test_a_pattern_is_carried_out_with_other_names() -> None:
@@ -85,7 +85,7 @@ def test_a_pattern_mends_what_it_was_learned_from(name: str) -> None:
 def test_text_with_values_in_it_is_learned_as_it_stands() -> None:
     before = "def f(x):\n    return show(f'{x}: many', 1)\n"
 
-    pattern = generalised(before, before.replace("1)", "2)"))
+    pattern = pattern_of(before, before.replace("1)", "2)"))
 
     assert pattern is not None
     assert "{x}: many" in pattern.after
