@@ -15,7 +15,7 @@ import jsonschema
 import pytest
 import yaml
 
-from pytest_bayesloc.options import AUTO, REPORT_KINDS
+from pytest_bayesloc.options import AUTO, RECORD, REPORT_KINDS
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
@@ -103,7 +103,7 @@ def test_reports_that_workflows_ask_for_exist() -> None:
     asked = re.findall(r"--bayesloc-report=(\w+)", "".join(BLOCKS.values()))
 
     assert len(asked) > 5
-    assert set(asked) <= {*REPORT_KINDS, AUTO}
+    assert set(asked) <= {*REPORT_KINDS, RECORD, AUTO}
 
 
 def test_comment_waits_for_the_workflow_that_writes_its_file() -> None:
