@@ -232,7 +232,7 @@ class LocalizationSession:
             self._keep_advice(self._document)
 
     def _needed(self, changes: Changes, tests: Sequence[str]) -> Sequence[Location]:
-        """Which of the changes that mended a bug its tests need."""
+        """Return those of the changes that fixed a bug which its tests need."""
         from pytest_bayesloc.pipeline.execute import needed_changes
 
         with self.context.stage("inspect"):

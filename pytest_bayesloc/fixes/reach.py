@@ -11,8 +11,8 @@ from functools import lru_cache
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import ScopeNode, SourceMap, lines_of
 from pytest_bayesloc.fixes.check import Candidate, changed_functions
+from pytest_bayesloc.fixes.side_effects import aliases, calls_out, reaching_calls
 from pytest_bayesloc.fixes.syntax import BUILT_IN, tree_of
-from pytest_bayesloc.rerun.world import aliases, calls_out, reaching_calls
 from pytest_bayesloc.spectrum.sources import Sources
 
 

@@ -18,9 +18,9 @@ from pytest_bayesloc.domain.spectrum import bitset_of
 from pytest_bayesloc.fixes.check import CHANGE, Candidate
 from pytest_bayesloc.fixes.mutations import mutants, repairs
 from pytest_bayesloc.fixes.project import Task
+from pytest_bayesloc.fixes.side_effects import reaches_out
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.groups import FailingGroup
-from pytest_bayesloc.rerun.world import reaches_out
 from pytest_bayesloc.spectrum.sources import FileKind, Sources
 
 MAX_FAILURES = 3  # of a group whose errors differ

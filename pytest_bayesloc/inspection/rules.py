@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from pytest_bayesloc.domain.dialogue import ProposedCode
 from pytest_bayesloc.domain.errors import PatchError
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap, Unit, lines_of, parse
-from pytest_bayesloc.inspection.writing import SEE_LOCALS
-from pytest_bayesloc.rerun.world import (
+from pytest_bayesloc.fixes.side_effects import (
     CHANGING,
     DENIED,
     INNER,
@@ -27,6 +26,7 @@ from pytest_bayesloc.rerun.world import (
     is_pure,
     meanings,
 )
+from pytest_bayesloc.inspection.writing import SEE_LOCALS
 
 #: Expressions that do more than compute a value, or wait.
 _ACTS = (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Lambda)

@@ -75,7 +75,7 @@ class Context:
 
     @property
     def executor(self) -> str:
-        """Where tests were run again, for a person; ``local`` if they were not."""
+        """The places where tests were run again, for a person; ``local`` if they were not."""
         return "local" if self._transports is None else self._transports.words
 
     def close(self) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_bayesloc.domain.clock import monotonic
 from pytest_bayesloc.domain.dialogue import Usage
 from pytest_bayesloc.domain.errors import PatchError
+from pytest_bayesloc.fixes.side_effects import reaches_out
 from pytest_bayesloc.inspection.rules import checked_fix
 from pytest_bayesloc.inspection.strategies.generated import Generated
 from pytest_bayesloc.inspection.views import Views, candidates
@@ -27,7 +28,6 @@ from pytest_bayesloc.ranking.evidence.judgements import (
     verdicts_of,
 )
 from pytest_bayesloc.report.files import own_folder, replace_text
-from pytest_bayesloc.rerun.world import reaches_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_bayesloc.domain.clock import monotonic
 from pytest_bayesloc.domain.errors import BayeslocError
 from pytest_bayesloc.fixes.mutations import mutants
+from pytest_bayesloc.fixes.side_effects import reaches_out
 from pytest_bayesloc.inspection.loop import InspectionLoop
 from pytest_bayesloc.inspection.selection import Limits, most_informative
 from pytest_bayesloc.inspection.strategies import assertions
@@ -19,7 +20,6 @@ from pytest_bayesloc.inspection.strategy import outlooks
 from pytest_bayesloc.pipeline.merge import foreign_environment
 from pytest_bayesloc.ranking.case import NOT_INSPECTED
 from pytest_bayesloc.report.terminal import Progress
-from pytest_bayesloc.rerun.world import reaches_out
 from pytest_bayesloc.spectrum.shards import environment
 
 if TYPE_CHECKING:

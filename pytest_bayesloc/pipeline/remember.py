@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.evidence import Outcome
     from pytest_bayesloc.domain.result import Fault
     from pytest_bayesloc.fixes.search import SearchResult
+    from pytest_bayesloc.history.rejected import Rejected
     from pytest_bayesloc.history.runs import PastRuns
     from pytest_bayesloc.memory.episodes import Event, GroupSighting, PassingSighting
     from pytest_bayesloc.memory.ledger import Ledger
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from pytest_bayesloc.pipeline.guide import LlmStage
     from pytest_bayesloc.ranking.case import Case
     from pytest_bayesloc.ranking.groups import FailingGroup
-    from pytest_bayesloc.rerun.rejected import Rejected
     from pytest_bayesloc.spectrum.run_record import RunRecord
 
 INFRASTRUCTURE = 0.8  # where more of the tests fail, it is the machine
@@ -98,7 +98,7 @@ class Remembering:
         Raises:
             StoreError: If the memory can't be used.
         """
-        from pytest_bayesloc.rerun.rejected import Rejected
+        from pytest_bayesloc.history.rejected import Rejected
 
         if self._where is None:
             return [Rejected() for _ in groups]

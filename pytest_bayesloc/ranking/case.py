@@ -11,12 +11,12 @@ from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.recording import Recording
 from pytest_bayesloc.domain.spectrum import Spectrum, bits
 from pytest_bayesloc.history.changes import Changes
+from pytest_bayesloc.history.rejected import Rejected
 from pytest_bayesloc.ranking.belief import MODELS, Belief
 from pytest_bayesloc.ranking.evidence.invariants import Invariant
 from pytest_bayesloc.ranking.evidence.judgements import Judged
 from pytest_bayesloc.ranking.formulas import scorer
 from pytest_bayesloc.ranking.groups import FailingGroup
-from pytest_bayesloc.rerun.rejected import Rejected
 
 N_TARGETS = 25
 N_MINED, MAX_MINED = 8, 60  # passing tests that invariants are mined from: a target, in all

@@ -12,8 +12,8 @@ import pytest
 
 from pytest_bayesloc.domain.errors import PatchError
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap
+from pytest_bayesloc.fixes.side_effects import PURE, is_pure
 from pytest_bayesloc.inspection.gate import MAX_ASSERTIONS, admit
-from pytest_bayesloc.rerun.world import PURE, is_pure
 
 if TYPE_CHECKING:
     from pytest_bayesloc.inspection.rules import Addition

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_bayesloc.domain.source import SourceMap
-from pytest_bayesloc.rerun.world import reaches_out
+from pytest_bayesloc.fixes.side_effects import reaches_out
 
 
 def reaches(body: str, imports: str = "import os, shutil, subprocess", *named: str) -> bool:
