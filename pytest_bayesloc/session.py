@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from pytest_bayesloc.pipeline.remember import Remembering
     from pytest_bayesloc.pipeline.report import ReportStage
     from pytest_bayesloc.ranking.case import Case
-    from pytest_bayesloc.ranking.groups import FailingGroup
     from pytest_bayesloc.spectrum.recorder import Recorder
 
 
@@ -136,7 +135,7 @@ class LocalizationSession:
         if self._settings.merge:  # nothing ran here
             return
         if verdicts and not is_red and self._has_memory_work(is_red=False):
-            self._remember((), ())
+            self._remember()
         keep(self._recorder, self.context.rootdir)
         failure = keep_run(self.context, self._past)
         if failure and self._document is not None:  # nothing was asked of a passing run
@@ -203,26 +202,26 @@ class LocalizationSession:
                     without=self._settings.without,
                 ),
             )
-            cases = [Case(group=group) for group in groups]
+        cases = [Case(group=group) for group in groups]
         if not any(executed & spectrum.failing for executed in spectrum.executed.values()):
             note_empty_spectrum(self._recorder.files, self.context.note)
         is_rerun = self._settings.inspect or self._settings.searches_fixes
         if is_rerun and not self._stopped_by_hand:
-            self._recall(groups, cases)
+            self._recall(cases)
         if self._llm is not None and not self._stopped_by_hand:
             with self.context.stage("guide"):
-                self._guide(self._llm, groups, cases)
+                self._guide(self._llm, cases)
         if self._settings.inspect and not self._stopped_by_hand:
             with self.context.stage("inspect"):
-                self._inspect(groups, cases)
+                self._inspect(cases)
         faults = tuple(fault_of(case) for case in cases)
         notify_plugins(self.context, faults)
         if self._settings.searches_fixes and not self._stopped_by_hand:
             with self.context.stage("fix"):
-                self._fix(groups, cases)
+                self._fix(cases)
         if self._has_memory_work(is_red=True) and not self._stopped_by_hand:
             with self.context.stage("remember"):
-                self._remember(groups, faults, cases)
+                self._remember(cases, faults)
         if self._fix_stage is not None and self._settings.fix == "apply":
             self._fix_stage.apply_best()
         with self.context.stage("report"):
@@ -245,27 +244,16 @@ class LocalizationSession:
             with suppress(OSError):  # said already: the memory lies in the same folder
                 keep_last(self.context.rootdir, document["memory"])  # type: ignore[arg-type]
 
-    def _recall(self, groups: Sequence[FailingGroup], cases: Sequence[Case]) -> None:
+    def _recall(self, cases: Sequence[Case]) -> None:
         with self.context.stage("remember"), self._memory_may_fail():
-            for case, rejected in zip(cases, self._memory.recall(groups), strict=True):
-                case.rejected = rejected
+            self._memory.recall(cases)
 
-    def _remember(
-        self,
-        groups: Sequence[FailingGroup],
-        faults: Sequence[Fault],
-        cases: Sequence[Case] = (),
-    ) -> None:
+    def _remember(self, cases: Sequence[Case] = (), faults: Sequence[Fault] = ()) -> None:
         with self._memory_may_fail():
             from pytest_bayesloc.pipeline.remember import Findings
 
-            findings = Findings(
-                recorded=self._recorder.recorded,
-                groups=groups,
-                faults=faults,
-                cases=cases,
-                tries=self._tries,
-            )
+            recorded = self._recorder.recorded
+            findings = Findings(recorded=recorded, cases=cases, faults=faults, tries=self._tries)
             self._remembered = self._memory.take_in(findings, self._llm)
 
     @contextmanager
@@ -278,30 +266,30 @@ class LocalizationSession:
         except Exception as error:  # noqa: BLE001 - a fault of ours
             self.context.warn(error)
 
-    def _guide(self, llm: LlmStage, groups: Sequence[FailingGroup], cases: Sequence[Case]) -> None:
+    def _guide(self, llm: LlmStage, cases: Sequence[Case]) -> None:
         """Let a language model rank the candidates, by what it is known to be worth."""
         with self._memory_may_fail():
             llm.learn(*self._memory.guide_record(llm.advisor.name))
         with self._memory_may_fail():
-            self._stopped_by_hand = not llm.has_judged(groups, cases)
+            self._stopped_by_hand = not llm.has_judged(cases)
 
     def _kept_s(self) -> float:
         """Seconds of the budget that the search for fixes has for itself."""
         return self._settings.budget_s * FIX_SHARE if self._settings.searches_fixes else 0.0
 
-    def _inspect(self, groups: Sequence[FailingGroup], cases: Sequence[Case]) -> None:
+    def _inspect(self, cases: Sequence[Case]) -> None:
         from pytest_bayesloc.pipeline.inspect import inspect
 
-        more = () if self._llm is None else (self._llm.strategy(groups),)
+        more = () if self._llm is None else (self._llm.strategy(),)
         spent_s = self.context.spent_s("guide") + self._kept_s()
         inspect(self.context, cases, self._past.history, spent_s=spent_s, more=more)
 
-    def _fix(self, groups: Sequence[FailingGroup], cases: Sequence[Case]) -> None:
+    def _fix(self, cases: Sequence[Case]) -> None:
         from pytest_bayesloc.pipeline.fix import FixStage
 
         idle = self._recorder.recorded.blocked_tests(self._collected)
         stage = FixStage(context=self.context, llm=self._llm, idle=idle)
         left_s = self._settings.budget_s - self.context.spent_s("guide", "inspect")
-        self._tries = stage.run(groups, cases, max(self._kept_s(), left_s))
+        self._tries = stage.run(cases, max(self._kept_s(), left_s))
         stage.write_patches()
         self._fix_stage = stage

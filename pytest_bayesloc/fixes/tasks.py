@@ -31,21 +31,21 @@ MAX_FILES = 2_000
 MAX_DATA = 1 << 20
 
 
-def tasks_of(group: FailingGroup, case: Case, sources: Sources) -> list[Task]:
-    """Returns the tasks for tools, the likeliest place of the fix first.
+def tasks_of(case: Case, sources: Sources) -> list[Task]:
+    """Return the tasks for tools, the likeliest place of the fix first.
 
     The frames of the traceback come first, the innermost before its callers, then the hottest
     lines of the likeliest suspects.
     """
     found: dict[tuple[str, str, int], Task] = {}
-    for failure in _unlike(group.failures):
+    for failure in _unlike(case.group.failures):
         places = dict.fromkeys((*_places(failure), *_hottest(case)))
         for file, line in islice(places, MAX_PLACES):
             source = sources.map(file)
             if source is not None:
                 task = _task(failure, source, line, case, sources)
                 found.setdefault((task.error, file, line), task)
-    return [*_data_tasks(group.failures, sources), *found.values()]
+    return [*_data_tasks(case.group.failures, sources), *found.values()]
 
 
 def test_text(failure: Failure, sources: Sources) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 
 from pytest_bayesloc.domain.dialogue import (
@@ -37,26 +37,19 @@ class Views:
     def __init__(self, read: Callable[[str], SourceMap | None]) -> None:
         self._read = read
 
-    def fault(
-        self, case: Case, failures: Mapping[str, Failure], known: Sequence[str] = ()
-    ) -> FaultContext:
+    def fault(self, case: Case, known: Sequence[str] = ()) -> FaultContext:
         """Show a group of failing tests and its likeliest candidates."""
-        tests = [failures[node_id] for node_id in case.failing if node_id in failures]
+        tests = [f for f in case.group.failures if f.node_id in case.failing]
         return FaultContext(
             tests=tuple(self._test(failure) for failure in tests[:N_TESTS]),
             candidates=tuple(self._code(where) for where in candidates(case)),
             known=tuple(known),
         )
 
-    def target(
-        self,
-        case: Case,
-        target: Location,
-        failures: Mapping[str, Failure],
-        known: Sequence[str] = (),
-    ) -> TargetContext:
+    def target(self, case: Case, target: Location, known: Sequence[str] = ()) -> TargetContext:
         """Show one candidate from near, as far as is known by now."""
         failing = case.failing_of(target, 1) or case.failing[:1]
+        failure = next(f for f in case.group.failures if f.node_id == failing[0])
         tried = (
             f"{evidence.source}: {evidence.why}"
             for evidence in (inspection.finding.evidence for inspection in case.inspections)
@@ -64,7 +57,7 @@ class Views:
         )
         return TargetContext(
             target=self._code(target),
-            test=self._test(failures[failing[0]]),
+            test=self._test(failure),
             callers=tuple(map(self._code, _around(case, target, 1, 0))),
             callees=tuple(map(self._code, _around(case, target, 0, 1))),
             values=self._values(case, target),

@@ -19,6 +19,7 @@ from pytest_bayesloc.memory.episodes import GroupSighting, PassingSighting
 from pytest_bayesloc.memory.symptoms import Describer
 
 if TYPE_CHECKING:
+    from pytest_bayesloc.ranking.case import Case
     from pytest_bayesloc.ranking.groups import FailingGroup
     from pytest_bayesloc.spectrum.run_record import RunRecord
     from pytest_bayesloc.spectrum.sources import Sources
@@ -53,7 +54,7 @@ class Observer:
 
     def failing(
         self,
-        groups: Sequence[FailingGroup],
+        cases: Sequence[Case],
         faults: Sequence[Fault],
         last_seen_at: Mapping[str, str],
         summarizer: Summarizer,
@@ -61,7 +62,7 @@ class Observer:
         """Describe the groups of failing tests.
 
         Args:
-            groups: Of failing tests.
+            cases: The groups.
             faults: The result for each of them.
             last_seen_at: Per test of an open bug, the git revision that it was last seen at.
             summarizer: Words the hypotheses.
@@ -71,8 +72,8 @@ class Observer:
         seen = [next((last_seen_at[t] for t in own if t in last_seen_at), "") for own in failing]
         edits = self._edits(failing, seen)
         found = []
-        for group, fault, changes in zip(groups, faults, edits, strict=True):
-            code, tests = _executed(group)
+        for case, fault, changes in zip(cases, faults, edits, strict=True):
+            code, tests = _executed(case.group)
             symptom = describer.symptom(
                 fault.failures,
                 [(row.location, row.posterior) for row in fault.ranking[:N_SUSPECTS]],

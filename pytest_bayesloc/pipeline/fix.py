@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from pytest_bayesloc.pipeline.context import Context
     from pytest_bayesloc.pipeline.guide import LlmStage
     from pytest_bayesloc.ranking.case import Case
-    from pytest_bayesloc.ranking.groups import FailingGroup
 
 MAX_GROUPS = 10
 N_SHOWN = 3  # of a fault
@@ -77,24 +76,21 @@ class FixStage:
 
     # -- the search
 
-    def run(
-        self, groups: Sequence[FailingGroup], cases: Sequence[Case], budget_s: float
-    ) -> list[SearchResult]:
+    def run(self, cases: Sequence[Case], budget_s: float) -> list[SearchResult]:
         """Search a fix for each of the largest groups, which share the time.
 
         Args:
-            groups: Of failing tests.
-            cases: What is known of each.
+            cases: The groups of failing tests.
             budget_s: Wall seconds.
 
         Returns:
             The result for each group; an empty one where nothing was searched.
         """
-        results = [SearchResult() for _ in groups]
+        results = [SearchResult() for _ in cases]
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # the suite may have made errors of them
-                self._search_all(groups, cases, monotonic() + budget_s, results)
+                self._search_all(cases, monotonic() + budget_s, results)
         except BayeslocError as error:
             self.context.note(str(error))
         except KeyboardInterrupt:
@@ -105,34 +101,28 @@ class FixStage:
             self.context.warn(error)
         return results
 
-    def _search_all(
-        self,
-        groups: Sequence[FailingGroup],
-        cases: Sequence[Case],
-        ends: float,
-        results: list[SearchResult],
-    ) -> None:
+    def _search_all(self, cases: Sequence[Case], ends: float, results: list[SearchResult]) -> None:
         records = tool_records(
             self.context.rootdir, self.context.settings.memory, self.context.note
         )
         library = Library(
             tools_of(self.context.config, self.context.note), records, self.context.note
         )
-        self._tell_retired(library, groups)
+        self._tell_retired(library, cases)
         files = python_files(self.context.sources)
         project = Project(files, self.context.sources.read)
         reach = Reach(files, self.context.sources, self.context.settings.never_edited)
-        for i, (group, case) in enumerate(zip(groups[:MAX_GROUPS], cases, strict=False)):
-            share_s = max(0.0, ends - monotonic()) / (min(len(groups), MAX_GROUPS) - i)
+        for i, case in enumerate(cases[:MAX_GROUPS]):
+            share_s = max(0.0, ends - monotonic()) / (min(len(cases), MAX_GROUPS) - i)
             # Which tools failed, or were judged, is asked anew for each group.
             tools = ToolRunner(library, project, self._fits, self.context.note, monotonic)
-            result = self._search(group, case, tools, reach, share_s)
+            result = self._search(case, tools, reach, share_s)
             if result is not None:
                 results[i] = result
                 self._show(i + 1, result, library)
 
-    def _tell_retired(self, library: Library, groups: Sequence[FailingGroup]) -> None:
-        errors = {f"{f.exc_type}: {f.message}" for group in groups for f in group.failures}
+    def _tell_retired(self, library: Library, cases: Sequence[Case]) -> None:
+        errors = {f"{f.exc_type}: {f.message}" for case in cases for f in case.group.failures}
         for tool in library.tools:
             if "retired" in tool.why_not and any(library.is_called_for(tool, e) for e in errors):
                 self.context.note(
@@ -141,10 +131,10 @@ class FixStage:
                 )
 
     def _search(
-        self, group: FailingGroup, case: Case, tools: ToolRunner, reach: Reach, budget_s: float
+        self, case: Case, tools: ToolRunner, reach: Reach, budget_s: float
     ) -> SearchResult | None:
-        """The result for a group; None if all of its tests pass when they are run again."""
-        texts = tuple(texts_of_tests(group.failures[:N_TESTS], self.context.sources))
+        """Return the result for a group; None if all of its tests pass when they are run again."""
+        texts = tuple(texts_of_tests(case.group.failures[:N_TESTS], self.context.sources))
 
         def refusal(candidate: Candidate) -> str:
             before, after = candidate.parts()
@@ -159,20 +149,20 @@ class FixStage:
                 deadline=monotonic() + budget_s,
                 failing=case.failing,
                 covering=lambda target: (
-                    *covering(group, target, self.context.sources),
+                    *covering(case.group, target, self.context.sources),
                     *self.idle,
                 ),
             )
             if not checker.failing or not checker.fails_again():
                 return None
-            files, known = test_files(group.spectrum.tests), case.rejected.known_fixes()
+            files, known = test_files(case.group.spectrum.tests), case.rejected.known_fixes()
             never_edited = self.context.settings.never_edited
             is_mutated = "mutants" not in self.context.settings.without
             result = Search(tools, checker, refusal, files, known).run(
-                tasks_of(group, case, self.context.sources),
+                tasks_of(case, self.context.sources),
                 edits=mutated(case, self.context.sources, never_edited) if is_mutated else (),
                 taken_back=taken_back(case),
-                generated=self._generated(group, case),
+                generated=self._generated(case),
                 spare_s=budget_s * SPARE if case.changes.code else 0.0,
             )
         case.rejected.add_fixes(result.failed)
@@ -189,11 +179,11 @@ class FixStage:
             return None
         return said.applicable
 
-    def _generated(self, group: FailingGroup, case: Case) -> Iterator[Candidate]:
-        """The likeliest functions as a language model would fix them."""
+    def _generated(self, case: Case) -> Iterator[Candidate]:
+        """Yield the likeliest functions as a language model would fix them."""
         if self.llm is None:
             return
-        for target, text, why in self.llm.fixes([group], case):
+        for target, text, why in self.llm.fixes(case):
             source = self.context.sources.map(target.file)
             if source is not None:
                 yield Candidate(

@@ -36,13 +36,11 @@ if TYPE_CHECKING:
     import pytest
 
     from pytest_bayesloc.domain.dialogue import ProposedCode
-    from pytest_bayesloc.domain.failure import Failure
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.ports import Summarizer
     from pytest_bayesloc.domain.source import SourceMap, Unit
     from pytest_bayesloc.options import Settings
     from pytest_bayesloc.ranking.case import Case
-    from pytest_bayesloc.ranking.groups import FailingGroup
     from pytest_bayesloc.spectrum.sources import Sources
 
 GRACE_S = 0.5
@@ -123,21 +121,21 @@ class LlmStage:
 
     # -- its uses
 
-    def has_judged(self, groups: Sequence[FailingGroup], cases: Sequence[Case]) -> bool:
+    def has_judged(self, cases: Sequence[Case]) -> bool:
         """Let it rank the candidates, if it may; False if the user did not wait for it."""
         try:
             if "llm" not in self._without:
-                self._judge(groups, cases)
+                self._judge(cases)
         except KeyboardInterrupt:
             self._note("The language model was not waited for: the ranking is what was known then.")
             return False
         return True
 
-    def _judge(self, groups: Sequence[FailingGroup], cases: Sequence[Case]) -> None:
+    def _judge(self, cases: Sequence[Case]) -> None:
         """Let it rank the candidates of the largest groups, all at once."""
         asked = []
-        for group, case in zip(groups[:N_RANKED], cases, strict=False):
-            view = self._views.fault(case, _by_id([group]), self._remembered(case))
+        for case in cases[:N_RANKED]:
+            view = self._views.fault(case, self._remembered(case))
             asked.append(Later(partial(self.advisor.suspect, view)))
         for case, later in zip(cases, asked, strict=False):
             try:
@@ -152,13 +150,12 @@ class LlmStage:
                 ]
                 case.learn(judgement_evidence(said, suspicions, self._records[RANKING]))
 
-    def strategy(self, groups: Sequence[FailingGroup]) -> Generated:
+    def strategy(self) -> Generated:
         """Return the inspections that it writes and reflects on."""
         return Generated(
             advisor=self.advisor,
             start=Later,
             views=self._views,
-            failures=_by_id(groups),
             unit=self._unit,
             record=self._records["inspection"],
             known=self._known,
@@ -166,21 +163,18 @@ class LlmStage:
             n_targets=self._limits.functions,
         )
 
-    def fixes(
-        self, groups: Sequence[FailingGroup], case: Case
-    ) -> Iterator[tuple[Location, str, str]]:
+    def fixes(self, case: Case) -> Iterator[tuple[Location, str, str]]:
         """Yield the likeliest functions as it would fix them: where, the text of the file, and why.
 
         All are asked at once, and waited for in turn.
         """
-        failures = _by_id(groups)
         asked: list[tuple[Location, tuple[SourceMap, Unit], Later[ProposedCode | None]]] = []
         for target in case.targets():
             found = self._unit(target)
             if len(asked) == self._limits.functions:
                 break
             if found is not None and found[1].is_function and not reaches_out(*found, self._never):
-                view = self._views.target(case, target, failures, self._remembered(case))
+                view = self._views.target(case, target, self._remembered(case))
                 asked.append((target, found, Later(partial(self.advisor.fix, view))))
         for target, found, later in asked:
             try:
@@ -267,7 +261,3 @@ def _keep(config: pytest.Config, path: Path, text: str) -> None:
         own_folder(config.rootpath)
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_text(path, text)
-
-
-def _by_id(groups: Sequence[FailingGroup]) -> dict[str, Failure]:
-    return {failure.node_id: failure for group in groups for failure in group.failures}

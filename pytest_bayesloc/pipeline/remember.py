@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from pytest_bayesloc.pipeline.context import Context
     from pytest_bayesloc.pipeline.guide import LlmStage
     from pytest_bayesloc.ranking.case import Case
-    from pytest_bayesloc.ranking.groups import FailingGroup
     from pytest_bayesloc.spectrum.run_record import RunRecord
 
 INFRASTRUCTURE = 0.8  # where more of the tests fail, it is the machine
@@ -57,16 +56,14 @@ class Findings:
 
     Attributes:
         recorded: Of the run.
-        groups: Of failing tests.
+        cases: The groups of failing tests, with their inspections and verdicts.
         faults: The result for each of them.
-        cases: Their inspections and the verdicts of a language model; empty if there were none.
         tries: The results of fix tools for each of them; empty where no fix was searched.
     """
 
     recorded: RunRecord
-    groups: Sequence[FailingGroup]
-    faults: Sequence[Fault]
     cases: Sequence[Case] = ()
+    faults: Sequence[Fault] = ()
     tries: Sequence[SearchResult] = ()
 
 
@@ -92,8 +89,8 @@ class Remembering:
 
     # -- before inspections
 
-    def recall(self, groups: Sequence[FailingGroup]) -> list[Rejected]:
-        """Return per group the patches that failed on the code as it is.
+    def recall(self, cases: Sequence[Case]) -> None:
+        """Tell each group which patches failed on the code as it is.
 
         Raises:
             StoreError: If the memory can't be used.
@@ -101,14 +98,15 @@ class Remembering:
         from pytest_bayesloc.history.rejected import Rejected
 
         if self._where is None:
-            return [Rejected() for _ in groups]
+            return
         state, known = self._past.state(), {}
         if self._exists():
             from pytest_bayesloc.memory.feedback import rejections
 
             with self._ledger() as ledger:
                 known = rejections(ledger, state)
-        return [Rejected(state, known) for _ in groups]
+        for case in cases:
+            case.rejected = Rejected(state, known)
 
     def guide_record(
         self, guide: str
@@ -184,7 +182,7 @@ class Remembering:
                 self._store,
                 tell,
                 self._note,
-                is_red=bool(findings.groups),
+                is_red=bool(findings.cases),
             )
         with self._store(self._where) as store:
             return tell(store)
@@ -243,7 +241,7 @@ class Remembering:
             for bug, record in open_bugs.items()
             for test in record.symptom.tests
         }
-        failing = observer.failing(findings.groups, findings.faults, last_seen_at, summarizer)
+        failing = observer.failing(findings.cases, findings.faults, last_seen_at, summarizer)
         return failing, passing
 
     def _advised(

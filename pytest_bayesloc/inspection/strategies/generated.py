@@ -16,7 +16,6 @@ from typing import Any, Protocol, TypeVar
 from pytest_bayesloc.domain.dialogue import ProposedCode, Reflection, TargetContext
 from pytest_bayesloc.domain.errors import PatchError
 from pytest_bayesloc.domain.evidence import Decision
-from pytest_bayesloc.domain.failure import Failure
 from pytest_bayesloc.domain.inspection import Check, Finding, InspectionPatch, Rerun, Signals
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.ports import Advisor
@@ -81,7 +80,6 @@ class Generated(InspectionStrategy):
         advisor: Who is asked.
         start: Starts a call elsewhere.
         views: Puts together what it is shown.
-        failures: By node id.
         unit: The code of a location.
         record: How often it was right.
         known: Of a group, by its first failing test, what is remembered.
@@ -92,7 +90,6 @@ class Generated(InspectionStrategy):
     advisor: Advisor
     start: Callable[[Callable[[], Any]], Pending[Any]]
     views: Views
-    failures: Mapping[str, Failure]
     unit: Callable[[Location], tuple[SourceMap, Unit] | None]
     record: TrackRecord
     known: Mapping[str, tuple[str, ...]]
@@ -131,7 +128,7 @@ class Generated(InspectionStrategy):
 
     def _view(self, case: Case, target: Location) -> TargetContext:
         known = self.known.get(case.failing[0], ())
-        return self.views.target(case, target, self.failures, known)
+        return self.views.target(case, target, known)
 
     def _run(self, work: _Work, case: Case, budget: Budget, until: float) -> None:
         """Run the tests under what was proposed, if it is there; then ask what it means."""

@@ -9,7 +9,6 @@ import pytest
 
 from pytest_bayesloc.domain.dialogue import ProposedCode, Reflection
 from pytest_bayesloc.domain.evidence import Decision, InspectionOutcome, Outcome
-from pytest_bayesloc.domain.failure import Failure
 from pytest_bayesloc.domain.inspection import TestRun, Verdict
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import Spectrum
@@ -65,12 +64,10 @@ class Scene:
         self.case = case_of(spectrum, prior)
         self.case.belief = MODELS["independent"](prior)
         self.budget = Budget(runner_port(self.runner), lambda: 0.0, 100.0, self.case)
-        failure = Failure(node_id=NODE, phase="call", exc_type="E", message="m")
         self.kind = Generated(
             advisor=as_port(self.advisor),
             start=self.start,  # type: ignore[arg-type]  # answers of any type
             views=Views(lambda _: SOURCE),
-            failures={NODE: failure},
             unit=self.unit,
             record=records_of({})[INSPECTION],
             known={},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.failure import Failure, Frame
@@ -73,12 +74,13 @@ def case(*suspects: Location) -> Case:
     )
     prior = {where: (len(places) - n) / 10 for n, where in enumerate(places)}
     case = case_of(spectrum, prior)
+    case.group = replace(case.group, failures=(FAILURE,))
     case.belief = MODELS["independent"](prior)
     return case
 
 
 def test_candidates_are_code_with_its_text_likeliest_first() -> None:
-    view = views().fault(case(TOTAL, RATE, TEST_TOTAL), {NODE: FAILURE})
+    view = views().fault(case(TOTAL, RATE, TEST_TOTAL))
 
     assert [code.location for code in view.candidates] == [TOTAL, RATE]
     assert view.candidates[1].text == "def rate():\n    return RATE\n"
@@ -86,7 +88,7 @@ def test_candidates_are_code_with_its_text_likeliest_first() -> None:
 
 
 def test_classes_and_modules_are_shown_without_their_functions() -> None:
-    module, cart = views().fault(case(MODULE, CART), {NODE: FAILURE}).candidates
+    module, cart = views().fault(case(MODULE, CART)).candidates
 
     assert "RATE = 2" in module.text
     assert "size = 3" in cart.text
@@ -94,7 +96,7 @@ def test_classes_and_modules_are_shown_without_their_functions() -> None:
 
 
 def test_failure_is_shown_with_its_test_and_the_frames_of_the_project() -> None:
-    (test,) = views().fault(case(), {NODE: FAILURE}).tests
+    (test,) = views().fault(case()).tests
 
     assert test.error == "AssertionError: assert 6 == 7 where <shop.Cart object at 0x...>"
     assert test.code is not None
@@ -111,7 +113,7 @@ def test_files_that_may_not_be_sent_show_neither_code_nor_values_nor_diffs() -> 
     patch = InspectionPatch(target=UNLOCK, kind="x", original=KEYS.text, patched="hunter3")
     rerun = Rerun(tests={})
 
-    target = views().target(work, UNLOCK, {NODE: FAILURE})
+    target = views().target(work, UNLOCK)
     observation = views().observation(work, patch, rerun)
 
     assert target.target.text == ""
@@ -124,7 +126,7 @@ def test_target_is_shown_with_who_calls_it_and_what_was_seen() -> None:
     work.recording = Recording(edges={(TOTAL, RATE): 3, (RATE, RATE): 5})
     work.values = {RATE: {"result": ("2", "3")}}
 
-    view = views().target(work, RATE, {NODE: FAILURE}, ("tried in vain: nothing",))
+    view = views().target(work, RATE, ("tried in vain: nothing",))
 
     assert [code.location for code in view.callers] == [TOTAL]
     assert view.callees == ()
