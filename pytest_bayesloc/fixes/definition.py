@@ -1,4 +1,4 @@
-"""The definition of a fix tool: a small YAML file, which may run once a person has trusted it.
+"""A fix tool and its definition: a small YAML file, which may run once a person has trusted it.
 
 Reference:
     docs/fixes.md, sections "A tool of your own" and "Trust".
@@ -12,8 +12,8 @@ import os
 import re
 import stat
 import tempfile
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from fnmatch import fnmatch
 from pathlib import Path
@@ -23,6 +23,7 @@ import yaml
 
 from pytest_bayesloc.domain.errors import ToolError
 from pytest_bayesloc.domain.fixing import Level
+from pytest_bayesloc.fixes.project import Propose
 
 MAX_BYTES = 64 << 10
 MAX_WORDS = 40  # of args, tags, globs
@@ -38,9 +39,18 @@ class Priority(int, Enum):
     LOW = 2
 
 
+class ToolOrigin(str, Enum):
+    """The place that a tool comes from."""
+
+    PACKAGE = "package"
+    PLUGIN = "plugin"
+    USER = "user"
+    PROJECT = "project"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolDefinition:
-    """The properties of a fix tool.
+class Tool:
+    """A fix tool: its definition, and what it runs.
 
     Attributes:
         name: Words in lower case, joined by hyphens.
@@ -51,10 +61,15 @@ class ToolDefinition:
         tags: Such as ``fix``, ``error_handler``.
         error_pattern: Regular expression that is searched in ``Type: message``; None: any error.
         applies_to: Globs of the files that it may change.
-        category: What it is about.
         priority: Which of several tools goes first.
         level: How far it may go.
         auto_apply: Whether a good match needs no check before tests are run again.
+        origin: Where it comes from.
+        path: Of its definition, resolved; None for tools of this package.
+        files: Bytes of the files beside the definition that its command names.
+        digest: Of the path and of all these bytes; empty for tools of this package.
+        propose: Runs it; None if it may not be run.
+        why_not: Why it may not be run; empty if it may.
     """
 
     name: str
@@ -64,18 +79,23 @@ class ToolDefinition:
     tags: tuple[str, ...] = ()
     error_pattern: re.Pattern[str] | None = None
     applies_to: tuple[str, ...] = ("*.py",)
-    category: str = ""
     priority: Priority = Priority.MEDIUM
     level: Level = Level.UNSAFE
     auto_apply: bool = False
+    origin: ToolOrigin = ToolOrigin.PACKAGE
+    path: Path | None = None
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    digest: str = ""
+    propose: Propose | None = field(default=None, compare=False)
+    why_not: str = ""
 
     def may_change(self, file: str) -> bool:
         """Whether ``file``, relative to rootdir, is one of those that it is for."""
         return any(fnmatch(file, glob) for glob in self.applies_to)
 
 
-def parse_definition(text: bytes, where: str) -> ToolDefinition:
-    """The definition that a file holds.
+def parse_definition(text: bytes, where: str) -> Tool:
+    """The tool that the text of a definition describes; it can't be run yet.
 
     Args:
         text: Content of the file.
@@ -99,7 +119,8 @@ def parse_definition(text: bytes, where: str) -> ToolDefinition:
     metadata = _Fields(fields.take("metadata", dict, {}), where)
     for name in ("type", "input_format", "output_format"):
         fields.choice(name, _FIXED[name], _FIXED[name][0])
-    return ToolDefinition(
+    metadata.text("category", "")  # for people alone
+    return Tool(
         name=fields.matching("name", _NAME, "words in lower case, joined by hyphens"),
         description=fields.text("description"),
         command=fields.text("command"),
@@ -107,7 +128,6 @@ def parse_definition(text: bytes, where: str) -> ToolDefinition:
         tags=fields.words("tags", ()),
         error_pattern=metadata.pattern("error_pattern"),
         applies_to=metadata.words("applies_to", ("*.py",)),
-        category=metadata.text("category", ""),
         priority=Priority[metadata.choice("priority", _PRIORITIES, "medium").upper()],
         level=Level(metadata.choice("level", tuple(level.value for level in Level), "unsafe")),
         auto_apply=metadata.take("auto_apply", bool, default=False),
@@ -182,23 +202,6 @@ MAX_TOOLS = 200
 FILE = "trusted.json"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoadedTool:
-    """A definition with all that it would run.
-
-    Attributes:
-        path: Of the definition, resolved.
-        definition: What it says.
-        files: Bytes of the files beside it that its command names.
-        digest: Of its path and of all these bytes.
-    """
-
-    path: Path
-    definition: ToolDefinition
-    files: Mapping[str, bytes]
-    digest: str
-
-
 def definitions_in(folder: Path) -> list[Path]:
     """The definitions in a folder, in the order of their names."""
     if not folder.is_dir():
@@ -206,7 +209,7 @@ def definitions_in(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if path.suffix in SUFFIXES)[:MAX_TOOLS]
 
 
-def load_tool(path: Path, inside: Path | None = None) -> LoadedTool:
+def load_tool(path: Path, inside: Path | None = None) -> Tool:
     """The tool that a definition stands for, read once: what is hashed is what is run.
 
     Args:
@@ -218,8 +221,8 @@ def load_tool(path: Path, inside: Path | None = None) -> LoadedTool:
     """
     root = Path(os.path.realpath(inside or path.parent))
     text = _read(path, root)
-    definition = parse_definition(text, path.name)
-    named = (definition.command, *definition.args)
+    tool = parse_definition(text, path.name)
+    named = (tool.command, *tool.args)
     files = {
         word: _read(path.parent / word, root) for word in named if _is_beside(path, word, root)
     }
@@ -228,59 +231,46 @@ def load_tool(path: Path, inside: Path | None = None) -> LoadedTool:
         whole.update(b"%d:" % len(part) + part)
     for word, data in sorted(files.items()):
         whole.update(b"%d:" % len(word) + word.encode() + b"%d:" % len(data) + data)
-    return LoadedTool(
-        path=Path(os.path.realpath(path)),
-        definition=definition,
-        files=files,
-        digest=whole.hexdigest(),
-    )
+    return replace(tool, path=Path(os.path.realpath(path)), files=files, digest=whole.hexdigest())
 
 
-class Trust:
-    """Keeps the tools that a person trusted, in the user's own configuration.
+def is_trusted(tool: Tool, folder: Path) -> bool:
+    """Whether a person trusted a tool as it is now, where it is now.
 
     Args:
-        folder: Of the configuration.
+        tool: As it was loaded.
+        folder: Of the user's own configuration, where trust is kept.
     """
-
-    def __init__(self, folder: Path) -> None:
-        self._path = folder / FILE
-
-    def holds(self, found: LoadedTool) -> bool:
-        """Whether it was trusted as it is now, where it is now."""
-        return self._known().get(str(found.path)) == found.digest
-
-    def add(self, found: LoadedTool) -> None:
-        """Trust it as it is.
-
-        Raises:
-            ToolError: If that can't be written.
-        """
-        known = {**self._known(), str(found.path): found.digest}
-        try:
-            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            handle, name = tempfile.mkstemp(dir=self._path.parent, prefix=f".{FILE}.")
-            with os.fdopen(handle, "w", encoding="ascii") as stream:
-                json.dump({"trusted": known}, stream, indent=1, sort_keys=True)
-            Path(name).replace(self._path)
-        except OSError as error:
-            raise ToolError(
-                f"Trust in {found.path.name} can't be written to {self._path} ({error}): the tool "
-                "is not run. See that the folder can be written.",
-                slug="not-trusted",
-            ) from error
-
-    def _known(self) -> dict[str, str]:
-        try:
-            read = json.loads(self._path.read_text(encoding="ascii"))
-            return {str(path): str(digest) for path, digest in read["trusted"].items()}
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            return {}
+    return _trusted(folder).get(str(tool.path)) == tool.digest
 
 
-def tools_at(path: Path) -> Iterator[Path]:
-    """The definitions that a path means: a definition, or all of a folder."""
-    yield from definitions_in(path) if path.is_dir() else [path]
+def trust(tool: Tool, folder: Path) -> None:
+    """Trust a tool as it is; the arguments are those of ``is_trusted``.
+
+    Raises:
+        ToolError: If that can't be written.
+    """
+    known = {**_trusted(folder), str(tool.path): tool.digest}
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        handle, name = tempfile.mkstemp(dir=folder, prefix=f".{FILE}.")
+        with os.fdopen(handle, "w", encoding="ascii") as stream:
+            json.dump({"trusted": known}, stream, indent=1, sort_keys=True)
+        Path(name).replace(folder / FILE)
+    except OSError as error:
+        raise ToolError(
+            f"Trust in {tool.path and tool.path.name} can't be written to {folder / FILE} "
+            f"({error}): the tool is not run. See that the folder can be written.",
+            slug="not-trusted",
+        ) from error
+
+
+def _trusted(folder: Path) -> dict[str, str]:
+    try:
+        read = json.loads((folder / FILE).read_text(encoding="ascii"))
+        return {str(path): str(digest) for path, digest in read["trusted"].items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
 
 
 def _is_beside(path: Path, word: str, root: Path) -> bool:

@@ -1,4 +1,4 @@
-"""A tool that is a program of its own: run apart from the project, and within limits.
+"""Runs a tool that is a program of its own, apart from the project, and within limits.
 
 Reference:
     docs/fixes.md, section "A tool of your own".
@@ -15,12 +15,11 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pytest_bayesloc.domain.errors import ToolError
-from pytest_bayesloc.fixes.definition import ToolDefinition
+from pytest_bayesloc.fixes.definition import Tool
 from pytest_bayesloc.fixes.library import MAX_PROPOSALS
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
 
@@ -51,86 +50,68 @@ os.execv(sys.argv[2], sys.argv[2:])
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Executable:
-    """A tool's program.
+def run_program(tool: Tool, task: Task, _project: Project) -> Iterator[Proposal]:
+    """Yields the proposals of a tool's program, whose files are as they were when it was loaded.
 
-    Attributes:
-        definition: What the tool says of itself.
-        files: Bytes of the files beside the definition that its command names, as they were when
-            it was decided that they may be run.
+    Raises:
+        ToolError: If it can't be run, does not end in time, or does not answer as it should.
     """
-
-    definition: ToolDefinition
-    files: Mapping[str, bytes]
-
-    def __call__(self, task: Task, project: Project) -> Iterator[Proposal]:
-        """Yields the proposals of the program.
-
-        Raises:
-            ToolError: If it can't be run, does not end in time, or does not answer as it should.
-        """
-        del project
-        answer = self._answer(json.dumps(request_of(task)).encode("ascii"))
-        yield from proposals(answer, self.definition.name)
-
-    def _answer(self, request: bytes) -> bytes:
-        with tempfile.TemporaryDirectory(prefix="bayesloc-tool-") as name:
-            folder = Path(name)
-            for file, data in self.files.items():
-                (folder / file).write_bytes(data)
-                (folder / file).chmod(0o500)
-            argv = self._argv(folder)
-            limited = [sys.executable, "-I", "-S", "-c", _BOOT, json.dumps(LIMITS)]
-            return self._run([*limited, *argv] if os.name == "posix" else argv, folder, request)
-
-    def _argv(self, folder: Path) -> list[str]:
-        command = self.definition.command
-        args = [str(folder / arg) if arg in self.files else arg for arg in self.definition.args]
-        if command == PYTHON:
-            return [sys.executable, "-I", *args]
-        found = str(folder / command) if command in self.files else shutil.which(command)
-        if found is None:
-            raise self._broken(f"there is no {command}")
-        return [found, *args]
-
-    def _run(self, argv: list[str], folder: Path, request: bytes) -> bytes:
-        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-            try:
-                process = subprocess.Popen(
-                    argv,
-                    cwd=folder,
-                    env=_environment(folder),
-                    stdin=subprocess.PIPE,
-                    stdout=out,
-                    stderr=err,
-                    start_new_session=True,
-                )
-            except (OSError, ValueError) as error:
-                raise self._broken(f"it can't be started ({error})") from error
-            try:
-                process.communicate(request, timeout=LIMIT_S)
-            except subprocess.TimeoutExpired:
-                raise self._broken(f"it did not end within {LIMIT_S:g} s") from None
-            except BrokenPipeError:
-                process.wait()
-            finally:
-                _end(process)
-            if process.returncode:
-                err.seek(0)
-                lines = err.read(4_000).decode("utf-8", "replace").strip().splitlines()
-                said = lines[-1] if lines else "it said nothing"
-                raise self._broken(f"it ended with {process.returncode} ({said})")
-            out.seek(0)
-            return out.read(MAX_ANSWER)
-
-    def _broken(self, why: str) -> ToolError:
-        return broken(self.definition.name, why)
+    with tempfile.TemporaryDirectory(prefix="bayesloc-tool-") as name:
+        folder = Path(name)
+        for file, data in tool.files.items():
+            (folder / file).write_bytes(data)
+            (folder / file).chmod(0o500)
+        argv = _argv(tool, folder)
+        if os.name == "posix":
+            argv = [sys.executable, "-I", "-S", "-c", _BOOT, json.dumps(LIMITS), *argv]
+        answer = _answer(tool.name, argv, folder, _request(task))
+    yield from _proposals(answer, tool.name)
 
 
-def request_of(task: Task) -> dict[str, object]:
-    """Returns the request that a tool reads, as JSON values."""
-    return {
+def _argv(tool: Tool, folder: Path) -> list[str]:
+    command = tool.command
+    args = [str(folder / arg) if arg in tool.files else arg for arg in tool.args]
+    if command == PYTHON:
+        return [sys.executable, "-I", *args]
+    found = str(folder / command) if command in tool.files else shutil.which(command)
+    if found is None:
+        raise _broken(tool.name, f"there is no {command}")
+    return [found, *args]
+
+
+def _answer(name: str, argv: list[str], folder: Path, request: bytes) -> bytes:
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        try:
+            process = subprocess.Popen(
+                argv,
+                cwd=folder,
+                env=_environment(folder),
+                stdin=subprocess.PIPE,
+                stdout=out,
+                stderr=err,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            raise _broken(name, f"it can't be started ({error})") from error
+        try:
+            process.communicate(request, timeout=LIMIT_S)
+        except subprocess.TimeoutExpired:
+            raise _broken(name, f"it did not end within {LIMIT_S:g} s") from None
+        except BrokenPipeError:
+            process.wait()
+        finally:
+            _end(process)
+        if process.returncode:
+            err.seek(0)
+            lines = err.read(4_000).decode("utf-8", "replace").strip().splitlines()
+            said = lines[-1] if lines else "it said nothing"
+            raise _broken(name, f"it ended with {process.returncode} ({said})")
+        out.seek(0)
+        return out.read(MAX_ANSWER)
+
+
+def _request(task: Task) -> bytes:
+    asked = {
         "code": task.code,
         "filename": task.filename,
         "error": task.error,
@@ -140,32 +121,28 @@ def request_of(task: Task) -> dict[str, object]:
         "test": task.test,
         "test_file": task.test_file,
     }
+    return json.dumps(asked).encode("ascii")
 
 
-def proposals(answer: bytes, name: str) -> Iterator[Proposal]:
-    """Yields the proposals in an answer: ``fixed``, ``fixed_code``, ``message``, ``alternatives``.
-
-    Raises:
-        ToolError: If it is something else.
-    """
+def _proposals(answer: bytes, name: str) -> Iterator[Proposal]:
+    """Yields the proposals in an answer."""
     try:
         read: Any = json.loads(answer)
     except (ValueError, RecursionError) as error:
-        raise broken(name, f"it wrote no JSON ({error})") from error
+        raise _broken(name, f"it wrote no JSON ({error})") from error
     more = read.get("alternatives", []) if isinstance(read, dict) else None
     if not isinstance(more, list):
-        raise broken(name, "it wrote no JSON object with fixed, fixed_code and message")
+        raise _broken(name, "it wrote no JSON object with fixed, fixed_code and message")
     for item in [read, *more][:MAX_PROPOSALS]:
         given = item if isinstance(item, dict) else {}
         code, message = given.get("fixed_code"), given.get("message", "")
         if given.get("fixed") is True and isinstance(code, str) and isinstance(message, str):
             yield Proposal(code=code, message=" ".join(message.split())[:200] or name)
         elif given.get("fixed") is not False:
-            raise broken(name, "it wrote no JSON object with fixed, fixed_code and message")
+            raise _broken(name, "it wrote no JSON object with fixed, fixed_code and message")
 
 
-def broken(name: str, why: str) -> ToolError:
-    """A tool that does not do what a tool does."""
+def _broken(name: str, why: str) -> ToolError:
     return ToolError(
         f"The fix tool {name} is left out: {why}. Run it by hand with a JSON object on standard "
         "input to see why.",

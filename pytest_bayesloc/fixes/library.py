@@ -14,15 +14,14 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from enum import Enum
+from dataclasses import replace
 from functools import lru_cache, wraps
 from typing import TypeAlias
 
 from pytest_bayesloc.domain.fixing import Level, ToolRecord
 from pytest_bayesloc.domain.masking import masked
 from pytest_bayesloc.domain.similarity import bm25, words
-from pytest_bayesloc.fixes.definition import Priority, ToolDefinition
+from pytest_bayesloc.fixes.definition import Priority, Tool, ToolOrigin
 from pytest_bayesloc.fixes.edits import Text
 from pytest_bayesloc.fixes.project import Project, Proposal, Propose, Task
 from pytest_bayesloc.fixes.syntax import tree_of
@@ -40,39 +39,6 @@ _FOUND, _NOT_FOUND = 0, 3
 _REPEATS = re.compile(r"[*+{]")
 
 
-class ToolOrigin(str, Enum):
-    """The place that a tool comes from."""
-
-    PACKAGE = "package"
-    PLUGIN = "plugin"
-    USER = "user"
-    PROJECT = "project"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tool:
-    """A tool with what is known of it.
-
-    Attributes:
-        definition: What it says of itself.
-        origin: Where it comes from.
-        propose: Runs it; None if it may not be run.
-        why_not: Why it may not be run; empty if it may.
-        where: Path of its definition; empty for those of packages.
-    """
-
-    definition: ToolDefinition
-    origin: ToolOrigin
-    propose: Propose | None = field(default=None, compare=False)
-    why_not: str = ""
-    where: str = ""
-
-    @property
-    def name(self) -> str:
-        """The name of the tool."""
-        return self.definition.name
-
-
 SyntaxTool: TypeAlias = Callable[[Task, ast.Module, Text, Project], Iterator[Proposal]]
 
 
@@ -87,11 +53,11 @@ def package_tool(
 ) -> Callable[[Propose], Tool]:
     """Make a tool of the package of a function, which the tool has its name from.
 
-    The arguments are those of ``ToolDefinition``.
+    The arguments are those of ``Tool``.
     """
 
     def made(propose: Propose) -> Tool:
-        definition = ToolDefinition(
+        return Tool(
             name=propose.__name__.replace("_", "-"),
             description=description,
             error_pattern=re.compile(error_pattern),
@@ -99,8 +65,8 @@ def package_tool(
             priority=priority,
             level=level,
             auto_apply=auto_apply,
+            propose=propose,
         )
-        return Tool(definition=definition, origin=ToolOrigin.PACKAGE, propose=propose)
 
     return made
 
@@ -130,14 +96,6 @@ def on_syntax(edit: SyntaxTool) -> Propose:
     return propose
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolMatch:
-    """A tool that an error calls for; ``similarity`` in [0, 1], 1 where its pattern matches."""
-
-    tool: Tool
-    similarity: float
-
-
 class Library:
     """An index of tools; of two with one name the first stays.
 
@@ -161,25 +119,26 @@ class Library:
             known.setdefault(tool.name, self._retired(tool))
         self.tools: tuple[Tool, ...] = tuple(known.values())
 
-    def search(self, error: str) -> list[ToolMatch]:
-        """The tools for ``error`` that may run: by priority, then similarity, then success.
+    def search(self, error: str) -> list[tuple[Tool, float]]:
+        """The tools for ``error`` that may run, by priority, then similarity, then success.
 
         Args:
             error: ``Type: message``.
+
+        Returns:
+            Each with its similarity in [0, 1], which is 1 where its pattern matches.
         """
         usable = [tool for tool in self.tools if tool.propose is not None]
         found = [
-            ToolMatch(
-                tool=tool, similarity=likeness if tool.definition.error_pattern is None else 1.0
-            )
-            for tool, likeness in zip(usable, similarities(error, usable), strict=True)
-            if tool.definition.error_pattern is None or self.is_called_for(tool, error)
+            (tool, likeness if tool.error_pattern is None else 1.0)
+            for tool, likeness in zip(usable, _similarities(error, usable), strict=True)
+            if tool.error_pattern is None or self.is_called_for(tool, error)
         ]
-        return sorted((match for match in found if match.similarity > LEAST), key=self._order)
+        return sorted((match for match in found if match[1] > LEAST), key=self._order)
 
     def is_called_for(self, tool: Tool, error: str) -> bool:
         """Whether a tool has a pattern, and it is found in ``error``."""
-        pattern = tool.definition.error_pattern
+        pattern = tool.error_pattern
         if pattern is None or tool.name in self._slow:
             return False
         if tool.origin is ToolOrigin.PACKAGE:
@@ -194,14 +153,6 @@ class Library:
             )
         return bool(is_found)
 
-    def worth(self, name: str) -> float:
-        """The mean of a tool's success rate."""
-        return self.record(name).worth
-
-    def sure_from(self, name: str) -> float:
-        """Similarity above which nobody is asked whether a tool fits."""
-        return self.record(name).sure_from
-
     def record(self, name: str) -> ToolRecord:
         """Returns the record of a tool; of a composition, that of its first tool."""
         return self._records.get(name.partition(" + ")[0], ToolRecord())
@@ -213,15 +164,14 @@ class Library:
         why = f"retired: {record.n_verified} of {record.n_bugs} bugs"
         return replace(tool, propose=None, why_not=why)
 
-    def _order(self, match: ToolMatch) -> tuple[int, float, float, str]:
-        tool = match.tool
-        priority = tool.definition.priority.value
-        return priority, -match.similarity, -self.worth(tool.name), tool.name
+    def _order(self, match: tuple[Tool, float]) -> tuple[int, float, float, str]:
+        tool, similarity = match
+        return tool.priority.value, -similarity, -self.record(tool.name).worth, tool.name
 
 
-def similarities(error: str, tools: Sequence[Tool]) -> list[float]:
+def _similarities(error: str, tools: Sequence[Tool]) -> list[float]:
     """Per tool, how near its description is to the masked error."""
-    said = [f"{t.name} {t.definition.description} {' '.join(t.definition.tags)}" for t in tools]
+    said = [f"{t.name} {t.description} {' '.join(t.tags)}" for t in tools]
     return bm25(Counter(words(masked(error))), [Counter(words(text)) for text in said])
 
 

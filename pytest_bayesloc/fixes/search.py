@@ -15,7 +15,8 @@ from pytest_bayesloc.domain.errors import ToolError
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.ports import Clock
 from pytest_bayesloc.fixes.check import CHANGE, Candidate, Checked, Checker, Status
-from pytest_bayesloc.fixes.library import MAX_PROPOSALS, N_BEST, Library, Tool, ToolMatch
+from pytest_bayesloc.fixes.definition import Tool
+from pytest_bayesloc.fixes.library import MAX_PROPOSALS, N_BEST, Library
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
 from pytest_bayesloc.history.changes import name_of
 
@@ -57,26 +58,24 @@ class ToolRunner:
         self._left_out: set[str] = set()
         self._judged: dict[tuple[str, str, str], bool | None] = {}
 
-    def matches(self, tasks: Sequence[Task]) -> list[ToolMatch]:
+    def matches(self, tasks: Sequence[Task]) -> list[tuple[Tool, float]]:
         """The tools that the errors of ``tasks`` call for, each with its best similarity."""
         errors = dict.fromkeys(task.error for task in tasks)
-        found: dict[str, ToolMatch] = {}
-        for match in chain.from_iterable(map(self.library.search, errors)):
-            known = found.get(match.tool.name)
-            if known is None or known.similarity < match.similarity:
-                found[match.tool.name] = match
+        found: dict[str, tuple[Tool, float]] = {}
+        for tool, similarity in chain.from_iterable(map(self.library.search, errors)):
+            if tool.name not in found or found[tool.name][1] < similarity:
+                found[tool.name] = tool, similarity
         return list(found.values())
 
-    def is_for(self, match: ToolMatch, task: Task) -> bool:
+    def is_for(self, tool: Tool, similarity: float, task: Task) -> bool:
         """Whether a tool may change the file of ``task``, and nobody says that it is not for it."""
-        definition = match.tool.definition
-        if not definition.may_change(task.filename):
+        if not tool.may_change(task.filename):
             return False
-        if match.similarity > self.library.sure_from(match.tool.name) and definition.auto_apply:
+        if similarity > self.library.record(tool.name).sure_from and tool.auto_apply:
             return True
-        asked = match.tool.name, task.error, task.filename
+        asked = tool.name, task.error, task.filename
         if asked not in self._judged and len(self._judged) < N_JUDGED:
-            self._judged[asked] = self._judge(task, definition.description)
+            self._judged[asked] = self._judge(task, tool.description)
         return self._judged.get(asked) is not False  # where nobody knows, the dry run decides
 
     def ask(self, tool: Tool, task: Task) -> list[Proposal]:
@@ -208,10 +207,10 @@ class Search:
         for start in range(0, len(matches), N_BEST):
             yield (
                 candidate
-                for match in matches[start : start + N_BEST]
+                for tool, similarity in matches[start : start + N_BEST]
                 for task in tasks
-                if self._tools.is_for(match, task)
-                for candidate in self._proposed(match.tool, task)
+                if self._tools.is_for(tool, similarity, task)
+                for candidate in self._proposed(tool, task)
             )
 
     def _by_pairs(self) -> Iterator[Iterator[Candidate]]:
@@ -222,9 +221,9 @@ class Search:
         first, task = checked.candidate, _next_task(checked)
         if task is None:
             return
-        for match in self._tools.library.search(task.error)[:N_BEST]:
-            if self._tools.is_for(match, task):
-                for second in self._proposed(match.tool, task):
+        for tool, similarity in self._tools.library.search(task.error)[:N_BEST]:
+            if self._tools.is_for(tool, similarity, task):
+                for second in self._proposed(tool, task):
                     yield replace(
                         second,
                         tools=(*first.tools, *second.tools),
@@ -242,7 +241,7 @@ class Search:
             yield Candidate(
                 tools=(tool.name,),
                 stage="tool",
-                level=Level.DISPLAY if is_test else tool.definition.level,
+                level=Level.DISPLAY if is_test else tool.level,
                 file=task.filename,
                 before=task.code,
                 after=proposal.code,
@@ -307,7 +306,7 @@ class Search:
         candidate = checked.candidate
         level = list(Level).index(candidate.level)
         takes_away = candidate.name in TAKES_AWAY
-        worth = self._tools.library.worth(candidate.name)
+        worth = self._tools.library.record(candidate.name).worth
         return level, takes_away, -worth, candidate.size()
 
 

@@ -211,7 +211,7 @@ class FixStage:
                 failing=checked.failing,
                 passing=checked.passing,
                 seconds=checked.seconds,
-                worth=library.worth(checked.candidate.name),
+                worth=library.record(checked.candidate.name).worth,
             )
             self.found.append((fix, checked.candidate))
         if hidden := len(result.verified) - len(shown):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,9 +13,15 @@ import pytest
 
 from pytest_bayesloc.domain.errors import BayeslocError, ToolError
 from pytest_bayesloc.fixes.apply import Journal
-from pytest_bayesloc.fixes.definition import Trust, definitions_in, load_tool, tools_at
-from pytest_bayesloc.fixes.executable import Executable
-from pytest_bayesloc.fixes.library import Library, Tool, ToolOrigin
+from pytest_bayesloc.fixes.definition import (
+    ToolOrigin,
+    definitions_in,
+    is_trusted,
+    load_tool,
+    trust,
+)
+from pytest_bayesloc.fixes.executable import run_program
+from pytest_bayesloc.fixes.library import Library
 from pytest_bayesloc.fixes.tools import PACKAGE_TOOLS
 from pytest_bayesloc.pipeline.fix_memory import LEARNED, note_fate, tool_records
 from pytest_bayesloc.report.files import FOLDER
@@ -22,7 +30,7 @@ from pytest_bayesloc.report.text import visible
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from pytest_bayesloc.fixes.definition import LoadedTool
+    from pytest_bayesloc.fixes.definition import Tool
     from pytest_bayesloc.options import Settings
 
     Note = Callable[[str], None]
@@ -70,23 +78,13 @@ def _read(
 ) -> Iterator[Tool]:
     for path in paths:
         try:
-            yield _tool(load_tool(path, config and config.rootpath), origin)
+            tool = replace(load_tool(path, config and config.rootpath), origin=origin)
+            if origin is ToolOrigin.PROJECT and not is_trusted(tool, user_folder()):
+                yield replace(tool, why_not="not trusted")
+            else:
+                yield replace(tool, propose=partial(run_program, tool))
         except ToolError as error:  # noqa: PERF203 - a few tools
             note(str(error))
-
-
-def _tool(found: LoadedTool, origin: ToolOrigin) -> Tool:
-    why_not = ""
-    if origin is ToolOrigin.PROJECT and not Trust(user_folder()).holds(found):
-        why_not = "not trusted"
-    executable = Executable(definition=found.definition, files=found.files)
-    return Tool(
-        definition=found.definition,
-        origin=origin,
-        propose=None if why_not else executable,
-        why_not=why_not,
-        where=str(found.path),
-    )
 
 
 # -- questions, and corrections, that run no test
@@ -123,17 +121,17 @@ def _trusted(config: pytest.Config, given: str) -> Iterator[str]:
             "folder outside of it.",
             slug="not-trusted",
         )
-    paths = list(tools_at(path))
+    paths = definitions_in(path) if path.is_dir() else [path]
     if not paths:
         raise ToolError(
             f"--bayesloc-trust={given} holds no definition of a fix tool: expected a .yaml file, "
             "or a folder of them.",
             slug="not-trusted",
         )
-    for found in [load_tool(path, root) for path in paths]:
-        Trust(user_folder()).add(found)
-        names = ", ".join(found.files) or "no file beside it"
-        yield f"{found.definition.name} is trusted as it is now ({found.path.name}, {names})"
+    for tool in [load_tool(path, root) for path in paths]:
+        trust(tool, user_folder())
+        names = ", ".join(tool.files) or "no file beside it"
+        yield f"{tool.name} is trusted as it is now ({tool.path and tool.path.name}, {names})"
 
 
 def _undone(config: pytest.Config, settings: Settings) -> Iterator[str]:
@@ -155,13 +153,12 @@ def _listed(config: pytest.Config, settings: Settings) -> Iterator[str]:
     library = Library(tools_of(config, notes.append), records)
     width = max(len(tool.name) for tool in library.tools)
     for tool in library.tools:
-        level = tool.definition.level.value
         state = tool.why_not or "trusted"
         record = library.record(tool.name)
         used = "never used"
         if record.n_bugs:
             bugs = f"{record.n_verified} of {record.n_bugs} bugs"
             used = f"{record.worth:.0%} ({bugs}), last on {record.last_used}"
-        yield f"{tool.name:{width}}  {tool.origin.value:8} {level:12} {state}; {used}"
-        yield f"{'':{width}}  {tool.definition.description}"
+        yield f"{tool.name:{width}}  {tool.origin.value:8} {tool.level.value:12} {state}; {used}"
+        yield f"{'':{width}}  {tool.description}"
     yield from notes

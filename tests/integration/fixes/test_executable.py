@@ -10,8 +10,8 @@ import pytest
 
 from pytest_bayesloc.domain.errors import ToolError
 from pytest_bayesloc.fixes import executable
-from pytest_bayesloc.fixes.definition import ToolDefinition
-from pytest_bayesloc.fixes.executable import Executable
+from pytest_bayesloc.fixes.definition import Tool
+from pytest_bayesloc.fixes.executable import run_program
 from pytest_bayesloc.fixes.project import Task
 from tests.fakes.project import TextProject
 
@@ -22,9 +22,9 @@ ANSWER = 'print(json.dumps({"fixed": True, "fixed_code": %s, "message": "m"}))\n
 
 def answer(program: str) -> list[str]:
     """The texts that a tool with this program proposes."""
-    made = ToolDefinition(name="own", description="d", command="python", args=("fix.py",))
-    tool = Executable(definition=made, files={"fix.py": program.encode()})
-    return [found.code for found in tool(TASK, TextProject({}))]
+    files = {"fix.py": program.encode()}
+    tool = Tool(name="own", description="d", command="python", args=("fix.py",), files=files)
+    return [found.code for found in run_program(tool, TASK, TextProject({}))]
 
 
 def test_it_is_given_the_error_and_the_code() -> None:
@@ -91,7 +91,7 @@ def test_what_does_not_end_is_ended_with_all_that_it_started(
 
 
 def test_a_command_that_does_not_exist_is_said() -> None:
-    made = ToolDefinition(name="own", description="d", command="no-such-program")
+    tool = Tool(name="own", description="d", command="no-such-program")
 
     with pytest.raises(ToolError, match="there is no no-such-program"):
-        list(Executable(definition=made, files={})(TASK, TextProject({})))
+        list(run_program(tool, TASK, TextProject({})))

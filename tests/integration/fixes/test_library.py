@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pytest_bayesloc.fixes.definition import parse_definition
-from pytest_bayesloc.fixes.library import Library, Tool, ToolOrigin
+from pytest_bayesloc.fixes.definition import Tool, ToolOrigin, parse_definition
+from pytest_bayesloc.fixes.library import Library
 
 NAMED = b"""\
 name: named
@@ -17,17 +17,14 @@ ENDLESS = NAMED.replace(b"named", b"endless").replace(b"^(Key|Index)Error: .*b.*
 
 
 def tool(text: bytes) -> Tool:
-    return Tool(
-        definition=parse_definition(text, "tool.yaml"),
-        origin=ToolOrigin.PROJECT,
-        propose=lambda *_: iter(()),
-    )
+    made = parse_definition(text, "tool.yaml")
+    return replace(made, origin=ToolOrigin.PROJECT, propose=lambda *_: iter(()))
 
 
 def test_a_pattern_is_searched_in_the_error() -> None:
     library = Library([tool(NAMED)])
 
-    assert [m.tool.name for m in library.search("KeyError: 'abc'")] == ["named"]
+    assert [found.name for found, _ in library.search("KeyError: 'abc'")] == ["named"]
     assert library.search("TypeError: 'abc'") == []
 
 
@@ -36,7 +33,7 @@ def test_a_pattern_without_end_costs_a_note_and_no_more() -> None:
     library = Library([tool(ENDLESS), tool(NAMED)], note=notes.append)
 
     for error in ("KeyError: b" + 50 * "a" + "!", "KeyError: b"):
-        assert [m.tool.name for m in library.search(error)] == ["named"]
+        assert [found.name for found, _ in library.search(error)] == ["named"]
 
     assert len(notes) == 1
     assert "endless is left out" in notes[0]

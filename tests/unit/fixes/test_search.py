@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.fixes.check import Checker
 from pytest_bayesloc.fixes.definition import parse_definition
-from pytest_bayesloc.fixes.library import Library, Tool, ToolOrigin
+from pytest_bayesloc.fixes.library import Library
 from pytest_bayesloc.fixes.project import Task
 from pytest_bayesloc.fixes.search import N_JUDGED, SLOW_S, Search, ToolRunner
 from tests.fakes.project import TextProject
@@ -46,11 +47,7 @@ def search(
     note: Callable[[str], None] = lambda _: None,
 ) -> Search:
     """A search with that tool alone, in which nothing can be run."""
-    made = Tool(
-        definition=parse_definition(text, "slow.yaml"),
-        origin=ToolOrigin.PACKAGE,
-        propose=tool.propose,
-    )
+    made = replace(parse_definition(text, "slow.yaml"), propose=tool.propose)
     checker = Checker(
         runner=None,  # type: ignore[arg-type]  # there is nothing to run
         clock=lambda: tool.now,
