@@ -28,7 +28,7 @@ from pytest_bayesloc.fixes.mutations import mutants
 from pytest_bayesloc.rerun.command import NEUTRAL, PLUGIN, Command
 from pytest_bayesloc.rerun.pool import Pool
 from pytest_bayesloc.rerun.transports.cluster import open_cluster
-from pytest_bayesloc.rerun.transports.containers import ContainerOpener
+from pytest_bayesloc.rerun.transports.containers import open_container
 from pytest_bayesloc.rerun.transports.gateways import GatewayOpener
 from pytest_bayesloc.rerun.transports.local import LocalTransport
 from pytest_bayesloc.rerun.transports.remote import Workspaces
@@ -111,9 +111,8 @@ def _rows(container: str | None) -> list[Row]:
         return open_all
 
     def docker(command: Command) -> Sequence[Transport]:
-        made = ContainerOpener(workspaces=both, run=(), n_servers=1)
         spec = f"docker:{container}//python={sys.executable}"
-        return [made.open(spec, GatewayOpener(command, [FILE]))]
+        return [open_container(spec, GatewayOpener(command, [FILE]), both)]
 
     def dask(n_workers: int) -> Callable[[Command], Sequence[Transport]]:
         return lambda command: [open_cluster("dask:local", command, [FILE], both, n_workers)]

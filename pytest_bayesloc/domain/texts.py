@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def as_python_reads(data: bytes) -> str:
@@ -17,6 +22,14 @@ def as_python_reads(data: bytes) -> str:
     encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
     with io.TextIOWrapper(io.BytesIO(data), encoding) as stream:
         return stream.read()
+
+
+def digest_of(path: Path) -> str:
+    """Return the SHA-256 of a file's bytes; empty if it can't be read."""
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return ""
 
 
 def storable(text: str) -> str:

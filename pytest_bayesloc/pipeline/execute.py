@@ -172,11 +172,10 @@ class RerunTransports:
 
         self._opener = self._opener or GatewayOpener(command, files)
         if spec.startswith(DOCKER):
-            from pytest_bayesloc.rerun.transports.containers import ContainerOpener
+            from pytest_bayesloc.rerun.transports.containers import open_container
 
             container, *run = shlex.split(spec)
-            docker = ContainerOpener(workspaces=both, run=run, n_servers=number)
-            return docker.open(container, self._opener)
+            return open_container(container, self._opener, both, run=run, n_servers=number)
         return self._opener.open(spec, workspaces=both if named else None)
 
 

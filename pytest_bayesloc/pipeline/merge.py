@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_bayesloc.domain.errors import ShardError
+from pytest_bayesloc.domain.texts import digest_of
 from pytest_bayesloc.history.git import head
 from pytest_bayesloc.report.files import replace_text
-from pytest_bayesloc.spectrum.cache.files import digest_of
 from pytest_bayesloc.spectrum.run_record import RunRecord
 from pytest_bayesloc.spectrum.shards import SCHEMA, CodeState, dump, environment, load, state_of
 

@@ -10,8 +10,9 @@ import os
 import secrets
 import select
 import socket
+from contextlib import suppress
 from math import inf
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from pytest_bayesloc.domain.clock import monotonic
 
@@ -51,34 +52,8 @@ KNOCK_S = 0.1
 LOOPBACK = "127.0.0.1"
 
 
-class Link(Protocol):
-    """One end of a line."""
-
-    def send(self, data: bytes) -> None:
-        """Send all of ``data``.
-
-        Raises:
-            OSError: If the other end is closed.
-        """
-
-    def receive(self, limit_s: float | None = None) -> bytes | None:
-        """Return the data that came: empty if the other end is closed, None if time is up."""
-
-    def fileno(self) -> int:
-        """Return the descriptor to wait for."""
-
-    def hang_up(self) -> None:
-        """Tell the other end that nothing more comes from here."""
-
-    def leave(self) -> None:
-        """Stop reading here: another process goes on."""
-
-    def close(self) -> None:
-        """End. May be called twice."""
-
-
 class Pipes:
-    """Two pipes.
+    """One end of two pipes.
 
     Args:
         read: The end of one that is read from.
@@ -89,7 +64,11 @@ class Pipes:
         self._ends = {"read": read, "write": write}
 
     def send(self, data: bytes) -> None:
-        """Send all of ``data``."""
+        """Send all of ``data``.
+
+        Raises:
+            OSError: If the other end is closed.
+        """
         end = self._ends.get("write")
         if end is None:
             raise BrokenPipeError
@@ -97,7 +76,7 @@ class Pipes:
             data = data[_write(end, data) :]
 
     def receive(self, limit_s: float | None = None) -> bytes | None:
-        """Return the data that has come."""
+        """Return the data that came: empty if the other end is closed, None if time is up."""
         if limit_s is not None and not select.select([self], [], [], limit_s)[0]:
             return None
         return _read(self._ends["read"], CHUNK)
@@ -107,15 +86,15 @@ class Pipes:
         return self._ends["read"]
 
     def hang_up(self) -> None:
-        """Close the end that is written to."""
+        """Tell the other end that nothing more comes from here."""
         self._close("write")
 
     def leave(self) -> None:
-        """Close the end that is read from."""
+        """Stop reading here: another process goes on."""
         self._close("read")
 
     def close(self) -> None:
-        """Close both."""
+        """Close both ends. May be called twice."""
         self.hang_up()
         self.leave()
 
@@ -168,30 +147,25 @@ class ListeningSocket:
             raise BrokenPipeError
         line.sendall(data)
 
-    def receive(self, limit_s: float | None = None) -> bytes | None:
-        """Return the data that has come."""
-        limit_s = inf if limit_s is None else limit_s
+    def receive(self, limit_s: float) -> bytes | None:
+        """Return the data that came: empty if the line is closed, None if time is up."""
         deadline = monotonic() + limit_s
         line = self._accept(limit_s)
         if line is None:
             return None if monotonic() >= deadline else b""
-        return _receive(line, deadline - monotonic())
-
-    def fileno(self) -> int:
-        """The listener, until somebody has called."""
-        return (self._line or self._listener).fileno()
+        if not select.select([line], [], [], max(0.0, deadline - monotonic()))[0]:
+            return None
+        return _receive(line)
 
     def hang_up(self) -> None:
         """Tell the server that nothing more comes."""
         if self._line is not None:
-            _hang_up(self._line)
+            with suppress(OSError):  # it has hung up itself
+                self._line.shutdown(socket.SHUT_WR)
         self._listener.close()
 
-    def leave(self) -> None:
-        """A socket has one end for both."""
-
     def close(self) -> None:
-        """End."""
+        """Close the line. May be called twice."""
         self._listener.close()
         if self._line is not None:
             self._line.close()
@@ -207,30 +181,27 @@ class CallingSocket:
 
     def __init__(self, port: int, token: str) -> None:
         self._line = socket.create_connection((LOOPBACK, port))
+        self._line.settimeout(None)
         self._line.sendall(token.encode())
         self.send = self._line.sendall  # bound now: tests patch sockets
 
-    def receive(self, limit_s: float | None = None) -> bytes | None:
-        """Return the data that has come."""
-        return _receive(self._line, limit_s)
+    def receive(self) -> bytes:
+        """Wait for data, which is empty if the line is closed."""
+        return _receive(self._line)
 
     def fileno(self) -> int:
         """The socket."""
         return self._line.fileno()
 
-    def hang_up(self) -> None:
-        """Tell the server that nothing more comes."""
-        _hang_up(self._line)
-
     def leave(self) -> None:
-        """A socket has one end for both."""
+        """Do nothing: a socket has one end for both directions."""
 
     def close(self) -> None:
-        """End."""
+        """Close the line."""
         self._line.close()
 
 
-def open_link(spec: Message) -> Link:
+def open_link(spec: Message) -> Pipes | CallingSocket:
     """Open the server's end of the line that ``spec`` describes."""
     if "port" in spec:
         return CallingSocket(spec["port"], spec["token"])
@@ -239,10 +210,7 @@ def open_link(spec: Message) -> Link:
     return Pipes(spec["read"], spec["write"])
 
 
-def _receive(line: socket.socket, limit_s: float | None) -> bytes | None:
-    wait_s = None if limit_s in (None, inf) else max(0.0, limit_s or 0.0)
-    if not select.select([line], [], [], wait_s)[0]:
-        return None
+def _receive(line: socket.socket) -> bytes:
     try:
         return line.recv(CHUNK)
     except ConnectionError:
@@ -257,10 +225,3 @@ def _token(line: socket.socket, length: int) -> bytes:
     except OSError:
         return b""
     return token
-
-
-def _hang_up(line: socket.socket) -> None:
-    try:
-        line.shutdown(socket.SHUT_WR)
-    except OSError:  # it has hung up itself
-        return

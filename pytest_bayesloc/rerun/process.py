@@ -19,9 +19,9 @@ from pytest_bayesloc.rerun.link import ListeningSocket, Pipes
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pytest_bayesloc.rerun.link import Link, Message
+    from pytest_bayesloc.rerun.link import Message
 
-    Started = tuple[subprocess.Popen[bytes], Link]
+    Started = tuple[subprocess.Popen[bytes], Pipes | ListeningSocket]
 
 FORK_VARIABLE = "PYTEST_BAYESLOC_FORK"
 IS_WINDOWS = sys.platform == "win32"

@@ -11,7 +11,7 @@ from pytest_bayesloc.domain.inspection import Rerun, TestRun, Verdict
 from pytest_bayesloc.domain.recording import Call, Recording, Value
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.rerun.swap import excerpt
-from pytest_bayesloc.rerun.transport import ServerReply
+from pytest_bayesloc.rerun.transport import may_answer_again
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -69,9 +69,9 @@ class ServerRunner:
             swapped = all(wired["keys"] for wired in request["patches"])
             forked = forked and swapped and not any(part.fresh for part in parts)
         if forked:
-            reply = self._ask_warm(request)
-            if reply is not None:
-                rerun = _rerun_of(reply, tests, "fork", here)
+            messages = self._ask_warm(request)
+            if messages is not None:
+                rerun = _rerun_of(messages, tests, "fork", here)
                 if patch is None or rerun.log or rerun.n_swapped or _any_covered(rerun):
                     return rerun
         return _rerun_of(self._ask_fresh(request), tests, "fresh", here)
@@ -99,8 +99,10 @@ class ServerRunner:
             ],
             "sample": sample,
         }
-        reply = (self._ask_warm(request) if self._may_fork else None) or self._ask_fresh(request)
-        return _recording_of(reply, [unit.location for unit in units])
+        messages = self._ask_warm(request) if self._may_fork else None
+        if messages is None:
+            messages = self._ask_fresh(request)
+        return _recording_of(messages, [unit.location for unit in units])
 
     def trace(self, tests: Sequence[str], *, limit_s: float) -> Message:
         """Run ``tests`` in a process that records what they execute, one after the other.
@@ -165,22 +167,22 @@ class ServerRunner:
 
     # -- servers
 
-    def _ask_warm(self, request: Message) -> ServerReply | None:
+    def _ask_warm(self, request: Message) -> Sequence[Message] | None:
         """Ask the warm server; None if forking is unsafe here."""
         if self._is_cancelled:
-            return _NOTHING
+            return ()
         if self._warm is None:
             self._start_warm()
         if self._warm is None:
             return None
         try:
-            reply = self._warm.exchange(request, request["limit_s"] + GRACE_S)
+            messages = self._warm.exchange(request, request["limit_s"] + GRACE_S)
         except LostError:
             self._end_warm()
             raise
-        if not reply.is_done:
+        if not may_answer_again(messages):
             self._end_warm()
-        return reply
+        return messages
 
     def _start_warm(self) -> None:
         started = monotonic()
@@ -198,19 +200,15 @@ class ServerRunner:
         if server is not None:
             server.end()
 
-    def _ask_fresh(self, request: Message) -> ServerReply:
+    def _ask_fresh(self, request: Message) -> Sequence[Message]:
         if self._is_cancelled:
-            return _NOTHING
+            return ()
         server = self._fresh = self.transport.start(request["tests"], request)
         try:
-            reply = server.exchange(None, request["limit_s"] + GRACE_S)
+            return server.exchange(None, request["limit_s"] + GRACE_S)
         finally:
             self._fresh = None
             server.end()
-        return reply
-
-
-_NOTHING = ServerReply(messages=())
 
 
 def _any_covered(rerun: Rerun) -> bool:
@@ -220,18 +218,18 @@ def _any_covered(rerun: Rerun) -> bool:
 # -- replies
 
 
-def _last(reply: ServerReply, key: str) -> Message:
-    """The last message of ``reply`` that has ``key``; empty if none has."""
-    return next((message for message in reversed(reply.messages) if key in message), {})
+def _last(messages: Sequence[Message], key: str) -> Message:
+    """The last one of ``messages`` that has ``key``; empty if none has."""
+    return next((message for message in reversed(messages) if key in message), {})
 
 
 def _rerun_of(
-    reply: ServerReply, tests: Sequence[str], how: str, here: Callable[[str], str]
+    messages: Sequence[Message], tests: Sequence[str], how: str, here: Callable[[str], str]
 ) -> Rerun:
-    """Read from ``reply`` how each of ``tests`` went.
+    """Read from ``messages`` how each of ``tests`` went.
 
     Args:
-        reply: Of a server.
+        messages: Of a server.
         tests: Node ids.
         how: ``fork`` or ``fresh``.
         here: Gives the paths of this machine to a text.
@@ -239,7 +237,7 @@ def _rerun_of(
     ended: dict[str, TestRun] = {}
     covered: set[str] = set()
     running = ""
-    for message in reply.messages:
+    for message in messages:
         if "start" in message:
             running = message["start"]
         elif "end" in message:
@@ -247,22 +245,21 @@ def _rerun_of(
             running = ""
         elif "covered" in message:
             covered.add(message["covered"])
-    done = _last(reply, "done")
-    timed_out = done["done"] == "timeout" if done else reply.timed_out
+    done = _last(messages, "done")
 
     def unfinished(node_id: str) -> TestRun:
         # The test that was running when the process ended has timed out or crashed.
-        verdict = Verdict.TIMEOUT if timed_out else Verdict.CRASH
+        verdict = Verdict.TIMEOUT if done.get("done") == "timeout" else Verdict.CRASH
         return TestRun(
             verdict=verdict if node_id == running else Verdict.NOT_RUN, covered=node_id in covered
         )
 
     return Rerun(
         tests={node_id: ended.get(node_id) or unfinished(node_id) for node_id in tests},
-        n_swapped=_last(reply, "swapped").get("swapped", 0),
-        seconds=done.get("seconds", reply.seconds),
+        n_swapped=_last(messages, "swapped").get("swapped", 0),
+        seconds=done.get("seconds", 0.0),
         cpu_s=done.get("cpu_s", 0.0),
-        log=_last(reply, "unusable").get("unusable", ""),
+        log=_last(messages, "unusable").get("unusable", ""),
         how=how,
     )
 
@@ -277,10 +274,10 @@ def _test_run(message: Message, here: Callable[[str], str]) -> TestRun:
     )
 
 
-def _recording_of(reply: ServerReply, targets: Sequence[Location]) -> Recording:
-    """Read from ``reply`` the calls of ``targets``, which it gives by number."""
-    calls = {m["of"]: m["calls"] for m in reply.messages if "calls" in m}
-    edges = _last(reply, "edges").get("edges", [])
+def _recording_of(messages: Sequence[Message], targets: Sequence[Location]) -> Recording:
+    """Read from ``messages`` the calls of ``targets``, which they give by number."""
+    calls = {m["of"]: m["calls"] for m in messages if "calls" in m}
+    edges = _last(messages, "edges").get("edges", [])
     return Recording(
         calls={n: tuple(_call(raw, targets) for raw in raws) for n, raws in calls.items()},
         edges={(targets[a], targets[b]): n for a, b, n in edges},

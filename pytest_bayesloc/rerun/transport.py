@@ -2,30 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_bayesloc.rerun.link import Message
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServerReply:
-    """The answer of a server to one request.
-
-    Attributes:
-        messages: In the order in which they were sent.
-        is_done: Whether the server said that this was all.
-        timed_out: Whether the time was up before that.
-        seconds: Wall seconds of the server's own.
-    """
-
-    messages: Sequence[Message]
-    is_done: bool = False
-    timed_out: bool = False
-    seconds: float = 0.0
 
 
 class RerunServer(Protocol):
@@ -38,12 +20,16 @@ class RerunServer(Protocol):
             ExecutionError: If it did not come up.
         """
 
-    def exchange(self, request: Message | None, limit_s: float) -> ServerReply:
+    def exchange(self, request: Message | None, limit_s: float) -> Sequence[Message]:
         """Send ``request`` and wait ``limit_s`` seconds at most for all that comes of it.
 
         Args:
             request: None where the server was started with it.
             limit_s: Wall seconds.
+
+        Returns:
+            The messages in their order. The last one has ``done`` and the wall ``seconds``, and
+            ``is_last`` where the server answers no other request. None if it was hung up on.
 
         Raises:
             LostError: If the transport is lost.
@@ -86,3 +72,8 @@ class Transport(Protocol):
 
     def close(self) -> None:
         """End what was started there. May be called twice."""
+
+
+def may_answer_again(messages: Sequence[Message]) -> bool:
+    """Whether the server that sent ``messages`` is fit for another request."""
+    return bool(messages) and not messages[-1].get("is_last", False)

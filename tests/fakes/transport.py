@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import LostError
-from pytest_bayesloc.rerun.transport import ServerReply
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,7 +60,7 @@ class FakeServer:
         del limit_s
         return {} if self.transport.is_silent else {"ready": [], "n_threads": 1}
 
-    def exchange(self, request: Message | None, limit_s: float) -> ServerReply:
+    def exchange(self, request: Message | None, limit_s: float) -> Sequence[Message]:
         del limit_s
         assert request is not None
         self.transport.asked.append(tuple(request["tests"]))
@@ -69,8 +68,7 @@ class FakeServer:
             raise LostError(f"{self.transport.name} does not answer.", slug="lost-executor")
         passed = {"verdict": "pass", "error": "", "output": "", "covered": True, "violations": []}
         ended = [{"end": test, **passed} for test in request["tests"]]
-        done = {"done": "ok", "seconds": 0.0, "cpu_s": 0.0}
-        return ServerReply(messages=[*ended, done], is_done=True)
+        return [*ended, {"done": "ok", "seconds": 0.0, "cpu_s": 0.0}]
 
     def hang_up(self) -> None:
         return

@@ -11,25 +11,25 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from pytest_bayesloc.domain.errors import BayeslocError, ExecutionError, LostError
-from pytest_bayesloc.rerun.transport import ServerReply
-from pytest_bayesloc.rerun.transports.local import ServerProcess
+from pytest_bayesloc.rerun.transport import may_answer_again
 from pytest_bayesloc.rerun.transports.remote import (
-    RemoteCommand,
     RemoteTransport,
+    check_tree,
     digests,
     error_from,
     error_message,
-    opening_from,
-    reply_message,
+    start_server,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from distributed import Client, Future, LocalCluster
 
     from pytest_bayesloc.rerun.command import Command
     from pytest_bayesloc.rerun.link import Message
+    from pytest_bayesloc.rerun.transports.local import ServerProcess
     from pytest_bayesloc.rerun.transports.remote import Workspaces
 
 DASK = "dask:"
@@ -42,13 +42,8 @@ MAX_TASKS = 8  # under way at once: more inspections than that are chosen too bl
 # -- in the worker
 
 
-@dataclass(eq=False)
-class _Kept:
-    server: ServerProcess
-    used: float
-
-
-_kept: dict[str, list[_Kept]] = {}
+# Per run, its idle servers, each with the time at which it was used last.
+_kept: dict[str, list[tuple[ServerProcess, float]]] = {}
 _lock = threading.Lock()
 
 
@@ -57,64 +52,63 @@ def perform(run: str, opening: str, request: str, limit_s: float) -> Message:
 
     Args:
         run: Key of the servers that may answer.
-        opening: Of ``RemoteCommand``, as JSON.
+        opening: Of ``RemoteTransport``, as JSON.
         request: As JSON; empty: the server is started with it.
         limit_s: Wall seconds.
     """
     try:
         if not request:
             return _once(opening, limit_s)
-        kept = _taken(run) or _start(opening, START_UP_S)[0]
-        reply = kept.server.exchange(json.loads(request), limit_s)
-        _put_back(run, kept, is_fit=reply.is_done)
-        return reply_message(reply)
+        server = _taken(run) or _start(opening, START_UP_S)[0]
+        messages = server.exchange(json.loads(request), limit_s)
+        _put_back(run, server, is_fit=may_answer_again(messages))
     except BayeslocError as error:
         return error_message(error)
+    return {"messages": messages}
 
 
 def prepare(run: str, opening: str, limit_s: float) -> Message:
     """Start a warm server in this worker and return its first message."""
     try:
-        kept, ready = _start(opening, limit_s)
-        _put_back(run, kept, is_fit=ready["n_threads"] <= 1)
+        server, ready = _start(opening, limit_s)
+        _put_back(run, server, is_fit=ready["n_threads"] <= 1)
     except BayeslocError as error:
         return error_message(error)
     return ready
 
 
 def _once(opening: str, limit_s: float) -> Message:
-    server = ServerProcess(opening_from(json.loads(opening), ""))
+    server = start_server(json.loads(opening), "")
     try:
-        return reply_message(server.exchange(None, limit_s))
+        return {"messages": server.exchange(None, limit_s)}
     finally:
         server.end()
 
 
-def _start(opening: str, limit_s: float) -> tuple[_Kept, Message]:
+def _start(opening: str, limit_s: float) -> tuple[ServerProcess, Message]:
     """Start a server and return it with its first message."""
-    server = ServerProcess(opening_from(json.loads(opening), ""))
+    server = start_server(json.loads(opening), "")
     try:
         ready = server.ready(limit_s)
     except BaseException:
         server.end()
         raise
-    return _Kept(server, time.monotonic()), ready
+    return server, ready
 
 
-def _taken(run: str) -> _Kept | None:
+def _taken(run: str) -> ServerProcess | None:
     with _lock:
         waiting = _kept.get(run)
-        return waiting.pop() if waiting else None
+        return waiting.pop()[0] if waiting else None
 
 
-def _put_back(run: str, kept: _Kept, *, is_fit: bool) -> None:
+def _put_back(run: str, server: ServerProcess, *, is_fit: bool) -> None:
     if not is_fit:
-        kept.server.end()
+        server.end()
         return
-    kept.used = time.monotonic()
     with _lock:
         is_first = run not in _kept
-        _kept.setdefault(run, []).append(kept)
+        _kept.setdefault(run, []).append((server, time.monotonic()))
     if is_first:
         threading.Thread(target=_end_idle, args=(run,), daemon=True).start()
 
@@ -131,14 +125,14 @@ def end_servers(run: str, idle_s: float = 0.0) -> None:
     with _lock:
         now = time.monotonic()
         waiting = _kept.get(run, [])
-        idle = [kept for kept in waiting if now - kept.used >= idle_s]
-        used = [kept for kept in waiting if kept not in idle]
-        if used:
-            _kept[run] = used
+        idle = [server for server, used in waiting if now - used >= idle_s]
+        left = [kept for kept in waiting if kept[0] not in idle]
+        if left:
+            _kept[run] = left
         else:  # what is at work comes back by itself
             _kept.pop(run, None)
-    for kept in idle:
-        kept.server.end()
+    for server in idle:
+        server.end()
 
 
 def version() -> str:
@@ -166,9 +160,8 @@ class DaskTransport(RemoteTransport):
 
     def start(self, tests: Sequence[str], once: Message | None) -> _DaskServer:
         """Return a server of any worker: they take turns."""
-        opening = self.remote.opening(tests, once)
         key = f"{self.run}:{hash(tuple(tests))}"
-        return _DaskServer(self, key, json.dumps(opening))
+        return _DaskServer(self, key, json.dumps(self.opening(tests, once)))
 
     def close(self) -> None:
         """End the servers of this run, and the cluster if it is ours."""
@@ -191,10 +184,11 @@ class _DaskServer:
     def ready(self, limit_s: float) -> Message:
         return self._result(limit_s, prepare, self._key, self._opening, limit_s)
 
-    def exchange(self, request: Message | None, limit_s: float) -> ServerReply:
+    def exchange(self, request: Message | None, limit_s: float) -> Sequence[Message]:
         asked = "" if request is None else json.dumps(request)
-        reply = self._result(limit_s, perform, self._key, self._opening, asked, limit_s)
-        return ServerReply(**reply) if reply else ServerReply(messages=())
+        answer = self._result(limit_s, perform, self._key, self._opening, asked, limit_s)
+        messages: Sequence[Message] = answer.get("messages", ())
+        return messages
 
     def hang_up(self) -> None:
         self._is_hung_up = True
@@ -263,7 +257,7 @@ def open_cluster(
             slug="no-executor",
         ) from error
     try:
-        n_threads = _check(spec, client, RemoteCommand(command, workspaces), files)
+        n_threads = _check(spec, client, command.rootdir, workspaces, files)
     except BaseException:
         _end(client, cluster)
         raise
@@ -273,15 +267,18 @@ def open_cluster(
         client=client,
         cluster=cluster,
         may_fork=True,
-        remote=RemoteCommand(command, workspaces),
+        command=command,
+        workspaces=workspaces,
         run=client.id,
     )
 
 
-def _check(spec: str, client: Client, remote: RemoteCommand, files: Sequence[str]) -> int:
+def _check(
+    spec: str, client: Client, rootdir: Path, workspaces: Workspaces, files: Sequence[str]
+) -> int:
     """Check all workers for this package and the project's files; return their threads."""
     ours = version()
-    folder = remote.workspaces.there(str(remote.command.rootdir))
+    folder = workspaces.there(str(rootdir))
     try:
         n_threads = int(sum(client.nthreads().values()))
         versions = set(client.run(version).values())
@@ -300,7 +297,7 @@ def _check(spec: str, client: Client, remote: RemoteCommand, files: Sequence[str
             slug="no-executor",
         )
     for worker, known in found.items():
-        remote.check_tree(f"{spec}, worker {worker}", known)
+        check_tree(f"{spec}, worker {worker}", rootdir, workspaces, known)
     return n_threads
 
 

@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_bayesloc.domain.errors import ExecutionError, LostError
-from pytest_bayesloc.rerun.transport import ServerReply
 from pytest_bayesloc.rerun.transports.remote import (
     LEAST_PYTHON,
-    RemoteCommand,
     RemoteTransport,
     Workspaces,
+    check_tree,
     error_from,
 )
 
@@ -91,7 +90,7 @@ class GatewayTransport(RemoteTransport):
 
     def start(self, tests: Sequence[str], once: Message | None) -> _GatewayServer:
         """Start a server there."""
-        return _GatewayServer(self, self.remote.opening(tests, once))
+        return _GatewayServer(self, self.opening(tests, once))
 
     def close(self) -> None:
         """End the gateway."""
@@ -116,9 +115,10 @@ class _GatewayServer:
     def ready(self, limit_s: float) -> Message:
         return self._ask({"ready": limit_s}, limit_s)
 
-    def exchange(self, request: Message | None, limit_s: float) -> ServerReply:
-        reply = self._ask({"request": request, "limit_s": limit_s}, limit_s)
-        return ServerReply(**reply) if reply else ServerReply(messages=())
+    def exchange(self, request: Message | None, limit_s: float) -> Sequence[Message]:
+        answer = self._ask({"request": request, "limit_s": limit_s}, limit_s)
+        messages: Sequence[Message] = answer.get("messages", ())
+        return messages
 
     def hang_up(self) -> None:
         self._is_hung_up = True
@@ -224,21 +224,22 @@ class GatewayOpener:
         _, about = self._first_answer(gateway, name, ABOUT)
         if not about["has_pytest"]:
             raise _unfit(name, f"no pytest in its Python {about['python']}")
-        here = str(self._command.rootdir)
+        rootdir = self._command.rootdir
+        here = str(rootdir)
         if workspaces is None:
             has_folder = "chdir" in vars(gateway.spec)
             workspaces = Workspaces(here, about["folder"] if has_folder else here)
-        remote = RemoteCommand(self._command, workspaces)
         asked = (workspaces.there(here), list(self._files))
         _, found = self._first_answer(gateway, name, DIGESTS, asked)
-        remote.check_tree(name, found)
+        check_tree(name, rootdir, workspaces, found)
         return GatewayTransport(
             name=name,
             n_servers=n_servers,
             gateway=gateway,
             line=line,
             sources=unpacked["sources"],
-            remote=remote,
+            command=self._command,
+            workspaces=workspaces,
             may_fork=about["may_fork"],
             end=end,
         )

@@ -8,7 +8,6 @@ import os
 import shutil
 import subprocess
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -16,7 +15,6 @@ from pytest_bayesloc.domain.clock import monotonic
 from pytest_bayesloc.domain.errors import ExecutionError
 from pytest_bayesloc.rerun.link import SERVER_VARIABLE, LineBuffer, Message, encode
 from pytest_bayesloc.rerun.process import kill_tree, may_fork, start_linked
-from pytest_bayesloc.rerun.transport import ServerReply
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -26,44 +24,32 @@ if TYPE_CHECKING:
 END_S = 2.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Opening:
-    """The command that starts a server.
+class ServerProcess:
+    """Implements ``RerunServer`` by a process of this machine.
 
-    Attributes:
+    Args:
         argv: The process with its arguments.
         cwd: The folder that it is started in.
         environment: All its variables.
         spec: Its task: ``tests``, ``options`` and ``once``.
     """
 
-    argv: Sequence[str]
-    cwd: str
-    environment: Mapping[str, str]
-    spec: Message
-
-
-class ServerProcess:
-    """Implements ``RerunServer`` by a process of this machine.
-
-    Args:
-        opening: Starts it.
-    """
-
-    def __init__(self, opening: Opening) -> None:
+    def __init__(
+        self, argv: Sequence[str], *, cwd: str, environment: Mapping[str, str], spec: Message
+    ) -> None:
         # A folder of its own: a server that is hung up on removes it.
         self._scratch = tempfile.mkdtemp(prefix="bayesloc-")
         self._started = monotonic()
         self._stderr: IO[bytes] = tempfile.TemporaryFile(dir=self._scratch)  # noqa: SIM115 - kept open
         task = Path(self._scratch, "server.json")
-        environment = {**opening.environment, SERVER_VARIABLE: str(task)}
-        options = {**opening.spec["options"], "basetemp": str(Path(self._scratch, "basetemp"))}
-        spec = {**opening.spec, "options": options, "scratch": self._scratch}
+        environment = {**environment, SERVER_VARIABLE: str(task)}
+        options = {**spec["options"], "basetemp": str(Path(self._scratch, "basetemp"))}
+        spec = {**spec, "options": options, "scratch": self._scratch}
 
         def start(**how: Any) -> subprocess.Popen[bytes]:  # noqa: ANN401 - options of Popen
             return subprocess.Popen(
-                opening.argv,
-                cwd=opening.cwd,
+                argv,
+                cwd=cwd,
                 env=environment,
                 stdin=subprocess.DEVNULL,
                 stdout=self._stderr,
@@ -102,7 +88,7 @@ class ServerProcess:
             slug="no-server",
         )
 
-    def exchange(self, request: Message | None, limit_s: float) -> ServerReply:
+    def exchange(self, request: Message | None, limit_s: float) -> list[Message]:
         """Send ``request`` and collect all messages until it, the process or the time ends."""
         asked = self._started if request is None else monotonic()
         if request is not None:
@@ -113,9 +99,9 @@ class ServerProcess:
         for message in self._messages(limit_s):
             messages.append(message)
             if "done" in message:
-                return ServerReply(messages=messages, is_done=True, seconds=monotonic() - asked)
-        is_late = monotonic() >= deadline
-        return ServerReply(messages=messages, timed_out=is_late, seconds=monotonic() - asked)
+                return messages
+        done = "timeout" if monotonic() >= deadline else "ended"
+        return [*messages, {"done": done, "seconds": monotonic() - asked, "is_last": True}]
 
     def _messages(self, limit_s: float) -> Iterator[Message]:
         deadline = monotonic() + limit_s
@@ -182,12 +168,10 @@ class LocalTransport:
         """Start a process."""
         command = self._command
         return ServerProcess(
-            Opening(
-                argv=(*command.argv, *command.files_of(tests)),
-                cwd=str(command.cwd),
-                environment=command.environment,
-                spec={"tests": list(tests), "options": dict(command.options), "once": once},
-            )
+            (*command.argv, *command.files_of(tests)),
+            cwd=str(command.cwd),
+            environment=command.environment,
+            spec={"tests": list(tests), "options": dict(command.options), "once": once},
         )
 
     def close(self) -> None:

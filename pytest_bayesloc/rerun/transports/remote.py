@@ -5,7 +5,6 @@ The whole package is sent there, so this half needs Python and pytest alone.
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 import json
 import os
@@ -20,17 +19,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_bayesloc.domain.errors import BayeslocError, ExecutionError
+from pytest_bayesloc.domain.texts import digest_of
 from pytest_bayesloc.rerun.command import BOOT_BEFORE, NOT_INHERITED
 from pytest_bayesloc.rerun.link import SERVER_VARIABLE
 from pytest_bayesloc.rerun.process import may_fork
-from pytest_bayesloc.rerun.transports.local import Opening, ServerProcess
+from pytest_bayesloc.rerun.transports.local import ServerProcess
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_bayesloc.rerun.command import Command
     from pytest_bayesloc.rerun.link import Message
-    from pytest_bayesloc.rerun.transport import ServerReply
 
 LEAST_PYTHON = (3, 10)
 _BEFORE = r"(?<![\w./\\-])"
@@ -70,15 +69,21 @@ class Workspaces:
         return self._to_here.sub(lambda _: self.here_folder, text)
 
 
-@dataclass(frozen=True, slots=True)
-class RemoteCommand:
-    """The command of a server elsewhere, where the project lies in another folder.
+@dataclass(kw_only=True, eq=False)
+class RemoteTransport:
+    """The base of transports that start servers elsewhere, where the project has another folder.
 
     Attributes:
-        command: As it is on this machine.
+        name: The name by which a person knows it.
+        n_servers: That may run there at once.
+        may_fork: Whether they may fork.
+        command: Of a server on this machine.
         workspaces: Both folders.
     """
 
+    name: str
+    n_servers: int
+    may_fork: bool
     command: Command
     workspaces: Workspaces
 
@@ -86,8 +91,12 @@ class RemoteCommand:
         """The path there of a project file that is given relative to rootdir."""
         return self.workspaces.there(str(Path(self.command.rootdir, file)))
 
+    def here(self, text: str) -> str:
+        """``text`` with the paths of this machine."""
+        return self.workspaces.here(text)
+
     def opening(self, tests: Sequence[str], once: Message | None) -> Message:
-        """The message for ``opening_from``; the interpreter's own folders are those there."""
+        """The message for ``start_server``; the interpreter's own folders are those there."""
         command, there = self.command, self.workspaces.there
         options = {name: _mapped(value, there) for name, value in command.options.items()}
         arguments = (*OURS, *command.arguments, *command.files_of(tests))
@@ -101,31 +110,33 @@ class RemoteCommand:
             "spec": {"tests": list(tests), "options": options, "once": once},
         }
 
-    def check_tree(self, name: str, found: Mapping[str, str]) -> None:
-        """Compare the project there with the one here.
 
-        Args:
-            name: Of the transport.
-            found: Per file, relative to rootdir, its digest there.
+def check_tree(name: str, rootdir: Path, workspaces: Workspaces, found: Mapping[str, str]) -> None:
+    """Compare the project elsewhere with the one here.
 
-        Raises:
-            ExecutionError: If they differ; the text names files.
-        """
-        rootdir = self.command.rootdir
-        differ = [file for file, digest in found.items() if digest != digest_of(rootdir / file)]
-        if not differ:
-            return
-        missing = sum(not found[file] for file in differ)
-        named = ", ".join(sorted(differ)[:N_NAMED])
-        more = f" and {len(differ) - N_NAMED} more" if len(differ) > N_NAMED else ""
-        folder = self.workspaces.there(str(rootdir))
-        raise ExecutionError(
-            f"The files in {folder} of {name} are not those here: {named}{more} "
-            f"({len(differ)} of {len(found)} differ, {missing} of them are missing there). No "
-            "tests are run again there: bring that folder to the state of this one, for example by "
-            "rsync.",
-            slug="other-tree",
-        )
+    Args:
+        name: Of the transport.
+        rootdir: Of the project, here.
+        workspaces: Both folders.
+        found: Per file, relative to rootdir, its digest there.
+
+    Raises:
+        ExecutionError: If they differ; the text names files.
+    """
+    differ = [file for file, digest in found.items() if digest != digest_of(rootdir / file)]
+    if not differ:
+        return
+    missing = sum(not found[file] for file in differ)
+    named = ", ".join(sorted(differ)[:N_NAMED])
+    more = f" and {len(differ) - N_NAMED} more" if len(differ) > N_NAMED else ""
+    folder = workspaces.there(str(rootdir))
+    raise ExecutionError(
+        f"The files in {folder} of {name} are not those here: {named}{more} "
+        f"({len(differ)} of {len(found)} differ, {missing} of them are missing there). No "
+        "tests are run again there: bring that folder to the state of this one, for example by "
+        "rsync.",
+        slug="other-tree",
+    )
 
 
 def error_from(answer: Message) -> ExecutionError:
@@ -149,31 +160,6 @@ def _mapped(value: Any, there: Any) -> Any:  # noqa: ANN401 - an option's
     return value
 
 
-@dataclass(kw_only=True, eq=False)
-class RemoteTransport:
-    """The base of transports that start servers elsewhere.
-
-    Attributes:
-        name: The name by which a person knows it.
-        n_servers: That may run there at once.
-        may_fork: Whether they may fork.
-        remote: The command of servers there.
-    """
-
-    name: str
-    n_servers: int
-    may_fork: bool
-    remote: RemoteCommand
-
-    def path_of(self, file: str) -> str:
-        """The path of ``file`` there."""
-        return self.remote.path_of(file)
-
-    def here(self, text: str) -> str:
-        """``text`` with the paths of this machine."""
-        return self.remote.workspaces.here(text)
-
-
 # -- there
 
 
@@ -192,42 +178,23 @@ def digests(folder: str, files: Sequence[str]) -> dict[str, str]:
     return {file: digest_of(Path(folder, file)) for file in files}
 
 
-def digest_of(path: Path) -> str:
-    """SHA-256 of a file; empty if it can't be read."""
-    try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError:
-        return ""
-
-
-def opening_from(message: Message, sources: str) -> Opening:
-    """Return the command of a server here.
+def start_server(message: Message, sources: str) -> ServerProcess:
+    """Start a server here.
 
     Args:
-        message: Of ``RemoteCommand``: ``flags``, ``path``, ``arguments``, ``cwd``, ``environment``,
-            ``not_inherited`` and ``spec``.
+        message: The ``opening`` of a ``RemoteTransport``.
         sources: Where this package lies here; empty if it is installed.
     """
     environment: Mapping[str, str] = {**os.environ, **message["environment"]}
     left_out = {*message["not_inherited"], SERVER_VARIABLE}
     path = [*([sources] if sources else []), *message["path"]]
     boot = (*message["flags"], "-c", BOOT_BEFORE, json.dumps(path))
-    return Opening(
-        argv=(sys.executable, *boot, *message["arguments"]),
+    return ServerProcess(
+        (sys.executable, *boot, *message["arguments"]),
         cwd=message["cwd"],
         environment={k: v for k, v in environment.items() if k not in left_out},
         spec=message["spec"],
     )
-
-
-def reply_message(reply: ServerReply) -> Message:
-    """A reply as a message."""
-    return {
-        "messages": list(reply.messages),
-        "is_done": reply.is_done,
-        "timed_out": reply.timed_out,
-        "seconds": reply.seconds,
-    }
 
 
 def error_message(error: BayeslocError) -> Message:
@@ -265,11 +232,11 @@ def serve(channel: Any, sources: str) -> None:  # noqa: ANN401 - execnet's, whic
 def _answer(asked: Message, servers: list[ServerProcess], sources: str) -> Message:
     try:
         if "open" in asked:
-            servers.append(ServerProcess(opening_from(asked["open"], sources)))
+            servers.append(start_server(asked["open"], sources))
             return {}
         if "ready" in asked:
             return servers[0].ready(asked["ready"])
-        return reply_message(servers[0].exchange(asked["request"], asked["limit_s"]))
+        return {"messages": servers[0].exchange(asked["request"], asked["limit_s"])}
     except BayeslocError as error:
         return error_message(error)
     except OSError as error:

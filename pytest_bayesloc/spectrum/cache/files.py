@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.clock import time_ns
+from pytest_bayesloc.domain.texts import digest_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -16,14 +16,6 @@ if TYPE_CHECKING:
 
 # A file that was written so shortly before may be written again within one tick of its clock.
 YOUNG_NS = 2_000_000_000
-
-
-def digest_of(path: Path) -> str:
-    """The digest of a file's bytes; empty if it can't be read."""
-    try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError:
-        return ""
 
 
 def written_ns(path: Path) -> int:

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_bayesloc.domain.clock import time_ns
+from pytest_bayesloc.domain.texts import digest_of
 from pytest_bayesloc.spectrum.cache.files import (
     changed_files,
-    digest_of,
     stamp_of,
     with_dependents,
     written_ns,

@@ -8,34 +8,36 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_bayesloc.rerun.link import CallingSocket, Link, ListeningSocket, Pipes, open_link
+from pytest_bayesloc.rerun.link import CallingSocket, ListeningSocket, Pipes, open_link
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+Ends = tuple[Pipes | ListeningSocket, Pipes | CallingSocket]
+
 BIG = bytes(range(256)) * 4096
 
 
-def pipes() -> tuple[Link, Link]:
+def pipes() -> Ends:
     read, requests = os.pipe()
     replies, write = os.pipe()
     return Pipes(replies, requests), open_link({"read": read, "write": write})
 
 
-def sockets() -> tuple[Link, Link]:
+def sockets() -> Ends:
     near = ListeningSocket(lambda: True)
     return near, open_link(near.address())
 
 
 @pytest.fixture(params=[pipes, sockets])
-def ends(request: pytest.FixtureRequest) -> Iterator[tuple[Link, Link]]:
+def ends(request: pytest.FixtureRequest) -> Iterator[Ends]:
     near, far = request.param()
     yield near, far
     near.close()
     far.close()
 
 
-def test_what_is_sent_arrives_both_ways(ends: tuple[Link, Link]) -> None:
+def test_what_is_sent_arrives_both_ways(ends: Ends) -> None:
     near, far = ends
 
     far.send(b"ready")
@@ -44,13 +46,13 @@ def test_what_is_sent_arrives_both_ways(ends: tuple[Link, Link]) -> None:
     assert far.receive() == b"request"
 
 
-def test_silence_ends_in_time(ends: tuple[Link, Link]) -> None:
+def test_silence_ends_in_time(ends: Ends) -> None:
     near, _ = ends
 
     assert near.receive(0.01) is None
 
 
-def test_end_of_the_other_side_is_noticed(ends: tuple[Link, Link]) -> None:
+def test_end_of_the_other_side_is_noticed(ends: Ends) -> None:
     near, far = ends
     far.send(b"last")
     assert near.receive(5) == b"last"

@@ -7,12 +7,13 @@ import pytest
 
 from pytest_bayesloc.domain.errors import ExecutionError
 from pytest_bayesloc.rerun.command import Command
-from pytest_bayesloc.rerun.transports.remote import RemoteCommand, Workspaces
+from pytest_bayesloc.rerun.transports.remote import RemoteTransport, Workspaces, check_tree
 
 HERE = Path("/home/me/shop")
+WORKSPACES = Workspaces(str(HERE), "/app")
 
 
-def remote(**options: object) -> RemoteCommand:
+def remote(**options: object) -> RemoteTransport:
     command = Command(
         flags=("-X", "dev"),
         path=("", "/home/me/shop/src", sysconfig.get_path("purelib"), "/opt/python.zip"),
@@ -22,7 +23,9 @@ def remote(**options: object) -> RemoteCommand:
         environment={"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "TOKEN": "secret"},
         options=options,
     )
-    return RemoteCommand(command, Workspaces(str(HERE), "/app"))
+    return RemoteTransport(
+        name="farm", n_servers=1, may_fork=True, command=command, workspaces=WORKSPACES
+    )
 
 
 def test_paths_of_the_project_are_those_there_and_the_interpreters_own_stay_behind() -> None:
@@ -48,7 +51,7 @@ def test_files_that_differ_are_named() -> None:
     found = {f"m{i}.py": "ab" for i in range(6)} | {"gone.py": ""}
 
     with pytest.raises(ExecutionError) as raised:
-        remote().check_tree("farm", {**found, "absent.py": ""})
+        check_tree("farm", HERE, WORKSPACES, {**found, "absent.py": ""})
 
     assert "/app of farm are not those here: m0.py, m1.py" in str(raised.value)
     assert "and 1 more (6 of 8 differ, 0 of them are missing there)" in str(raised.value)
