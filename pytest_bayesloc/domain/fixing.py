@@ -71,6 +71,25 @@ class Fix:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FixPattern:
+    """A fix by a person.
+
+    Attributes:
+        pattern: Before and after, as JSON.
+        bug: Its id.
+        error: Type of the exception.
+        before: The function, then.
+        after: The function, now.
+    """
+
+    pattern: str
+    bug: str
+    error: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolRecord:
     """Counts the results of a tool's work.
 

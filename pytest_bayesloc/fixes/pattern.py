@@ -12,16 +12,15 @@ import json
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import islice
 
 import yaml
 
+from pytest_bayesloc.domain.fixing import FixPattern
 from pytest_bayesloc.domain.source import ScopeNode
 from pytest_bayesloc.fixes.edits import Text
-from pytest_bayesloc.fixes.library import MAX_PROPOSALS
 from pytest_bayesloc.fixes.project import Proposal, Task
-from pytest_bayesloc.fixes.syntax import BUILT_IN, function_at, tree_of
+from pytest_bayesloc.fixes.run import task_of, write_answer
+from pytest_bayesloc.fixes.syntax import BUILT_IN, brief, function_at, tree_of
 
 MAX_NODES = 16  # of a pattern: what is larger hardly comes twice
 _HOLE = re.compile(r"_\d+_")
@@ -39,16 +38,8 @@ _ATOMS = (
 _BARE = (ast.Name, ast.Constant, ast.operator, ast.cmpop, ast.unaryop, ast.boolop, ast.expr_context)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pattern:
-    """An expression or statement before and after, as source text with holes."""
-
-    before: str
-    after: str
-
-
-def pattern_of(before: str, after: str) -> Pattern | None:
-    """Returns what changed between two texts of a function, with holes for names and values.
+def pattern_of(before: str, after: str) -> tuple[str, str] | None:
+    """Returns the code that changed between two texts of a function, before and after, with holes.
 
     None if more than one small thing changed, or something came from nowhere.
     """
@@ -62,14 +53,15 @@ def pattern_of(before: str, after: str) -> Pattern | None:
     is_new = set(_HOLE.findall(now)) - set(_HOLE.findall(was))
     if is_new or max(sizes) > MAX_NODES or was == now or _HOLE.fullmatch(was):
         return None
-    return Pattern(before=was, after=now)
+    return was, now
 
 
-def matches(
-    pattern: Pattern, tree: ast.AST
+def _matches(
+    before: str, tree: ast.AST
 ) -> Iterator[tuple[ast.expr | ast.stmt, Mapping[str, ast.expr]]]:
-    """Yields the nodes of ``tree`` that match the pattern's old code, with what fills the holes."""
-    wanted = _parsed(pattern.before)
+    """Yields the nodes of ``tree`` that match the old code, with what fills the holes."""
+    statement = ast.parse(before).body[0]
+    wanted = statement.value if isinstance(statement, ast.Expr) else statement
     for node in ast.walk(tree):
         if isinstance(node, (ast.expr, ast.stmt)):
             holes: dict[str, ast.expr] = {}
@@ -77,8 +69,8 @@ def matches(
                 yield node, holes
 
 
-def propose(task: Task, pattern: Pattern) -> Iterator[Proposal]:
-    """The file with the pattern carried out at each place of the functions that were executed."""
+def propose(task: Task, before: str, after: str) -> Iterator[Proposal]:
+    """The file with ``after`` for ``before`` at each place of the functions that were executed."""
     tree = tree_of(task.code)
     if tree is None:
         return
@@ -86,9 +78,9 @@ def propose(task: Task, pattern: Pattern) -> Iterator[Proposal]:
     lines = dict.fromkeys((task.line, *task.lines))
     functions = dict.fromkeys(f for line in lines if (f := function_at(tree, line)) is not None)
     for function in list[ast.AST](functions) or [tree]:
-        for node, holes in matches(pattern, function):
-            said = _filled(pattern.after, holes, text)
-            words = f"`{_head(text.of(node))}` becomes `{_head(said)}`"
+        for node, holes in _matches(before, function):
+            said = _filled(after, holes, text)
+            words = f"`{brief(text.of(node))}` becomes `{brief(said)}`"
             changed = text.edited(text.replace(node, said, words))
             if tree_of(changed) is not None:
                 yield Proposal(code=changed, message=words)
@@ -96,13 +88,8 @@ def propose(task: Task, pattern: Pattern) -> Iterator[Proposal]:
 
 def run(before: str, after: str) -> None:
     """Answer one request on standard input, as a fix tool does."""
-    from pytest_bayesloc.fixes.run import task_of
-
     task = task_of(json.load(sys.stdin))
-    found = islice(propose(task, Pattern(before=before, after=after)), MAX_PROPOSALS)
-    made = [{"fixed": True, "fixed_code": p.code, "message": p.message} for p in found]
-    first = made[0] if made else {"fixed": False}
-    json.dump({**first, "alternatives": made[1:]}, sys.stdout)
+    write_answer(task, propose(task, before, after))
 
 
 # -- finding what changed
@@ -152,7 +139,6 @@ def _with_holes(node: ast.AST, holes: dict[str, str]) -> ast.AST:
     """A copy with holes for names and values; what is called keeps its name."""
     copied = ast.parse(ast.unparse(node))
     called = {id(n.func) for n in ast.walk(copied) if isinstance(n, ast.Call)}
-
     made: ast.AST = _Holes(holes, called).visit(copied)
     return ast.fix_missing_locations(made)
 
@@ -187,11 +173,6 @@ class _Holes(ast.NodeTransformer):
 
 
 # -- finding it again
-
-
-def _parsed(source: str) -> ast.AST:
-    statement = ast.parse(source).body[0]
-    return statement.value if isinstance(statement, ast.Expr) else statement
 
 
 def _fits(wanted: object, node: object, holes: dict[str, ast.expr]) -> bool:
@@ -229,11 +210,6 @@ def _filled(after: str, holes: Mapping[str, ast.expr], text: Text) -> str:
     return _HOLE.sub(put, after)
 
 
-def _head(text: str) -> str:
-    line = text.partition("\n")[0]
-    return line if len(line) <= 40 else f"{line[:37]}..."
-
-
 _PROGRAM = '''\
 """A fix tool that was learned: `{before}` became `{after}`.
 
@@ -258,40 +234,22 @@ if __name__ == "__main__":
 '''
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lesson:
-    """One bug that was mended by hand.
-
-    Attributes:
-        bug: Its id.
-        error: Type of the exception.
-        before: The function as it was.
-        after: The function as it is.
-    """
-
-    bug: str
-    error: str
-    before: str
-    after: str
-
-
-def tool_files(pattern: str, lessons: Sequence[Lesson], folder: str) -> dict[str, str]:
+def tool_files(fixes: Sequence[FixPattern], folder: str) -> dict[str, str]:
     """The files of a tool, by their names: its program and its definition.
 
     Args:
-        pattern: Before and after, as JSON.
-        lessons: The bugs that were mended so.
+        fixes: Those by hand that it is learned from, all of one pattern.
         folder: Where the files will lie, for the comment in them.
     """
+    pattern = fixes[0].pattern
     before, after = json.loads(pattern)
     name = f"learned-{hashlib.sha256(pattern.encode()).hexdigest()[:6]}"
-    bugs = " and ".join(f"bug {lesson.bug}" for lesson in lessons)
+    bugs = " and ".join(f"bug {fix.bug}" for fix in fixes)
     examples = "".join(
-        f"    # bug {lesson.bug}, {lesson.error}\n"
-        f"    ({lesson.before!r},\n     {lesson.after!r}),\n"
-        for lesson in lessons
+        f"    # bug {fix.bug}, {fix.error}\n    ({fix.before!r},\n     {fix.after!r}),\n"
+        for fix in fixes
     )
-    errors = "|".join(sorted({lesson.error for lesson in lessons if lesson.error.isidentifier()}))
+    errors = "|".join(sorted({fix.error for fix in fixes if fix.error.isidentifier()}))
     definition = {
         "name": name,
         "type": "fix",

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 
 from pytest_bayesloc.fixes.library import MAX_PROPOSALS
-from pytest_bayesloc.fixes.project import Project, Task
+from pytest_bayesloc.fixes.project import Project, Proposal, Task
 from pytest_bayesloc.fixes.tools import PACKAGE_TOOLS
 
 
@@ -31,13 +31,18 @@ def main(argv: Sequence[str]) -> int:
         return 2
     propose = tools[argv[0]].propose
     assert propose is not None  # noqa: S101 - those of the package may always run
+    write_answer(task, propose(task, Project((), lambda _: None)))
+    return 0
+
+
+def write_answer(task: Task, proposals: Iterable[Proposal]) -> None:
+    """Write the first proposals to standard output, as a fix tool does."""
     made = [
         {"fixed": True, "fixed_code": found.code, "message": found.message}
-        for found in islice(propose(task, Project((), lambda _: None)), MAX_PROPOSALS)
+        for found in islice(proposals, MAX_PROPOSALS)
     ]
     first = made[0] if made else {"fixed": False, "fixed_code": task.code, "message": ""}
     json.dump({**first, "alternatives": made[1:]}, sys.stdout)
-    return 0
 
 
 def task_of(read: Mapping[str, object]) -> Task:

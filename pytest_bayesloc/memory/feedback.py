@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -16,7 +15,7 @@ from sqlalchemy import delete, func, insert, select, update
 
 from pytest_bayesloc.domain.bug import Run
 from pytest_bayesloc.domain.evidence import OUTCOMES, Outcome
-from pytest_bayesloc.domain.fixing import ToolRecord
+from pytest_bayesloc.domain.fixing import FixPattern, ToolRecord
 from pytest_bayesloc.memory.ledger import Ledger
 from pytest_bayesloc.memory.schema import (
     ADVICE,
@@ -241,25 +240,6 @@ def note_broken(
 
 
 # -- fixes by hand
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FixPattern:
-    """A fix by a person.
-
-    Attributes:
-        pattern: Before and after, as JSON.
-        bug: Its id.
-        error: Type of the exception.
-        before: The function, then.
-        after: The function, now.
-    """
-
-    pattern: str
-    bug: str
-    error: str
-    before: str
-    after: str
 
 
 def add_fix_pattern(ledger: Ledger, fix: FixPattern, at: datetime) -> list[FixPattern]:

@@ -115,8 +115,9 @@ def learn(
         changes: Per number of a bug, what was edited before it passed.
         rootdir: Of the project.
     """
-    from pytest_bayesloc.fixes.pattern import Lesson, pattern_of, tool_files
-    from pytest_bayesloc.memory.feedback import FixPattern, add_fix_pattern
+    from pytest_bayesloc.domain.fixing import FixPattern
+    from pytest_bayesloc.fixes.pattern import pattern_of, tool_files
+    from pytest_bayesloc.memory.feedback import add_fix_pattern
 
     said = []
     mended = [e.bug for e in events if e.kind == "resolved" and e.bug in changes]
@@ -128,7 +129,7 @@ def learn(
             if pattern is None:
                 continue
             fix = FixPattern(
-                pattern=json.dumps([pattern.before, pattern.after]),
+                pattern=json.dumps(pattern),
                 bug=known[bug].id,
                 error=error,
                 before=before,
@@ -136,11 +137,7 @@ def learn(
             )
             alike = add_fix_pattern(ledger, fix, run.made_at)
             if len(alike) == 2:
-                lessons = [
-                    Lesson(bug=h.bug, error=h.error, before=h.before, after=h.after) for h in alike
-                ]
-                files = tool_files(fix.pattern, lessons, LEARNED)
-                said.append(_offered(rootdir, files, pattern.before, pattern.after))
+                said.append(_offered(rootdir, tool_files(alike, LEARNED), *pattern))
     return said
 
 

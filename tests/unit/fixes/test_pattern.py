@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_bayesloc.fixes.pattern import Pattern, pattern_of, propose
+from pytest_bayesloc.fixes.pattern import pattern_of, propose
 from pytest_bayesloc.fixes.project import Task
 
 HABITS = {
     "a key that may be missing": (
         "def f(x):\n    a = 1\n    return x['name']\n",
         "def f(x):\n    a = 1\n    return x.get('name')\n",
-        Pattern(before="_1_[_2_]", after="_1_.get(_2_)"),
+        ("_1_[_2_]", "_1_.get(_2_)"),
     ),
     "a bound": (
         "def f(xs, n):\n    return [x for x in xs if x < n]\n",
         "def f(xs, n):\n    return [x for x in xs if x <= n]\n",
-        Pattern(before="_1_ < _2_", after="_1_ <= _2_"),
+        ("_1_ < _2_", "_1_ <= _2_"),
     ),
     "a method": (
         "def f(line):\n    return clean(line.rstrip())\n",
         "def f(line):\n    return clean(line.strip())\n",
-        Pattern(before="_1_.rstrip()", after="_1_.strip()"),
+        ("_1_.rstrip()", "_1_.strip()"),
     ),
     "a keyword": (
         "def f(path):\n    text = open(path)\n    return text\n",
@@ -31,7 +31,7 @@ HABITS = {
     "a value more": (
         "def f(total):\n    return round(total)\n",
         "def f(total):\n    return round(total, 2)\n",
-        Pattern(before="round(_1_)", after="round(_1_, 2)"),
+        ("round(_1_)", "round(_1_, 2)"),
     ),
 }
 NO_HABITS = {
@@ -61,13 +61,13 @@ def test_what_is_no_habit_is_no_pattern(name: str) -> None:
 
 
 def test_a_pattern_is_carried_out_with_other_names() -> None:
-    pattern = Pattern(before="_1_[_2_]", after="_1_.get(_2_)")
+    pattern = ("_1_[_2_]", "_1_.get(_2_)")
     code = (
         "def g(self, key):\n    return self.rates[key + '!']  # all\n\n\ndef h(x):\n    return x[0]"
     )
     task = Task(code=code, filename="a.py", error="KeyError: 'x'", line=2)
 
-    assert [found.code for found in propose(task, pattern)] == [
+    assert [found.code for found in propose(task, *pattern)] == [
         code.replace("self.rates[key + '!']", "self.rates.get((key + '!'))")
     ]
 
@@ -79,7 +79,7 @@ def test_a_pattern_mends_what_it_was_learned_from(name: str) -> None:
     n_lines = before.count("\n")
     task = Task(code=before, filename="a.py", error="", line=n_lines, lines=(n_lines,))
 
-    assert after in [found.code for found in propose(task, pattern)]
+    assert after in [found.code for found in propose(task, *pattern)]
 
 
 def test_text_with_values_in_it_is_learned_as_it_stands() -> None:
@@ -88,4 +88,4 @@ def test_text_with_values_in_it_is_learned_as_it_stands() -> None:
     pattern = pattern_of(before, before.replace("1)", "2)"))
 
     assert pattern is not None
-    assert "{x}: many" in pattern.after
+    assert "{x}: many" in pattern[1]
