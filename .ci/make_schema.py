@@ -40,7 +40,8 @@ def _described(name: str, part: dict[str, Any]) -> dict[str, Any]:
     kind = getattr(document, name, object)
     del part["title"]
     part.pop("description", None)
-    if issubclass(kind, msgspec.Struct):  # else an enumeration, whose words are about the code
+    if "properties" in part:  # else an enumeration, whose words are about the code
+        part |= {"required": list(part["properties"]), "additionalProperties": False}
         part["description"] = " ".join(cleandoc(kind.__doc__ or "").split("Attributes:")[0].split())
         for field, words in _attributes(kind).items():
             part["properties"][field]["description"] = words
@@ -57,11 +58,13 @@ def _attributes(kind: type) -> dict[str, str]:
 
 
 def _linked(node: Any) -> Any:  # noqa: ANN401 - JSON
-    """Return ``node`` with references to short names."""
+    """Return ``node`` with references to short names, integers from 0 on, and no defaults."""
     if isinstance(node, dict):
-        return {
+        least = {"minimum": 0} if node.get("type") == "integer" else {}
+        return least | {
             key: f"#/$defs/{_short(value)}" if key == "$ref" else _linked(value)
             for key, value in node.items()
+            if key != "default"
         }
     return [*map(_linked, node)] if isinstance(node, list) else node
 

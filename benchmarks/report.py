@@ -20,9 +20,10 @@ from pytest_bayesloc.domain.evidence import Decision, Evidence, InspectionOutcom
 from pytest_bayesloc.domain.failure import ErrorKind, Failure, Frame, Origin
 from pytest_bayesloc.domain.inspection import Finding, Inspection, Signals, TestRun, Verdict
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.domain.result import Fault, Ranked, RankedLine, Result
+from pytest_bayesloc.domain.result import Fault, Ranked, RankedLine
 from pytest_bayesloc.domain.spectrum import Counts
-from pytest_bayesloc.report.encoding import dumps, encode
+from pytest_bayesloc.report.document import SessionEntry
+from pytest_bayesloc.report.encoding import Result, dumps, encode
 from pytest_bayesloc.report.html import render
 
 if TYPE_CHECKING:
@@ -119,18 +120,20 @@ def large_result(n_tests: int, n_functions: int, n_faults: int) -> Result:
     faults = tuple(_fault(i, each, n_functions) for i in range(n_faults))
     places = [_place(i) for i in range(2_000)]
     return Result(
-        pytest_version="9.0.0",
-        python_version="3.13.0",
-        n_passed=95_000,
-        n_remembered=0,
-        n_traced=100_000,
-        n_failed=n_tests,
-        collector="monitoring",
-        executor="local",
-        formula="blend",
-        model="single-fault",
-        threshold=0.9,
-        seconds={"localize": 4.0, "inspect": 60.0},
+        session=SessionEntry(
+            pytest_version="9.0.0",
+            python_version="3.13.0",
+            n_passed=95_000,
+            n_remembered=0,
+            n_traced=100_000,
+            n_failed=n_tests,
+            collector="monitoring",
+            executor="local",
+            formula="blend",
+            model="single-fault",
+            threshold=0.9,
+            seconds={"localize": 4.0, "inspect": 60.0},
+        ),
         ranking=faults[0].ranking,
         faults=faults,
         edges=tuple((places[i // 3], places[i + 1], i) for i in range(1_500)),

@@ -1,19 +1,15 @@
-"""The result of a run: every report is drawn from it."""
+"""The result of localizing one group of failing tests: its ranking, and how it came about."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pytest_bayesloc.domain.advice import Remembered
-from pytest_bayesloc.domain.dialogue import Usage
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pytest_bayesloc.domain.evidence import Evidence
     from pytest_bayesloc.domain.failure import ErrorKind, Failure, Origin
-    from pytest_bayesloc.domain.fixing import Fix
     from pytest_bayesloc.domain.inspection import Inspection
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.spectrum import Counts
@@ -87,50 +83,3 @@ class Fault:
     flaky: tuple[str, ...] = ()
     n_candidates: int = 0
     reached: tuple[tuple[int, ...], ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
-    """The outcome of one session.
-
-    Attributes:
-        pytest_version: Of pytest.
-        python_version: Of Python.
-        n_passed: Tests that passed.
-        n_remembered: Tests that did not run, and are known to pass on this code.
-        n_traced: Tests of which this run found out what they execute; of the others it was known.
-        n_failed: Failing tests and files that could not be collected.
-        collector: Name of the collector used.
-        executor: Where tests were run again.
-        formula: Name of the prior's formula.
-        model: Name of the belief model.
-        threshold: Belief at which the loop stops.
-        seconds: Wall seconds by stage.
-        ranking: All faults' rankings in one.
-        faults: One a group of failing tests, most failing tests first.
-        edges: Caller, callee, calls: the call graph of the failing tests.
-        partial: What is missing, and why.
-        memory: What is remembered of the failures.
-        llm: What asking a language model took.
-        fixes: What was found by searching; None if fixes were not searched.
-    """
-
-    pytest_version: str
-    python_version: str
-    n_passed: int
-    n_remembered: int
-    n_traced: int
-    n_failed: int
-    collector: str
-    executor: str
-    formula: str
-    model: str
-    threshold: float
-    seconds: Mapping[str, float]
-    ranking: tuple[Ranked, ...]
-    faults: tuple[Fault, ...]
-    edges: tuple[tuple[Location, Location, int], ...] = ()
-    partial: tuple[str, ...] = ()
-    memory: Remembered = field(default_factory=Remembered)
-    llm: Usage = field(default_factory=Usage)
-    fixes: tuple[Fix, ...] | None = None

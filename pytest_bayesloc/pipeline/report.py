@@ -67,25 +67,27 @@ class ReportStage:
         """Return the JSON result of ``faults``."""
         from pytest_bayesloc.domain.advice import Remembered
         from pytest_bayesloc.domain.dialogue import Usage
-        from pytest_bayesloc.domain.result import Result
         from pytest_bayesloc.ranking.callgraph import calls_around
         from pytest_bayesloc.ranking.faults import combine
-        from pytest_bayesloc.report.encoding import encode
+        from pytest_bayesloc.report.document import SessionEntry
+        from pytest_bayesloc.report.encoding import Result, encode
 
         recorded, settings = self.context.recorder.recorded, self.context.settings
         result = Result(
-            pytest_version=pytest.__version__,
-            python_version=platform.python_version(),
-            n_passed=sum(recorded.verdicts.values()),
-            n_remembered=len(recorded.remembered),
-            n_traced=recorded.n_traced,
-            n_failed=sum(not passed for passed in recorded.verdicts.values()),
-            collector=recorded.collector,
-            executor=self.context.executor,
-            formula=settings.formula,
-            model=settings.model,
-            threshold=settings.threshold,
-            seconds=self.context.seconds,
+            session=SessionEntry(
+                pytest_version=pytest.__version__,
+                python_version=platform.python_version(),
+                n_passed=sum(recorded.verdicts.values()),
+                n_remembered=len(recorded.remembered),
+                n_traced=recorded.n_traced,
+                n_failed=sum(not passed for passed in recorded.verdicts.values()),
+                collector=recorded.collector,
+                executor=self.context.executor,
+                formula=settings.formula,
+                model=settings.model,
+                threshold=settings.threshold,
+                seconds=self.context.seconds,
+            ),
             ranking=combine(faults),
             faults=faults,
             edges=calls_around(faults, cases),

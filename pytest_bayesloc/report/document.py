@@ -15,7 +15,8 @@ from pytest_bayesloc.domain.bug import BugState, Category, TrialOutcome
 from pytest_bayesloc.domain.evidence import OUTCOMES, Decision
 from pytest_bayesloc.domain.failure import ErrorKind, Origin
 from pytest_bayesloc.domain.fixing import Level
-from pytest_bayesloc.domain.inspection import Effect, Verdict
+from pytest_bayesloc.domain.inspection import Signals, Trial, Verdict
+from pytest_bayesloc.domain.spectrum import Counts
 
 #: A result, or a part of one, as JSON holds it.
 Document: TypeAlias = Mapping[str, Any]
@@ -38,7 +39,7 @@ N_REACHED = 10  # suspects of which is said whether a test executed them
 
 Unit = Annotated[float, Meta(ge=0, le=1)]
 Likelihood = Annotated[float, Meta(gt=0, le=1)]
-Count = Annotated[int, Meta(ge=0)]
+# Every integer counts or numbers something: the schema takes none below 0.
 Ordinal = Annotated[int, Meta(ge=1)]
 Amount = Annotated[float, Meta(ge=0)]
 Name = Annotated[str, Meta(min_length=1)]
@@ -68,10 +69,10 @@ class SessionEntry(_Entry):
 
     pytest_version: str
     python_version: str
-    n_passed: Count
-    n_remembered: Count
-    n_traced: Count
-    n_failed: Count
+    n_passed: int
+    n_remembered: int
+    n_traced: int
+    n_failed: int
     collector: str
     executor: str
     formula: str
@@ -98,21 +99,12 @@ class LocationEntry(_Entry):
     is_test: bool
 
 
-class CountsEntry(_Entry):
-    """Tests that executed it (e) or not (n), failing (f) or passing (p)."""
-
-    ef: Count
-    ep: Count
-    nf: Count
-    np: Count
-
-
 class LineEntry(_Entry):
     """One executed line of a location."""
 
     line: Ordinal
-    ef: Count
-    ep: Count
+    ef: int
+    ep: int
     suspiciousness: Unit
 
 
@@ -165,7 +157,7 @@ class RowEntry(LocationEntry):
 
     rank: Ordinal
     tied: Ordinal
-    counts: CountsEntry | None
+    counts: Counts | None
     suspiciousness: Unit
     prior: Unit
     posterior: Unit
@@ -214,7 +206,7 @@ class FailureEntry(_Entry):
     masked: str
     frames: Frames
     causes: Annotated[list[Frames], Meta(max_length=MAX_CAUSES)]
-    executed: Annotated[list[Count], Meta(max_length=N_REACHED)]
+    executed: Annotated[list[int], Meta(max_length=N_REACHED)]
 
 
 class ErrorEntry(_Entry):
@@ -249,7 +241,7 @@ class FaultEntry(_Entry):
     failures: Annotated[list[FailureEntry], Meta(max_length=MAX_FAILURES)]
     error: ErrorEntry
     stop_reason: str
-    n_candidates: Count
+    n_candidates: int
     ranking: Annotated[list[RowEntry], Meta(max_length=MAX_ROWS)]
     history: list[list[BeliefEntry]]
     flaky: list[str]
@@ -268,31 +260,9 @@ class TestEntry(_Entry):
     node_id: str
     verdict: Verdict
     covered: bool
-    violations: list[Count]
+    violations: list[int]
     error: str
     output: str
-
-
-class SignalsEntry(_Entry):
-    """The formal signals of one inspection (docs/model.md, section "Outcomes")."""
-
-    is_covered: bool
-    has_target_assertion: bool
-    is_failure: bool
-
-
-class TrialEntry(_Entry):
-    """One of several edits that an inspection tried.
-
-    Attributes:
-        words: What the edit does.
-        n_passed: Tests that passed under it.
-    """
-
-    line: Count
-    words: str
-    effect: Effect
-    n_passed: Count
 
 
 class InspectionEntry(_Entry):
@@ -312,7 +282,7 @@ class InspectionEntry(_Entry):
     patch: str
     tests: Annotated[list[TestEntry], Meta(max_length=MAX_TESTS)]
     outcome: OutcomeName
-    signals: SignalsEntry
+    signals: Signals
     decision: Decision
     likelihoods: LikelihoodsEntry
     why: str
@@ -321,7 +291,7 @@ class InspectionEntry(_Entry):
     seconds: Amount
     cpu_s: Amount
     log: str
-    trials: Annotated[list[TrialEntry], Meta(max_length=MAX_TRIALS)]
+    trials: Annotated[list[Trial], Meta(max_length=MAX_TRIALS)]
 
 
 class CallEntry(_Entry):
@@ -329,7 +299,7 @@ class CallEntry(_Entry):
 
     caller: LocationEntry
     callee: LocationEntry
-    calls: Count
+    calls: int
 
 
 class CallGraphEntry(_Entry):
@@ -366,8 +336,8 @@ class FixEntry(_Entry):
     words: str
     diff: str
     verified: bool
-    n_failing: Count
-    n_passing: Count
+    n_failing: int
+    n_passing: int
     checked: list[str]
     seconds: Amount
     worth: Unit
@@ -473,7 +443,7 @@ class MonthEntry(_Entry):
     """
 
     month: str
-    n_bugs: Count
+    n_bugs: int
     mended: Unit | None
     trials: Amount | None
     hours: Amount | None
@@ -509,11 +479,11 @@ class UsageEntry(_Entry):
 
     model: str
     endpoint: str
-    calls: Count
-    replayed: Count
-    tokens: Count
+    calls: int
+    replayed: int
+    tokens: int
     cost: Amount | None
-    uses: dict[str, Count]
+    uses: dict[str, int]
 
 
 class ResultDocument(_Entry):

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import Enum
+from functools import cache
+from inspect import get_annotations
 from math import isfinite
 from typing import Any, TypeVar
 
@@ -12,13 +15,14 @@ from msgspec import Struct
 
 from pytest_bayesloc.domain.advice import Advice, Remembered, SimilarBug
 from pytest_bayesloc.domain.bug import BugRecord, DebugTrial
+from pytest_bayesloc.domain.dialogue import Usage
 from pytest_bayesloc.domain.evidence import ChangeOutcome, InspectionOutcome
 from pytest_bayesloc.domain.failure import Failure, Frame
 from pytest_bayesloc.domain.fixing import TAKE_BACK, Fix, Level
 from pytest_bayesloc.domain.inspection import Effect, Inspection
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.masking import masked
-from pytest_bayesloc.domain.result import Fault, Ranked, RankedLine, Result
+from pytest_bayesloc.domain.result import Fault, Ranked, RankedLine
 from pytest_bayesloc.report import document as doc
 from pytest_bayesloc.report.text import MAX_TEXT, clip
 
@@ -33,20 +37,41 @@ _ATOMS = frozenset({int, float, bool, type(None)})
 _LIMITS = {"patch": MAX_BLOCK, "diff": MAX_BLOCK, "log": MAX_BLOCK}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The outcome of one session.
+
+    Attributes:
+        session: The run and its settings.
+        ranking: All faults' rankings in one.
+        faults: One a group of failing tests, most failing tests first.
+        edges: Caller, callee, calls: the call graph of the failing tests.
+        partial: What is missing, and why.
+        memory: What is remembered of the failures.
+        llm: What asking a language model took.
+        fixes: What was found by searching; None if fixes were not searched.
+    """
+
+    session: doc.SessionEntry
+    ranking: tuple[Ranked, ...]
+    faults: tuple[Fault, ...]
+    edges: tuple[tuple[Location, Location, int], ...] = ()
+    partial: tuple[str, ...] = ()
+    memory: Remembered = field(default_factory=Remembered)
+    llm: Usage = field(default_factory=Usage)
+    fixes: tuple[Fix, ...] | None = None
+
+
 def encode(result: Result) -> dict[str, Any]:
     """Return the document: JSON values only, all numbers finite.
 
     Long lists and texts are cut; ``partial`` names the lists that were.
     """
     faults = result.faults[: doc.MAX_FAULTS]
+    seconds = {stage: positive(spent) for stage, spent in result.session.seconds.items()}
     document = doc.ResultDocument(
         schema="bayesloc/1",
-        session=_entry(
-            doc.SessionEntry,
-            result,
-            threshold=unit(result.threshold),
-            seconds={stage: positive(seconds) for stage, seconds in result.seconds.items()},
-        ),
+        session=_entry(doc.SessionEntry, result.session, seconds=seconds),
         ranking=[_row(row) for row in result.ranking[: doc.MAX_ROWS]],
         faults=[_fault(fault) for fault in faults],
         inspections=[
@@ -89,10 +114,46 @@ def positive(value: float) -> float:
     return round(max(0.0, float(value)), 6) if isfinite(value) else 0.0
 
 
-def _entry(kind: type[T], source: object, /, **given: object) -> T:
-    """Return an entry of what is ``given``, and for the rest of attributes of ``source``."""
-    names = kind.__struct_fields__
-    return kind(**{name: given[name] if name in given else getattr(source, name) for name in names})
+def _entry(entry: type[T], /, *sources: object, **given: object) -> T:
+    """Return an entry of what is ``given``, and for the rest of attributes of ``sources``.
+
+    An attribute is taken from the first of them that has it, and made what its field wants.
+    """
+    for name, clean in _fields(entry):
+        if name not in given:
+            source = sources[0]
+            if len(sources) > 1:
+                source = next(source for source in sources if hasattr(source, name))
+            value = getattr(source, name)
+            given[name] = value if clean is None else clean(value)
+    return entry(**given)
+
+
+@cache
+def _fields(entry: type) -> list[tuple[str, Callable[[Any], object] | None]]:
+    """Return the fields of ``entry``, each with what cleans its value."""
+    annotations = [item for base in entry.__mro__ for item in get_annotations(base).items()]
+    return [(name, _CLEANED.get(wanted)) for name, wanted in annotations]
+
+
+def _location(location: Location) -> doc.LocationEntry:
+    return _entry(doc.LocationEntry, location)
+
+
+def _frames(frames: Sequence[Frame]) -> list[doc.FrameEntry]:
+    half = doc.MAX_FRAMES // 2
+    shown = frames if len(frames) <= doc.MAX_FRAMES else (*frames[:half], *frames[-half:])
+    return [_entry(doc.FrameEntry, frame) for frame in shown]
+
+
+#: By the annotation of a field: what its value is made.
+_CLEANED: Mapping[str, Callable[[Any], object]] = {
+    "Unit": unit,
+    "Likelihood": unit,
+    "Amount": positive,
+    "LocationEntry": _location,
+    "Frames": _frames,
+}
 
 
 def _plain(value: Any, limit: int = MAX_TEXT) -> Any:  # noqa: ANN401 - any JSON value
@@ -109,41 +170,23 @@ def _plain(value: Any, limit: int = MAX_TEXT) -> Any:  # noqa: ANN401 - any JSON
         return [_plain(item) for item in value]
     if kind is dict:
         return {clip(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, Struct):
-        names = value.__struct_fields__
-        return {name: _plain(getattr(value, name), _LIMITS.get(name, MAX_TEXT)) for name in names}
-    # Else a text of a class of its own.
-    return value.value if isinstance(value, Enum) else clip(str(value), limit)
-
-
-def _location(location: Location) -> doc.LocationEntry:
-    return _entry(doc.LocationEntry, location)
+    if isinstance(value, str):  # of a class of its own
+        return value.value if isinstance(value, Enum) else clip(str(value), limit)
+    names = value.__struct_fields__ if isinstance(value, Struct) else value.__slots__
+    return {name: _plain(getattr(value, name), _LIMITS.get(name, MAX_TEXT)) for name in names}
 
 
 def _row(row: Ranked) -> doc.RowEntry:
     return _entry(
         doc.RowEntry,
+        row,
         row.location,
-        rank=row.rank,
-        tied=row.tied,
-        counts=None if row.counts is None else _entry(doc.CountsEntry, row.counts),
-        suspiciousness=unit(row.suspiciousness),
-        prior=unit(row.prior),
-        posterior=unit(row.posterior),
         lines=_hottest(row.lines),
         values={
             name: doc.ValuesEntry(passing=passing, failing=failing)
             for name, (passing, failing) in row.values.items()
         },
-        evidence=[
-            _entry(
-                doc.EvidenceEntry,
-                evidence,
-                p_if_faulty=unit(evidence.p_if_faulty),
-                p_if_clean=unit(evidence.p_if_clean),
-            )
-            for evidence in row.evidence
-        ],
+        evidence=[_entry(doc.EvidenceEntry, evidence) for evidence in row.evidence],
     )
 
 
@@ -151,17 +194,21 @@ def _hottest(lines: Sequence[RankedLine]) -> list[doc.LineEntry]:
     """Return the most suspicious lines, ascending."""
     by_heat = sorted(lines, key=lambda line: (-unit(line.suspiciousness), line.line))
     return [
-        _entry(doc.LineEntry, line, suspiciousness=unit(line.suspiciousness))
+        _entry(doc.LineEntry, line)
         for line in sorted(by_heat[: doc.MAX_LINES], key=lambda line: line.line)
     ]
 
 
 def _fault(fault: Fault) -> doc.FaultEntry:
+    reached = (*fault.reached, *((),) * len(fault.failures))
     return _entry(
         doc.FaultEntry,
         fault,
         failing_tests=[failure.node_id for failure in fault.failures],
-        failures=_failures(fault),
+        failures=[
+            _failure(failure, rows)
+            for failure, rows in zip(fault.failures[: doc.MAX_FAILURES], reached, strict=False)
+        ],
         error=_error(fault),
         n_candidates=max(fault.n_candidates, len(fault.ranking)),
         ranking=[_row(row) for row in fault.ranking[: doc.MAX_ROWS]],
@@ -177,23 +224,7 @@ def _error(fault: Fault) -> doc.ErrorEntry:
     failure = fault.failures[0]
     frame = failure.raise_frame
     file, line = failure.syntax_error or ((frame.file, frame.line) if frame else (None, None))
-    return doc.ErrorEntry(
-        type=failure.exc_type,
-        message=failure.message,
-        file=file,
-        line=line,
-        origin=fault.origin,
-        kind=fault.kind,
-    )
-
-
-def _failures(fault: Fault) -> list[doc.FailureEntry]:
-    """Return the first failing tests of ``fault``, each with the suspects that it executed."""
-    reached = (*fault.reached, *((),) * len(fault.failures))
-    return [
-        _failure(failure, rows)
-        for failure, rows in zip(fault.failures[: doc.MAX_FAILURES], reached, strict=False)
-    ]
+    return _entry(doc.ErrorEntry, fault, failure, type=failure.exc_type, file=file, line=line)
 
 
 def _failure(failure: Failure, rows: Sequence[int]) -> doc.FailureEntry:
@@ -204,16 +235,9 @@ def _failure(failure: Failure, rows: Sequence[int]) -> doc.FailureEntry:
         phase=failure.phase if failure.phase in PHASES else "call",
         type=failure.exc_type,
         masked=masked(failure.message),
-        frames=_frames(failure.frames),
         causes=[_frames(frames) for frames in failure.cause_frames[: doc.MAX_CAUSES]],
         executed=list(rows),
     )
-
-
-def _frames(frames: Sequence[Frame]) -> list[doc.FrameEntry]:
-    half = doc.MAX_FRAMES // 2
-    shown = frames if len(frames) <= doc.MAX_FRAMES else (*frames[:half], *frames[-half:])
-    return [_entry(doc.FrameEntry, frame) for frame in shown]
 
 
 def _inspection(fault: int, inspection: Inspection) -> doc.InspectionEntry:
@@ -221,27 +245,18 @@ def _inspection(fault: int, inspection: Inspection) -> doc.InspectionEntry:
     evidence = finding.evidence
     return _entry(
         doc.InspectionEntry,
+        inspection,
         finding,
+        evidence,
         fault=fault,
-        step=inspection.step,
         kind=evidence.source,
-        target=_location(inspection.target),
         patch=finding.diff,
         tests=[
             _entry(doc.TestEntry, run, node_id=node_id)
             for node_id, run in list(finding.tests.items())[: doc.MAX_TESTS]
         ],
-        outcome=evidence.outcome,
-        signals=_entry(doc.SignalsEntry, finding.signals),
-        likelihoods=doc.LikelihoodsEntry(
-            p_if_faulty=unit(evidence.p_if_faulty), p_if_clean=unit(evidence.p_if_clean)
-        ),
-        why=evidence.why,
-        belief_before=unit(inspection.belief_before),
-        belief_after=unit(inspection.belief_after),
-        seconds=positive(finding.seconds),
-        cpu_s=positive(finding.cpu_s),
-        trials=[_entry(doc.TrialEntry, trial) for trial in finding.trials[: doc.MAX_TRIALS]],
+        likelihoods=_entry(doc.LikelihoodsEntry, evidence),
+        trials=finding.trials[: doc.MAX_TRIALS],
     )
 
 
@@ -263,13 +278,10 @@ def _fix(fix: Fix) -> doc.FixEntry:
         doc.FixEntry,
         fix,
         step=None,
-        target=_location(fix.target),
         verified=fix.is_verified,
         n_failing=len(fix.failing),
         n_passing=len(fix.passing),
         checked=(*fix.failing, *fix.passing)[: doc.MAX_TESTS],
-        seconds=positive(fix.seconds),
-        worth=unit(fix.worth),
         patch_file=fix.patch_file or None,
         applied=fix.is_applied,
     )
@@ -281,19 +293,17 @@ def _repair(fault: int, inspection: Inspection) -> doc.FixEntry:
     words = next((t.words for t in finding.trials if t.effect is Effect.REPAIRS), "")
     return _entry(
         doc.FixEntry,
+        inspection,
         finding,
         fault=fault,
-        step=inspection.step,
         tool=words.partition(",")[0] or TAKE_BACK,
         stage="inspection",
         level=Level.UNSAFE,
-        target=_location(inspection.target),
         words=words or "take back what changed",
         verified=False,
         n_failing=0,
         n_passing=0,
         checked=list(finding.tests)[: doc.MAX_TESTS],
-        seconds=positive(finding.seconds),
         worth=0.5,
         patch_file=None,
         applied=False,
@@ -327,10 +337,8 @@ def _record(record: BugRecord) -> doc.RecordEntry:
     return _entry(
         doc.RecordEntry,
         record,
+        symptom,
         tests=symptom.tests[: doc.MAX_TESTS],
-        signature=symptom.signature,
-        category=symptom.category,
-        hypothesis=symptom.hypothesis,
         created_at=record.created_at.isoformat(),
         completed_at=record.completed_at.isoformat() if record.completed_at else None,
         trials=[_trial(trial) for trial in record.trials[-doc.MAX_BUG_TRIALS :]],
@@ -338,18 +346,13 @@ def _record(record: BugRecord) -> doc.RecordEntry:
 
 
 def _trial(trial: DebugTrial) -> doc.BugTrialEntry:
-    summary = trial.summary
     return _entry(
         doc.BugTrialEntry,
         trial,
+        trial.edit,
+        trial.summary,
         made_at=trial.made_at.isoformat(),
-        plan=trial.edit.plan,
-        functions=trial.edit.functions,
         diff=clip(trial.edit.diff, MAX_DIFF),
-        why=summary.why,
-        strategy=summary.strategy,
-        lesson=summary.lesson,
-        cause=summary.cause,
     )
 
 
@@ -358,15 +361,14 @@ def _advice(advice: Advice) -> doc.AdviceEntry:
     return _entry(
         doc.AdviceEntry,
         advice,
+        record,
         fault=advice.fault + 1,
         bug=record.id,
         said=advice.message,
         lies=advice.origin,
         guard=advice.first_check,
         similar=[_similar(item) for item in advice.similar],
-        failed_strategies=record.failed_strategies,
         constraints=record.learned_constraints,
-        notes=record.notes,
     )
 
 
@@ -374,10 +376,10 @@ def _similar(similar: SimilarBug) -> doc.SimilarEntry:
     record, fix = similar.record, similar.record.fix
     return _entry(
         doc.SimilarEntry,
+        similar,
         record,
         bug=record.id,
         score=round(similar.score, 3),
-        why=similar.why,
         seen_at=record.seen_at.isoformat(),
         signature=record.symptom.signature,
         strategy=fix.strategy if fix else "",

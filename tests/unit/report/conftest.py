@@ -23,9 +23,10 @@ from pytest_bayesloc.domain.inspection import (
     Verdict,
 )
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.domain.result import Fault, Ranked, RankedLine, Result
+from pytest_bayesloc.domain.result import Fault, Ranked, RankedLine
 from pytest_bayesloc.domain.spectrum import Counts
-from pytest_bayesloc.report.encoding import encode
+from pytest_bayesloc.report.document import SessionEntry
+from pytest_bayesloc.report.encoding import Result, encode
 
 ReadSource = Callable[[str], "str | None"]
 
@@ -253,18 +254,20 @@ def data_fault() -> Fault:
 def result() -> Result:
     faults = (code_fault(), data_fault())
     return Result(
-        pytest_version="8.4.1",
-        python_version="3.13.5",
-        n_passed=7,
-        n_remembered=2,
-        n_traced=8,
-        n_failed=3,
-        collector="monitoring",
-        executor="local",
-        formula="ochiai",
-        model="single-fault",
-        threshold=0.9,
-        seconds={"collect": 0.004, "inspect": 1.25},
+        session=SessionEntry(
+            pytest_version="8.4.1",
+            python_version="3.13.5",
+            n_passed=7,
+            n_remembered=2,
+            n_traced=8,
+            n_failed=3,
+            collector="monitoring",
+            executor="local",
+            formula="ochiai",
+            model="single-fault",
+            threshold=0.9,
+            seconds={"collect": 0.004, "inspect": 1.25},
+        ),
         ranking=faults[0].ranking,
         faults=faults,
         edges=((TOTAL, ADD, 2), (TEST_ADD, ADD, 1)),

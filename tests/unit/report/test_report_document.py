@@ -11,11 +11,12 @@ from typing import Any
 
 import jsonschema
 import pytest
+from msgspec import structs
 
 from pytest_bayesloc.domain.evidence import OUTCOMES
-from pytest_bayesloc.domain.result import Ranked, RankedLine, Result
+from pytest_bayesloc.domain.result import Ranked, RankedLine
 from pytest_bayesloc.report.document import MAX_LINES, MAX_ROWS
-from pytest_bayesloc.report.encoding import dumps, encode
+from pytest_bayesloc.report.encoding import Result, dumps, encode
 from pytest_bayesloc.report.text import MAX_TEXT
 
 SCHEMA = json.loads(
@@ -42,7 +43,7 @@ def test_a_document_matches_the_schema(result: Result) -> None:
 
 
 def test_an_empty_result_matches_the_schema(result: Result) -> None:
-    VALIDATOR.validate(as_json(replace(result, ranking=(), faults=(), edges=(), seconds={})))
+    VALIDATOR.validate(as_json(replace(result, ranking=(), faults=(), edges=())))
 
 
 def test_a_document_holds_json_values_only(document: dict[str, object]) -> None:
@@ -136,7 +137,8 @@ def test_an_inspection_names_its_fault_and_shows_its_patch(result: Result) -> No
 def test_numbers_that_are_not_finite_become_zero_and_are_owned_up_to(result: Result) -> None:
     row = replace(result.ranking[0], prior=nan, posterior=inf)
 
-    document = as_json(replace(with_first_row(result, row), seconds={"collect": inf}))
+    session = structs.replace(result.session, seconds={"collect": inf})
+    document = as_json(replace(with_first_row(result, row), session=session))
 
     VALIDATOR.validate(document)
     assert document["ranking"][0]["posterior"] == 0

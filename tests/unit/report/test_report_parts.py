@@ -19,7 +19,7 @@ from pytest_bayesloc.report.view import page
 from tests.unit.report.conftest import code_fault
 
 if TYPE_CHECKING:
-    from pytest_bayesloc.domain.result import Result
+    from pytest_bayesloc.report.encoding import Result
 
 ReadSource = Callable[[str], "str | None"]
 
