@@ -182,7 +182,7 @@ class Day:
         with self.store.transaction() as connection:
             ledger = Ledger(connection, PROJECT)
             ledger.add_run(run)
-            Episodes(ledger, run, RuleSummarizer(), "").advance([red], {})
+            Episodes(ledger, run, RuleSummarizer()).advance([red], {})
 
     def _held(self) -> tuple[int, int]:
         """Rows and bytes of the memory."""

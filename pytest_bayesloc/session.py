@@ -250,11 +250,7 @@ class LocalizationSession:
 
     def _remember(self, cases: Sequence[Case] = (), faults: Sequence[Fault] = ()) -> None:
         with self._memory_may_fail():
-            from pytest_bayesloc.pipeline.remember import Findings
-
-            recorded = self._recorder.recorded
-            findings = Findings(recorded=recorded, cases=cases, faults=faults, tries=self._tries)
-            self._remembered = self._memory.take_in(findings, self._llm)
+            self._remembered = self._memory.take_in(cases, faults, self._tries, self._llm)
 
     @contextmanager
     def _memory_may_fail(self) -> Iterator[None]:

@@ -93,7 +93,7 @@ def job(url: str, project: str, seed: int, seconds: float) -> None:
             with store.transaction() as connection:
                 ledger = Ledger(connection, project)
                 made = replace(run, number=ledger.add_run(run))
-                Episodes(ledger, made, RuleSummarizer(), "").advance(reds, {})
+                Episodes(ledger, made, RuleSummarizer()).advance(reds, {})
             return Remembered()
 
         started = time.monotonic()

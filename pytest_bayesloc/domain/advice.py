@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import datetime
 
     from pytest_bayesloc.domain.bug import BugRecord
 
@@ -32,13 +33,19 @@ class LoopWarning:
 
     Attributes:
         kind: The sort of loop.
-        n: How often it was repeated.
+        n: How often it was repeated: states, cycles or edits.
+        edited: Functions that those edits touched, as ``file qualname``.
+        since: When it began.
+        period: Of an alternation, else 0.
         messages: Lines for the user: what happens, and what to do instead.
     """
 
     kind: str
     n: int
-    messages: tuple[str, ...]
+    edited: tuple[str, ...]
+    since: datetime
+    period: int = 0
+    messages: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,22 +72,46 @@ class Advice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Month:
-    """The bugs that began in one month; None where there is nothing to estimate from.
+class Estimate:
+    """A share or a median of ``n`` values with its interval of 95 %."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatisticsRow:
+    """The bugs of a month, of an arm, or all; None where there is nothing to estimate from.
 
     Attributes:
-        name: As ``2026-11``.
-        n_bugs: How many.
-        fixed: Share, in [0, 1].
+        name: The month, the arm (``advice on``) or ``all``.
+        n_bugs: How many began.
+        fixed: Share.
         trials: Failed ones until fixed, median.
         hours: Until fixed, median.
+        edit_runs: Until fixed, median.
+        n_repeats: Runs with an edit that showed the same error as the run before.
+        n_loops: Bugs with three or more such runs in a row.
+        caught: Share of those that the user was warned of.
+        caught_after: Runs with the error until then, median.
+        helped: Share of the fixed bugs with advice, whose advice named a changed function.
+        known: How much was known at the end of the month, by its kind; empty for an arm.
     """
 
     name: str
     n_bugs: int
-    fixed: float | None
-    trials: float | None
-    hours: float | None
+    fixed: Estimate | None
+    trials: Estimate | None
+    hours: Estimate | None
+    edit_runs: Estimate | None
+    n_repeats: int
+    n_loops: int
+    caught: Estimate | None
+    caught_after: Estimate | None
+    helped: Estimate | None
+    known: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,11 +124,11 @@ class Remembered:
         world: Kind of knowledge to what touches this run: ``insights``, ``constraints``,
             ``patterns``, ``observations``.
         is_shown: Whether the user is to see advice: in an experiment, half of the runs don't.
-        months: Statistics, where inspections were asked for.
+        months: Statistics of each month, the first one first, where inspections were asked for.
     """
 
     messages: tuple[str, ...] = ()
     advice: tuple[Advice, ...] = ()
     world: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     is_shown: bool = True
-    months: tuple[Month, ...] = ()
+    months: tuple[StatisticsRow, ...] = ()

@@ -241,6 +241,7 @@ class Run:
         kind: ``normal`` or ``infrastructure``.
         arm: ``on`` or ``off``: whether advice is shown.
         number: In its project, from 1; 0 until it is written.
+        plan: The work under way, in the words of the person or the commit.
     """
 
     id: str
@@ -252,6 +253,7 @@ class Run:
     kind: str = "normal"
     arm: str = "on"
     number: int = 0
+    plan: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

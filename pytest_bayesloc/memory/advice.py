@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.advice import Advice, LoopWarning, SimilarBug
@@ -12,7 +13,7 @@ from pytest_bayesloc.history.changes import name_of
 from pytest_bayesloc.memory import feedback
 from pytest_bayesloc.memory.episodes import Event
 from pytest_bayesloc.memory.ledger import Ledger
-from pytest_bayesloc.memory.loops import EditLoop, LoopKind, loops
+from pytest_bayesloc.memory.loops import LoopKind, loops
 from pytest_bayesloc.memory.retrieval import (
     NEWEST,
     Lookup,
@@ -138,9 +139,7 @@ class Adviser:
         history = self._ledger.sightings(bug, self._workspace, N_HISTORY)
         edited = tuple(dict.fromkeys(name for seen in history for name in seen.edited))
         return [
-            LoopWarning(
-                kind=loop.kind.value, n=loop.n, messages=_step_back(loop, record, symptom, edited)
-            )
+            replace(loop, messages=_step_back(loop, record, symptom, edited))
             for loop in loops(history, in_test=symptom.in_test)[:1]
         ]
 
@@ -210,10 +209,10 @@ _HAPPENS = {
 
 
 def _step_back(
-    loop: EditLoop, record: BugRecord, symptom: Symptom, edited: Sequence[str]
+    loop: LoopWarning, record: BugRecord, symptom: Symptom, edited: Sequence[str]
 ) -> tuple[str, ...]:
     """Describe the loop, and answer five questions as far as that can be done."""
-    happens = _HAPPENS[loop.kind].format(n=loop.n, since=loop.since, period=loop.period)
+    happens = _HAPPENS[LoopKind(loop.kind)].format(n=loop.n, since=loop.since, period=loop.period)
     lines = [f"step back: {happens}", f"error: {symptom.signature}"]
     raised = symptom.error.rpartition("\n")[2]
     if raised.startswith("at "):

@@ -96,14 +96,12 @@ class Episodes:
         ledger: In a transaction.
         run: This one, written already.
         summarizer: Words the lessons.
-        plan: The work under way, in the words of the person or the commit.
     """
 
-    def __init__(self, ledger: Ledger, run: Run, summarizer: Summarizer, plan: str = "") -> None:
+    def __init__(self, ledger: Ledger, run: Run, summarizer: Summarizer) -> None:
         self._ledger = ledger
         self._run = run
         self._summarizer = summarizer
-        self._plan = plan
 
     def advance(
         self, groups: Sequence[GroupSighting], passing: Mapping[int, PassingSighting]
@@ -167,7 +165,7 @@ class Episodes:
             seen_at=self._run.made_at,
             session=self._run.id,
             step=self._run.number,
-            plan=self._plan,
+            plan=self._run.plan,
         )
         bug = self._ledger.add(record, group.executed)
         self._ledger.see(bug, self._sighting([group], CodeEdit()), group.executed)
@@ -194,7 +192,7 @@ class Episodes:
         trial = DebugTrial(
             number=len(record.trials) + 1,
             made_at=self._run.made_at,
-            edit=replace(edit, plan=self._plan),
+            edit=replace(edit, plan=self._run.plan),
             outcome=TrialOutcome.FAILED,
             summary=self._summarizer.failed(record, edit, groups[0].symptom),
             error=groups[0].symptom.signature,
@@ -257,7 +255,7 @@ class Episodes:
         edit = sighting.edit or CodeEdit()
         executed = self._ledger.executed(bug)
         hit = sighting.proven or tuple(name for name in edit.functions if name in executed)
-        fix = replace(edit, functions=hit or edit.functions, plan=self._plan)
+        fix = replace(edit, functions=hit or edit.functions, plan=self._run.plan)
         trial = DebugTrial(
             number=len(record.trials) + 1,
             made_at=self._run.made_at,

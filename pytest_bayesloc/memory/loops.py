@@ -7,11 +7,10 @@ Reference:
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
-from datetime import datetime
 from enum import Enum
 from itertools import pairwise
 
+from pytest_bayesloc.domain.advice import LoopWarning
 from pytest_bayesloc.domain.bug import Sighting
 
 MAX_PERIOD = 5
@@ -32,26 +31,7 @@ class LoopKind(str, Enum):
     TEST_AT_FAULT = "test at fault"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EditLoop:
-    """A loop that was noticed.
-
-    Attributes:
-        kind: Its sort.
-        n: How often: states, cycles or edits.
-        edited: Functions that those edits touched, as ``file qualname``.
-        since: When it began.
-        period: Of an alternation, else 0.
-    """
-
-    kind: LoopKind
-    n: int
-    edited: tuple[str, ...]
-    since: datetime
-    period: int = 0
-
-
-def loops(history: Sequence[Sighting], *, in_test: bool) -> list[EditLoop]:
+def loops(history: Sequence[Sighting], *, in_test: bool) -> list[LoopWarning]:
     """Return the loops that the last sighting of ``history`` closes, the most telling first.
 
     A run without an edit closes none, and each is told once a streak: when it reaches its limit,
@@ -100,7 +80,7 @@ def _is_due(n: int, limit: int) -> bool:
     return n in {limit, 2 * limit}
 
 
-def _same_error(streak: Sequence[Sighting]) -> EditLoop | None:
+def _same_error(streak: Sequence[Sighting]) -> LoopWarning | None:
     states = {seen.state for seen in streak}
     is_new = streak[-1].state not in {seen.state for seen in streak[:-1]}
     if not is_new or not _is_due(len(states), N_ERRORS):
@@ -108,7 +88,7 @@ def _same_error(streak: Sequence[Sighting]) -> EditLoop | None:
     return _loop(LoopKind.SAME_ERROR, len(states), streak)
 
 
-def _wrong_place(edits: Sequence[Sighting]) -> EditLoop | None:
+def _wrong_place(edits: Sequence[Sighting]) -> LoopWarning | None:
     missed: list[Sighting] = []
     for seen in reversed(edits):
         if seen.is_aimed:
@@ -119,13 +99,13 @@ def _wrong_place(edits: Sequence[Sighting]) -> EditLoop | None:
     return _loop(LoopKind.WRONG_PLACE, len(missed), missed)
 
 
-def _test_at_fault(edits: Sequence[Sighting]) -> EditLoop | None:
+def _test_at_fault(edits: Sequence[Sighting]) -> LoopWarning | None:
     if len({seen.test_state for seen in edits}) > 1 or not _is_due(len(edits), N_CODE_EDITS):
         return None
     return _loop(LoopKind.TEST_AT_FAULT, len(edits), edits)
 
 
-def _seen_state(attempts: Sequence[Sighting]) -> EditLoop | None:
+def _seen_state(attempts: Sequence[Sighting]) -> LoopWarning | None:
     """Find the same failing code as before, with other code in between."""
     last = attempts[-1]
     for i, seen in enumerate(attempts[:-1]):
@@ -135,7 +115,7 @@ def _seen_state(attempts: Sequence[Sighting]) -> EditLoop | None:
     return None
 
 
-def _alternation(attempts: Sequence[Sighting]) -> EditLoop | None:
+def _alternation(attempts: Sequence[Sighting]) -> LoopWarning | None:
     """Find errors, failing tests or states that repeat with a period of 2 to 5: ``A B A B A B``."""
     sequences: tuple[list[Hashable], ...] = (
         [seen.error for seen in attempts],
@@ -166,6 +146,7 @@ def _periodic(sequence: Sequence[Hashable], period: int) -> int:
     return 0 if shorter else n
 
 
-def _loop(kind: LoopKind, n: int, seen: Sequence[Sighting], period: int = 0) -> EditLoop:
-    edited = dict.fromkeys(name for sighting in seen for name in sighting.edited)
-    return EditLoop(kind=kind, n=n, edited=tuple(edited), since=seen[0].seen_at, period=period)
+def _loop(kind: LoopKind, n: int, seen: Sequence[Sighting], period: int = 0) -> LoopWarning:
+    edited = tuple(dict.fromkeys(name for sighting in seen for name in sighting.edited))
+    since = seen[0].seen_at
+    return LoopWarning(kind=kind.value, n=n, edited=edited, since=since, period=period)

@@ -6,7 +6,7 @@ import hashlib
 import operator
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from itertools import accumulate
 from math import sqrt
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, select
 
-from pytest_bayesloc.domain.advice import Month
+from pytest_bayesloc.domain.advice import Estimate, StatisticsRow
 from pytest_bayesloc.domain.bug import BugState, TrialOutcome
 from pytest_bayesloc.memory.ledger import Ledger
 from pytest_bayesloc.memory.schema import ADVICE, BUG, NOTE, OBSERVATION, RUN, SIGHTING, TRIAL
@@ -23,7 +23,7 @@ from pytest_bayesloc.memory.schema import ADVICE, BUG, NOTE, OBSERVATION, RUN, S
 if TYPE_CHECKING:
     from sqlalchemy import Column, Select
 
-    Cell = Callable[["StatisticsRow"], str]
+    Cell = Callable[[StatisticsRow], str]
 
 SCHEMA = "bayesloc-stats/1"
 Z = 1.96  # of a 95 % interval
@@ -71,49 +71,6 @@ class BugCounts:
     n_same: int
     warned_at: int | None
     helped: bool | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
-    """A share or a median of ``n`` values with its interval of 95 %."""
-
-    value: float
-    low: float
-    high: float
-    n: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StatisticsRow:
-    """The bugs of a month, of an arm, or all; None where there is nothing to estimate from.
-
-    Attributes:
-        name: The month, the arm (``advice on``) or ``all``.
-        n_bugs: How many began.
-        fixed: Share.
-        trials: Failed ones until fixed, median.
-        hours: Until fixed, median.
-        edit_runs: Until fixed, median.
-        n_repeats: Runs with an edit that showed the same error as the run before.
-        n_loops: Bugs with ``A_LOOP`` or more such runs in a row.
-        caught: Share of those that the user was warned of.
-        caught_after: Runs with the error until then, median.
-        helped: Share of the fixed bugs with advice, whose advice named a changed function.
-        known: Of each of ``KNOWN``, how much there was at the end of the month; empty for others.
-    """
-
-    name: str
-    n_bugs: int
-    fixed: Estimate | None
-    trials: Estimate | None
-    hours: Estimate | None
-    edit_runs: Estimate | None
-    n_repeats: int
-    n_loops: int
-    caught: Estimate | None
-    caught_after: Estimate | None
-    helped: Estimate | None
-    known: Mapping[str, int] = field(default_factory=dict)
 
 
 def rows_of(
@@ -325,24 +282,9 @@ def _error_rows(seen: Sequence[Any]) -> list[list[str]]:
     return found
 
 
-def months_of(ledger: Ledger) -> tuple[Month, ...]:
-    """Return the statistics of each month, the first one first."""
-    rows = rows_of(bug_counts(ledger), gained(ledger))
-    return tuple(
-        Month(
-            name=row.name,
-            n_bugs=row.n_bugs,
-            fixed=_value(row.fixed),
-            trials=_value(row.trials),
-            hours=_value(row.hours),
-        )
-        for row in rows
-        if row.name[:1].isdigit()
-    )
-
-
-def _value(found: Estimate | None) -> float | None:
-    return None if found is None else found.value
+def statistics_of(ledger: Ledger) -> list[StatisticsRow]:
+    """Sum up a project's bugs by month, by arm where there are two, and in all."""
+    return rows_of(bug_counts(ledger), gained(ledger))
 
 
 # -- as text
@@ -383,29 +325,23 @@ def _table(rows: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
-def _percent(found: Estimate | None) -> str:
+def _shown(found: Estimate | None, form: str = ".3g") -> str:
     if found is None:
         return "-"
-    return f"{found.value:.0%} ({found.low:.0%} to {found.high:.0%})"
-
-
-def _number(found: Estimate | None) -> str:
-    if found is None:
-        return "-"
-    return f"{found.value:.3g} ({found.low:.3g} to {found.high:.3g})"
+    return f"{found.value:{form}} ({found.low:{form}} to {found.high:{form}})"
 
 
 BUGS: Mapping[str, Cell] = {
     "bugs": lambda row: str(row.n_bugs),
-    "mended": lambda row: _percent(row.fixed),
-    "failed trials": lambda row: _number(row.trials),
-    "edit runs": lambda row: _number(row.edit_runs),
-    "hours": lambda row: _number(row.hours),
+    "mended": lambda row: _shown(row.fixed, ".0%"),
+    "failed trials": lambda row: _shown(row.trials),
+    "edit runs": lambda row: _shown(row.edit_runs),
+    "hours": lambda row: _shown(row.hours),
 }
 WORTH: Mapping[str, Cell] = {
     "same error": lambda row: str(row.n_repeats),
     "loops": lambda row: str(row.n_loops),
-    "caught": lambda row: _percent(row.caught),
-    "after errors": lambda row: _number(row.caught_after),
-    "advice helped": lambda row: _percent(row.helped),
+    "caught": lambda row: _shown(row.caught, ".0%"),
+    "after errors": lambda row: _shown(row.caught_after),
+    "advice helped": lambda row: _shown(row.helped, ".0%"),
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from pytest_bayesloc.domain.bug import (
     HYPOTHESIS_LENGTH,
@@ -18,6 +19,9 @@ from pytest_bayesloc.domain.bug import (
     clipped,
 )
 from pytest_bayesloc.domain.ports import Summarizer
+
+#: Asks a summarizer for a hypothesis, or for the summary of a trial.
+Ask: TypeAlias = Callable[[Summarizer], str | TrialSummary]
 
 N_NAMED = 3
 MIN_P = 0.05  # below it, a suspect is no hypothesis
@@ -78,60 +82,35 @@ class RuleSummarizer:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """A text by rules, and how to ask another summarizer for it.
-
-    Attributes:
-        text: The hypothesis of a bug, or the summary of a trial.
-        repeat: Asks a summarizer for the same.
-        record: The bug without the trial; None for a hypothesis.
-    """
-
-    text: str | TrialSummary
-    repeat: Callable[[Summarizer], str | TrialSummary]
-    record: BugRecord | None = None
-
-
 @dataclass(kw_only=True)
-class RecordingSummarizer:
-    """Words the stages by rules, and keeps the requests.
+class RecordingSummarizer(RuleSummarizer):
+    """Words the stages by rules, and keeps how to ask another summarizer for the same.
 
     Attributes:
-        rules: Words them.
-        begun_with: The request of each group of failing tests.
-        trials: The request of each trial.
+        hypotheses: Of each group of failing tests.
+        trials: Of each trial, behind the bug as it was before.
     """
 
-    rules: Summarizer
-    begun_with: list[Request] = field(default_factory=list)
-    trials: list[Request] = field(default_factory=list)
+    hypotheses: list[tuple[str, Ask]] = field(default_factory=list)
+    trials: list[tuple[BugRecord, TrialSummary, Ask]] = field(default_factory=list)
 
     def begun(self, symptom: Symptom, *, raised_at: str, p: float) -> str:
         """Return the hypothesis of the rules."""
-        text = self.rules.begun(symptom, raised_at=raised_at, p=p)
-        self.begun_with.append(
-            Request(text=text, repeat=lambda other: other.begun(symptom, raised_at=raised_at, p=p))
-        )
+        text = super().begun(symptom, raised_at=raised_at, p=p)
+        self.hypotheses.append((text, lambda other: other.begun(symptom, raised_at=raised_at, p=p)))
         return text
 
     def failed(self, record: BugRecord, edit: CodeEdit, now: Symptom) -> TrialSummary:
         """Return the summary of a failed trial by the rules."""
-        text = self.rules.failed(record, edit, now)
-        again = Request(
-            text=text, repeat=lambda other: other.failed(record, edit, now), record=record
-        )
-        self.trials.append(again)
-        return text
+        summary = super().failed(record, edit, now)
+        self.trials.append((record, summary, lambda other: other.failed(record, edit, now)))
+        return summary
 
     def succeeded(self, record: BugRecord, edit: CodeEdit) -> TrialSummary:
         """Return the summary of the trial that fixed a bug by the rules."""
-        text = self.rules.succeeded(record, edit)
-        again = Request(
-            text=text, repeat=lambda other: other.succeeded(record, edit), record=record
-        )
-        self.trials.append(again)
-        return text
+        summary = super().succeeded(record, edit)
+        self.trials.append((record, summary, lambda other: other.succeeded(record, edit)))
+        return summary
 
 
 def _strategy(edit: CodeEdit) -> str:

@@ -8,7 +8,7 @@ import os
 import re
 import tokenize
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -30,9 +30,7 @@ from pytest_bayesloc.domain.masking import masked
 from pytest_bayesloc.domain.ports import Summarizer
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.history.changes import name_of
-from pytest_bayesloc.memory.fingerprint import fingerprint
-
-ReadMap = Callable[[str], SourceMap | None]
+from pytest_bayesloc.memory.fingerprint import ReadMap, fingerprint
 
 N_SUSPECTS = 5
 _MISUSES = (
@@ -103,13 +101,10 @@ class Describer:
         summarizer: Words the hypothesis.
     """
 
-    def __init__(
-        self, read: Callable[[str], SourceMap | None], rootdir: str, summarizer: Summarizer
-    ) -> None:
+    def __init__(self, read: ReadMap, rootdir: str, summarizer: Summarizer) -> None:
         self._read = read
         self._rootdir = rootdir
         self._summarizer = summarizer
-        self._guards = Guards(read, rootdir)
 
     def symptom(
         self,
@@ -126,8 +121,8 @@ class Describer:
             in_test: Whether the tests or their data cause the error.
         """
         first = failures[0]
-        constraints = map(self._guards.constraint, failures)
-        checks = map(self._guards.first_check, failures)
+        constraints = (constraint_of(f, self._read, self._rootdir) for f in failures)
+        checks = (first_check(f, self._read, self._rootdir) for f in failures)
         where = _place(first)
         error = f"{first.exc_type}: {first.message}\n{where}".strip()
         symptom = Symptom(
@@ -209,69 +204,65 @@ def _category(failure: Failure, *, in_test: bool) -> Category:
 # -- demands on callers
 
 
-class Guards:
-    """Reads demands on callers from the code that raised.
+def constraint_of(failure: Failure, read: ReadMap, rootdir: str) -> str:
+    """Return the broken demand; empty if none is known.
+
+    It is the condition of a guard that fired, read from its source, or what Python's own
+    message says about a call or a name.
 
     Args:
+        failure: The failure.
         read: The locations of a file of the project.
         rootdir: Absolute path of the project, from which other files are named too.
     """
+    guard = _demand(failure, read, rootdir)
+    if guard:
+        return clipped(guard, LESSON_LENGTH)
+    for pattern, lesson in _RULES:
+        match = pattern.search(failure.message)
+        if match:
+            return clipped(match.expand(lesson), LESSON_LENGTH)
+    return ""
 
-    def __init__(self, read: ReadMap, rootdir: str) -> None:
-        self._read = read
-        self._rootdir = rootdir
 
-    def constraint(self, failure: Failure) -> str:
-        """Return the broken demand; empty if none is known.
+def first_check(failure: Failure, read: ReadMap, rootdir: str) -> str:
+    """Return where code of the project could check what a guard deep below refused.
 
-        It is the condition of a guard that fired, read from its source, or what Python's own
-        message says about a call or a name.
-        """
-        guard = self._demand(failure)
-        if guard:
-            return clipped(guard, LESSON_LENGTH)
-        for pattern, lesson in _RULES:
-            match = pattern.search(failure.message)
-            if match:
-                return clipped(match.expand(lesson), LESSON_LENGTH)
+    As ``shop/cart.py:12 in Cart.add``; empty if no guard fired, or its caller is that place.
+    """
+    frames = failure.frames
+    entry = next((i for i, f in enumerate(frames) if f.in_app and not f.is_test), None)
+    if entry is None or not _demand(failure, read, rootdir):
         return ""
+    frame, deepest = frames[entry], frames[-1]
+    if len(frames) - 1 - entry < (DEEP if deepest.in_app else 1):
+        return ""
+    if (frame.file, frame.name) == (deepest.file, deepest.name):  # it calls itself
+        return ""
+    return f"{frame.file}:{frame.line} in {frame.name}"
 
-    def first_check(self, failure: Failure) -> str:
-        """Return where code of the project could check what a guard deep below refused.
 
-        As ``shop/cart.py:12 in Cart.add``; empty if no guard fired, or its caller is that place.
-        """
-        frames = failure.frames
-        entry = next((i for i, f in enumerate(frames) if f.in_app and not f.is_test), None)
-        if entry is None or not self._demand(failure):
-            return ""
-        frame, deepest = frames[entry], frames[-1]
-        if len(frames) - 1 - entry < (DEEP if deepest.in_app else 1):
-            return ""
-        if (frame.file, frame.name) == (deepest.file, deepest.name):  # it calls itself
-            return ""
-        return f"{frame.file}:{frame.line} in {frame.name}"
+def _demand(failure: Failure, read: ReadMap, rootdir: str) -> str:
+    """Return ``Curve.insert needs len(knots) >= 2``; empty if no guard of code fired."""
+    frame = failure.frames[-1] if failure.frames else None
+    if frame is None or frame.is_test:
+        return ""
+    source = read(frame.file) if frame.in_app else _library(frame.file, rootdir)
+    if source is None:
+        return ""
+    unit = source.unit_of_code(frame.first_line, frame.name)
+    condition = demanded(unit.node, frame.line) if unit.is_function else ""
+    if not condition or not (frame.in_app or _is_of_arguments(condition, unit.node)):
+        return ""
+    return f"{unit.location.qualname} needs {condition}"
 
-    def _demand(self, failure: Failure) -> str:
-        """Return ``Curve.insert needs len(knots) >= 2``; empty if no guard of code fired."""
-        frame = failure.frames[-1] if failure.frames else None
-        if frame is None or frame.is_test:
-            return ""
-        source = self._read(frame.file) if frame.in_app else self._library(frame.file)
-        if source is None:
-            return ""
-        unit = source.unit_of_code(frame.first_line, frame.name)
-        condition = demanded(unit.node, frame.line) if unit.is_function else ""
-        if not condition or not (frame.in_app or _is_of_arguments(condition, unit.node)):
-            return ""
-        return f"{unit.location.qualname} needs {condition}"
 
-    def _library(self, file: str) -> SourceMap | None:
-        """Parse a file outside the project, unless it checks what tests expect."""
-        path = Path(os.path.normpath(Path(self._rootdir, file)))
-        if not CHECKERS.isdisjoint(path.parts):
-            return None
-        return _parsed(path)
+def _library(file: str, rootdir: str) -> SourceMap | None:
+    """Parse a file outside the project, unless it checks what tests expect."""
+    path = Path(os.path.normpath(Path(rootdir, file)))
+    if not CHECKERS.isdisjoint(path.parts):
+        return None
+    return _parsed(path)
 
 
 @lru_cache(maxsize=64)

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_bayesloc.memory.ledger import Ledger
-    from pytest_bayesloc.memory.statistics import StatisticsRow
     from pytest_bayesloc.options import Settings
 
 LAST = "last-advice.json"
@@ -64,9 +63,10 @@ def _answers(config: pytest.Config, settings: Settings) -> Iterator[str]:
 
 
 def _counted(config: pytest.Config, settings: Settings, *, as_json: bool) -> Iterator[str]:
-    from pytest_bayesloc.memory.statistics import stats_json, stats_lines
+    from pytest_bayesloc.memory.statistics import statistics_of, stats_json, stats_lines
 
-    rows = _stats(config, settings)
+    with _ledger(config, settings, write=False) as ledger:
+        rows = [] if ledger is None else statistics_of(ledger)
     if as_json:
         yield json.dumps(stats_json(rows), indent=2)
     else:
@@ -136,15 +136,6 @@ def _imported(config: pytest.Config, settings: Settings, path: Path) -> str:
         importer.add(lines)
     news = ", ".join(f"{n} {kind}" for kind, n in sorted(importer.counts.items()) if n)
     return f"taken in, as new: {news or 'nothing, all of it was known'}"
-
-
-def _stats(config: pytest.Config, settings: Settings) -> list[StatisticsRow]:
-    from pytest_bayesloc.memory.statistics import bug_counts, gained, rows_of
-
-    with _ledger(config, settings, write=False) as ledger:
-        if ledger is None:
-            return []
-        return rows_of(bug_counts(ledger), gained(ledger))
 
 
 @contextmanager

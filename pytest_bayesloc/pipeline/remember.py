@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,23 +19,22 @@ from pytest_bayesloc.report.files import FOLDER, own_folder
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_bayesloc.domain.advice import Month
+    from pytest_bayesloc.domain.advice import StatisticsRow
     from pytest_bayesloc.domain.bug import Run, Symptom
     from pytest_bayesloc.domain.evidence import Outcome
     from pytest_bayesloc.domain.result import Fault
     from pytest_bayesloc.fixes.search import SearchResult
     from pytest_bayesloc.history.rejected import Rejected
     from pytest_bayesloc.history.runs import PastRuns
-    from pytest_bayesloc.memory.episodes import Event, GroupSighting, PassingSighting
+    from pytest_bayesloc.memory.episodes import Event
     from pytest_bayesloc.memory.ledger import Ledger
     from pytest_bayesloc.memory.retrieval import Score
-    from pytest_bayesloc.memory.sightings import Observer, Prove
+    from pytest_bayesloc.memory.sightings import Prove
     from pytest_bayesloc.memory.store import BugStore
     from pytest_bayesloc.memory.summaries import RecordingSummarizer
     from pytest_bayesloc.pipeline.context import Context
     from pytest_bayesloc.pipeline.guide import LlmStage
     from pytest_bayesloc.ranking.case import Case
-    from pytest_bayesloc.spectrum.run_record import RunRecord
 
 INFRASTRUCTURE = 0.8  # where more of the tests fail, it is the machine
 MIN_TESTS = 5  # of fewer, nothing is known about the machine
@@ -48,23 +47,6 @@ _LIES = {
     Origin.DATA: "in the test's own data",
     Origin.COLLECTION: "in what an import runs",
 }
-
-
-@dataclass(frozen=True, kw_only=True)
-class Findings:
-    """The findings of a run, as the memory takes them.
-
-    Attributes:
-        recorded: Of the run.
-        cases: The groups of failing tests, with their inspections and verdicts.
-        faults: The result for each of them.
-        tries: The results of fix tools for each of them; empty where no fix was searched.
-    """
-
-    recorded: RunRecord
-    cases: Sequence[Case] = ()
-    faults: Sequence[Fault] = ()
-    tries: Sequence[SearchResult] = ()
 
 
 class Remembering:
@@ -81,6 +63,7 @@ class Remembering:
         self._settings = context.settings
         self._sources = context.sources
         self._note = context.note
+        self._recorder = context.recorder
         self._past = past
         self._prove = prove
         self._where = memory_of(self._rootdir, self._settings.memory)
@@ -150,11 +133,19 @@ class Remembering:
 
     # -- at the end of the run
 
-    def take_in(self, findings: Findings, llm: LlmStage | None = None) -> Remembered:
+    def take_in(
+        self,
+        cases: Sequence[Case],
+        faults: Sequence[Fault],
+        tries: Sequence[SearchResult],
+        llm: LlmStage | None = None,
+    ) -> Remembered:
         """Add this run to the story of each bug, and look up what is known.
 
         Args:
-            findings: Of this run.
+            cases: The groups of failing tests, with their inspections and verdicts.
+            faults: The result for each of them.
+            tries: The results of fix tools for each of them; empty where no fix was searched.
             llm: A language model's part; None: none is asked.
 
         Raises:
@@ -162,12 +153,13 @@ class Remembering:
         """
         if self._where is None:
             return Remembered()
-        run, plan = self._run(findings.recorded)
+        run = self._run()
 
         def tell(store: BugStore) -> Remembered:
             if run.kind == "infrastructure":
                 return self._ill_day(store, run)
-            return self._tell(store, run, plan, findings, llm)
+            kept, events, summarizer = self._tell(store, run, cases, faults, tries)
+            return kept if llm is None else self._reworded(store, kept, llm, events, summarizer)
 
         with suppress(OSError):  # what can't be made is said when it is opened
             own_folder(self._rootdir)
@@ -182,7 +174,7 @@ class Remembering:
                 self._store,
                 tell,
                 self._note,
-                is_red=bool(findings.cases),
+                is_red=bool(cases),
             )
         with self._store(self._where) as store:
             return tell(store)
@@ -191,58 +183,48 @@ class Remembering:
         self,
         store: BugStore,
         run: Run,
-        plan: str,
-        findings: Findings,
-        llm: LlmStage | None,
-    ) -> Remembered:
-        """Add the run to a store, in one transaction, and reword what was added."""
+        cases: Sequence[Case],
+        faults: Sequence[Fault],
+        tries: Sequence[SearchResult],
+    ) -> tuple[Remembered, Sequence[Event], RecordingSummarizer]:
+        """Add the run to a store, in one transaction."""
         from pytest_bayesloc.memory.advice import keep_feedback
         from pytest_bayesloc.memory.episodes import Episodes
         from pytest_bayesloc.memory.ledger import Ledger
         from pytest_bayesloc.memory.sightings import Observer
-        from pytest_bayesloc.memory.summaries import RecordingSummarizer, RuleSummarizer
+        from pytest_bayesloc.memory.summaries import RecordingSummarizer
+        from pytest_bayesloc.pipeline.fix_memory import learn, take_in
 
-        summarizer = RecordingSummarizer(rules=RuleSummarizer())
+        summarizer = RecordingSummarizer()
         observer = Observer(self._rootdir, self._sources, self._past.edits, self._prove)
-        sightings, passing = self._observe(store, observer, findings, summarizer)
-        symptoms = [sighting.symptom for sighting in sightings]
-        score = self._score(store, symptoms)
-        with store.transaction() as connection:
-            ledger = Ledger(connection, self._project)
-            run = replace(run, number=ledger.add_run(run))
-            events = Episodes(ledger, run, summarizer, plan).advance(sightings, passing)
-            kept = self._advised(ledger, run, events, symptoms, findings.faults, score)
-            keep_feedback(ledger, run, events, kept.advice, findings.cases)
-            ledger.trim(MAX_BUGS)
-            if self._settings.lesson:
-                self._note_lesson(ledger, events, findings.recorded, run)
-            messages = [event.message for event in events if event.group < 0]
-            messages += self._keep_fixes(ledger, run, events, symptoms, findings.tries, observer)
-            messages += _spared([case.rejected for case in findings.cases])
-            kept = replace(kept, messages=tuple(messages), months=self._months(ledger))
-        return kept if llm is None else self._reworded(store, kept, llm, events, summarizer)
-
-    def _observe(
-        self,
-        store: BugStore,
-        observer: Observer,
-        findings: Findings,
-        summarizer: RecordingSummarizer,
-    ) -> tuple[list[GroupSighting], dict[int, PassingSighting]]:
-        """Describe the run beside the open bugs."""
-        from pytest_bayesloc.memory.ledger import Ledger
-
         with store.transaction(write=False) as connection:
             ledger = Ledger(connection, self._project)
             open_bugs, revisions = ledger.open_bugs(), ledger.revisions()
-        passing = observer.passing(open_bugs, revisions, findings.recorded)
+        passing = observer.passing(open_bugs, revisions, self._recorder.recorded)
         last_seen_at = {
             passing[bug].moved.get(test, test): revisions.get(bug, "")
             for bug, record in open_bugs.items()
             for test in record.symptom.tests
         }
-        failing = observer.failing(findings.cases, findings.faults, last_seen_at, summarizer)
-        return failing, passing
+        sightings = observer.failing(cases, faults, last_seen_at, summarizer)
+        symptoms = [sighting.symptom for sighting in sightings]
+        score = self._score(store, symptoms)
+        with store.transaction() as connection:
+            ledger = Ledger(connection, self._project)
+            run = replace(run, number=ledger.add_run(run))
+            events = Episodes(ledger, run, summarizer).advance(sightings, passing)
+            kept = self._advised(ledger, run, events, symptoms, faults, score)
+            keep_feedback(ledger, run, events, kept.advice, cases)
+            ledger.trim(MAX_BUGS)
+            if self._settings.lesson:
+                self._note_lesson(ledger, events, run)
+            messages = [event.message for event in events if event.group < 0]
+            shown = [(symptom.tests, symptom.suspects) for symptom in symptoms]
+            messages += take_in(ledger, events, run, tries, shown)
+            messages += learn(ledger, events, run, observer.changes, self._rootdir)
+            messages += _spared([case.rejected for case in cases])
+            kept = replace(kept, messages=tuple(messages), months=self._months(ledger))
+        return kept, events, summarizer
 
     def _advised(
         self,
@@ -273,36 +255,21 @@ class Remembering:
             is_shown=run.arm == "on",
         )
 
-    def _months(self, ledger: Ledger) -> tuple[Month, ...]:
-        from pytest_bayesloc.memory.statistics import months_of
+    def _months(self, ledger: Ledger) -> tuple[StatisticsRow, ...]:
+        if not self._settings.inspect:
+            return ()
+        from pytest_bayesloc.memory.statistics import statistics_of
 
-        return months_of(ledger) if self._settings.inspect else ()
+        return tuple(row for row in statistics_of(ledger) if row.name[:1].isdigit())
 
-    def _keep_fixes(
-        self,
-        ledger: Ledger,
-        run: Run,
-        events: Sequence[Event],
-        symptoms: Sequence[Symptom],
-        tries: Sequence[SearchResult],
-        observer: Observer,
-    ) -> list[str]:
-        """Keep the results of fix tools, and learn from people's fixes; sentences for the user."""
-        from pytest_bayesloc.pipeline.fix_memory import learn, take_in
-
-        shown = [(symptom.tests, symptom.suspects) for symptom in symptoms]
-        messages = take_in(ledger, events, run, tries, shown)
-        return messages + learn(ledger, events, run, observer.changes, self._rootdir)
-
-    def _note_lesson(
-        self, ledger: Ledger, events: Sequence[Event], recorded: RunRecord, run: Run
-    ) -> None:
+    def _note_lesson(self, ledger: Ledger, events: Sequence[Event], run: Run) -> None:
         """Add the user's note to the open bugs of the tests that ran."""
+        verdicts = self._recorder.recorded.verdicts
         bugs = {event.bug for event in events if event.group >= 0}
         bugs |= {
             bug
             for bug, record in ledger.open_bugs().items()
-            if not recorded.verdicts.keys().isdisjoint(record.symptom.tests)
+            if not verdicts.keys().isdisjoint(record.symptom.tests)
         }
         for bug in sorted(bugs) or (None,):
             ledger.add_note(bug, self._settings.lesson, run.made_at)
@@ -377,21 +344,23 @@ class Remembering:
 
     # -- the run
 
-    def _run(self, recorded: RunRecord) -> tuple[Run, str]:
-        """Return this run as the memory keeps it, and the plan by the user or git."""
+    def _run(self) -> Run:
+        """Return this run as the memory keeps it, with the plan by the user or git."""
         from pytest_bayesloc.domain.bug import Run
         from pytest_bayesloc.history.git import head
         from pytest_bayesloc.memory.statistics import arm_of
 
-        n_passed = sum(recorded.verdicts.values())
-        n_failed = len(recorded.verdicts) - n_passed
-        is_ill = n_failed > INFRASTRUCTURE * len(recorded.verdicts) and n_failed >= MIN_TESTS
+        verdicts = self._recorder.recorded.verdicts
+        n_passed = sum(verdicts.values())
+        n_failed = len(verdicts) - n_passed
+        is_ill = n_failed > INFRASTRUCTURE * len(verdicts) and n_failed >= MIN_TESTS
         revision, subject = head(self._rootdir)
         made = uuid4().hex[:12]
         workspace, now = workspace_of(self._rootdir), datetime.now(timezone.utc)
         # Advice on half of the days, to measure it: not an option, since nobody wants it for long.
         is_experiment = os.environ.get("BAYESLOC_EXPERIMENT") == "ab"
-        run = Run(
+        done = f"after {subject}" if subject and revision.endswith("+") else subject
+        return Run(
             id=made,
             workspace=workspace,
             made_at=now,
@@ -400,9 +369,8 @@ class Remembering:
             n_failed=n_failed,
             kind="infrastructure" if is_ill else "normal",
             arm=arm_of(workspace or made, now) if is_experiment else "on",
+            plan=self._settings.lesson or done,
         )
-        done = f"after {subject}" if subject and revision.endswith("+") else subject
-        return run, self._settings.lesson or done
 
 
 def _origin(fault: Fault) -> str:

@@ -19,10 +19,8 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.bug import TrialSummary
     from pytest_bayesloc.memory.episodes import Event
     from pytest_bayesloc.memory.store import BugStore
-    from pytest_bayesloc.memory.summaries import RecordingSummarizer, Request
+    from pytest_bayesloc.memory.summaries import Ask, RecordingSummarizer
     from pytest_bayesloc.pipeline.guide import LlmStage
-
-    Answer = str | TrialSummary
 
 TRY = "to try, by the language model: "
 
@@ -52,7 +50,7 @@ def reworded(
     with store.transaction(write=False) as connection:
         touched = Ledger(connection, project).bugs([event.bug for event in events])
     bugs = {record.id: bug for bug, record in touched.items()}
-    changes = list(_changes(_requests(events, recording, bugs), recording, llm))
+    changes = list(_changes(events, recording, bugs, llm))
     found = list(advice)
     if changes:
         with store.transaction() as connection:
@@ -67,30 +65,30 @@ def reworded(
     return with_approaches(found, llm)
 
 
-def _requests(
-    events: Iterable[Event], recording: RecordingSummarizer, bugs: Mapping[str, int]
-) -> Iterator[tuple[int, int, Request]]:
-    """Yield the number of a bug, that of its trial (0: its hypothesis), and the request."""
-    for event in events:
-        if event.kind == "begun":
-            yield event.bug, 0, recording.begun_with[event.group]
-    for request in recording.trials:
-        if request.record is not None:
-            yield bugs[request.record.id], len(request.record.trials) + 1, request
-
-
 def _changes(
-    requests: Iterable[tuple[int, int, Request]],
+    events: Iterable[Event],
     recording: RecordingSummarizer,
+    bugs: Mapping[str, int],
     llm: LlmStage,
-) -> Iterator[tuple[int, int, Answer]]:
-    """Yield the texts that differ: all is asked at once, and waited for in turn."""
-    other = llm.summarizer(recording.rules)
-    asked = [
-        (bug, number, request.text, Later(partial(request.repeat, other)))
-        for bug, number, request in requests
+) -> Iterator[tuple[int, int, str | TrialSummary]]:
+    """Yield the texts that differ: all is asked at once, and waited for in turn.
+
+    Each comes behind the number of its bug, and that of its trial (0: the bug's hypothesis).
+    """
+    requests: list[tuple[int, int, str | TrialSummary, Ask]] = [
+        (event.bug, 0, *recording.hypotheses[event.group])
+        for event in events
+        if event.kind == "begun"
     ]
-    for bug, number, before, later in asked:
+    requests += [
+        (bugs[record.id], len(record.trials) + 1, summary, ask)
+        for record, summary, ask in recording.trials
+    ]
+    from pytest_bayesloc.memory.summaries import RuleSummarizer
+
+    other = llm.summarizer(RuleSummarizer())
+    asked = [(*request, Later(partial(request[3], other))) for request in requests]
+    for bug, number, before, _, later in asked:
         try:
             text = later.result(llm.left_s())
         except TimeoutError:

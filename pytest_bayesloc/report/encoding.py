@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from msgspec import Struct
 
-from pytest_bayesloc.domain.advice import Advice, Remembered, SimilarBug
+from pytest_bayesloc.domain.advice import Advice, Estimate, Remembered, SimilarBug
 from pytest_bayesloc.domain.bug import BugRecord, DebugTrial
 from pytest_bayesloc.domain.dialogue import Usage
 from pytest_bayesloc.domain.evidence import ChangeOutcome, InspectionOutcome
@@ -322,7 +322,14 @@ def _memory(remembered: Remembered) -> doc.MemoryEntry:
             for loop in item.loops
         ],
         months=[
-            _entry(doc.MonthEntry, month, month=month.name, mended=month.fixed)
+            _entry(
+                doc.MonthEntry,
+                month,
+                month=month.name,
+                mended=_value(month.fixed),
+                trials=_value(month.trials),
+                hours=_value(month.hours),
+            )
             for month in remembered.months
         ],
         world_model={
@@ -330,6 +337,10 @@ def _memory(remembered: Remembered) -> doc.MemoryEntry:
             for kind, texts in remembered.world.items()
         },
     )
+
+
+def _value(found: Estimate | None) -> float | None:
+    return None if found is None else found.value
 
 
 def _record(record: BugRecord) -> doc.RecordEntry:

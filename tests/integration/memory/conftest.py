@@ -94,9 +94,10 @@ class Story:
             revision=revision,
             n_passed=9,
             n_failed=len(reds),
+            plan="a plan",
         )
         self.ledger.add_run(run)
-        return Episodes(self.ledger, run, RuleSummarizer(), "a plan").advance(reds, passing or {})
+        return Episodes(self.ledger, run, RuleSummarizer()).advance(reds, passing or {})
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_bayesloc.memory.symptoms import Guards
+from pytest_bayesloc.memory.symptoms import first_check
 from tests.unit.memory.test_constraints import (
     CODE,
     ENTRY,
@@ -25,11 +25,14 @@ def test_guard_of_a_library_can_be_checked_by_its_caller(tmp_path: Path) -> None
     (tmp_path / "library.py").write_text(
         "def check(knots):\n    if not knots:\n        raise ValueError\n"
     )
-    guards = Guards(lambda _: None, str(tmp_path))
     deepest = frame("check", "library.py", in_app=False)
 
-    assert guards.first_check(failure("", TEST, MIDDLE, deepest)) == "curve.py:3 in curve"
-    assert guards.first_check(failure("", TEST, deepest)) == ""
+    found = [
+        first_check(failure("", *frames, deepest), lambda _: None, str(tmp_path))
+        for frames in ((TEST, MIDDLE), (TEST,))
+    ]
+
+    assert found == ["curve.py:3 in curve", ""]
 
 
 @pytest.mark.parametrize(

@@ -6,16 +6,16 @@ import pytest
 
 from pytest_bayesloc.domain.failure import Failure, Frame
 from pytest_bayesloc.domain.source import SourceMap
-from pytest_bayesloc.memory.symptoms import Guards
+from pytest_bayesloc.memory.symptoms import constraint_of, first_check
 
 if TYPE_CHECKING:
-    from pytest_bayesloc.memory.symptoms import ReadMap
+    from pytest_bayesloc.memory.fingerprint import ReadMap
 
 CODE = "def check(knots, degree):\n    if len(knots) < 2 * degree:\n        raise ValueError\n"
 
 
 def learned_constraint(failed: Failure, read: ReadMap, rootdir: str = "/") -> str:
-    return Guards(read, rootdir).constraint(failed)
+    return constraint_of(failed, read, rootdir)
 
 
 def failure(message: str, *frames: Frame) -> Failure:
@@ -96,4 +96,4 @@ def test_guard_far_below_can_be_checked_where_the_value_comes_in(
 ) -> None:
     sources = {"knots.py": SourceMap(CODE, "knots.py")}
 
-    assert Guards(sources.get, "/").first_check(failure("", *frames)) == where
+    assert first_check(failure("", *frames), sources.get, "/") == where

@@ -42,7 +42,8 @@ def replay(history: list[Sighting], *, in_test: bool = False) -> list[list[LoopK
         for i, s in enumerate(history)
     ]
     return [
-        [loop.kind for loop in loops(timed[: n + 1], in_test=in_test)] for n in range(len(timed))
+        [LoopKind(loop.kind) for loop in loops(timed[: n + 1], in_test=in_test)]
+        for n in range(len(timed))
     ]
 
 

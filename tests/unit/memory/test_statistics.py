@@ -4,8 +4,9 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
+from pytest_bayesloc.domain.advice import Estimate
 from pytest_bayesloc.domain.bug import BugState
-from pytest_bayesloc.memory.statistics import BugCounts, Estimate, arm_of, middle, rows_of, share
+from pytest_bayesloc.memory.statistics import BugCounts, arm_of, middle, rows_of, share
 
 
 def counted(month: str = "2026-10", arm: str = "on", *, n_same: int = 1) -> BugCounts:

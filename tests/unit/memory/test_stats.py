@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from pytest_bayesloc.memory.statistics import Estimate, StatisticsRow, stats_json, stats_lines
+from pytest_bayesloc.domain.advice import Estimate, StatisticsRow
+from pytest_bayesloc.memory.statistics import stats_json, stats_lines
 
 HALF = Estimate(value=0.5, low=0.25, high=0.75, n=12)
 TWO = Estimate(value=2, low=1, high=4.25, n=6)
