@@ -6,7 +6,7 @@ the machine: who makes them leaves out what must not.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -125,48 +125,3 @@ class Reflection:
 
     decision: Decision
     reason: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Applicability:
-    """The model's verdict on whether a fix is for an error.
-
-    Attributes:
-        applicable: Whether it is.
-        confidence: In [0, 1].
-        reasoning: A sentence.
-    """
-
-    applicable: bool
-    confidence: float
-    reasoning: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
-    """The costs of asking a language model.
-
-    Attributes:
-        model: Name of the model that was asked; empty if none was.
-        endpoint: Where, without credentials.
-        calls: HTTP requests that were sent, retries included.
-        replayed: Answers that were taken from what was kept.
-        tokens_in: Of prompts.
-        tokens_out: Of answers.
-        cost: In the currency of the prices that were given; None if none were.
-        uses: Per use, how often an answer was of use.
-    """
-
-    model: str = ""
-    endpoint: str = ""
-    calls: int = 0
-    replayed: int = 0
-    tokens_in: int = 0
-    tokens_out: int = 0
-    cost: float | None = 0.0
-    uses: tuple[tuple[str, int], ...] = field(default=())
-
-    @property
-    def tokens(self) -> int:
-        """Tokens of prompts and answers."""
-        return self.tokens_in + self.tokens_out

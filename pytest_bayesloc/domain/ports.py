@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from pytest_bayesloc.domain.bug import BugRecord, CodeEdit, Symptom, TrialSummary
     from pytest_bayesloc.domain.dialogue import (
@@ -21,11 +21,8 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.recording import Recording
 
 
-class Clock(Protocol):
-    """Monotonic seconds."""
-
-    def __call__(self) -> float:
-        """Return seconds since some fixed point."""
+#: Monotonic seconds since some fixed point.
+Clock: TypeAlias = "Callable[[], float]"
 
 
 class Runner(Protocol):

@@ -20,7 +20,6 @@ from pytest_bayesloc.domain.bug import (
     clipped,
 )
 from pytest_bayesloc.domain.dialogue import (
-    Applicability,
     Code,
     FailingTest,
     FaultContext,
@@ -32,11 +31,11 @@ from pytest_bayesloc.domain.dialogue import (
 )
 from pytest_bayesloc.domain.evidence import Decision
 from pytest_bayesloc.domain.ports import Summarizer
-from pytest_bayesloc.llm.agent import LlmAgent, Prompt
+from pytest_bayesloc.llm.agent import TEMPERATURE, LlmAgent, Prompt
 from pytest_bayesloc.llm.prompts import render
 from pytest_bayesloc.llm.schemas import (
     N_CANDIDATES,
-    ApplicabilityAnswer,
+    Applicability,
     ApproachesAnswer,
     HypothesisAnswer,
     ModelAnswer,
@@ -48,8 +47,23 @@ from pytest_bayesloc.llm.schemas import (
 )
 
 MAX_PROMPT = 24_000  # characters of one prompt
+#: Tokens of an answer at most, by what it is for.
+MAX_TOKENS = {
+    "ranking": 600,
+    "inspection": 2_000,
+    "reflection": 300,
+    "fix": 2_000,
+    "approaches": 300,
+    "judgement of a fix": 200,
+    "summary": 500,
+}
+#: What the smaller model does.
+FAST = frozenset({"approaches", "judgement of a fix", "summary"})
+#: The names under which results count answers that were of use, where they are others.
+_COUNTED = {"fix": "mend", "judgement of a fix": "fix"}
 T = TypeVar("T", bound=ModelAnswer)
 
+JUDGING = 0.1  # temperature of a judgement
 MARK = "LLM: "  # before what a language model said, wherever it is kept
 _LONG, _SHORT = 4_000, 1_000  # characters in the prompt of a summary
 _FRAME = 2_500  # of that, what is no code
@@ -77,10 +91,27 @@ class LlmAdvisor:
         self.uses: Counter[str] = Counter()
         self._lock = threading.Lock()
 
-    def count(self, use: str) -> None:
-        """Count an answer that was of use; may be called from several threads."""
-        with self._lock:
-            self.uses[use] += 1
+    def ask(self, use: str, template: str, shape: type[T], **values: object) -> T | None:
+        """Return an answer to the prompt ``template``, counted; may be called from several threads.
+
+        Args:
+            use: For messages, files and the count.
+            template: Of the prompt.
+            shape: Of the answer.
+            values: For the template.
+        """
+        prompt = Prompt(
+            use=use,
+            system=render("system"),
+            user=render(template, **values),
+            max_tokens=MAX_TOKENS[use],
+            temperature=JUDGING if shape is Applicability else TEMPERATURE,
+        )
+        answer = self._agent.ask(prompt, shape, self._fast if use in FAST else self.name)
+        if answer is not None:
+            with self._lock:
+                self.uses[_COUNTED.get(use, use)] += 1
+        return answer
 
     def suspect(self, context: FaultContext) -> Sequence[Suspicion] | None:
         """Return the candidates that it suspects, most suspect first."""
@@ -92,15 +123,13 @@ class LlmAdvisor:
         shown = replace(
             context, tests=tuple(tests), candidates=tuple(_cut(code, room) for code in pieces)
         )
-        prompt = self._prompt("ranking", "ranking", 600, view=shown)
-        answer = self._agent.ask(prompt, RankingAnswer, self.name)
+        answer = self.ask("ranking", "ranking", RankingAnswer, view=shown)
         if answer is None:
             return None
         reasons: dict[int, str] = {}
         for suspect in answer.suspects:
             if suspect.candidate <= len(pieces):
                 reasons.setdefault(suspect.candidate, suspect.reason)
-        self.count("ranking")
         return [
             Suspicion(location=pieces[number - 1].location, reason=reason)
             for number, reason in reasons.items()
@@ -108,65 +137,39 @@ class LlmAdvisor:
 
     def propose(self, context: TargetContext) -> ProposedCode | None:
         """Return the target with assertions about what it should do."""
-        context = self._fitted(context)
-        shape = code_answer(context.target.text)
-        prompt = self._prompt("inspection", "inspection", 2_000, view=context)
-        answer = self._agent.ask(prompt, shape, self.name)
-        if answer is None:
-            return None
-        self.count("inspection")
-        return ProposedCode(text=answer.code, why=answer.why)
+        return self._proposed("inspection", "inspection", context)
 
     def reflect(self, context: TargetContext, seen: Observation) -> Reflection | None:
         """Return what an inspection of the target means."""
-        prompt = self._prompt(
-            "reflection", "reflection", 300, view=self._fitted(context), seen=seen
-        )
-        answer = self._agent.ask(prompt, VerdictAnswer, self.name)
+        view = self._fitted(context)
+        answer = self.ask("reflection", "reflection", VerdictAnswer, view=view, seen=seen)
         if answer is None:
             return None
-        self.count("reflection")
         return Reflection(decision=Decision(answer.decision), reason=answer.reason)
 
     def fix(self, context: TargetContext) -> ProposedCode | None:
         """Return the target, fixed."""
+        return self._proposed("fix", "mend", context)
+
+    def _proposed(self, use: str, template: str, context: TargetContext) -> ProposedCode | None:
         context = self._fitted(context)
-        prompt = self._prompt("fix", "mend", 2_000, view=context)
-        answer = self._agent.ask(prompt, code_answer(context.target.text), self.name)
-        if answer is None:
-            return None
-        self.count("mend")
-        return ProposedCode(text=answer.code, why=answer.why)
+        answer = self.ask(use, template, code_answer(context.target.text), view=context)
+        return ProposedCode(text=answer.code, why=answer.why) if answer else None
 
     def approaches(
         self, *, error: str, code: str, tried: Iterable[str], known: Iterable[str]
     ) -> tuple[str, ...]:
         """Return three different things to try; nothing if there is no answer."""
         told = {"tried": list(tried) or ["nothing"], "known": list(known)}
-        prompt = self._prompt("approaches", "approaches", 300, error=error, code=code, **told)
-        answer = self._agent.ask(prompt, ApproachesAnswer, self._fast)
-        if answer is None:
-            return ()
-        self.count("approaches")
-        return tuple(answer.approaches)
+        answer = self.ask(
+            "approaches", "approaches", ApproachesAnswer, error=error, code=code, **told
+        )
+        return tuple(answer.approaches) if answer else ()
 
     def is_applicable(self, error: str, code: str, fix: str) -> Applicability | None:
         """Return whether a fix, given in words, is for an error."""
-        prompt = self._prompt(
-            "judgement of a fix", "applicable", 200, error=error, code=code[:_CODE_OF_FIX], fix=fix
-        )
-        answer = self._agent.ask(replace(prompt, temperature=0.1), ApplicabilityAnswer, self._fast)
-        if answer is None:
-            return None
-        self.count("fix")
-        return Applicability(
-            applicable=answer.applicable, confidence=answer.confidence, reasoning=answer.reasoning
-        )
-
-    def _prompt(self, use: str, template: str, max_tokens: int, **values: object) -> Prompt:
-        return Prompt(
-            use=use, system=render("system"), user=render(template, **values), max_tokens=max_tokens
-        )
+        shown = {"error": error, "code": code[:_CODE_OF_FIX], "fix": fix}
+        return self.ask("judgement of a fix", "applicable", Applicability, **shown)
 
     def _fitted(self, context: TargetContext) -> TargetContext:
         """Return ``context`` cut such that the prompt is not too long; the target comes first."""
@@ -197,31 +200,23 @@ class LlmSummarizer:
     """Words the stages of a bug by a language model, and by rules where it does not answer.
 
     Args:
-        agent: Asks the model.
-        model: Its name.
+        advisor: Asks the model.
         rules: Words them without it.
-        count: Called for each answer that was of use.
         shows: Whether the text of a file may be sent.
     """
 
     def __init__(
-        self,
-        agent: LlmAgent,
-        model: str,
-        rules: Summarizer,
-        count: Callable[[str], None],
-        shows: Callable[[str], bool],
+        self, advisor: LlmAdvisor, rules: Summarizer, shows: Callable[[str], bool]
     ) -> None:
-        self._agent = agent
-        self._model = model
+        self._advisor = advisor
         self._rules = rules
-        self._count = count
         self._shows = shows
 
     def begun(self, symptom: Symptom, *, raised_at: str, p: float) -> str:
         """Return a hypothesis; the likeliest place, which rules know, stands before it."""
         said = self._rules.begun(symptom, raised_at=raised_at, p=p)
-        answer = self._asked(
+        answer = self._advisor.ask(
+            "summary",
             "begun",
             HypothesisAnswer,
             error=symptom.error[:_LONG],
@@ -236,8 +231,8 @@ class LlmSummarizer:
     def failed(self, record: BugRecord, edit: CodeEdit, now: Symptom) -> TrialSummary:
         """Return the lessons of a trial that failed."""
         said = self._rules.failed(record, edit, now)
-        own = {"plan": edit.plan[:_SHORT], "now": now.error[:_SHORT]}
-        answer = self._asked("failed", SetbackAnswer, **self._trial(record, edit), **own)
+        own = {"plan": edit.plan[:_SHORT], "now": now.error[:_SHORT], **self._trial(record, edit)}
+        answer = self._advisor.ask("summary", "failed", SetbackAnswer, **own)
         if answer is None:
             return said
         return replace(
@@ -251,7 +246,8 @@ class LlmSummarizer:
     def succeeded(self, record: BugRecord, edit: CodeEdit) -> TrialSummary:
         """Return the lessons of the trial that fixed it."""
         said = self._rules.succeeded(record, edit)
-        answer = self._asked("succeeded", SuccessAnswer, **self._trial(record, edit))
+        own = self._trial(record, edit)
+        answer = self._advisor.ask("summary", "succeeded", SuccessAnswer, **own)
         if answer is None:
             return said
         return replace(
@@ -260,19 +256,6 @@ class LlmSummarizer:
             lesson=marked(answer.key_insight, LESSON_LENGTH) or said.lesson,
             cause=marked(answer.final_root_cause, WHY_LENGTH),
         )
-
-    def _asked(self, template: str, shape: type[T], **values: object) -> T | None:
-        """Return an answer to the prompt ``template``, counted."""
-        prompt = Prompt(
-            use="summary",
-            system=render("system"),
-            user=render(template, **values),
-            max_tokens=500,
-        )
-        answer = self._agent.ask(prompt, shape, self._model)
-        if answer is not None:
-            self._count("summary")
-        return answer
 
     def _trial(self, record: BugRecord, edit: CodeEdit) -> dict[str, object]:
         """Return the values that every trial is described by."""

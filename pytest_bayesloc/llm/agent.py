@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
@@ -58,16 +58,6 @@ class Prompt:
     user: str
     max_tokens: int
     temperature: float = TEMPERATURE
-
-
-@dataclass(frozen=True, slots=True)
-class _Question(Generic[T]):
-    """A question as it is put to a model."""
-
-    messages: list[dict[str, Any]]
-    shape: type[T]
-    way: str
-    model: str
 
 
 class LlmAgent:
@@ -126,9 +116,16 @@ class LlmAgent:
     def _by_any_way(self, prompt: Prompt, shape: type[T], model: str) -> T:
         first = WAYS.index(self._ways.get(model, WAYS[0]))
         for n, way in enumerate(WAYS[first:]):
-            asked = _Question(_messages(prompt, shape, way), shape, way, model)
+            body = {
+                "model": model,
+                "messages": _messages(prompt, shape, way),
+                "temperature": prompt.temperature,
+                "seed": SEED,
+                "max_tokens": prompt.max_tokens,
+                **_wanted(shape, way),
+            }
             try:
-                reply = self._send(prompt, asked, n_retries=0 if n else RETRIES)
+                reply = self._send(prompt, body, n_retries=0 if n else RETRIES)
             except CallError as error:
                 if error.is_final or error.status not in _UNKNOWN_WAY or way == WAYS[-1]:
                     raise
@@ -137,51 +134,42 @@ class LlmAgent:
             is_understood = reply.refusal or reply.is_cut or next(_objects(reply.text), None)
             if is_understood or way == WAYS[-1]:
                 self._ways[model] = way
-                return self._read(reply, prompt, asked)
+                return self._read(reply, prompt, body, shape)
         raise AssertionError("the last way returns or raises")
 
-    def _read(self, reply: ChatReply, prompt: Prompt, asked: _Question[T]) -> T:
+    def _read(self, reply: ChatReply, prompt: Prompt, body: dict[str, Any], shape: type[T]) -> T:
         """Return the answer in a reply; one that does not fit is sent back once."""
         clean = self._privacy.clean
         try:
-            return _parsed(reply, asked.shape)
+            return _parsed(reply, shape)
         except ValueError as error:
             if reply.refusal:
                 raise _dropped(prompt, f"refused: {reply.refusal}") from error
             wrong = clean(_why(error))
         correction = (
             f"That does not fit: {wrong}. Answer again with one JSON object of this JSON schema, "
-            f"and nothing else:\n{json.dumps(json_schema(asked.shape))}"
+            f"and nothing else:\n{json.dumps(json_schema(shape))}"
         )
         messages = [
-            *asked.messages,
+            *body["messages"],
             {"role": "assistant", "content": reply.text[:_MAX_REPAIRED]},
             {"role": "user", "content": correction},
         ]
-        second = self._send(prompt, replace(asked, messages=messages), n_retries=0)
+        second = self._send(prompt, {**body, "messages": messages}, n_retries=0)
         try:
-            return _parsed(second, asked.shape)
+            return _parsed(second, shape)
         except ValueError as error:
             raise _dropped(prompt, clean(_why(error))) from error
 
-    def _send(self, prompt: Prompt, asked: _Question[T], *, n_retries: int) -> ChatReply:
+    def _send(self, prompt: Prompt, body: dict[str, Any], *, n_retries: int) -> ChatReply:
         """Send one request; what a model refuses of it is left out of all that follow.
 
         Raises:
             CallError: If there is no answer.
             EndpointError: If a cap is met.
         """
-        model = asked.model
-        body = {
-            "model": model,
-            "messages": asked.messages,
-            "temperature": prompt.temperature,
-            "seed": SEED,
-            "max_tokens": prompt.max_tokens,
-            **_wanted(asked.shape, asked.way),
-        }
+        refused = self._refused.setdefault(body["model"], set())
         while True:
-            refused = self._refused.setdefault(model, set())
             sent = {_OPTIONAL.get(k, k) if k in refused else k: v for k, v in body.items()}
             sent.pop("", None)
             try:

@@ -71,7 +71,8 @@ class CallError(Exception):
 class Later(Generic[T]):
     """A call under way in a thread of its own.
 
-    The thread that is left behind ends with the process.
+    A client's own time-out is one of each read: a server that sends a byte now and then outlives
+    it. The thread that is left behind ends with the process.
     """
 
     def __init__(self, call: Callable[[], T]) -> None:
@@ -104,18 +105,6 @@ class Later(Generic[T]):
         if not self._results:
             raise TimeoutError(f"no answer within {seconds:g} s")
         return self._results[0]
-
-
-def within(seconds: float, call: Callable[[], T]) -> T:
-    """Return or raise what ``call`` does, in ``seconds`` at most.
-
-    A client's own time-out is one of each read: a server that sends a byte now and then outlives
-    it.
-
-    Raises:
-        TimeoutError: If it takes longer.
-    """
-    return Later(call).result(seconds)
 
 
 class Endpoint(Protocol):
@@ -163,7 +152,8 @@ class OpenAIEndpoint:
         """
         limit_s = min(seconds, self._deadline_s)
         try:
-            data, n_retries = within(limit_s, lambda: self._read(body, n_calls - 1, limit_s))
+            call = Later(lambda: self._read(body, n_calls - 1, limit_s))
+            data, n_retries = call.result(limit_s)
         except TimeoutError as error:
             raise CallError(str(error), hint="Is the server busy or stuck?") from error
         except ModuleNotFoundError as error:
@@ -248,7 +238,7 @@ class EndpointEmbedder:
             EndpointError: If there is no answer, or one of another shape.
         """
         try:
-            vectors = within(self._deadline_s, lambda: self._asked(texts))
+            vectors = Later(lambda: self._asked(texts)).result(self._deadline_s)
         except ModuleNotFoundError as error:
             missing = f"{error.name} is missing: pip install 'pytest-bayesloc[llm]'"
             raise self._failed(missing) from error

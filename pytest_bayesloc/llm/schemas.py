@@ -106,7 +106,7 @@ class ApproachesAnswer(ModelAnswer):
     approaches: list[Strategy] = Field(min_length=N_APPROACHES, max_length=N_APPROACHES)
 
 
-class ApplicabilityAnswer(ModelAnswer):
+class Applicability(ModelAnswer):
     """Whether a fix is for an error."""
 
     applicable: bool

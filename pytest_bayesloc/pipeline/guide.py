@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pytest_bayesloc.domain.clock import monotonic
-from pytest_bayesloc.domain.dialogue import Usage
 from pytest_bayesloc.domain.errors import PatchError
 from pytest_bayesloc.fixes.side_effects import reaches_out
 from pytest_bayesloc.inspection.rules import checked_fix
@@ -27,6 +26,7 @@ from pytest_bayesloc.ranking.evidence.judgements import (
     records_of,
     verdicts_of,
 )
+from pytest_bayesloc.report.document import UsageEntry
 from pytest_bayesloc.report.files import own_folder, replace_text
 
 if TYPE_CHECKING:
@@ -192,13 +192,7 @@ class LlmStage:
 
     def summarizer(self, rules: Summarizer) -> Summarizer:
         """Return what words the stages of a bug by it."""
-        return LlmSummarizer(
-            self._agent,
-            self._models.fast or self._models.main,
-            rules,
-            self.advisor.count,
-            self._privacy.may_send,
-        )
+        return LlmSummarizer(self.advisor, rules, self._privacy.may_send)
 
     def may_send(self, file: str) -> bool:
         """Return whether anything of a file may leave the machine."""
@@ -208,18 +202,17 @@ class LlmStage:
         """Return how long to wait for it: until it has said why there is no answer."""
         return self._budget.left_s() + GRACE_S
 
-    def usage(self) -> Usage:
+    def usage(self) -> UsageEntry:
         """Return the costs of asking it."""
         budget = self._budget
-        return Usage(
+        return UsageEntry(
             model=self._models.main,
             endpoint=self._endpoint.address,
             calls=budget.calls,
             replayed=self._agent.n_replayed,
-            tokens_in=budget.tokens_in,
-            tokens_out=budget.tokens_out,
+            tokens=budget.tokens_in + budget.tokens_out,
             cost=budget.cost,
-            uses=tuple(sorted(self.advisor.uses.items())),
+            uses=dict(sorted(self.advisor.uses.items())),
         )
 
     # -- what leaves the machine

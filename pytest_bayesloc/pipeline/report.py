@@ -66,10 +66,9 @@ class ReportStage:
     def document(self, faults: tuple[Fault, ...], cases: Sequence[Case]) -> dict[str, Any]:
         """Return the JSON result of ``faults``."""
         from pytest_bayesloc.domain.advice import Remembered
-        from pytest_bayesloc.domain.dialogue import Usage
         from pytest_bayesloc.ranking.callgraph import calls_around
         from pytest_bayesloc.ranking.faults import combine
-        from pytest_bayesloc.report.document import SessionEntry
+        from pytest_bayesloc.report.document import SessionEntry, UsageEntry
         from pytest_bayesloc.report.encoding import Result, encode
 
         recorded, settings = self.context.recorder.recorded, self.context.settings
@@ -93,7 +92,7 @@ class ReportStage:
             edges=calls_around(faults, cases),
             partial=(*recorded.partial, *self.context.notes),
             memory=self.remembered or Remembered(),
-            llm=self.llm.usage() if self.llm is not None else Usage(),
+            llm=self.llm.usage() if self.llm is not None else UsageEntry(),
             fixes=None if self.fix_stage is None else self.fix_stage.fixes,
         )
         return encode(result)

@@ -477,13 +477,13 @@ class UsageEntry(_Entry):
         uses: How often an answer was of use: ranking, inspection, reflection, summary, approaches.
     """
 
-    model: str
-    endpoint: str
-    calls: int
-    replayed: int
-    tokens: int
-    cost: Amount | None
-    uses: dict[str, int]
+    model: str = ""
+    endpoint: str = ""
+    calls: int = 0
+    replayed: int = 0
+    tokens: int = 0
+    cost: Amount | None = 0.0
+    uses: dict[str, int] = {}
 
 
 class ResultDocument(_Entry):

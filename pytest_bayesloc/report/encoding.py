@@ -15,7 +15,6 @@ from msgspec import Struct
 
 from pytest_bayesloc.domain.advice import Advice, Estimate, Remembered, SimilarBug
 from pytest_bayesloc.domain.bug import BugRecord, DebugTrial
-from pytest_bayesloc.domain.dialogue import Usage
 from pytest_bayesloc.domain.evidence import ChangeOutcome, InspectionOutcome
 from pytest_bayesloc.domain.failure import Failure, Frame
 from pytest_bayesloc.domain.fixing import TAKE_BACK, Fix, Level
@@ -58,7 +57,7 @@ class Result:
     edges: tuple[tuple[Location, Location, int], ...] = ()
     partial: tuple[str, ...] = ()
     memory: Remembered = field(default_factory=Remembered)
-    llm: Usage = field(default_factory=Usage)
+    llm: doc.UsageEntry = field(default_factory=doc.UsageEntry)
     fixes: tuple[Fix, ...] | None = None
 
 
@@ -69,6 +68,7 @@ def encode(result: Result) -> dict[str, Any]:
     """
     faults = result.faults[: doc.MAX_FAULTS]
     seconds = {stage: positive(spent) for stage, spent in result.session.seconds.items()}
+    cost = result.llm.cost
     document = doc.ResultDocument(
         schema="bayesloc/1",
         session=_entry(doc.SessionEntry, result.session, seconds=seconds),
@@ -87,12 +87,7 @@ def encode(result: Result) -> dict[str, Any]:
         ),
         memory=_memory(result.memory),
         fixes=_fixes(result, faults),
-        llm=_entry(
-            doc.UsageEntry,
-            result.llm,
-            cost=None if result.llm.cost is None else positive(result.llm.cost),
-            uses=dict(result.llm.uses),
-        ),
+        llm=_entry(doc.UsageEntry, result.llm, cost=None if cost is None else positive(cost)),
         partial=[*result.partial, *_cuts(result), *_not_finite(result)],
     )
     plain: dict[str, Any] = _plain(document)

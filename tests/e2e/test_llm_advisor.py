@@ -19,7 +19,6 @@ from pytest_bayesloc.domain.bug import (
     TestFailure,
 )
 from pytest_bayesloc.domain.dialogue import (
-    Applicability,
     Code,
     FailingTest,
     FaultContext,
@@ -36,6 +35,7 @@ from pytest_bayesloc.llm.agent import LlmAgent
 from pytest_bayesloc.llm.budget import CallBudget, CallLimits
 from pytest_bayesloc.llm.exchanges import Exchanges
 from pytest_bayesloc.llm.privacy import Privacy
+from pytest_bayesloc.llm.schemas import Applicability
 from pytest_bayesloc.memory.summaries import RuleSummarizer
 from tests.fakes.clock import Clock
 from tests.fakes.endpoint import FakeEndpoint, as_port
@@ -81,13 +81,7 @@ class Scene:
         return self.model
 
     def summarizer(self) -> Summarizer:
-        return LlmSummarizer(
-            self.agent,
-            "small",
-            RuleSummarizer(),
-            self.model.count,
-            lambda file: "secret" not in file,
-        )
+        return LlmSummarizer(self.model, RuleSummarizer(), lambda file: "secret" not in file)
 
 
 def test_ranking_names_candidates_by_number_whatever_their_order(tmp_path: Path) -> None:
