@@ -71,7 +71,6 @@ def pytest_configure(config: pytest.Config) -> None:
     recorder = _recorder(config)
     register(recorder, "bayesloc-recorder")
     if config.pluginmanager.hasplugin("bayesloc-server"):
-        register(xdist.WorkerReporter(recorder), "bayesloc-worker-reporter")
         return
     if xdist.is_worker(config):
         register(xdist.Worker(recorder), "bayesloc-worker")

@@ -11,13 +11,13 @@ from pytest_bayesloc.domain.errors import ShardError
 from pytest_bayesloc.domain.texts import digest_of
 from pytest_bayesloc.history.git import head
 from pytest_bayesloc.report.files import replace_text
-from pytest_bayesloc.spectrum.run_record import RunRecord
-from pytest_bayesloc.spectrum.shards import SCHEMA, CodeState, dump, environment, load, state_of
+from pytest_bayesloc.spectrum.shards import SCHEMA, dump, environment, load, parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from pytest_bayesloc.spectrum.recorder import Recorder
+    from pytest_bayesloc.spectrum.run_record import Payload
 
 
 class RecordMerger:
@@ -41,44 +41,47 @@ class RecordMerger:
         """Merge the records, and run nothing."""
         recorded = self._recorder.recorded
         recorded.verdicts.clear()
-        texts = dict(filter(None, map(self._read, record_files(self._paths, self._note))))
-        states = {path: state_of(text, path) for path, text in texts.items()}
-        refuse_other_code({**states, Path("this checkout"): self._state_here(states.values())})
-        for path, text in texts.items():
-            load(recorded, text, path, self._recorder.files)
+        records = dict(filter(None, map(self._read, record_files(self._paths, self._note))))
+        refuse_other_code({**records, Path("this checkout"): self._state_here(records.values())})
+        for record in records.values():
+            load(recorded, record, self._recorder.files)
         order = {item.nodeid: number for number, item in enumerate(session.items)}
         known = sorted(recorded.verdicts, key=lambda node_id: order.get(node_id, len(order)))
         recorded.verdicts = {node_id: recorded.verdicts[node_id] for node_id in known}
         session.testsfailed = sum(not passed for passed in recorded.verdicts.values())
         return True
 
-    def _state_here(self, states: Iterable[CodeState]) -> CodeState:
+    def _state_here(self, records: Iterable[Payload]) -> Payload:
         """The digests of the same files here, which inspections would be about."""
-        files = dict.fromkeys(file for state in states for file in state.digests)
+        files = dict.fromkeys(file for record in records for file in record["digests"])
         here = {file: digest_of(Path(self._recorder.files.absolute(file))) for file in files}
-        return CodeState(revision="", digests={f: digest for f, digest in here.items() if digest})
+        return {
+            "revision": "",
+            "digests": {file: digest for file, digest in here.items() if digest},
+        }
 
-    def _read(self, path: Path) -> tuple[Path, str] | None:
+    def _read(self, path: Path) -> tuple[Path, Payload] | None:
         """Read a record; note if it can't be used."""
         try:
             text = path.read_text(encoding="utf-8")
-            state_of(text, path)
-            load(RunRecord(), text, path, self._recorder.files)
+            return path, parse(text, path, self._recorder.files)
         except (OSError, UnicodeError, ShardError) as error:
             self._note(str(error))
             self._recorder.recorded.partial.append(f"What {path.name} holds is missing")
             return None
-        return path, text
 
 
-def refuse_other_code(states: Mapping[Path, CodeState]) -> None:
+def refuse_other_code(records: Mapping[Path, Payload]) -> None:
     """End the run if records are not all about the same code.
+
+    Args:
+        records: Each with its ``revision``, empty if unknown, and the ``digests`` of files.
 
     Raises:
         pytest.UsageError: If two differ; the text names them, and a file.
     """
     first: dict[str, Path] = {}  # per file, the first record that names it
-    known = [(path, state.revision) for path, state in states.items() if state.revision]
+    known = [(path, record["revision"]) for path, record in records.items() if record["revision"]]
     for path, revision in known[1:]:
         if revision != known[0][1]:
             raise pytest.UsageError(
@@ -86,10 +89,10 @@ def refuse_other_code(states: Mapping[Path, CodeState]) -> None:
                 "what tests execute at two commits is not merged. Give records of one commit. "
                 "(other-code)"
             )
-    for path, state in states.items():
-        for file, digest in state.digests.items():
+    for path, record in records.items():
+        for file, digest in record["digests"].items():
             other = first.setdefault(file, path)
-            if states[other].digests[file] != digest:
+            if records[other]["digests"][file] != digest:
                 raise pytest.UsageError(
                     f"{file} was another one for {path} than for {other}: what tests execute in "
                     "two versions of the code is not merged. Give records of one version. "
@@ -134,13 +137,11 @@ def keep_record(recorder: Recorder, rootdir: Path, path: Path, note: Callable[[s
         path: Where to.
         note: Told if it can't be written.
     """
-    in_use = recorder.files_in_use()
-    imported = [str(file) for file in in_use.values()]
-    digests = {file: digest_of(where) for file, where in in_use.items()}
-    state = CodeState(revision=head(rootdir)[0], digests=digests)
+    digests = {file: digest_of(where) for file, where in recorder.files_in_use().items()}
+    text = dump(recorder.recorded, recorder.files, head(rootdir)[0], digests)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        replace_text(path, dump(recorder.recorded, recorder.files, imported, state))
+        replace_text(path, text)
     except OSError as error:
         note(
             f"The record of this run can't be written to {path}: {error}. Give a path that can, "

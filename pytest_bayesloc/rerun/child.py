@@ -12,7 +12,14 @@ import pytest
 
 from pytest_bayesloc.domain.clock import monotonic
 from pytest_bayesloc.rerun.calls import CallTracer
-from pytest_bayesloc.rerun.swap import DataOverlay, Overlay, codes_in, compile_patched, key_of
+from pytest_bayesloc.rerun.swap import (
+    DataOverlay,
+    Overlay,
+    codes_in,
+    compile_patched,
+    key_of,
+    swap_code,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -24,7 +31,7 @@ if TYPE_CHECKING:
 # Inspection patches speak to the probe by this name of ``builtins``, which Python does not mangle
 # inside classes; no test can capture what it sends.
 NAME = "__bayesloc__"
-REPORTER = "bayesloc-worker-reporter"  # the name of a plugin whose ``payload()`` is a record
+RECORDER = "bayesloc-recorder"  # the name of a plugin whose ``payload()`` is a record
 OUTPUT_LIMIT = 4000
 WHOLE = "::*"  # behind the name of a file: all its tests
 ERROR_LIMIT = 500
@@ -135,7 +142,8 @@ class Child:
         if not keys <= {key_of(inner) for inner in codes_in(code)}:
             return False  # lines were matched up in another way
         try:
-            n_swapped = self._functions.swap(patch["filename"], code, tuple(keys))
+            functions = self._functions.get(os.path.realpath(patch["filename"]), ())
+            n_swapped = swap_code(functions, code, keys)
         except ValueError:  # it would close over other variables
             return False
         if not n_swapped:
@@ -163,9 +171,9 @@ class Child:
                 self._send({"start": node_id})
                 verdict = "fail" if error else "pass"
                 self._end(node_id, verdict, error.strip().rpartition("\n")[2], error)
-        reporter = runnable[0].config.pluginmanager.get_plugin(REPORTER) if runnable else None
-        if reporter is not None:
-            self._send({"traced": reporter.payload()})
+        recorder = runnable[0].config.pluginmanager.get_plugin(RECORDER) if runnable else None
+        if recorder is not None:
+            self._send({"traced": recorder.payload()})
 
     def _run_whole(self, name: str) -> None:
         """Run all tests of a file; it passes if some do, and none fails."""

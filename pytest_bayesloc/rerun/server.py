@@ -32,10 +32,12 @@ from pytest_bayesloc.rerun.process import (
     kill_tree,
     limit_resources,
 )
-from pytest_bayesloc.rerun.swap import FunctionIndex, bring_to_front
+from pytest_bayesloc.rerun.swap import bring_to_front, functions_by_file
 
 if TYPE_CHECKING:
     from collections.abc import Generator
+
+    from pytest_bayesloc.rerun.swap import FunctionIndex
 
 # Bound now: tests patch these (pyfakefs).
 _close = os.close
@@ -151,7 +153,7 @@ class RerunPlugin:
 
     def _serve(self, items: dict[str, pytest.Item]) -> None:
         gc.collect()
-        functions = FunctionIndex()
+        functions = functions_by_file()
         gc.freeze()
         n_threads = sum(not _may_be_forked(thread) for thread in threading.enumerate())
         adopt_orphans()

@@ -16,6 +16,7 @@ import pathlib
 import re
 import sys
 import tempfile
+from functools import cache
 from importlib.machinery import SourceFileLoader
 from itertools import accumulate, takewhile
 from pathlib import Path
@@ -26,12 +27,13 @@ from pytest_bayesloc.domain.source import compile_tree, lines_of, parse
 from pytest_bayesloc.rerun.link import SERVER_VARIABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from importlib.machinery import ModuleSpec
     from types import CodeType, ModuleType
 
 # First line (of a decorator, if any) and plain name identify a code object.
 CodeKey = tuple[int, str]
+FunctionIndex = dict[str, list[FunctionType]]
 
 
 def line_map(original: str, patched: str) -> list[int]:
@@ -158,44 +160,38 @@ def key_of(code: CodeType) -> CodeKey:
 # -- functions that exist
 
 
-class FunctionIndex:
-    """The functions alive in this process, by file.
+def functions_by_file() -> FunctionIndex:
+    """Find the functions alive in this process, by the real path of their file.
 
-    Made before ``gc.freeze()``, which hides objects from the scan.
+    To be called before ``gc.freeze()``, which hides objects from the scan.
     """
+    functions: FunctionIndex = {}
+    real_path = cache(os.path.realpath)
+    for thing in gc.get_objects():
+        if type(thing) is FunctionType:
+            functions.setdefault(real_path(thing.__code__.co_filename), []).append(thing)
+    return functions
 
-    def __init__(self) -> None:
-        self._by_file: dict[str, list[FunctionType]] = {}
-        self._real: dict[str, str] = {}
-        for thing in gc.get_objects():
-            if type(thing) is FunctionType:
-                self._by_file.setdefault(self._path(thing.__code__), []).append(thing)
 
-    def _path(self, code: CodeType) -> str:
-        name = code.co_filename
-        known = self._real.get(name)
-        if known is None:
-            known = self._real[name] = os.path.realpath(name)
-        return known
+def swap_code(
+    functions: Iterable[FunctionType], module: CodeType, keys: Collection[CodeKey]
+) -> int:
+    """Give each of ``functions`` that has one of ``keys`` its code from ``module``.
 
-    def swap(self, filename: str, module: CodeType, keys: Sequence[CodeKey]) -> int:
-        """Give every function of ``filename`` with one of ``keys`` its code from ``module``.
+    Returns:
+        The number of functions that run other code now.
 
-        Returns:
-            The number of functions that run other code now.
-
-        Raises:
-            ValueError: If a function's free variables would change.
-        """
-        wanted = set(keys)
-        fresh = {key_of(code): code for code in codes_in(module) if key_of(code) in wanted}
-        n_swapped = 0
-        for function in self._by_file.get(os.path.realpath(filename), ()):
-            code = fresh.get(key_of(function.__code__))
-            if code is not None:
-                function.__code__ = code
-                n_swapped += 1
-        return n_swapped
+    Raises:
+        ValueError: If a function's free variables would change.
+    """
+    fresh = {key_of(code): code for code in codes_in(module) if key_of(code) in keys}
+    n_swapped = 0
+    for function in functions:
+        code = fresh.get(key_of(function.__code__))
+        if code is not None:
+            function.__code__ = code
+            n_swapped += 1
+    return n_swapped
 
 
 # -- imports

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from functools import cache, reduce
 from operator import or_
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.failure import Failure, Frame
 from pytest_bayesloc.domain.location import MODULE
@@ -15,12 +15,12 @@ from pytest_bayesloc.spectrum.collectors.base import CHILD_PROCESS
 from pytest_bayesloc.spectrum.definitions import find_users
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.spectrum.collectors.base import Footprint
     from pytest_bayesloc.spectrum.failures import RawFailure
-    from pytest_bayesloc.spectrum.run_record import RunRecord
+    from pytest_bayesloc.spectrum.run_record import RunRecord, Window
     from pytest_bayesloc.spectrum.sources import Sources
 
 
@@ -54,7 +54,8 @@ def build_spectrum(recorded: RunRecord, sources: Sources) -> Spectrum:
     passing = bitset_of(
         i for i, n in enumerate(tests) if verdicts[n] and (windows_of[n] or not is_traced)
     )
-    executions = _Executions(recorded, [windows_of[node_id] for node_id in tests], failing, sources)
+    windows = [windows_of[node_id] for node_id in tests]
+    executions = _executions(recorded, windows, failing, sources)
     lines = _Lines(executions, failing, sources)
     return Spectrum(
         tests=tuple(tests),
@@ -93,7 +94,12 @@ class _Lines:
     that executes code of that file afterwards is credited, and those of the first importer.
     """
 
-    def __init__(self, executions: _Executions, failing: int, sources: Sources) -> None:
+    def __init__(
+        self,
+        executions: Iterable[tuple[Footprint, int, int | None]],
+        failing: int,
+        sources: Sources,
+    ) -> None:
         self._sources = sources
         self._failing = failing
         self._own: dict[Location, dict[int, int]] = {}
@@ -101,7 +107,7 @@ class _Lines:
         self._users_of_file: dict[str, int] = {}
         here: set[Location] = set()
         remote: set[Location] = set()
-        for footprint, tests, importers in executions.each():
+        for footprint, tests, importers in executions:
             seen = remote if footprint.name == CHILD_PROCESS else here
             for location, line in _located(footprint, sources):
                 seen.add(location)
@@ -188,98 +194,71 @@ def _located(footprint: Footprint, sources: Sources) -> Iterator[tuple[Location,
 # -- from windows to tests
 
 
-class Execution(NamedTuple):
-    """The tests that executed a footprint.
+def _executions(
+    recorded: RunRecord, windows_of: Sequence[Sequence[int]], failing: int, sources: Sources
+) -> Iterator[tuple[Footprint, int, int | None]]:
+    """Yield the footprints of wanted files, in the order in which they were first seen.
 
-    Attributes:
-        footprint: The lines.
-        tests: Bitset of the tests that executed them.
-        importers: Bitset of the tests whose modules executed them as they were imported; None if
-            no import did.
-    """
-
-    footprint: Footprint
-    tests: int
-    importers: int | None
-
-
-class _Executions:
-    """Turns windows into tests; the time grows linearly with the length of all rows.
+    The time grows linearly with the length of all rows.
 
     Args:
         recorded: The record.
         windows_of: Per test, the windows that belong to it.
         failing: Bitset of the tests that fail.
         sources: The project's files.
+
+    Yields:
+        A footprint, the bitset of the tests that executed it, and that of the tests whose modules
+        executed it as they were imported; None if no import did.
     """
+    test_of, tests_of = _owners(windows_of)
+    failing_windows = {window for i in bits(failing) for window in windows_of[i]}
+    wanted = _wanted(recorded, [recorded.windows[n] for n in failing_windows], sources)
+    tests: dict[int, list[int]] = defaultdict(list)
+    together: dict[int, list[int]] = defaultdict(list)
+    importers: dict[int, list[int]] = defaultdict(list)
+    for number, window in enumerate(recorded.windows):
+        test = test_of.get(number)
+        if window.is_import:
+            kind, value = importers, number
+        elif test is not None:
+            kind, value = tests, test
+        else:
+            kind, value = together, number
+        for row in window.rows:
+            for footprint in wanted.intersection(row):
+                kind[footprint].append(value)
 
-    def __init__(
-        self,
-        recorded: RunRecord,
-        windows_of: Sequence[Sequence[int]],
-        failing: int,
-        sources: Sources,
-    ) -> None:
-        self._footprints = recorded.footprints
-        self._windows = recorded.windows
-        self._failing = {window for i in bits(failing) for window in windows_of[i]}
-        relative = sources.files.relative
-        self._files = [relative(footprint.filename) for footprint in recorded.footprints]
-        self._test_of, self._tests_of = _owners(windows_of)
+    @cache
+    def union(*numbers: int) -> int:
+        single = (1 << test_of[number] for number in numbers if number in test_of)
+        return reduce(or_, single, reduce(or_, (tests_of.get(n, 0) for n in numbers), 0))
 
-    def each(self) -> Iterator[Execution]:
-        """Yield the footprints of wanted files, in the order in which they were first seen."""
-        wanted = self._wanted()
-        tests: dict[int, list[int]] = defaultdict(list)
-        together: dict[int, list[int]] = defaultdict(list)
-        importers: dict[int, list[int]] = defaultdict(list)
-        for number, window in enumerate(self._windows):
-            test = self._test_of.get(number)
-            if window.is_import:
-                kind, value = importers, number
-            elif test is not None:
-                kind, value = tests, test
-            else:
-                kind, value = together, number
-            for row in window.rows:
-                for footprint in wanted.intersection(row):
-                    kind[footprint].append(value)
+    for footprint in sorted(wanted):
+        imported = importers.get(footprint)
+        yield (
+            recorded.footprints[footprint],
+            bitset_of(tests.get(footprint, ())) | union(*together.get(footprint, ())),
+            None if imported is None else union(*imported),
+        )
 
-        @cache
-        def union(*numbers: int) -> int:
-            return reduce(or_, (self._bitset(number) for number in numbers), 0)
 
-        for footprint in sorted(wanted):
-            imported = importers.get(footprint)
-            yield Execution(
-                self._footprints[footprint],
-                bitset_of(tests.get(footprint, ())) | union(*together.get(footprint, ())),
-                None if imported is None else union(*imported),
-            )
+def _wanted(recorded: RunRecord, failing: Sequence[Window], sources: Sources) -> frozenset[int]:
+    """Number the footprints in files that failing tests, of windows ``failing``, deal with."""
+    relative = sources.files.relative
+    file_of = [relative(footprint.filename) for footprint in recorded.footprints]
 
-    def _bitset(self, window: int) -> int:
-        test = self._test_of.get(window)
-        return self._tests_of.get(window, 0) if test is None else 1 << test
+    def files(windows: Iterable[Window]) -> set[str]:
+        rows = (row for window in windows for row in window.rows)
+        return {file_of[number] for number in set[int]().union(*rows)}
 
-    def _wanted(self) -> frozenset[int]:
-        """The numbers of the footprints in files that failing tests have to do with."""
-        by_anybody, by_failing = set[int](), set[int]()
-        at_import, at_failing_import = set[int](), set[int]()
-        for number, window in enumerate(self._windows):
-            everybody, failing = (
-                (at_import, at_failing_import) if window.is_import else (by_anybody, by_failing)
-            )
-            everybody.update(*window.rows)
-            if number in self._failing:
-                failing.update(*window.rows)
-        executed = self._named(by_failing)
-        by_nobody = self._named(at_import) - self._named(by_anybody)
-        others = [*sorted(by_nobody), *sorted(self._named(at_failing_import) - by_nobody)]
-        files = executed.union(others[:MAX_IMPORTED])
-        return frozenset(i for i, file in enumerate(self._files) if file in files)
-
-    def _named(self, numbers: set[int]) -> set[str]:
-        return {self._files[number] for number in numbers}
+    imported = files(window for window in recorded.windows if window.is_import)
+    by_nobody = imported - files(w for w in recorded.windows if not w.is_import)
+    by_failing = files(window for window in failing if window.is_import)
+    others = [*sorted(by_nobody), *sorted(by_failing - by_nobody)]
+    executed = files(window for window in failing if not window.is_import)
+    wanted = executed.union(others[:MAX_IMPORTED])
+    return frozenset(i for i, file in enumerate(file_of) if file in wanted)
 
 
 def _owners(windows_of: Sequence[Sequence[int]]) -> tuple[dict[int, int], dict[int, int]]:

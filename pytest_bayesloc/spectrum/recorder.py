@@ -17,11 +17,12 @@ from pytest_bayesloc.spectrum.sources import FileKind
 from pytest_bayesloc.spectrum.tracer import ExplanationMute, Tracer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 
     from pytest_bayesloc.spectrum.cache.spectra import SpectrumCache
     from pytest_bayesloc.spectrum.collectors.base import Collector
     from pytest_bayesloc.spectrum.failures import RawFailure
+    from pytest_bayesloc.spectrum.run_record import Payload
     from pytest_bayesloc.spectrum.sources import SourceFilter
 
 WINDOWS = "bayesloc-windows"
@@ -91,6 +92,16 @@ class Recorder:
     def take_result(self) -> None:
         """Move what the stopped collector saw to the record."""
         self._tracer.take_result()
+
+    def payload(self, files: Iterable[str] = ()) -> Payload:
+        """Stop recording, and return the record for ``RunRecord.merge``.
+
+        Args:
+            files: The files of the project that this process imported, absolute.
+        """
+        self.stop()
+        self.take_result()
+        return self.recorded.payload(files)
 
     def files_in_use(self) -> dict[str, Path]:
         """The files of the project that are imported: paths relative to rootdir, and absolute.

@@ -5,32 +5,19 @@ from __future__ import annotations
 import json
 import platform
 import sys
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import ShardError
+from pytest_bayesloc.spectrum.run_record import RunRecord
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
-    from pytest_bayesloc.spectrum.run_record import Payload, RunRecord
+    from pytest_bayesloc.spectrum.run_record import Payload
     from pytest_bayesloc.spectrum.sources import SourceFilter
 
 SCHEMA = "bayesloc-shard/1"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CodeState:
-    """The version of the code that a run was about.
-
-    Attributes:
-        revision: Of git; empty if unknown.
-        digests: Of the project's files that were imported, relative to rootdir.
-    """
-
-    revision: str
-    digests: Mapping[str, str]
 
 
 def environment() -> str:
@@ -40,17 +27,17 @@ def environment() -> str:
 
 
 def dump(
-    recorded: RunRecord, files: SourceFilter, imported: Iterable[str], state: CodeState
+    recorded: RunRecord, files: SourceFilter, revision: str, digests: Mapping[str, str]
 ) -> str:
     """Write one run as text; paths are relative to rootdir.
 
     Args:
         recorded: Of the run, with the rows of tests that were not traced.
         files: Of the project.
-        imported: Files of the project that were imported, absolute.
-        state: Of the code.
+        revision: Of git; empty if unknown.
+        digests: Of the project's files that were imported, relative to rootdir.
     """
-    payload = recorded.payload(map(files.relative, imported))
+    payload = recorded.payload(digests)
     payload["footprints"] = [
         footprint._replace(filename=files.relative(footprint.filename))
         for footprint in recorded.footprints
@@ -60,8 +47,8 @@ def dump(
     record = {
         "schema": SCHEMA,
         "environment": environment(),
-        "revision": state.revision,
-        "digests": dict(state.digests),
+        "revision": revision,
+        "digests": dict(digests),
         "verdicts": recorded.verdicts,
         "failures": recorded.failures,
         "remembered": recorded.remembered,
@@ -71,28 +58,10 @@ def dump(
     return json.dumps(record, ensure_ascii=True)
 
 
-def state_of(text: str, source: Path) -> CodeState:
-    """Read which code a record is about.
+def parse(text: str, source: Path, files: SourceFilter) -> Payload:
+    """Return the record that ``text`` holds, once it is known that it can be merged.
 
     Args:
-        text: Made by ``dump``.
-        source: Where it was read, for messages.
-
-    Raises:
-        ShardError: If ``dump`` did not make the text.
-    """
-    try:
-        record = json.loads(text)
-        return CodeState(revision=str(record["revision"]), digests=dict(record["digests"]))
-    except (ValueError, KeyError, TypeError) as error:
-        raise _unfit(source, f"{type(error).__name__}: {error}") from error
-
-
-def load(recorded: RunRecord, text: str, source: Path, files: SourceFilter) -> None:
-    """Merge one run. A test that several ran has failed if it failed in any of them.
-
-    Args:
-        recorded: The runs so far; changed.
         text: Made by ``dump``.
         source: Where it was read, for messages.
         files: Of the project.
@@ -101,23 +70,36 @@ def load(recorded: RunRecord, text: str, source: Path, files: SourceFilter) -> N
         ShardError: If ``dump`` did not make the text.
     """
     try:
-        record: dict[str, Any] = json.loads(text)
+        record: Payload = json.loads(text)
         if record["schema"] != SCHEMA:
             raise _unfit(source, f"its schema is {record['schema']!r}")
-        verdicts, known = record["verdicts"], set(recorded.verdicts)
-        failed = {n for n, passed in recorded.verdicts.items() if not passed}
-        newly_failed = {n for n, passed in verdicts.items() if not passed} - failed
-        taken = (verdicts.keys() - known) | newly_failed
-        recorded.merge(_here(record["payload"], taken | set(record["remembered"]) - known, files))
-        recorded.verdicts.update((n, verdicts[n]) for n in verdicts if n in taken)
-        recorded.failures.update((n, raw) for n, raw in record["failures"].items() if n in taken)
-        recorded.excused.update(record["excused"])
-        machine = str(record["environment"])
-        recorded.environments.update((n, machine) for n in taken if not verdicts[n])
-        remembered = {*recorded.remembered, *record["remembered"]}
-        recorded.remembered = sorted(remembered - recorded.verdicts.keys())
+        record["revision"], record["digests"] = str(record["revision"]), dict(record["digests"])
+        load(RunRecord(), record, files)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise _unfit(source, f"{type(error).__name__}: {error}") from error
+    return record
+
+
+def load(recorded: RunRecord, record: Payload, files: SourceFilter) -> None:
+    """Merge one run. A test that several ran has failed if it failed in any of them.
+
+    Args:
+        recorded: The runs so far; changed.
+        record: Of the run.
+        files: Of the project.
+    """
+    verdicts, known = record["verdicts"], set(recorded.verdicts)
+    failed = {n for n, passed in recorded.verdicts.items() if not passed}
+    newly_failed = {n for n, passed in verdicts.items() if not passed} - failed
+    taken = (verdicts.keys() - known) | newly_failed
+    recorded.merge(_here(record["payload"], taken | set(record["remembered"]) - known, files))
+    recorded.verdicts.update((n, verdicts[n]) for n in verdicts if n in taken)
+    recorded.failures.update((n, raw) for n, raw in record["failures"].items() if n in taken)
+    recorded.excused.update(record["excused"])
+    machine = str(record["environment"])
+    recorded.environments.update((n, machine) for n in taken if not verdicts[n])
+    remembered = {*recorded.remembered, *record["remembered"]}
+    recorded.remembered = sorted(remembered - recorded.verdicts.keys())
 
 
 def _here(payload: Payload, tests: set[str], files: SourceFilter) -> Payload:

@@ -15,7 +15,6 @@ from pytest_bayesloc.spectrum.run_record import list_tests
 
 if TYPE_CHECKING:
     from pytest_bayesloc.spectrum.recorder import Recorder
-    from pytest_bayesloc.spectrum.run_record import Payload
 
 KEY = "bayesloc"
 
@@ -51,22 +50,8 @@ class Worker:
         self._recorder.stop()
         output = getattr(session.config, "workeroutput", None)
         if output is not None:
-            self._recorder.take_result()
             files = map(str, self._recorder.files_in_use().values())
-            output[KEY] = json.dumps(self._recorder.recorded.payload(files))
-
-
-class WorkerReporter:
-    """Reports, as the plugin of a process that re-runs tests, which code they execute."""
-
-    def __init__(self, recorder: Recorder) -> None:
-        self._recorder = recorder
-
-    def payload(self) -> Payload:
-        """Stop recording, and return the record for ``RunRecord.merge``."""
-        self._recorder.stop()
-        self._recorder.take_result()
-        return self._recorder.recorded.payload()
+            output[KEY] = json.dumps(self._recorder.payload(files))
 
 
 class Controller:

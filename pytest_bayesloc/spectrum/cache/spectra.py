@@ -23,7 +23,7 @@ from pytest_bayesloc.spectrum.cache.files import (
 )
 from pytest_bayesloc.spectrum.cache.key import match_tests
 from pytest_bayesloc.spectrum.cache.store import KnownFile, read_tables, write_tables
-from pytest_bayesloc.spectrum.collectors.base import CollectorResult, Footprint, WindowRow
+from pytest_bayesloc.spectrum.collectors.base import CollectorResult, Footprint
 from pytest_bayesloc.spectrum.run_record import CONFTESTS, modules_in, outcome_of, select_traced
 from pytest_bayesloc.spectrum.sources import FileKind
 
@@ -238,7 +238,7 @@ class SpectrumCache:
                 numbers[number] = len(footprints)
                 footprints.append(footprint._replace(filename=absolute(footprint.filename)))
         recalled = [
-            WindowRow(number, array("I", [numbers[n] for n in row if n in numbers]))
+            (number, array("I", [numbers[n] for n in row if n in numbers]))
             for number, row in rows.items()
         ]
         recorded.add(CollectorResult(footprints, recalled))

@@ -29,29 +29,18 @@ class Footprint(NamedTuple):
     lines: tuple[int, ...]
 
 
-class WindowRow(NamedTuple):
-    """Footprints that one window executed.
-
-    Attributes:
-        window: Its number.
-        footprints: Numbers of footprints.
-    """
-
-    window: int
-    footprints: array[int]
-
-
 class CollectorResult(NamedTuple):
     """The result of a collector; tests repeat most of what others did, so rows hold numbers.
 
     Attributes:
         footprints: By their numbers.
-        rows: In the order in which windows were closed; a window may have several.
+        rows: The number of a window with those of the footprints that it executed, in the order in
+            which windows were closed; a window may have several rows.
         spoilt: Windows of which a part may be missing.
     """
 
     footprints: list[Footprint]
-    rows: list[WindowRow]
+    rows: list[tuple[int, array[int]]]
     spoilt: frozenset[int] = frozenset()
 
 

@@ -21,7 +21,6 @@ from pytest_bayesloc.spectrum.collectors.base import (
     CHILD_PROCESS,
     CollectorResult,
     Footprint,
-    WindowRow,
 )
 from pytest_bayesloc.spectrum.collectors.coverage_py import BLOCK, texts
 
@@ -93,9 +92,7 @@ class WithChildProcesses:
         n_here = len(seen.footprints)
         there: dict[Footprint, int] = {}
         rows = [
-            WindowRow(
-                window, array("I", [there.setdefault(f, n_here + len(there)) for f in footprints])
-            )
+            (window, array("I", [there.setdefault(f, n_here + len(there)) for f in footprints]))
             for window, footprints in self._rows
         ]
         return CollectorResult([*seen.footprints, *there], [*seen.rows, *rows], seen.spoilt)

@@ -13,7 +13,7 @@ from array import array
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
-from pytest_bayesloc.spectrum.collectors.base import CollectorResult, Footprint, WindowRow
+from pytest_bayesloc.spectrum.collectors.base import CollectorResult, Footprint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -156,8 +156,7 @@ class CoverageCollector:
                 for (window, _), lines in _blocks(self._data, filename).items():
                     footprint = Footprint(filename, 0, "", tuple(lines))
                     rows[window].append(numbers.setdefault(footprint, len(numbers)))
-        seen = [WindowRow(window, row) for window, row in rows.items()]
-        return CollectorResult(list(numbers), seen, frozenset(self._spoilt))
+        return CollectorResult(list(numbers), list(rows.items()), frozenset(self._spoilt))
 
 
 def _blocks(data: Any, filename: str) -> dict[tuple[int, int], list[int]]:  # noqa: ANN401 - CoverageData

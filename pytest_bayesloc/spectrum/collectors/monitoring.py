@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from pytest_bayesloc.spectrum.collectors.base import (
     CollectorResult,
     Footprint,
-    WindowRow,
     code_name,
 )
 
@@ -46,7 +45,7 @@ class MonitoringCollector:
         self._codes: dict[int, CodeType] = {}
         self._spent: set[int] = set()  # ids of code of which lines are disabled
         self._numbers: dict[tuple[int, tuple[int, ...]], int] = {}
-        self._rows: list[WindowRow] = []
+        self._rows: list[tuple[int, array[int]]] = []
 
     def start(self) -> bool:
         """Take a free slot; False where there is none, or the Python is older than 3.12."""
@@ -117,7 +116,7 @@ class MonitoringCollector:
             add(line)
         self._spent.update(lines_of)
         if self._window is not None:
-            self._rows.append(WindowRow(self._window, self._row(lines_of)))
+            self._rows.append((self._window, self._row(lines_of)))
 
     def _row(self, lines_of: dict[int, list[int]]) -> array[int]:
         numbers = self._numbers

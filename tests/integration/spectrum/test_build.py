@@ -13,7 +13,7 @@ import pytest
 
 from pytest_bayesloc.spectrum.build import build_spectrum
 from pytest_bayesloc.spectrum.cache.spectra import SpectrumCache
-from pytest_bayesloc.spectrum.collectors.base import CollectorResult, Footprint, WindowRow
+from pytest_bayesloc.spectrum.collectors.base import CollectorResult, Footprint
 from pytest_bayesloc.spectrum.recorder import Recorder
 from pytest_bayesloc.spectrum.run_record import START_UP, RunRecord, Window
 from pytest_bayesloc.spectrum.sources import SourceFilter, Sources
@@ -43,7 +43,7 @@ def seen_by(sources: Sources, executed: dict[str, list[int]]) -> CollectorResult
     """Per file and line (``a_4``), the windows that executed it."""
     footprints = [footprint(sources, f"{name[0]}.py", int(name[2:])) for name in executed]
     rows = [
-        WindowRow(window, array("I", [number]))
+        (window, array("I", [number]))
         for number, windows in enumerate(executed.values())
         for window in windows
     ]

@@ -8,7 +8,12 @@ from typing import Any
 
 import pytest
 
-from pytest_bayesloc.rerun.swap import FunctionIndex, compile_patched
+from pytest_bayesloc.rerun.swap import (
+    FunctionIndex,
+    compile_patched,
+    functions_by_file,
+    swap_code,
+)
 
 Key = tuple[int, str]
 NUMBERS = count()
@@ -23,13 +28,13 @@ def module_of(text: str) -> ModuleType:
 
 def put(index: FunctionIndex, module: ModuleType, text: str, patched: str, *keys: Key) -> int:
     file = module.__file__ or ""
-    return index.swap(file, compile_patched(text, patched, file), keys)
+    return swap_code(index.get(file, ()), compile_patched(text, patched, file), keys)
 
 
 def swap(text: str, patched: str, *keys: Key) -> tuple[ModuleType, int]:
     """A module of ``text`` whose functions ``keys`` got the code of ``patched``."""
     module = module_of(text)
-    return module, put(FunctionIndex(), module, text, patched, *keys)
+    return module, put(functions_by_file(), module, text, patched, *keys)
 
 
 PATCH = re.compile("(return|yield) 1")
@@ -141,7 +146,7 @@ def test_change_of_free_variables_is_refused() -> None:
 
 def test_function_made_after_the_scan_is_not_reached() -> None:
     text = "def f(): return 1\n"
-    index = FunctionIndex()
+    index = functions_by_file()
     module = module_of(text)
 
     n_swapped = put(index, module, text, "def f(): return 2\n", (1, "f"))
