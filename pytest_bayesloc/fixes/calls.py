@@ -13,7 +13,16 @@ from dataclasses import dataclass
 from pytest_bayesloc.domain.source import FunctionNode
 from pytest_bayesloc.fixes.edits import Text, TextEdit
 from pytest_bayesloc.fixes.project import Project
-from pytest_bayesloc.fixes.syntax import class_at, nodes_at, parameters, tree_of, visible
+from pytest_bayesloc.fixes.syntax import (
+    bound_name,
+    class_at,
+    indent_of,
+    nodes_at,
+    parameters,
+    targets,
+    tree_of,
+    visible,
+)
 
 Part = ast.expr | ast.keyword | ast.arg
 
@@ -87,18 +96,12 @@ def attributes(owners: Sequence[ast.ClassDef], objects: Iterable[str]) -> set[st
     found: set[str] = set()
     for owner in owners:
         found |= {node.name for node in owner.body if isinstance(node, FunctionNode)}
-        found |= {target.id for node in owner.body for target in _targets(node)}
+        found |= {target.id for node in owner.body for target in targets(node)}
         for node in ast.walk(owner):
             is_set = isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
             if is_set and isinstance(node, ast.Attribute) and ast.unparse(node.value) in objects:
                 found.add(node.attr)
     return found
-
-
-def _targets(node: ast.stmt) -> list[ast.Name]:
-    targets = node.targets if isinstance(node, ast.Assign) else []
-    targets = [node.target] if isinstance(node, ast.AnnAssign) else targets
-    return [target for target in targets if isinstance(target, ast.Name)]
 
 
 def family(tree: ast.Module, name: str) -> list[ast.ClassDef]:
@@ -143,7 +146,7 @@ def accepted(tree: ast.Module, call: ast.Call, name: str, project: Project) -> l
         if name.endswith(".__init__") and not found:  # of a dataclass
             owners = family(other, name.rpartition(".")[0].rpartition(".")[2])
             fields = [n for c in owners for n in c.body if isinstance(n, ast.AnnAssign)]
-            found = [target.id for field in fields for target in _targets(field)]
+            found = [target.id for field in fields for target in targets(field)]
         if found:
             return [parameter for parameter in found if parameter not in {"self", "cls"}]
     return _of_installed(tree, call)
@@ -208,7 +211,8 @@ def with_owner(text: Text, function: FunctionNode, name: str, words: str) -> Tex
     lead = text.between(at, layout.spans[0][0]) if layout.spans else ""
     said = f"{name}, " if _blank(text.between(at, layout.closing).encode()).strip() else name
     if "\n" in lead and said != name:
-        said = f"\n{_indent(lead)}{name},"
+        indent = indent_of(lead.rpartition("\n")[2])
+        said = f"\n{indent}{name},"
     return text.insert(at, said, words)
 
 
@@ -225,7 +229,8 @@ def _behind(text: Text, layout: _Layout, written: str, words: str) -> TextEdit:
     rest = text.between(behind, layout.closing)
     if is_own and "\n" in rest:
         note = rest.partition("\n")[0]
-        said = f",{note}\n{_indent(lead)}{written}{',' if comma >= 0 else ''}"
+        indent = indent_of(lead.rpartition("\n")[2])
+        said = f",{note}\n{indent}{written}{',' if comma >= 0 else ''}"
         stop = behind + len(note.encode())
         return text.cut(behind - (comma >= 0), stop, said, words)
     return text.insert(end, f", {written}", words)
@@ -281,11 +286,6 @@ def _blank(data: bytes) -> bytes:
     return re.sub(rb"#[^\n]*|\\", lambda found: b" " * len(found[0]), data)
 
 
-def _indent(lead: str) -> str:
-    line = lead.rpartition("\n")[2]
-    return line[: len(line) - len(line.lstrip())]
-
-
 @dataclass(frozen=True, slots=True)
 class _Layout:
     """Holds the places of arguments, in bytes; brackets around an argument are its own."""
@@ -304,7 +304,7 @@ def _of_installed(tree: ast.Module, call: ast.Call) -> list[str]:
         if not isinstance(node, (ast.Import, ast.ImportFrom)):
             continue
         for alias in node.names:
-            if (alias.asname or alias.name.partition(".")[0]) != root:
+            if bound_name(alias) != root:
                 continue
             if isinstance(node, ast.ImportFrom):
                 path = [*(node.module or "").split("."), alias.name, *rest.split(".")]

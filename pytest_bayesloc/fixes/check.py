@@ -195,7 +195,6 @@ class Checked:
         failing: The failing tests that it was checked against; each passed twice if verified.
         passing: The tests that passed before and still do.
         seconds: Wall seconds of all its re-runs.
-        n_better: Failing tests that pass with it.
         output: What a test that still fails printed.
     """
 
@@ -206,7 +205,6 @@ class Checked:
     failing: tuple[str, ...] = ()
     passing: tuple[str, ...] = ()
     seconds: float = 0.0
-    n_better: int = 0
     output: str = ""
 
 
@@ -262,9 +260,8 @@ class Checker:
         if not self.left_s():
             return done
         first = self._rerun(patch, self.failing[:N_FIRST])
-        n_better = len(_passed(first)) if first.n_swapped else 0
-        done = replace(done, seconds=first.seconds, n_better=n_better)
-        if n_better < len(first.tests):
+        done = replace(done, seconds=first.seconds)
+        if not first.n_swapped or len(_passed(first)) < len(first.tests):
             return self._still_failing(done, first)
         return self._in_full(done)
 

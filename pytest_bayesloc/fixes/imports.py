@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pytest_bayesloc.domain.location import MODULE, Location
 from pytest_bayesloc.domain.source import FunctionNode, lines_of
 from pytest_bayesloc.fixes.edits import Text, TextEdit
-from pytest_bayesloc.fixes.syntax import bound_in, parameters, tree_of
+from pytest_bayesloc.fixes.syntax import bound_in, is_docstring, parameters, tree_of
 
 _BY_MODULE = {
     "abc": "ABC ABCMeta abstractmethod",
@@ -135,8 +135,7 @@ def _first_imports(tree: ast.Module) -> tuple[int, list[ast.Import | ast.ImportF
     """The last line of the docstring (0: there is none), and the imports that follow it."""
     last, imports = 0, []
     for number, statement in enumerate(tree.body):
-        is_text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-        if number == 0 and is_text:
+        if number == 0 and is_docstring(statement):
             last = statement.end_lineno or 0
         elif isinstance(statement, (ast.Import, ast.ImportFrom)):
             imports.append(statement)
@@ -227,6 +226,14 @@ def _annotations(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[a
 def _of_lambda(node: ast.Lambda) -> list[str]:
     as_function = ast.FunctionDef(name="", args=node.args, body=[], decorator_list=[])
     return parameters(as_function)
+
+
+def is_of(statement: ast.ImportFrom, module: str) -> bool:
+    """Whether a statement imports from ``module``, as far as a relative one tells."""
+    said = statement.module or ""
+    if not statement.level:
+        return said == module
+    return not said or f".{module}".endswith(f".{said}")
 
 
 def renamed(tree: ast.Module, places: Text, old: str, new: str) -> list[TextEdit]:

@@ -10,9 +10,9 @@ from functools import cached_property
 from typing import TypeAlias
 
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.domain.source import FunctionNode
+from pytest_bayesloc.domain.source import ScopeNode
 from pytest_bayesloc.fixes.edits import Text, TextEdit
-from pytest_bayesloc.fixes.syntax import bound_in, tree_of
+from pytest_bayesloc.fixes.syntax import bound_in, bound_name, import_of, targets, tree_of
 
 MAX_FILES = 2_000
 
@@ -143,25 +143,12 @@ Propose: TypeAlias = Callable[[Task, Project], Iterator[Proposal]]
 def _imports(tree: ast.Module) -> Iterator[tuple[str, str]]:
     """Each name that an absolute import binds, with a statement that binds it alone."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                bound = alias.asname or alias.name.partition(".")[0]
-                yield bound, f"import {_written(alias)}"
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            for alias in node.names:
-                said = f"from {node.module} import {_written(alias)}"
-                yield alias.asname or alias.name, said
-
-
-def _written(alias: ast.alias) -> str:
-    return f"{alias.name} as {alias.asname}" if alias.asname else alias.name
+        is_absolute = isinstance(node, ast.ImportFrom) and node.module and not node.level
+        if isinstance(node, ast.Import) or (isinstance(node, ast.ImportFrom) and is_absolute):
+            yield from ((bound_name(alias), import_of(node, [alias])) for alias in node.names)
 
 
 def _defines(statement: ast.stmt, name: str) -> bool:
-    if isinstance(statement, (ast.ClassDef, FunctionNode)):
+    if isinstance(statement, ScopeNode):
         return statement.name == name
-    if isinstance(statement, ast.Assign):
-        return any(isinstance(t, ast.Name) and t.id == name for t in statement.targets)
-    if isinstance(statement, ast.AnnAssign):
-        return isinstance(statement.target, ast.Name) and statement.target.id == name
-    return False
+    return any(target.id == name for target in targets(statement))

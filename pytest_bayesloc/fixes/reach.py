@@ -12,7 +12,7 @@ from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import ScopeNode, SourceMap, lines_of
 from pytest_bayesloc.fixes.check import Candidate, changed_functions
 from pytest_bayesloc.fixes.side_effects import aliases, calls_out, reaching_calls
-from pytest_bayesloc.fixes.syntax import BUILT_IN, tree_of
+from pytest_bayesloc.fixes.syntax import BUILT_IN, bound_name, indent_of, tree_of
 from pytest_bayesloc.spectrum.sources import Sources
 
 
@@ -77,7 +77,7 @@ def _moves_a_way_out(old: SourceMap, new: SourceMap, never_edited: Collection[st
         own = range(call.lineno - 1, call.end_lineno or call.lineno)
         stands = len(before) == len(after) and all(before[n] == after[n] for n in own)
         if not stands or any(
-            _indentation(before[n]) != _indentation(after[n])
+            indent_of(before[n]) != indent_of(after[n])
             for n in _lines_around(after, call.lineno - 1)
         ):
             return f"it may change when `{ast.unparse(call)}` is called, which reaches out"
@@ -86,16 +86,12 @@ def _moves_a_way_out(old: SourceMap, new: SourceMap, never_edited: Collection[st
 
 def _lines_around(lines: Sequence[str], at: int) -> Iterator[int]:
     """The heads of the blocks that a line is in, the innermost first."""
-    depth = len(_indentation(lines[at]).expandtabs())
+    depth = len(indent_of(lines[at]).expandtabs())
     for n in reversed(range(at)):
-        here = len(_indentation(lines[n]).expandtabs())
+        here = len(indent_of(lines[n]).expandtabs())
         if lines[n].strip() and here < depth:
             depth = here
             yield n
-
-
-def _indentation(line: str) -> str:
-    return line[: len(line) - len(line.lstrip())]
 
 
 MAX_NAMES = 400  # that are looked up for one question
@@ -214,7 +210,7 @@ def _bound(module: str) -> frozenset[str]:
         if isinstance(node, ScopeNode):
             found.add(node.name)
         elif isinstance(node, ast.alias):
-            found.add(node.asname or node.name.partition(".")[0])
+            found.add(bound_name(node))
         elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             found.add(node.id)
         elif isinstance(node, ast.arg):

@@ -13,8 +13,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from pytest_bayesloc.fixes.syntax import tree_of
+from pytest_bayesloc.fixes.syntax import brief, tree_of
 
+WIDTH = 60  # of code in a reason
 _ASSERT = re.compile(r"\bassert\b")
 _LEAVES = (ast.Return, ast.Break, ast.Continue, ast.Raise)
 BROAD = frozenset({"", "BaseException", "Exception"})
@@ -48,19 +49,19 @@ def _adds_to_words(before: str, after: str, told: Iterator[str], values: frozens
         return "it takes away a check"
     fresh = (text for text in told if text.strip("'\"") not in before)
     known = next((text for text in fresh if text in values), "")
-    return f"it knows a value of the test: {_head(known)}" if known else ""
+    return f"it knows a value of the test: {brief(known, WIDTH)}" if known else ""
 
 
 def _reasons(old: ast.AST, new: ast.AST, values: frozenset[str]) -> Iterator[str]:
     if lost := _asserts(old) - _asserts(new):
-        yield f"it takes away the check `{_head(next(iter(lost))[0])}`"
+        yield f"it takes away the check `{brief(next(iter(lost))[0], WIDTH)}`"
     before, now = _swallowing(old), _swallowing(new)
     if now.total() > before.total():
-        yield f"it swallows errors: {_head(next(iter(now - before)))}"
+        yield f"it swallows errors: {brief(next(iter(now - before)), WIDTH)}"
     if caught := _wider(_caught(old), _caught(new)):
         yield f"it catches more: {caught}"
     if known := _answers(old, new, values):
-        yield f"it knows a value of the test: {_head(known)}"
+        yield f"it knows a value of the test: {brief(known, WIDTH)}"
 
 
 def _asserts(tree: ast.AST, around: tuple[str, ...] = ()) -> Counter[tuple[str, tuple[str, ...]]]:
@@ -178,8 +179,3 @@ def _literals(test: str) -> frozenset[str]:
         return frozenset()
     found = {text for node in ast.walk(tree) for text in _constants(node)}
     return frozenset(found - _PLAIN)
-
-
-def _head(text: str) -> str:
-    line = text.partition("\n")[0]
-    return line if len(line) <= 60 else f"{line[:57]}..."

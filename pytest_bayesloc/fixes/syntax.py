@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import builtins
 import difflib
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from pytest_bayesloc.domain.source import FunctionNode, ScopeNode, parse
@@ -26,19 +27,19 @@ def tree_of(code: str) -> ast.Module | None:
 
 def function_at(tree: ast.Module, line: int) -> FunctionNode | None:
     """The innermost function whose lines hold ``line``."""
-    around = [n for n in ast.walk(tree) if isinstance(n, FunctionNode) and _holds(n, line)]
+    around = [n for n in ast.walk(tree) if isinstance(n, FunctionNode) and holds(n, line)]
     return max(around, key=lambda node: node.lineno, default=None)
 
 
 def class_at(tree: ast.Module, line: int) -> ast.ClassDef | None:
     """The innermost class whose lines hold ``line``."""
-    around = [n for n in ast.walk(tree) if isinstance(n, ast.ClassDef) and _holds(n, line)]
+    around = [n for n in ast.walk(tree) if isinstance(n, ast.ClassDef) and holds(n, line)]
     return max(around, key=lambda node: node.lineno, default=None)
 
 
 def statement_at(tree: ast.Module, line: int) -> ast.stmt | None:
     """The innermost statement whose lines hold ``line``; of a block, its head alone."""
-    around = [n for n in ast.walk(tree) if isinstance(n, ast.stmt) and _holds(n, line)]
+    around = [n for n in ast.walk(tree) if isinstance(n, ast.stmt) and holds(n, line)]
     return max(around, key=lambda node: (node.lineno, -(node.end_lineno or 0)), default=None)
 
 
@@ -57,7 +58,7 @@ def nodes_at(tree: ast.Module, line: int) -> Iterator[ast.AST]:
 
 def visible(tree: ast.Module, line: int) -> list[str]:
     """The names that code at ``line`` may use, the innermost scope's first, built-ins not."""
-    around = [n for n in ast.walk(tree) if isinstance(n, FunctionNode) and _holds(n, line)]
+    around = [n for n in ast.walk(tree) if isinstance(n, FunctionNode) and holds(n, line)]
     scopes: list[ast.AST] = [*sorted(around, key=lambda n: n.lineno, reverse=True), tree]
     return list(dict.fromkeys(name for scope in scopes for name in bound_in(scope)))
 
@@ -73,7 +74,7 @@ def bound_in(scope: ast.AST) -> Iterator[str]:
             yield node.name
             continue
         if isinstance(node, (ast.Import, ast.ImportFrom)):
-            yield from ((a.asname or a.name.partition(".")[0]) for a in node.names)
+            yield from map(bound_name, node.names)
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.id
         elif isinstance(node, ast.ExceptHandler) and node.name:
@@ -93,6 +94,59 @@ def parameters(function: FunctionNode) -> list[str]:
 def definitions(tree: ast.Module, name: str) -> list[FunctionNode]:
     """The functions and methods called ``name``."""
     return [n for n in ast.walk(tree) if isinstance(n, FunctionNode) and n.name == name]
+
+
+def bound_name(alias: ast.alias) -> str:
+    """The name that an import binds."""
+    return alias.asname or alias.name.partition(".")[0]
+
+
+def import_of(statement: ast.Import | ast.ImportFrom, names: Sequence[ast.alias]) -> str:
+    """The text of an import with these names instead of its own."""
+    said = ", ".join(a.name + (f" as {a.asname}" if a.asname else "") for a in names)
+    if isinstance(statement, ast.Import):
+        return f"import {said}"
+    return f"from {'.' * statement.level}{statement.module or ''} import {said}"
+
+
+def targets(statement: ast.stmt) -> list[ast.Name]:
+    """The names that an assignment sets."""
+    found = statement.targets if isinstance(statement, ast.Assign) else []
+    if isinstance(statement, ast.AnnAssign):
+        found = [statement.target]
+    return [target for target in found if isinstance(target, ast.Name)]
+
+
+def dotted(node: ast.AST) -> str:
+    """``a.b.c`` of such a use; empty if it is one of something else."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join((node.id, *reversed(parts))) if isinstance(node, ast.Name) else ""
+
+
+def is_docstring(statement: ast.stmt) -> bool:
+    """Whether a statement is a constant by itself, as a docstring is."""
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+def is_literal(value: str | ast.expr) -> bool:
+    """Whether an expression is made of literals alone."""
+    try:
+        ast.literal_eval(value)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return False
+    return True
+
+
+def is_json(text: str) -> bool:
+    """Whether a text is JSON."""
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def similar(name: str, known: Iterable[str]) -> list[str]:
@@ -122,7 +176,8 @@ def _plain(name: str) -> str:
     return name.replace("_", "").lower()
 
 
-def _holds(node: ast.stmt, line: int) -> bool:
+def holds(node: ast.stmt, line: int) -> bool:
+    """Whether ``line`` is one of those of ``node`` and its decorators."""
     decorators = getattr(node, "decorator_list", [])
     first = min([node.lineno, *(decorator.lineno for decorator in decorators)])
     return bool(first <= line <= (node.end_lineno or node.lineno))

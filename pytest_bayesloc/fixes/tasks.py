@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -19,6 +18,7 @@ from pytest_bayesloc.fixes.check import CHANGE, Candidate
 from pytest_bayesloc.fixes.mutations import mutants, repairs
 from pytest_bayesloc.fixes.project import Task
 from pytest_bayesloc.fixes.side_effects import reaches_out
+from pytest_bayesloc.fixes.syntax import is_json
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.groups import FailingGroup
 from pytest_bayesloc.spectrum.sources import FileKind, Sources
@@ -202,7 +202,7 @@ def _data_tasks(failures: Sequence[Failure], sources: Sources) -> Iterator[Task]
             continue
         file = sources.files.relative(path)
         text = sources.read(file)
-        if text is not None and not _is_json(text):
+        if text is not None and not is_json(text):
             yield Task(
                 code=text,
                 filename=file,
@@ -217,14 +217,6 @@ def _is_of_tests(file: str) -> bool:
         re.match(r"(?:unit|integration)?_?tests?(?:data|_data)?$|fixtures$", part)
         for part in Path(file).parts[:-1]
     )
-
-
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
 
 
 def _hottest(case: Case) -> Iterator[tuple[str, int]]:

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from pytest_bayesloc.fixes.edits import TextEdit
 from pytest_bayesloc.fixes.mutations.site import Site
-from pytest_bayesloc.fixes.syntax import BUILT_IN, brief
+from pytest_bayesloc.fixes.syntax import BUILT_IN, brief, is_docstring
 
 N_BORROWED = 8  # statements or conditions from elsewhere in the file, for one place
 _EMPTY = ("None", "[]", "''", "0", "False", "{}")
@@ -18,7 +18,7 @@ def exchange_statements(site: Site) -> Iterator[TextEdit]:
     """Exchange two statements that follow each other."""
     for block in site.blocks:
         for first, second in pairwise(block):
-            if _is_docstring(first) or first.end_lineno == second.lineno:
+            if is_docstring(first) or first.end_lineno == second.lineno:
                 continue
             start, end = site.text.start(first), site.text.end(second)
             between = site.text.between(site.text.end(first), site.text.start(second))
@@ -135,7 +135,7 @@ def borrow_statement(site: Site) -> Iterator[TextEdit]:
     near = [text for text in dict.fromkeys(borrowed) if text not in own]
     for block in site.blocks:
         for node in block:
-            if not _is_docstring(node):
+            if not is_docstring(node):
                 names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
                 fitting = [text for text in near if _names(text) & names]
                 yield from _before(site, node, fitting[:N_BORROWED])
@@ -144,7 +144,7 @@ def borrow_statement(site: Site) -> Iterator[TextEdit]:
 def add_guard(site: Site) -> Iterator[TextEdit]:
     """Leave early if a parameter is empty or None."""
     for node in site.function.body:
-        if _is_docstring(node):
+        if is_docstring(node):
             continue
         for name in site.own_names[:3]:
             values = dict.fromkeys((*_returned(site), name, *_EMPTY))
@@ -180,7 +180,3 @@ def _is_small(node: ast.stmt) -> bool:
 def _names(text: str) -> set[str]:
     tree = ast.parse(text)
     return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-
-
-def _is_docstring(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)

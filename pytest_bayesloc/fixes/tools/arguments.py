@@ -151,8 +151,7 @@ def _named(
     for arg in (arg for head in heads(tree, function) for arg in head.args.kwonlyargs):
         if arg.arg not in given:
             words = f"`{arg.arg}` is passed to `{called(call)}` by name"
-            edit = text.replace(last, f"{arg.arg}={text.of(last)}", words)
-            yield proposal(text, edit)
+            yield proposal(text, text.replace(last, f"{arg.arg}={text.of(last)}", words))
 
 
 def _emptied(
@@ -181,8 +180,7 @@ def _once(tree: ast.Module, text: Text, call: ast.Call, found: re.Match[str]) ->
     for keyword in call.keywords:
         if keyword.arg == name:
             words = f"`{name}` is passed to `{called(call)}` once"
-            edit = without(text, call, given.index(keyword), words)
-            yield proposal(text, edit)
+            yield proposal(text, without(text, call, given.index(keyword), words))
     yield from _emptied(tree, text, call, function)
 
 
@@ -221,8 +219,7 @@ def wrong_keyword(task: Task, tree: ast.Module, text: Text, project: Project) ->
                 yield _renamed(text, keyword, wrong, other)
     for call, keyword in calls:
         words = f"`{wrong}` is not passed to `{called(call)}`"
-        edit = without(text, call, arguments(call).index(keyword), words)
-        yield proposal(text, edit)
+        yield proposal(text, without(text, call, arguments(call).index(keyword), words))
     yield from _taken(tree, text, name, wrong)
 
 
@@ -238,9 +235,7 @@ def _elsewhere(project: Project, name: str) -> list[str]:
 def _renamed(text: Text, keyword: ast.keyword, wrong: str, other: str) -> Proposal:
     start = text.start(keyword)
     words = f"`{other}`, not `{wrong}`"
-    end = start + len(wrong.encode())
-    edit = text.cut(start, end, other, words)
-    return proposal(text, edit)
+    return proposal(text, text.cut(start, start + len(wrong.encode()), other, words))
 
 
 def _taken(tree: ast.Module, text: Text, name: str, wrong: str) -> Iterator[Proposal]:
@@ -250,5 +245,4 @@ def _taken(tree: ast.Module, text: Text, name: str, wrong: str) -> Iterator[Prop
         if wrong not in used or wrong in set(bound_in(head)) or head.args.kwarg is not None:
             continue
         words = f"`{head.name}` takes `{wrong}`"
-        edit = with_parameter(text, head, f"{wrong}=None", words)
-        yield proposal(text, edit)
+        yield proposal(text, with_parameter(text, head, f"{wrong}=None", words))

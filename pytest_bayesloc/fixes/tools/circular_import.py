@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import FunctionNode, first_line, lines_of
 from pytest_bayesloc.fixes.edits import Text, TextEdit
-from pytest_bayesloc.fixes.imports import Use, module_of, uses_of, with_import
+from pytest_bayesloc.fixes.imports import Use, is_of, module_of, uses_of, with_import
 from pytest_bayesloc.fixes.library import on_syntax, package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
-from pytest_bayesloc.fixes.syntax import bound_in, indent_of, tree_of
+from pytest_bayesloc.fixes.syntax import (
+    bound_in,
+    bound_name,
+    holds,
+    import_of,
+    indent_of,
+    is_docstring,
+    tree_of,
+)
 
 _Import = ast.Import | ast.ImportFrom
 
@@ -69,7 +77,7 @@ def circular_import(
     move = None if statement is None else _move(task.code, tree, statement, wanted)
     if move is None or any(_is_asked(alias, own, project) for alias in move.uses):
         return
-    said = _said(move.statement, list(move.uses))
+    said = import_of(move.statement, list(move.uses))
     if code := _deferred(move):
         yield Proposal(code=code, message=f"`{said}` closes a circle; it is deferred")
     if code := _dotted(move):
@@ -84,28 +92,14 @@ def _closing(
     name = found["name"] or ""
     module = found["module"] or found["of"] or found["outer"]
     imports = [s for s in tree.body if isinstance(s, (ast.Import, ast.ImportFrom))]
-    failing = [
-        s
-        for s in imports
-        if isinstance(s, ast.ImportFrom) and _names(s, name) and _is_of(s, module)
-    ]
-    at_line = [s for s in imports if s.lineno <= line <= (s.end_lineno or s.lineno)]
+    froms = [s for s in imports if isinstance(s, ast.ImportFrom) and is_of(s, module)]
+    failing = [s for s in froms if name in {alias.name for alias in s.names}]
+    at_line = [s for s in imports if holds(s, line)]
     here = [s for s in failing if s in at_line] or failing[:1]
     if here:
         return here[0], name
     is_half = own == module or own.endswith(f".{module}")
     return (at_line[0], "") if at_line and is_half else (None, "")
-
-
-def _names(statement: ast.ImportFrom, name: str) -> bool:
-    return any(alias.name == name for alias in statement.names)
-
-
-def _is_of(statement: ast.ImportFrom, module: str) -> bool:
-    said = statement.module or ""
-    return said == module or (
-        statement.level > 0 and f".{module}".endswith(f".{said}" if said else "")
-    )
 
 
 def _move(code: str, tree: ast.Module, statement: _Import, wanted: str) -> _Move | None:
@@ -114,7 +108,7 @@ def _move(code: str, tree: ast.Module, statement: _Import, wanted: str) -> _Move
     bound = list(bound_in(tree))
     uses: dict[ast.alias, list[Use]] = {}
     for alias in statement.names:
-        name = _bound(alias)
+        name = bound_name(alias)
         of_it = uses_of(tree, name)
         is_late = all(use.function is not None or use.is_annotation for use in of_it)
         if of_it and is_late and bound.count(name) == 1 and not _is_exported(tree, name):
@@ -133,10 +127,6 @@ def _touches(one: ast.stmt, other: ast.stmt) -> bool:
     return first <= (other.end_lineno or other.lineno) and other.lineno <= last
 
 
-def _bound(alias: ast.alias) -> str:
-    return alias.asname or alias.name.partition(".")[0]
-
-
 def _is_exported(tree: ast.Module, name: str) -> bool:
     """Whether ``__all__`` lists it."""
     lists = [s for s in tree.body if isinstance(s, (ast.Assign, ast.AugAssign, ast.AnnAssign))]
@@ -146,15 +136,8 @@ def _is_exported(tree: ast.Module, name: str) -> bool:
 
 def _is_asked(alias: ast.alias, own: str, project: Project) -> bool:
     """Whether some other file imports the name from this one."""
-    said = project.imports_of(_bound(alias))
+    said = project.imports_of(bound_name(alias))
     return any(s.split()[:2] == ["from", own] for s in said)
-
-
-def _said(statement: _Import, aliases: Sequence[ast.alias]) -> str:
-    names = ", ".join(a.name + (f" as {a.asname}" if a.asname else "") for a in aliases)
-    if isinstance(statement, ast.Import):
-        return f"import {names}"
-    return f"from {'.' * statement.level}{statement.module or ''} import {names}"
 
 
 def _deferred(move: _Move) -> str | None:
@@ -163,7 +146,7 @@ def _deferred(move: _Move) -> str | None:
     if not move.is_noted:
         return _checked(move.places.edited(*edits))
     noted = [a for a, uses in move.uses.items() if any(use.is_annotation for use in uses)]
-    said = _said(move.statement, noted)
+    said = import_of(move.statement, noted)
     code: str | None = move.places.edited(*edits, _for_checker(move, said))
     for more in ("from typing import TYPE_CHECKING", _FUTURE):
         if code is not None and not _has(move.tree, more):
@@ -211,14 +194,13 @@ def _local(move: _Move) -> Iterator[TextEdit]:
             if function is not None and function not in inner:
                 needs.setdefault(function, []).append(alias)
     for function, aliases in needs.items():
-        yield _at_top(move, function, _said(move.statement, aliases))
+        yield _at_top(move, function, import_of(move.statement, aliases))
 
 
 def _at_top(move: _Move, function: ast.FunctionDef | ast.AsyncFunctionDef, said: str) -> TextEdit:
     """``said`` before the first statement that is no docstring, and the comment above that."""
     first, *rest = function.body
-    is_text = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
-    follower = rest[0] if is_text and rest else first
+    follower = rest[0] if is_docstring(first) and rest else first
     before = (first.end_lineno or 0) if follower is not first else 0
     line = first_line(follower)
     lines = lines_of(move.code)
@@ -256,7 +238,7 @@ def _thinned(move: _Move) -> Iterator[TextEdit]:
             yield move.places.cut(start, end)
         return
     left = [alias for alias in statement.names if alias not in move.uses]
-    yield move.places.replace(statement, _said(statement, left), "")
+    yield move.places.replace(statement, import_of(statement, left), "")
 
 
 def _dotted(move: _Move) -> str | None:

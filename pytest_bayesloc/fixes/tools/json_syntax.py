@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import ast
-import json
 import re
 from collections.abc import Iterator
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.fixes.edits import Text
 from pytest_bayesloc.fixes.library import package_tool
-from pytest_bayesloc.fixes.project import Project, Proposal, Task
-from pytest_bayesloc.fixes.syntax import function_at, tree_of
+from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
+from pytest_bayesloc.fixes.syntax import function_at, is_json, tree_of
 
 MAX_LENGTH = 1_000_000
 _TOKEN = re.compile(
@@ -50,18 +49,17 @@ def json_syntax(task: Task, project: Project) -> Iterator[Proposal]:
         prefix, quote, inner = _unquoted(text.between(start, end))
         repaired = _repaired(inner) if quote else None
         if repaired is not None and quote not in repaired and "\\" not in inner:
-            whole = f"{prefix}{quote}{repaired}{quote}"
-            edit = text.cut(start, end, whole)
-            yield Proposal(code=text.edited(edit), message=MESSAGE)
+            edit = text.cut(start, end, f"{prefix}{quote}{repaired}{quote}", MESSAGE)
+            yield proposal(text, edit)
 
 
 def _repaired(text: str) -> str | None:
     """``text`` as JSON; None if it is JSON already, or no repair makes it so."""
-    if len(text) > MAX_LENGTH or _is_json(text):
+    if len(text) > MAX_LENGTH or is_json(text):
         return None
     plain = _TOKEN.sub(_as_json, text)
     for made in (plain, _NO_COMMA.sub(r"\1,\2", plain)):
-        if _is_json(made):
+        if is_json(made):
             return made
     return None
 
@@ -73,14 +71,6 @@ def _as_json(match: re.Match[str]) -> str:
     if kind == "word":
         return _WORDS.get(said, said)
     return said if kind == "text" else ""
-
-
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
 
 
 def _literals(tree: ast.Module, line: int) -> Iterator[ast.Constant]:

@@ -113,5 +113,4 @@ def _awaited(text: Text, call: ast.Call, above: ast.AST | None) -> Proposal:
     )
     said = f"await {text.of(call)}"
     words = f"`{called(call)}()` is awaited"
-    edit = text.replace(call, f"({said})" if is_owner else said, words)
-    return proposal(text, edit)
+    return proposal(text, text.replace(call, f"({said})" if is_owner else said, words))

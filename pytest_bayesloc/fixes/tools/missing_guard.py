@@ -14,7 +14,15 @@ from pytest_bayesloc.fixes.definition import Priority
 from pytest_bayesloc.fixes.edits import Text, own_nodes
 from pytest_bayesloc.fixes.library import on_syntax, package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
-from pytest_bayesloc.fixes.syntax import brief, function_at, nodes_at, statement_at, tree_of
+from pytest_bayesloc.fixes.syntax import (
+    bound_name,
+    brief,
+    function_at,
+    is_literal,
+    nodes_at,
+    statement_at,
+    tree_of,
+)
 
 MAX_VALUES = 5
 _PLAIN = {"int": "0", "float": "0", "str": "''", "list": "[]", "dict": "{}", "bool": "False"}
@@ -73,16 +81,14 @@ def _statement(tree: ast.Module, line: int) -> ast.stmt | None:
 
 
 def _guarded(text: Text, statement: ast.stmt, test: str, value: str) -> Iterator[Proposal]:
-    start = text.start(statement) - statement.col_offset
-    indent = text.between(start, text.start(statement))
+    indent = text.lead(statement)
     if indent.strip():
         return  # behind a colon or a semicolon
     returned = f"return {value}" if value else "return"
     step = "\t" if indent.startswith("\t") else "    "
     words = f"`{returned}` if `{test}`"
     guard = f"{indent}if {test}:\n{indent}{step}{returned}\n"
-    edit = text.insert(start, guard, words)
-    yield proposal(text, edit)
+    yield proposal(text, text.insert(text.line_start(statement), guard, words))
 
 
 def _needed(node: ast.AST, task: Task) -> Sequence[ast.expr]:
@@ -174,7 +180,7 @@ def _bound(tree: ast.Module, line: list[ast.AST]) -> set[str]:
     found |= {a.arg for n in line if isinstance(n, ast.Lambda) for a in n.args.args}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            found |= {alias.asname or alias.name.partition(".")[0] for alias in node.names}
+            found.update(map(bound_name, node.names))
     return found
 
 
@@ -214,21 +220,13 @@ def _expected(name: str, test: str) -> list[str]:
         if not isinstance(node, ast.Compare) or not isinstance(node.ops[0], (ast.Eq, ast.Is)):
             continue
         for call, value in ((node.left, node.comparators[0]), (node.comparators[0], node.left)):
-            if isinstance(call, ast.Call) and called(call) == name and _is_literal(value):
+            if isinstance(call, ast.Call) and called(call) == name and is_literal(value):
                 is_empty = any(ast.unparse(part) in _NOTHING for part in call.args)
                 found.append((not is_empty, ast.unparse(value)))
     return [value for _, value in sorted(found, key=lambda pair: pair[0])][:2]
 
 
 _NOTHING = frozenset({"None", "0", "[]", "()", "{}", "''", "b''", "set()", "iter([])", "0.0"})
-
-
-def _is_literal(node: ast.expr) -> bool:
-    try:
-        ast.literal_eval(node)
-    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-        return False
-    return True
 
 
 def _kinds(function: FunctionNode, values: list[ast.expr]) -> Iterator[str]:
@@ -293,8 +291,7 @@ def _extreme(
     if ast.unparse(node.func) in names and is_one and not has_default:
         for default in defaults:
             words = f"`{default}` for `{brief(text.of(node))}` if there is nothing"
-            edit = adding(text, node, default, words)
-            yield proposal(text, edit)
+            yield proposal(text, adding(text, node, default, words))
 
 
 def _replaced(text: Text, node: ast.expr, made: str) -> Proposal:

@@ -21,7 +21,7 @@ from pytest_bayesloc.fixes.imports import (
 )
 from pytest_bayesloc.fixes.library import on_syntax, package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
-from pytest_bayesloc.fixes.syntax import bound_in, function_at
+from pytest_bayesloc.fixes.syntax import bound_in, dotted, function_at
 
 _UNDEFINED = re.compile(r"name '(\w+)' is not defined")
 _PLAIN = frozenset({"pi", "inf", "nan"})  # names in lower case that are no functions
@@ -111,11 +111,8 @@ def _called(node: ast.AST) -> list[ast.expr]:
 
 def _chain(node: ast.AST, name: str) -> str:
     """``b.c`` of ``name.b.c``; empty if the node is something else."""
-    parts: list[str] = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    return ".".join(reversed(parts)) if parts and _is(node, name) else ""
+    first, _, rest = dotted(node).partition(".")
+    return rest if first == name else ""
 
 
 def _statements(name: str, uses: _Uses, own: str, project: Project) -> Iterator[str]:

@@ -12,7 +12,7 @@ from pytest_bayesloc.fixes.definition import Priority
 from pytest_bayesloc.fixes.edits import Text, own_nodes
 from pytest_bayesloc.fixes.library import on_syntax, package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
-from pytest_bayesloc.fixes.syntax import brief, function_at
+from pytest_bayesloc.fixes.syntax import brief, function_at, targets
 
 #: Methods and functions that are called for what they do.
 EFFECTS = frozenset(
@@ -66,12 +66,10 @@ def _at_end(text: Text, function: FunctionNode, block: list[ast.stmt]) -> Iterat
     last = block[-1]
     if isinstance(last, ast.Return) and last.value is None and len(block) > 1:
         for name in _changed(block[-2]):
-            edit = text.replace(last, f"return {name}", f"`{name}` is returned")
-            yield proposal(text, edit)
+            yield proposal(text, text.replace(last, f"return {name}", f"`{name}` is returned"))
     if isinstance(last, ast.Expr) and not _is_effect(last.value):
         words = f"`{brief(text.of(last))}` is returned"
-        edit = text.replace(last, f"return {text.of(last)}", words)
-        yield proposal(text, edit)
+        yield proposal(text, text.replace(last, f"return {text.of(last)}", words))
     names = [*_changed(last), *_common(last)]
     if isinstance(last, (ast.For, ast.While, ast.With, ast.AsyncFor, ast.AsyncWith)):
         names += _gathered(function, last)
@@ -123,20 +121,13 @@ def _common(last: ast.stmt) -> list[str]:
 
 
 def _assigned(block: list[ast.stmt]) -> set[str]:
-    own = {target.id for statement in block for target in _targets(statement)}
+    own = {target.id for statement in block for target in targets(statement)}
     return own | set(_common(block[-1]))
-
-
-def _targets(statement: ast.stmt) -> list[ast.Name]:
-    found = statement.targets if isinstance(statement, ast.Assign) else []
-    if isinstance(statement, ast.AnnAssign):
-        found = [statement.target]
-    return [target for target in found if isinstance(target, ast.Name)]
 
 
 def _gathered(function: FunctionNode, loop: ast.stmt) -> list[str]:
     """Names that are set before the loop and changed in it."""
-    before = {t.id for s in function.body if s.lineno < loop.lineno for t in _targets(s)}
+    before = {t.id for s in function.body if s.lineno < loop.lineno for t in targets(s)}
     changed = []
     for node in ast.walk(loop):
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
@@ -146,7 +137,7 @@ def _gathered(function: FunctionNode, loop: ast.stmt) -> list[str]:
         elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
             changed.append(ast.unparse(node.value))
         elif isinstance(node, ast.Assign):
-            changed += [target.id for target in _targets(node)]
+            changed += [target.id for target in targets(node)]
     return [name for name in dict.fromkeys(changed) if name in before]
 
 
@@ -165,13 +156,12 @@ def _too_soon(text: Text, loop: ast.stmt) -> Iterator[Proposal]:
     if not isinstance(loop, (ast.For, ast.While)) or loop.orelse:
         return
     last = loop.body[-1]
-    start = text.start(last)
-    lead = text.lead(last)
-    if isinstance(last, ast.Return) and len(loop.body) > 1 and not lead.strip():
-        yield _moved(text, loop, last, start - last.col_offset)
-    is_choice = isinstance(last, ast.If) and len(last.orelse) == 1
-    other = last.orelse[0] if is_choice and isinstance(last, ast.If) else None
-    if isinstance(last, ast.If) and isinstance(other, ast.Return):
+    if isinstance(last, ast.Return) and len(loop.body) > 1 and not text.lead(last).strip():
+        yield _moved(text, loop, last, text.line_start(last))
+    if not isinstance(last, ast.If) or len(last.orelse) != 1:
+        return
+    other = last.orelse[0]
+    if isinstance(other, ast.Return):
         end = text.end(last.body[-1])
         between = text.between(end, text.start(other))
         cut = between.find("\n")
@@ -180,11 +170,9 @@ def _too_soon(text: Text, loop: ast.stmt) -> Iterator[Proposal]:
 
 
 def _moved(text: Text, loop: ast.stmt, last: ast.Return, start: int) -> Proposal:
-    indent = text.lead(loop)
     words = f"`{brief(text.of(last))}` behind the loop"
-    said = f"{indent}{text.of(last)}"
-    edit = text.cut(start, text.end(last), said, words)
-    return proposal(text, edit)
+    moved = f"{text.lead(loop)}{text.of(last)}"
+    return proposal(text, text.cut(start, text.end(last), moved, words))
 
 
 def _after(text: Text, statement: ast.stmt, name: str) -> Proposal:
@@ -192,13 +180,10 @@ def _after(text: Text, statement: ast.stmt, name: str) -> Proposal:
     indent = text.lead(statement)
     words = f"`{name}` is returned"
     if indent.strip():  # behind a colon or a semicolon
-        edit = text.insert(end, f"; return {name}", words)
-    else:
-        rest = text.between(end, sys.maxsize).partition("\n")[0]  # a comment stays on its line
-        at = end + len(rest.encode())
-        line = f"\n{indent}return {name}"
-        edit = text.insert(at, line, words)
-    return proposal(text, edit)
+        return proposal(text, text.insert(end, f"; return {name}", words))
+    rest = text.between(end, sys.maxsize).partition("\n")[0]  # a comment stays on its line
+    at = end + len(rest.encode())
+    return proposal(text, text.insert(at, f"\n{indent}return {name}", words))
 
 
 def _is_effect(value: ast.expr) -> bool:

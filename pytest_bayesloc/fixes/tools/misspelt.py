@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 
 from pytest_bayesloc.domain.fixing import Level
-from pytest_bayesloc.domain.source import FunctionNode
+from pytest_bayesloc.fixes.calls import attributes, family
 from pytest_bayesloc.fixes.edits import Text
 from pytest_bayesloc.fixes.library import on_syntax, package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
@@ -68,7 +68,6 @@ def misspelt_attribute(
     uses = [
         n for n in nodes_at(tree, task.line) if isinstance(n, ast.Attribute) and n.attr == wrong
     ]
-    uses = [use for use in uses if use.end_lineno == use.value.end_lineno or "." not in wrong]
     if not uses:
         return
     owner = found["type"] or found["class"] or found["module"]
@@ -90,15 +89,7 @@ def _known(tree: ast.Module, use: ast.Attribute, owner: str) -> list[str]:
     """The attributes that something of the class ``owner`` may have."""
     if owner in _BUILT_IN:
         return [name for name in dir(_BUILT_IN[owner]) if not name.startswith("__")]
-    classes = {n.name: n for n in ast.walk(tree) if isinstance(n, ast.ClassDef)}
-    found: list[str] = []
-    pending, seen = [owner], set[str]()
-    while pending:
-        name = pending.pop()
-        if name in classes and name not in seen:
-            seen.add(name)
-            found += _of_class(classes[name])
-            pending += [ast.unparse(base) for base in classes[name].bases]
+    found = sorted(attributes(family(tree, owner), {"self"}))
     base = ast.unparse(use.value)
     others = (n for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n is not use)
     found += [n.attr for n in others if ast.unparse(n.value) == base]
@@ -106,19 +97,6 @@ def _known(tree: ast.Module, use: ast.Attribute, owner: str) -> list[str]:
     return found or [
         n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n is not use
     ]
-
-
-def _of_class(node: ast.ClassDef) -> Iterator[str]:
-    for inner in node.body:
-        if isinstance(inner, FunctionNode):
-            yield inner.name
-        elif isinstance(inner, (ast.Assign, ast.AnnAssign)):
-            targets = inner.targets if isinstance(inner, ast.Assign) else [inner.target]
-            yield from (t.id for t in targets if isinstance(t, ast.Name))
-    for part in ast.walk(node):
-        is_set = isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store)
-        if isinstance(part, ast.Attribute) and is_set and ast.unparse(part.value) == "self":
-            yield part.attr
 
 
 def _loaded(module: str) -> list[str]:

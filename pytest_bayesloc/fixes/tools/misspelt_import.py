@@ -12,6 +12,7 @@ from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.fixes.edits import Text, TextEdit
 from pytest_bayesloc.fixes.imports import (
     WELL_KNOWN,
+    is_of,
     is_test,
     module_of,
     packages_of,
@@ -20,7 +21,7 @@ from pytest_bayesloc.fixes.imports import (
 )
 from pytest_bayesloc.fixes.library import on_syntax, package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
-from pytest_bayesloc.fixes.syntax import SIMILAR, similar
+from pytest_bayesloc.fixes.syntax import SIMILAR, dotted, holds, import_of, similar
 
 N_MODULES = 3
 CLOSE = 0.8  # of names of modules: `typer` is not installed, and is not `types`
@@ -89,17 +90,10 @@ def _importing(tree: ast.Module, line: int, name: str, module: str) -> ast.Impor
         for n in ast.walk(tree)
         if isinstance(n, ast.ImportFrom)
         and any(alias.name == name for alias in n.names)
-        and _is_of(n, module)
+        and is_of(n, module)
     ]
-    here = [n for n in found if n.lineno <= line <= (n.end_lineno or n.lineno)]
+    here = [n for n in found if holds(n, line)]
     return next(iter((*here, *found)), None)
-
-
-def _is_of(statement: ast.ImportFrom, module: str) -> bool:
-    said = statement.module or ""
-    if not statement.level:
-        return said == module
-    return not said or f".{module}".endswith(f".{said}")
 
 
 def _held(module: str, project: Project) -> list[str]:
@@ -123,20 +117,13 @@ def _elsewhere(name: str, module: str) -> Iterator[str]:
 
 def _from(statement: ast.ImportFrom, alias: ast.alias, module: str, places: Text) -> TextEdit:
     """The name imported from ``module``; the statement keeps its other names."""
-    said = f"from {module} import {_written(alias)}"
     others = [a for a in statement.names if a is not alias]
     if not others:
         return _of_module(statement, module, places)
-    dots = "." * statement.level
-    kept = f"from {dots}{statement.module or ''} import {', '.join(map(_written, others))}"
-    start = places.start(statement) - statement.col_offset
-    before = places.between(start, places.start(statement))
+    before = places.lead(statement)
     apart = f"\n{before}" if not before.strip() else "; "
-    return places.replace(statement, f"{kept}{apart}{said}", "")
-
-
-def _written(alias: ast.alias) -> str:
-    return f"{alias.name} as {alias.asname}" if alias.asname else alias.name
+    moved = import_of(ast.ImportFrom(module=module, names=[], level=0), [alias])
+    return places.replace(statement, f"{import_of(statement, others)}{apart}{moved}")
 
 
 def _of_module(statement: ast.ImportFrom, module: str, places: Text) -> TextEdit:
@@ -161,7 +148,7 @@ def _modules(
 ) -> Iterator[tuple[list[TextEdit], str]]:
     found = [n for n in ast.walk(tree) if isinstance(n, (ast.Import, ast.ImportFrom))]
     asking = [n for n in found if _asks(n, missing)]
-    here = [n for n in asking if n.lineno <= line <= (n.end_lineno or n.lineno)]
+    here = [n for n in asking if holds(n, line)]
     packages = list(dict.fromkeys((*packages_of(own), *_packages(found))))
     for statement in (here or asking)[:1]:
         if isinstance(statement, ast.ImportFrom):
@@ -265,9 +252,9 @@ def _plain(
     """An import of the module from its package, or of one that nearly has its name."""
     packages, own, project = known
     alias = next(a for a in statement.names if f"{a.name}.".startswith(f"{missing}."))
-    dotted = {n: _dotted(n) for n in ast.walk(tree) if isinstance(n, ast.Attribute)}
+    chains = {n: dotted(n) for n in ast.walk(tree) if isinstance(n, ast.Attribute)}
     base = f"{alias.asname or alias.name}."
-    used = {said[len(base) :] for said in dotted.values() if said.startswith(base)}
+    used = {said[len(base) :] for said in chains.values() if said.startswith(base)}
     if len(statement.names) == 1 and alias.name == missing and not alias.asname:
         for said in _nested(missing, packages, project):
             words = f"there is no module `{missing}` at the top; `{said}` imports it"
@@ -280,7 +267,7 @@ def _plain(
         if not alias.asname and "." not in alias.name:
             edits += renamed(tree, places, missing, module)
         elif not alias.asname:
-            edits += [places.replace(n, new, "") for n, s in dotted.items() if s == alias.name]
+            edits += [places.replace(n, new, "") for n, s in chains.items() if s == alias.name]
         yield edits, f"there is no module `{missing}`, but `{module}`"
 
 
@@ -292,12 +279,3 @@ def _nested(missing: str, packages: Sequence[str], project: Project) -> Iterator
     for package in packages:
         if "." not in missing and project.names_in(f"{package}.{missing}"):
             yield f"from {package} import {missing}"
-
-
-def _dotted(node: ast.AST) -> str:
-    """``a.b.c`` of such a use; empty if it is one of something else."""
-    parts: list[str] = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    return ".".join((node.id, *reversed(parts))) if isinstance(node, ast.Name) else ""

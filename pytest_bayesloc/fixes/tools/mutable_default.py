@@ -12,6 +12,7 @@ from pytest_bayesloc.fixes.definition import Priority
 from pytest_bayesloc.fixes.edits import Text
 from pytest_bayesloc.fixes.library import on_syntax, package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
+from pytest_bayesloc.fixes.syntax import is_docstring
 
 MAKERS = frozenset({"list", "dict", "set", "defaultdict", "deque", "Counter", "OrderedDict"})
 #: Methods that only look.
@@ -116,7 +117,7 @@ def _made_anew(
     name = parameter.arg
     words = f"`{name}` of `{function.name}` is made anew in each call"
     first = function.body[0]
-    if _is_docstring(first) and len(function.body) > 1:
+    if is_docstring(first) and len(function.body) > 1:
         first = function.body[1]
     decorators = getattr(first, "decorator_list", [])
     start = text.start(first)
@@ -134,8 +135,3 @@ def _made_anew(
     if kind is not None and is_late and not re.search(r"None|Optional|Any\b", text.of(kind)):
         edits.append(text.replace(kind, f"{text.of(kind)} | None", words))
     return proposal(text, *edits)
-
-
-def _is_docstring(node: ast.stmt) -> bool:
-    value = node.value if isinstance(node, ast.Expr) else None
-    return isinstance(value, ast.Constant) and isinstance(value.value, str)

@@ -12,7 +12,7 @@ from pytest_bayesloc.fixes.definition import Priority
 from pytest_bayesloc.fixes.edits import Text
 from pytest_bayesloc.fixes.library import on_syntax, package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
-from pytest_bayesloc.fixes.syntax import function_at, statement_at, tree_of
+from pytest_bayesloc.fixes.syntax import function_at, is_literal, statement_at, tree_of
 
 _SIDES = re.compile(r"^assert (?P<left>.+) == (?P<right>.+)$", re.MULTILINE)
 _CUT = "..."  # pytest shortens what is long
@@ -38,23 +38,15 @@ def stale_expectation(
         return
     sides = [statement.test.left, statement.test.comparators[0]]
     values = [found["left"], found["right"]]
-    if len(statement.test.ops) != 1 or not all(map(_is_literal, values)):
+    if len(statement.test.ops) != 1 or not all(map(is_literal, values)):
         return
-    written = [_is_literal(text.of(side)) for side in sides]
+    written = [is_literal(text.of(side)) for side in sides]
     for i, side in enumerate(sides):
         own, other = values[i], values[1 - i]
         if not written[i] or written[1 - i] or not _same(text.of(side), own) or _CUT in other:
             continue
         words = f"the test expects {own}, the code computes {other}: only you know which is right"
         yield proposal(text, text.replace(side, other, words))
-
-
-def _is_literal(text: str) -> bool:
-    try:
-        ast.literal_eval(text)
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        return False
-    return True
 
 
 def _same(written: str, shown: str) -> bool:
