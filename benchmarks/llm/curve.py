@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 from benchmarks.faults.replay import Setting
 from benchmarks.faults.scoring import POSTERIOR, interval, judge, top
 from benchmarks.faults.storage import packages, read_rows
-from pytest_bayesloc.domain.dialogue import Suspicion
 from pytest_bayesloc.inspection.views import candidates
 from pytest_bayesloc.ranking.evidence.judgements import (
     RANKING,
@@ -60,10 +59,9 @@ class Oracle:
         if not shown:
             return
         named = self._named(shown, problem.truth)
-        suspicions = [Suspicion(location=where, reason="") for where in named]
-        said = verdicts_of(suspicions, shown)
+        said = verdicts_of(named, shown)
         self._said += [(word, where in problem.truth) for where, word in said.items()]
-        case.learn(judgement_evidence(said, suspicions, records_of(self._counts)[RANKING]))
+        case.learn(judgement_evidence(said, {}, records_of(self._counts)[RANKING]))
 
     def learn(self) -> None:
         """The fault is mended: it is known now what was right."""

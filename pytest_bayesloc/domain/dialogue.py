@@ -104,14 +104,6 @@ class Observation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Suspicion:
-    """A candidate that the model suspects, with its reason."""
-
-    location: Location
-    reason: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ProposedCode:
     """A function with assertions added, as the model wrote it: to be checked before it is run."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from pytest_bayesloc.domain.bug import BugRecord, CodeEdit, Symptom, TrialSummary
     from pytest_bayesloc.domain.dialogue import (
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
         Observation,
         ProposedCode,
         Reflection,
-        Suspicion,
         TargetContext,
     )
     from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun
@@ -74,8 +73,8 @@ class Advisor(Protocol):
     def name(self) -> str:
         """The model, under which its track record is kept."""
 
-    def suspect(self, context: FaultContext) -> Sequence[Suspicion] | None:
-        """Return those candidates of ``context`` that it suspects, most suspect first."""
+    def suspect(self, context: FaultContext) -> Mapping[Location, str] | None:
+        """Return those candidates of ``context`` that it suspects, most suspect first, and why."""
 
     def propose(self, context: TargetContext) -> ProposedCode | None:
         """Return the target with assertions about what it should do."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TypeVar
 
@@ -26,10 +26,10 @@ from pytest_bayesloc.domain.dialogue import (
     Observation,
     ProposedCode,
     Reflection,
-    Suspicion,
     TargetContext,
 )
 from pytest_bayesloc.domain.evidence import Decision
+from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.ports import Summarizer
 from pytest_bayesloc.llm.agent import TEMPERATURE, LlmAgent, Prompt
 from pytest_bayesloc.llm.prompts import render
@@ -113,8 +113,8 @@ class LlmAdvisor:
                 self.uses[_COUNTED.get(use, use)] += 1
         return answer
 
-    def suspect(self, context: FaultContext) -> Sequence[Suspicion] | None:
-        """Return the candidates that it suspects, most suspect first."""
+    def suspect(self, context: FaultContext) -> dict[Location, str] | None:
+        """Return the candidates that it suspects, most suspect first, each with its reason."""
         pieces = sorted(context.candidates[:N_CANDIDATES], key=lambda code: code.location)
         if not pieces:
             return None
@@ -126,14 +126,11 @@ class LlmAdvisor:
         answer = self.ask("ranking", "ranking", RankingAnswer, view=shown)
         if answer is None:
             return None
-        reasons: dict[int, str] = {}
+        reasons: dict[Location, str] = {}
         for suspect in answer.suspects:
             if suspect.candidate <= len(pieces):
-                reasons.setdefault(suspect.candidate, suspect.reason)
-        return [
-            Suspicion(location=pieces[number - 1].location, reason=reason)
-            for number, reason in reasons.items()
-        ]
+                reasons.setdefault(pieces[suspect.candidate - 1].location, suspect.reason)
+        return reasons
 
     def propose(self, context: TargetContext) -> ProposedCode | None:
         """Return the target with assertions about what it should do."""

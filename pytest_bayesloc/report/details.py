@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import TypeAlias
 
 from pytest_bayesloc.domain.fixing import TAKE_BACK
 from pytest_bayesloc.report.document import Document
 from pytest_bayesloc.report.rows import LocationView, Why, location_view, why_of
 from pytest_bayesloc.report.text import count, one_line
+
+#: A line of a unified diff: its kind (``add``, ``del``, ``hunk``, ``file`` or ``same``), its text.
+DiffLine: TypeAlias = tuple[str, str]
 
 TREATS = "It may treat the symptom rather than the cause."
 LOSES = "It loses what the change was to do."
@@ -46,14 +50,6 @@ class FailureGroup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DiffLine:
-    """A line of a unified diff; ``kind`` is ``add``, ``del``, ``hunk``, ``file`` or ``same``."""
-
-    kind: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class FixView:
     """A change that may fix the fault.
 
@@ -71,7 +67,7 @@ class FixView:
     @property
     def changed(self) -> tuple[DiffLine, ...]:
         """Only what is taken away and added."""
-        return tuple(line for line in self.diff if line.kind in {"add", "del"})
+        return tuple(line for line in self.diff if line[0] in {"add", "del"})
 
 
 def failure_groups(fault: Document, names: Sequence[str]) -> tuple[FailureGroup, ...]:
@@ -165,4 +161,4 @@ def diff_lines(patch: str) -> Iterator[DiffLine]:
     kinds = {"+++": "file", "---": "file", "@@": "hunk", "+": "add", "-": "del"}
     for text in patch.split("\n")[: -1 if patch.endswith("\n") else None]:
         kind = next((kind for start, kind in kinds.items() if text.startswith(start)), "same")
-        yield DiffLine(kind=kind, text=text)
+        yield kind, text

@@ -56,10 +56,6 @@ def _html(given: ReportInput) -> str:
     return render(given.document, given.read_source, given.prompt)
 
 
-def _json(given: ReportInput) -> str:
-    return dumps(given.document)
-
-
 def _sarif(given: ReportInput) -> str:
     try:
         version = metadata.version("pytest-bayesloc")
@@ -68,32 +64,29 @@ def _sarif(given: ReportInput) -> str:
     return dumps(sarif.to_sarif(given.document, given.checkout, version))
 
 
-def _gitlab(given: ReportInput) -> str:
-    return dumps(gitlab.to_gitlab(given.document, given.checkout))
-
-
-def _markdown(given: ReportInput) -> str:
-    return markdown.render(given.document, given.read_source)
-
-
-def _github(given: ReportInput) -> str:
-    return github.summary(given.document, given.read_source, given.before)
-
-
-def _junit(given: ReportInput) -> str:
-    return junit.with_properties(given.before, given.document)
-
-
 FORMATS: Mapping[str, ReportFormat] = MappingProxyType(
     {
         "html": ReportFormat(render=_html, name="bayesloc-report.html"),
-        "json": ReportFormat(render=_json, name="bayesloc-report.json"),
-        "sarif": ReportFormat(render=_sarif, name="bayesloc-report.sarif"),
-        "gitlab": ReportFormat(render=_gitlab, name="gl-code-quality-report.json"),
-        "markdown": ReportFormat(render=_markdown, name="bayesloc-report.md"),
-        "github": ReportFormat(
-            render=_github, needs="the variable GITHUB_STEP_SUMMARY", is_added=True
+        "json": ReportFormat(
+            render=lambda given: dumps(given.document), name="bayesloc-report.json"
         ),
-        "junit": ReportFormat(render=_junit, needs="--junit-xml"),
+        "sarif": ReportFormat(render=_sarif, name="bayesloc-report.sarif"),
+        "gitlab": ReportFormat(
+            render=lambda given: dumps(gitlab.to_gitlab(given.document, given.checkout)),
+            name="gl-code-quality-report.json",
+        ),
+        "markdown": ReportFormat(
+            render=lambda given: markdown.render(given.document, given.read_source),
+            name="bayesloc-report.md",
+        ),
+        "github": ReportFormat(
+            render=lambda given: github.summary(given.document, given.read_source, given.before),
+            needs="the variable GITHUB_STEP_SUMMARY",
+            is_added=True,
+        ),
+        "junit": ReportFormat(
+            render=lambda given: junit.with_properties(given.before, given.document),
+            needs="--junit-xml",
+        ),
     }
 )

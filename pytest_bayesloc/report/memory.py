@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from pytest_bayesloc.report.document import Document
@@ -31,16 +30,6 @@ FIGURES: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
     ("trials", "failed trials until mended", _number),
     ("hours", "hours until mended", _number),
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Curve:
-    """One figure over the months: its name, and points of a line in a box of ``CURVE``."""
-
-    name: str
-    first: str
-    last: str
-    points: str
 
 
 # -- lines
@@ -154,8 +143,12 @@ def month_rows(months: Sequence[Document]) -> list[tuple[str, ...]]:
     ]
 
 
-def curves(months: Sequence[Document]) -> Iterator[Curve]:
-    """Yield a line for each figure that is known of two months or more."""
+def curves(months: Sequence[Document]) -> Iterator[tuple[str, str, str, str]]:
+    """Yield a line for each figure that is known of two months or more.
+
+    Yields:
+        Its name, its first and its last value, and the points of the line in a box of ``CURVE``.
+    """
     months = months[-N_MONTHS:]
     width, height = CURVE
     for key, name, shown in FIGURES:
@@ -167,12 +160,8 @@ def curves(months: Sequence[Document]) -> Iterator[Curve]:
             (round(width * i / (len(months) - 1), 1), round(height * (1 - value / highest), 1))
             for i, value in known
         )
-        yield Curve(
-            name=name,
-            first=shown(known[0][1]),
-            last=shown(known[-1][1]),
-            points=" ".join(f"{x:g},{y:g}" for x, y in dots),
-        )
+        points = " ".join(f"{x:g},{y:g}" for x, y in dots)
+        yield name, shown(known[0][1]), shown(known[-1][1]), points
 
 
 def similar_lines(similar: Document) -> list[tuple[str, str]]:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 
 from pytest_bayesloc.report.document import Document, ReadSource
-from pytest_bayesloc.report.rows import suspect_row, words_of
-from pytest_bayesloc.report.text import clip, count, one_line, percent, tests_to_run, visible
+from pytest_bayesloc.report.rows import location_view, suspect_row, words_of
+from pytest_bayesloc.report.text import (
+    clip,
+    count,
+    fenced,
+    one_line,
+    percent,
+    tests_to_run,
+    visible,
+)
 
 N_FAULTS = 3
 N_SUSPECTS = 5
@@ -50,7 +57,7 @@ def prompt(document: Document, read_source: ReadSource, clean: Callable[[str], s
     for number, fault in enumerate(faults, 1):
         lines += ["", *_fault(number, fault, document, read_source)]
     commands = [tests_to_run(fault["failing_tests"]) for fault in faults]
-    lines += ["", _TASK, "", *_fenced("\n".join(commands))]
+    lines += ["", _TASK, "", *fenced("\n".join(commands))]
     return clip(visible(clean("\n".join(lines))), MAX_PROMPT) + "\n"
 
 
@@ -63,12 +70,13 @@ def _fault(
     yield from (f"- {one_line(test)}" for test in tests[:N_TESTS])
     if len(tests) > N_TESTS:
         yield f"- and {len(tests) - N_TESTS} more"
-    yield from ("", *_fenced(clip(f"{error['type']}: {error['message']}", N_MESSAGE)))
+    yield from ("", *fenced(clip(f"{error['type']}: {error['message']}", N_MESSAGE)))
     frames = [frame for frame in fault["failures"][0]["frames"] if frame["in_app"]]
     if frames:
         yield "Traceback, the project's frames, the outermost first:"
         yield ""
-        yield from (f"- {one_line(_where(frame))} in {one_line(frame['name'])}" for frame in frames)
+        for frame in frames:
+            yield one_line(f"- {frame['file']}:{frame['line']} in {frame['name']}")
         yield ""
     yield "### Suspects"
     for row in fault["ranking"][:N_SUSPECTS]:
@@ -76,10 +84,6 @@ def _fault(
         yield from _suspect(row, read_source)
     yield from _tried(number, document)
     yield from _remembered(number, document["memory"])
-
-
-def _where(frame: Document) -> str:
-    return f"{frame['file']}:{frame['line']}"
 
 
 def _suspect(row: Document, read_source: ReadSource) -> Iterator[str]:
@@ -95,7 +99,7 @@ def _suspect(row: Document, read_source: ReadSource) -> Iterator[str]:
     first, last = row["start_line"], min(row["end_line"], row["start_line"] + N_SOURCE - 1)
     source = [f"{n:5}  {line}" for n, line in enumerate(text[first - 1 : last], first)]
     if source:
-        yield from ("", *_fenced("\n".join(source), "python"))
+        yield from ("", *fenced("\n".join(source), "python"))
 
 
 def _tried(number: int, document: Document) -> Iterator[str]:
@@ -103,16 +107,14 @@ def _tried(number: int, document: Document) -> Iterator[str]:
     if steps:
         yield from ("", "### What was inspected, in memory", "")
     for step in steps[:N_STEPS]:
-        target = f"{step['target']['file']}:{step['target']['start_line']}"
-        name, why = one_line(step["target"]["qualname"]), one_line(step["why"])
         moved = f"{percent(step['belief_before'])} to {percent(step['belief_after'])}"
-        said = why or words_of(step["outcome"])
-        yield f"- {one_line(target)} {name}, {one_line(step['kind'])}: {said} ({moved})"
+        said = one_line(step["why"]) or words_of(step["outcome"])
+        yield f"- {location_view(step['target'])}, {one_line(step['kind'])}: {said} ({moved})"
     for fix in document["fixes"]:
         if fix["fault"] == number and fix["diff"]:
             checked = "all tests were run with it and agree" if fix["verified"] else "not verified"
             yield from ("", f"### A change to consider, by {one_line(fix['tool'])}: {checked}", "")
-            yield from _fenced(clip(fix["diff"], N_DIFF), "diff")
+            yield from fenced(clip(fix["diff"], N_DIFF), "diff")
 
 
 def _remembered(number: int, memory: Document) -> Iterator[str]:
@@ -140,10 +142,3 @@ def _trial(trial: Document) -> str:
 def _past(similar: Document) -> str:
     mended = f", mended by {similar['strategy']}" if similar["strategy"] else ""
     return f"bug {similar['bug']} ({similar['why']}){mended}"
-
-
-def _fenced(text: str, language: str = "") -> list[str]:
-    """Return ``text`` between fences that are longer than any in it."""
-    longest = max(map(len, re.findall(r"`+", text)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return [f"{fence}{language}", text.rstrip("\n"), fence]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import quote
 
 from pytest_bayesloc.report.document import Document, ReadSource
@@ -120,15 +120,8 @@ class SourceLine:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Snippet:
-    """The one line to look at first, and why that one."""
-
-    number: int
-    text: str
-    label: str
-
-
+#: The one line to look at first: its number, its text, and why that one.
+Snippet: TypeAlias = tuple[int, str, str]
 #: File, first line and qualified name: they tell one place from another.
 Key = tuple[str, int, str]
 
@@ -236,7 +229,7 @@ def snippet(row: Document, error: Document, read_source: ReadSource) -> Snippet 
         )
     if not 1 <= number <= len(lines):
         return None
-    return Snippet(number=number, text=lines[number - 1].strip(), label=label)
+    return number, lines[number - 1].strip(), label
 
 
 def source_lines(

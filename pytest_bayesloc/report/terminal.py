@@ -192,9 +192,9 @@ def _fix(fix: FixView, width: int, extent: Extent) -> Iterator[Line]:
     if fix.level:
         then = f"; {fix.next_step}" if fix.next_step else ""
         yield Line(f"  {fix.place}, {fix.level}{then}")
-    for line in fix.diff[: extent.diff]:
-        if line.kind in {"add", "del"}:
-            yield Line(f"    {line.text}", {"green": True} if line.kind == "add" else {"red": True})
+    for kind, text in fix.diff[: extent.diff]:
+        if kind in {"add", "del"}:
+            yield Line(f"    {text}", {"green": True} if kind == "add" else {"red": True})
 
 
 def _ending(view: Page, extent: Extent) -> Iterator[Line]:

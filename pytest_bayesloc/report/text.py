@@ -88,6 +88,13 @@ def one_line(text: str) -> str:
     return visible(" ".join(text.split()))
 
 
+def fenced(text: str, language: str = "") -> list[str]:
+    """Return ``text`` between Markdown fences that are longer than any in it."""
+    longest = max(map(len, re.findall(r"`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return [f"{fence}{language}", text.rstrip("\n"), fence]
+
+
 def tests_to_run(tests: Sequence[str]) -> str:
     """Return the command that runs some tests, of many the first ones."""
     return shlex.join(["pytest", *map(one_line, tests[:MAX_TESTS])])

@@ -8,13 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import TypeAlias
 
-from pytest_bayesloc.report.details import (
-    FailureGroup,
-    FixView,
-    failure_groups,
-    fix_view,
-)
+from pytest_bayesloc.report.details import FailureGroup, FixView, failure_groups, fix_view
 from pytest_bayesloc.report.document import N_REACHED, Document, ReadSource
 from pytest_bayesloc.report.drawings import BeliefChart, belief_chart
 from pytest_bayesloc.report.memory import brief_lines
@@ -24,11 +20,14 @@ from pytest_bayesloc.report.rows import (
     SuspectRow,
     hot_line,
     key_of,
+    location_view,
     snippet,
     source_lines,
     suspect_row,
 )
 from pytest_bayesloc.report.text import count, one_line, percent, seconds, tests_to_run
+
+Source: TypeAlias = tuple[SuspectRow, "tuple[SourceLine, ...] | None"]
 
 N_SOURCES = 5
 N_LISTED = 10
@@ -53,16 +52,11 @@ KINDS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NextStep:
-    """Something to do: in words, and the command for it, if there is one."""
-
-    text: str
-    command: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class FaultView:
-    """One group of failing tests."""
+    """One group of failing tests.
+
+    ``next_steps`` are things to do: in words, and the command for it, empty if there is none.
+    """
 
     number: int
     n_tests: str
@@ -83,7 +77,7 @@ class FaultView:
     chart: BeliefChart | None
     snippet: Snippet | None
     remembered: tuple[str, ...]
-    next_steps: tuple[NextStep, ...]
+    next_steps: tuple[tuple[str, str], ...]
 
     @property
     def step_numbers(self) -> frozenset[int]:
@@ -92,18 +86,11 @@ class FaultView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SourceView:
-    """The source of one suspect; None for ``lines`` where it could not be read."""
-
-    row: SuspectRow
-    lines: tuple[SourceLine, ...] | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
     """The parts of the page; ``faults_of`` are the numbers of each row's faults.
 
-    The memory and edges of the call graph are those of the document.
+    A source is a suspect with its lines, None if they could not be read. The memory and edges of
+    the call graph are those of the document.
     """
 
     n_passed: str
@@ -113,7 +100,7 @@ class Page:
     rows: tuple[SuspectRow, ...]
     faults_of: tuple[tuple[int, ...], ...]
     faults: tuple[FaultView, ...]
-    sources: tuple[SourceView, ...]
+    sources: tuple[Source, ...]
     edges: tuple[Document, ...]
     partial: tuple[str, ...]
     memory: Document
@@ -202,25 +189,21 @@ def _fault(number: int, fault: Document, document: Document, read_source: ReadSo
 
 def _next_steps(
     fault: Document, fixes: Sequence[Document], session: Document
-) -> Iterator[NextStep]:
+) -> Iterator[tuple[str, str]]:
     """Yield things to do now, the most promising first."""
     patch = next((fix["patch_file"] for fix in fixes if fix["verified"] and fix["patch_file"]), "")
     if patch:
-        yield NextStep(
-            text="look at the change and take it", command=f"git apply {one_line(patch)}"
-        )
+        yield "look at the change and take it", f"git apply {one_line(patch)}"
     rows = fault["ranking"]
     if rows:
         where = one_line(f"{rows[0]['file']}:{hot_line(rows[0], fault['error'])}")
         is_sure = rows[0]["posterior"] >= session["threshold"]
-        yield NextStep(text=f"{'read' if is_sure else 'begin at'} {where}")
+        yield f"{'read' if is_sure else 'begin at'} {where}", ""
         if not is_sure and len(rows) > 1:
-            second = rows[1]
-            where = one_line(f"{second['file']}:{second['start_line']} {second['qualname']}")
-            yield NextStep(text=f"then {where}")
+            yield f"then {location_view(rows[1])}", ""
     if not fixes and rows and "fix" not in session["seconds"]:
-        yield NextStep(text="search for a fix", command="pytest --lf --bayesloc-fix=suggest")
-    yield NextStep(text="check", command=tests_to_run(fault["failing_tests"][:N_TO_RUN]))
+        yield "search for a fix", "pytest --lf --bayesloc-fix=suggest"
+    yield "check", tests_to_run(fault["failing_tests"][:N_TO_RUN])
 
 
 def _confidence(posteriors: Sequence[float], session: Document) -> str:
@@ -245,15 +228,15 @@ def _headline(error: Document) -> str:
     return ": ".join(part for part in (one_line(error["type"]), one_line(first)) if part)
 
 
-def _sources(faults: Sequence[Document], read_source: ReadSource) -> Iterator[SourceView]:
+def _sources(faults: Sequence[Document], read_source: ReadSource) -> Iterator[Source]:
     """Yield the best of each fault, then the second of each; each place and line once."""
     depths = range(N_SOURCES)
     best = [f["ranking"][i] for i in depths for f in faults if i < len(f["ranking"])]
-    rows = {(row["file"], row["start_line"], row["qualname"]): row for row in reversed(best)}
+    rows = {key_of(row): row for row in reversed(best)}
     ordered = sorted(rows.values(), key=best.index)[: max(N_SOURCES, len(faults))]
     anchored: set[str] = set()
     for row in ordered:
-        yield SourceView(row=suspect_row(row), lines=source_lines(row, read_source, anchored))
+        yield suspect_row(row), source_lines(row, read_source, anchored)
 
 
 def _llm(used: Document) -> str:

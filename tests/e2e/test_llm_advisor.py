@@ -25,7 +25,6 @@ from pytest_bayesloc.domain.dialogue import (
     Observation,
     ProposedCode,
     Reflection,
-    Suspicion,
     TargetContext,
 )
 from pytest_bayesloc.domain.evidence import Decision
@@ -90,7 +89,7 @@ def test_ranking_names_candidates_by_number_whatever_their_order(tmp_path: Path)
     for n, order in enumerate(((ADD, HALF), (HALF, ADD))):
         scene = Scene(tmp_path / str(n), answer)
         found = scene.advisor.suspect(FaultContext(tests=(TEST,), candidates=order))
-        assert found == [Suspicion(location=HALF.location, reason="halves")]
+        assert found == {HALF.location: "halves"}
         prompts.append(scene.endpoint.prompt)
     assert prompts[0] == prompts[1]
 

@@ -6,16 +6,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping
 
     from pytest_bayesloc.domain.dialogue import (
         FaultContext,
         Observation,
         ProposedCode,
         Reflection,
-        Suspicion,
         TargetContext,
     )
+    from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.ports import Advisor
 
 T = TypeVar("T")
@@ -35,13 +35,13 @@ class FakeAdvisor:
     """
 
     name: str = "fake"
-    suspicions: Sequence[Suspicion] | None = None
+    suspicions: Mapping[Location, str] | None = None
     proposed: dict[str, ProposedCode] = field(default_factory=dict)
     reflection: Reflection | None = None
     shown: list[TargetContext] = field(default_factory=list)
     seen: list[Observation] = field(default_factory=list)
 
-    def suspect(self, context: FaultContext) -> Sequence[Suspicion] | None:
+    def suspect(self, context: FaultContext) -> Mapping[Location, str] | None:
         del context
         return self.suspicions
 

@@ -6,11 +6,10 @@ Reference:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from pytest_bayesloc.domain.dialogue import Suspicion
 from pytest_bayesloc.domain.evidence import Evidence, InspectionOutcome, Judgement, Outcome
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.ranking.likelihoods import Likelihood
@@ -83,10 +82,10 @@ class Judged:
 
 
 def verdicts_of(
-    suspicions: Sequence[Suspicion], candidates: Iterable[Location]
+    suspected: Iterable[Location], candidates: Iterable[Location]
 ) -> dict[Location, Judgement]:
-    """Return the verdict that the model's ranking gives each candidate."""
-    named = [suspicion.location for suspicion in suspicions]
+    """Return the verdict that the model's ranking, most suspect first, gives each candidate."""
+    named = list(suspected)
     said = {
         where: Judgement.LLM_SUSPECTED if where in named else Judgement.LLM_PASSED_OVER
         for where in candidates
@@ -95,10 +94,9 @@ def verdicts_of(
 
 
 def judgement_evidence(
-    said: Mapping[Location, Judgement], suspicions: Sequence[Suspicion], record: TrackRecord
+    said: Mapping[Location, Judgement], reasons: Mapping[Location, str], record: TrackRecord
 ) -> list[Evidence]:
     """Return a ranking as evidence; without a record it is neutral."""
-    reasons = {suspicion.location: suspicion.reason for suspicion in suspicions}
     found = []
     for where, outcome in said.items():
         pair = record.likelihood(outcome)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pytest_bayesloc.report.details import FixView
 from pytest_bayesloc.report.document import Document, ReadSource
 from pytest_bayesloc.report.rows import SuspectRow
-from pytest_bayesloc.report.text import count, visible
+from pytest_bayesloc.report.text import count, fenced, visible
 from pytest_bayesloc.report.view import FaultView, Page, page
 
 MAX_FAULTS = 10
@@ -133,8 +133,9 @@ def _first(fault: FaultView) -> Iterator[str]:
     where = f"{code(row.place.name)}, {row.posterior}**, {code(row.place.where)}"
     yield f"**{where}: {prose(row.reason)}"
     yield ""
-    if fault.snippet and fault.snippet.text:
-        yield f"> line {fault.snippet.number}, {fault.snippet.label}: {code(fault.snippet.text)}"
+    if fault.snippet and fault.snippet[1]:
+        number, text, label = fault.snippet
+        yield f"> line {number}, {label}: {code(text)}"
         yield ""
 
 
@@ -152,11 +153,9 @@ def _fix(fix: FixView) -> Iterator[str]:
     yield f"{prose(fix.summary[:1].upper() + fix.summary[1:])}."
     yield ""
     if fix.diff:
-        lines = [_cut(visible(line.text)) for line in fix.diff]
+        lines = [_cut(visible(text)) for _, text in fix.diff]
         hidden = [f"... {len(lines) - N_DIFF} more lines"] if len(lines) > N_DIFF else []
-        text = "\n".join([*lines[:N_DIFF], *hidden])
-        fence = "`" * max(3, 1 + max(map(len, re.findall(r"`+", text)), default=0))
-        yield from (f"{fence}diff", text, fence, "")
+        yield from (*fenced("\n".join([*lines[:N_DIFF], *hidden]), "diff"), "")
 
 
 def _tests(fault: FaultView) -> Iterator[str]:

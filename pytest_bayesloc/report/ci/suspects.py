@@ -84,7 +84,6 @@ class Suspect:
         shown: The row in words.
         line: That a mark goes to.
         path: Of its file in the repository; None if it lies outside.
-        uri: The same as a URI, absolute if it lies outside.
         key: Its fingerprint, which no other suspect of the document has.
     """
 
@@ -95,7 +94,6 @@ class Suspect:
     shown: SuspectRow
     line: int
     path: str | None
-    uri: str
     key: str
 
     @property
@@ -104,17 +102,13 @@ class Suspect:
         return float(self.row["posterior"])
 
     @property
-    def error(self) -> str:
-        """The error of its fault, on one line."""
-        error = self.fault["error"]
-        return clip(one_line(f"{error['type']}: {error['message']}"), MAX_ERROR)
-
-    @property
     def message(self) -> str:
-        """The evidence against it, on one line."""
+        """The evidence against it and the error of its fault, on one line."""
+        said = one_line(f"{self.fault['error']['type']}: {self.fault['error']['message']}")
         return (
             f"{self.shown.posterior} likely to be the cause of fault {self.number} "
-            f"({len(self.fault['failing_tests'])} failing): {self.shown.reason}. {self.error}"
+            f"({len(self.fault['failing_tests'])} failing): {self.shown.reason}. "
+            f"{clip(said, MAX_ERROR)}"
         )
 
 
@@ -140,7 +134,6 @@ def suspects(document: Document, checkout: Checkout) -> Iterator[Suspect]:
                 shown=suspect_row(row),
                 line=hot_line(row, fault["error"]),
                 path=checkout.path(row["file"]),
-                uri=checkout.uri(row["file"]),
                 key=key if seen[key] == 1 else f"{key}-{seen[key]}",
             )
 

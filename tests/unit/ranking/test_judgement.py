@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_bayesloc.domain.dialogue import Suspicion
 from pytest_bayesloc.domain.evidence import Judgement, Outcome
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.ranking.evidence.judgements import (
@@ -18,7 +17,7 @@ A, B, C = (
     Location(file="m.py", qualname=name, start_line=n, end_line=n)
     for n, name in enumerate("abc", 1)
 )
-SUSPICIONS = [Suspicion(location=B, reason="adds twice"), Suspicion(location=C, reason="")]
+SUSPICIONS = {B: "adds twice", C: ""}
 
 
 def test_each_candidate_is_named_first_named_or_passed_over() -> None:
