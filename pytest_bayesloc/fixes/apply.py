@@ -91,7 +91,8 @@ class Journal:
             _require(path, before, file)
             self._folder.mkdir(parents=True, exist_ok=True)
             self._stay_inside()
-            self._clean_up()
+            for left in self._folder.glob(f"*{PARTIAL}"):  # what a kill left half written
+                left.unlink(missing_ok=True)
             self._replace(self._folder / f"{number}{ENTRY}", _dumped(entry), 0o600)
             _require(path, before, file)  # the journal took its time
             self._replace(path, after)
@@ -159,11 +160,6 @@ class Journal:
         root = Path(os.path.realpath(self._rootdir))
         if not Path(os.path.realpath(self._folder)).is_relative_to(root):
             raise OSError(f"{self._folder} leads out of {root}")
-
-    def _clean_up(self) -> None:
-        """Remove what a kill left half written."""
-        for path in self._folder.glob(f"*{PARTIAL}"):
-            path.unlink(missing_ok=True)
 
     def _path(self, file: str) -> Path:
         """Returns the real path of ``file``, which must not leave the project."""
@@ -239,7 +235,7 @@ def _loaded(number: str, data: bytes) -> JournalEntry:
 
 
 _ENDS = ("\r\n", "\n", "\r")
-_NO_END = b"\\ No newline at end of file\n"
+_NO_END = "\\ No newline at end of file\n"
 
 
 def changed_bytes(data: bytes, before: str, after: str, file: str) -> bytes:
@@ -295,11 +291,8 @@ def unified(before: bytes, after: bytes, file: str) -> bytes:
     name = file.encode("utf-8", "surrogateescape").decode("latin-1")
     tail = "\t" if " " in name else ""
     found = difflib.unified_diff(old, new, f"a/{name}{tail}", f"b/{name}{tail}")
-    return b"".join(_ended(line.encode("latin-1")) for line in found)
-
-
-def _ended(line: bytes) -> bytes:
-    return line if line.endswith(b"\n") else line + b"\n" + _NO_END
+    ended = (line if line.endswith("\n") else f"{line}\n{_NO_END}" for line in found)
+    return "".join(ended).encode("latin-1")
 
 
 def _changed(

@@ -25,18 +25,11 @@ from pytest_bayesloc.domain.errors import ToolError
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.fixes.project import Propose
 
+PRIORITIES = ("high", "medium", "low")
 MAX_BYTES = 64 << 10
 MAX_WORDS = 40  # of args, tags, globs
 MAX_TEXT = 2_000
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
-
-
-class Priority(int, Enum):
-    """Ranks tools against each other; a smaller number goes first."""
-
-    HIGH = 0
-    MEDIUM = 1
-    LOW = 2
 
 
 class ToolOrigin(str, Enum):
@@ -61,7 +54,7 @@ class Tool:
         tags: Such as ``fix``, ``error_handler``.
         error_pattern: Regular expression that is searched in ``Type: message``; None: any error.
         applies_to: Globs of the files that it may change.
-        priority: Which of several tools goes first.
+        priority: One of ``PRIORITIES``: which of several tools goes first.
         level: How far it may go.
         auto_apply: Whether a good match needs no check before tests are run again.
         origin: Where it comes from.
@@ -79,7 +72,7 @@ class Tool:
     tags: tuple[str, ...] = ()
     error_pattern: re.Pattern[str] | None = None
     applies_to: tuple[str, ...] = ("*.py",)
-    priority: Priority = Priority.MEDIUM
+    priority: str = "medium"
     level: Level = Level.UNSAFE
     auto_apply: bool = False
     origin: ToolOrigin = ToolOrigin.PACKAGE
@@ -128,14 +121,13 @@ def parse_definition(text: bytes, where: str) -> Tool:
         tags=fields.words("tags", ()),
         error_pattern=metadata.pattern("error_pattern"),
         applies_to=metadata.words("applies_to", ("*.py",)),
-        priority=Priority[metadata.choice("priority", _PRIORITIES, "medium").upper()],
+        priority=metadata.choice("priority", PRIORITIES, "medium"),
         level=Level(metadata.choice("level", tuple(level.value for level in Level), "unsafe")),
         auto_apply=metadata.take("auto_apply", bool, default=False),
     )
 
 
 _FIXED = {"type": ("fix",), "input_format": ("json",), "output_format": ("json",)}
-_PRIORITIES = tuple(priority.name.lower() for priority in Priority)
 
 
 class _Fields:

@@ -21,7 +21,7 @@ from typing import TypeAlias
 from pytest_bayesloc.domain.fixing import Level, ToolRecord
 from pytest_bayesloc.domain.masking import masked
 from pytest_bayesloc.domain.similarity import bm25, words
-from pytest_bayesloc.fixes.definition import Priority, Tool, ToolOrigin
+from pytest_bayesloc.fixes.definition import PRIORITIES, Tool, ToolOrigin
 from pytest_bayesloc.fixes.edits import Text
 from pytest_bayesloc.fixes.project import Project, Proposal, Propose, Task
 from pytest_bayesloc.fixes.syntax import tree_of
@@ -47,7 +47,7 @@ def package_tool(
     *,
     error_pattern: str,
     level: Level,
-    priority: Priority = Priority.HIGH,
+    priority: str = "high",
     auto_apply: bool = False,
     applies_to: tuple[str, ...] = ("*.py",),
 ) -> Callable[[Propose], Tool]:
@@ -166,7 +166,12 @@ class Library:
 
     def _order(self, match: tuple[Tool, float]) -> tuple[int, float, float, str]:
         tool, similarity = match
-        return tool.priority.value, -similarity, -self.record(tool.name).worth, tool.name
+        return (
+            PRIORITIES.index(tool.priority),
+            -similarity,
+            -self.record(tool.name).worth,
+            tool.name,
+        )
 
 
 def _similarities(error: str, tools: Sequence[Tool]) -> list[float]:

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import FunctionNode, ScopeNode
 from pytest_bayesloc.fixes.calls import adding, called, is_placed
-from pytest_bayesloc.fixes.definition import Priority
 from pytest_bayesloc.fixes.edits import Text, own_nodes
 from pytest_bayesloc.fixes.library import on_syntax, package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
@@ -36,7 +35,7 @@ _EXTREMES = re.compile(r"arg is an empty sequence|iterable argument is empty")
     error_pattern=r"NoneType|out of range|empty|^ZeroDivisionError"
     r"|data point|, got 0\)|^KeyError: |^StopIteration",
     level=Level.UNSAFE,
-    priority=Priority.LOW,
+    priority="low",
 )
 @on_syntax
 def missing_guard(
@@ -96,8 +95,9 @@ def _needed(node: ast.AST, task: Task) -> Sequence[ast.expr]:
     said = f"{task.error_type}: {task.message}"
     owner = _ATTRIBUTE.search(said)
     if owner is not None:
-        is_meant = isinstance(node, ast.Attribute) and node.attr == owner.group(1)
-        return [node.value] if is_meant and isinstance(node, ast.Attribute) else []
+        if isinstance(node, ast.Attribute) and node.attr == owner.group(1):
+            return [node.value]
+        return []
     pick = next((pick for pattern, pick in _PICKS if pattern.search(said)), None)
     return pick(node) if pick is not None else []
 
@@ -106,10 +106,10 @@ def _divisor(node: ast.AST) -> Sequence[ast.expr]:
     divisions = (ast.Div, ast.FloorDiv, ast.Mod)
     if isinstance(node, ast.AugAssign) and isinstance(node.op, divisions):
         return [node.value]
-    is_division = isinstance(node, ast.BinOp) and isinstance(node.op, divisions)
-    if isinstance(node, ast.Call) and called(node) in {"divmod", "fmod"}:
-        return node.args[1:2]
-    return [node.right] if is_division and isinstance(node, ast.BinOp) else []
+    if isinstance(node, ast.BinOp) and isinstance(node.op, divisions):
+        return [node.right]
+    is_call = isinstance(node, ast.Call) and called(node) in {"divmod", "fmod"}
+    return node.args[1:2] if isinstance(node, ast.Call) and is_call else []
 
 
 def _taken_from(node: ast.AST) -> Sequence[ast.expr]:

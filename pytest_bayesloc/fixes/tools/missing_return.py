@@ -8,7 +8,6 @@ from collections.abc import Iterator
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import FunctionNode, ScopeNode
-from pytest_bayesloc.fixes.definition import Priority
 from pytest_bayesloc.fixes.edits import Text, own_nodes
 from pytest_bayesloc.fixes.library import on_syntax, package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
@@ -32,7 +31,7 @@ _SILENT = frozenset(
     " loop. Adds or moves the return.",
     error_pattern=r"NoneType|\bNone\b|^AssertionError: assert",
     level=Level.UNSAFE,
-    priority=Priority.MEDIUM,
+    priority="medium",
 )
 @on_syntax
 def missing_return(

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import FunctionNode
-from pytest_bayesloc.fixes.definition import Priority
 from pytest_bayesloc.fixes.edits import Text
 from pytest_bayesloc.fixes.library import on_syntax, package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
@@ -31,7 +30,7 @@ _DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetCom
     "another left. Makes it anew in each call.",
     error_pattern=r"^\w*(Error|Exception)\b",
     level=Level.SAFE,
-    priority=Priority.MEDIUM,
+    priority="medium",
 )
 @on_syntax
 def mutable_default(

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from pytest_bayesloc.domain.fixing import Level
-from pytest_bayesloc.fixes.definition import Priority
 from pytest_bayesloc.fixes.edits import Text
 from pytest_bayesloc.fixes.library import on_syntax, package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
@@ -23,7 +22,7 @@ _CUT = "..."  # pytest shortens what is long
     "computed value; never applied by itself.",
     error_pattern=r"^AssertionError: (?:[^\n]*\n)*?assert .+ == ",
     level=Level.DISPLAY,
-    priority=Priority.LOW,
+    priority="low",
 )
 @on_syntax
 def stale_expectation(
@@ -72,7 +71,7 @@ MAX_MESSAGE = 20_000
     " snapshot tool that stores it anew; changes nothing.",
     error_pattern=r"^(?:[\w.]*AssertionError|Failed)\b",
     level=Level.DISPLAY,
-    priority=Priority.LOW,
+    priority="low",
 )
 def stale_snapshot(task: Task, project: Project) -> Iterator[Proposal]:
     """The file as it is, with the command to give if the new value is right."""

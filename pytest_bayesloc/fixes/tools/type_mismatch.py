@@ -8,11 +8,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.fixes.calls import called, is_placed
-from pytest_bayesloc.fixes.definition import Priority
 from pytest_bayesloc.fixes.edits import Text
 from pytest_bayesloc.fixes.library import on_syntax, package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
-from pytest_bayesloc.fixes.syntax import brief, function_at, nodes_at
+from pytest_bayesloc.fixes.syntax import brief, function_at, holds, nodes_at
 
 Pick = Callable[[ast.AST], Sequence[ast.expr]]
 
@@ -25,7 +24,7 @@ _WANTS = (("{}.encode", "text"), ("{}.decode", "bytes"), ("str(", "other"), ("in
     "a generator for a list. Converts it where it is used or returned.",
     error_pattern=r"^(TypeError: |AssertionError: (?:[^\n]*\n)*?assert )",
     level=Level.UNSAFE,
-    priority=Priority.MEDIUM,
+    priority="medium",
 )
 @on_syntax
 def type_mismatch(
@@ -105,15 +104,12 @@ def _fits(node: ast.expr, form: str) -> bool:
     """Whether the conversion changes anything, as far as the text tells."""
     if isinstance(node, ast.Call) and form.startswith(f"{called(node)}("):
         return False
-    is_text = isinstance(node, ast.JoinedStr) or (
-        isinstance(node, ast.Constant) and isinstance(node.value, str)
-    )
-    if is_text:
+    if isinstance(node, ast.JoinedStr):
         return form.endswith(".encode()")
-    if isinstance(node, ast.Constant):
-        is_bytes = isinstance(node.value, bytes)
-        return form == "str({})" if not is_bytes else form.endswith(".decode()")
-    return True
+    if not isinstance(node, ast.Constant):
+        return True
+    kinds: Mapping[object, str] = {str: ".encode()", bytes: ".decode()"}
+    return form.endswith(kinds.get(type(node.value), "str({})"))
 
 
 def _doubt(node: ast.expr, form: str, values: Mapping[str, tuple[str, str]]) -> int:
@@ -129,8 +125,7 @@ def _doubt(node: ast.expr, form: str, values: Mapping[str, tuple[str, str]]) -> 
 
 def _returned(task: Task, tree: ast.Module, text: Text) -> Iterator[Proposal]:
     """Converts what a function returns to the type that the test compares it with."""
-    lines = task.message.splitlines()
-    found = next(filter(None, (re.match(r"assert (.+) == (.+)", line) for line in lines)), None)
+    found = re.search(r"^assert (.+) == (.+)", task.message, re.MULTILINE)
     if found is None:
         return
     try:
@@ -149,20 +144,18 @@ def _results(task: Task, tree: ast.Module) -> Iterator[ast.expr]:
     for line in dict.fromkeys((task.line, *task.lines)):
         function = function_at(tree, line)
         for node in ast.walk(function) if function is not None else ():
-            if not isinstance(node, ast.Return) or node.value is None:
-                continue
-            if node.lineno <= line <= (node.end_lineno or 0):
+            if isinstance(node, ast.Return) and node.value is not None and holds(node, line):
                 yield node.value
 
 
 def _forms(value: object, wanted: object) -> list[str]:
     """The conversions that make of ``value`` what is wanted."""
+    if isinstance(value, list) and isinstance(wanted, list):
+        is_each = list(map(str, value)) == list(map(str, wanted))
+        inner = _forms(value[0], wanted[0]) if value and is_each else []
+        return [f"[{form.format('item')} for item in {{}}]" for form in inner]
     if type(value) is type(wanted):
-        is_listed = isinstance(value, list) and isinstance(wanted, list) and value and wanted
-        inner = _forms(value[0], wanted[0]) if is_listed else []  # type: ignore[index]  # lists
-        said = [form.format("item") for form in inner]
-        same = [s for s in said if isinstance(wanted, list) and _is_each(value, wanted)]
-        return [f"[{each} for item in {{}}]" for each in same]
+        return []
     if isinstance(value, bytes) and isinstance(wanted, str):
         return ["{}.decode()"] if value.decode("utf-8", "replace") == wanted else []
     if isinstance(value, str) and isinstance(wanted, bytes):
@@ -176,13 +169,6 @@ def _forms(value: object, wanted: object) -> list[str]:
         return [*first, f"{type(wanted).__name__}({{}})"] if is_same else []
     plain = type(wanted) in {str, int, float} and type(value) in {str, int, float}
     return [f"{type(wanted).__name__}({{}})"] if plain and str(value) == str(wanted) else []
-
-
-def _is_each(value: object, wanted: list[object]) -> bool:
-    is_like = isinstance(value, list) and len(value) == len(wanted)
-    return is_like and list(map(str, value if isinstance(value, list) else ())) == [
-        str(item) for item in wanted
-    ]
 
 
 # -- which expressions
@@ -207,10 +193,9 @@ def _more(node: ast.AST) -> Sequence[ast.expr]:
 
 
 def _indices(node: ast.AST) -> Sequence[ast.expr]:
-    is_index = isinstance(node, ast.Subscript) and not isinstance(
-        node.slice, (ast.Slice, ast.Tuple)
-    )
-    return [node.slice] if is_index and isinstance(node, ast.Subscript) else []
+    if not isinstance(node, ast.Subscript) or isinstance(node.slice, (ast.Slice, ast.Tuple)):
+        return []
+    return [node.slice]
 
 
 def _bounds(node: ast.AST) -> Sequence[ast.expr]:
@@ -230,8 +215,7 @@ def _arguments(node: ast.AST) -> Sequence[ast.expr]:
 
 
 def _owner(node: ast.AST) -> Sequence[ast.expr]:
-    is_method = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
-    func = node.func if is_method and isinstance(node, ast.Call) else None
+    func = node.func if isinstance(node, ast.Call) else None
     return [func.value] if isinstance(func, ast.Attribute) else []
 
 
@@ -258,9 +242,11 @@ def _keys(node: ast.AST) -> Sequence[ast.expr]:
         return [node.left]
     if isinstance(node, ast.Dict):
         return [key for key in node.keys if key is not None]
-    if isinstance(node, (ast.DictComp, ast.SetComp)):
-        return [node.key if isinstance(node, ast.DictComp) else node.elt]
-    return [*_indices(node), *(node.elts if isinstance(node, ast.Set) else [])]
+    if isinstance(node, ast.DictComp):
+        return [node.key]
+    if isinstance(node, ast.SetComp):
+        return [node.elt]
+    return node.elts if isinstance(node, ast.Set) else _indices(node)
 
 
 _MAKERS = _named("set", "frozenset", "dict", "Counter", "fromkeys")

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_bayesloc.domain.errors import ToolError
 from pytest_bayesloc.domain.fixing import Level
-from pytest_bayesloc.fixes.definition import MAX_BYTES, Priority, parse_definition
+from pytest_bayesloc.fixes.definition import MAX_BYTES, parse_definition
 
 WHOLE = b"""
 name: add-brackets
@@ -64,7 +64,7 @@ def test_a_whole_definition_is_read() -> None:
     made = parse_definition(WHOLE, "add.yaml")
 
     assert (made.name, made.args, made.tags) == ("add-brackets", ("fix.py", "--quick"), ("fix",))
-    assert (made.priority, made.level, made.auto_apply) == (Priority.HIGH, Level.SAFE, True)
+    assert (made.priority, made.level, made.auto_apply) == ("high", Level.SAFE, True)
     assert made.error_pattern is not None
     assert made.error_pattern.search("SyntaxError: oops")
     assert made.may_change("src/a.py")
