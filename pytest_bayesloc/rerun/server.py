@@ -186,12 +186,11 @@ class RerunPlugin:
         if pid == 0:
             self._be_child(request, items, functions)
         _close(held)
-        status, timed_out = self._wait(pid, alive, request["limit_s"])
+        done = self._wait(pid, alive, request["limit_s"])
         _close(alive)
         self._send(
             {
-                "done": "timeout" if timed_out else "ok" if status == 0 else "crash",
-                "status": status,
+                "done": done,
                 "seconds": monotonic() - started,
                 "cpu_s": cpu_of_children() - before,
             }
@@ -210,8 +209,12 @@ class RerunPlugin:
         finally:
             os._exit(status)
 
-    def _wait(self, pid: int, alive: int, limit_s: float) -> tuple[int, bool]:
-        """Wait for the child; end its whole group when time is up or the main run is gone."""
+    def _wait(self, pid: int, alive: int, limit_s: float) -> str:
+        """Wait for the child; end its whole group when time is up or the main run is gone.
+
+        Returns:
+            ``ok``, ``crash`` or ``timeout``.
+        """
         deadline = monotonic() + limit_s
         watched, pause = [self._link.fileno(), alive], POLL_S
         while True:
@@ -225,11 +228,11 @@ class RerunPlugin:
             done, status = os.waitpid(pid, os.WNOHANG)
             if done:
                 kill_group(pid)
-                return status, False
+                return "crash" if status else "ok"
             if monotonic() > deadline:
                 kill_group(pid)
                 os.waitpid(pid, 0)
-                return -1, True
+                return "timeout"
 
 
 def _may_be_forked(thread: threading.Thread) -> bool:

@@ -7,7 +7,7 @@ import zlib
 from array import array
 from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from pytest_bayesloc.spectrum.collectors.base import Footprint
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     # JSON values, for another process.
     Payload = dict[str, Any]
+    Rows = dict[str, list[array[int]]]
 
 N_NAMED = 10  # tests that a message names at most
 START_UP = 0  # the window of the code that conftest files execute as they are loaded
@@ -50,26 +51,18 @@ class Window:
     @classmethod
     def from_payload(cls, entry: Payload) -> Window:
         """Rebuild a window, without its rows."""
-        return cls(
-            node_id=entry.get("imports", ""),
-            is_import="imports" in entry,
-            is_ordered=entry.get("is_ordered", False),
-            cached_name=entry.get("cached_name"),
-            is_spoilt=entry.get("is_spoilt", False),
-        )
+        return cls(**{name: value for name, value in entry.items() if name != "lengths"})
 
     def payload(self) -> Payload:
-        """The window as JSON values, with the lengths of its rows alone; defaults are left out."""
-        values: Payload = {"lengths": [len(row) for row in self.rows]}
-        if self.is_import:
-            values["imports"] = self.node_id
-        if self.is_ordered:
-            values["is_ordered"] = True
-        if self.cached_name is not None:
-            values["cached_name"] = self.cached_name
-        if self.is_spoilt:
-            values["is_spoilt"] = True
-        return values
+        """The window as JSON values, with the lengths of its rows alone.
+
+        Defaults are left out, and the node ids of tests, which the record has.
+        """
+        names = ["is_import", "is_ordered", "cached_name", "is_spoilt"]
+        names += ["node_id"] if self.is_import else []
+        values = {name: getattr(self, name) for name in names}
+        given = {name: value for name, value in values.items() if value not in (None, False)}
+        return {"lengths": [len(row) for row in self.rows], **given}
 
 
 def _start_up() -> list[Window]:
@@ -225,41 +218,26 @@ def list_tests(node_ids: Sequence[str]) -> str:
 CONFTESTS = ""  # the name of the import of conftest files
 
 
-class TracedRows(NamedTuple):
-    """The part of a record that was traced to its end.
+def select_traced(recorded: RunRecord) -> tuple[Rows, Rows]:
+    """Select the rows of the tests and those of the imports that were traced to their end.
 
-    Attributes:
-        tests: Per node id, its rows.
-        imports: Per node id of a test module, or ``CONFTESTS``, its rows.
-        used: The numbers of footprints in them.
-        filenames: Of those footprints.
+    Returns:
+        Per node id of a test, its rows, and per node id of a test module, or ``CONFTESTS``.
     """
-
-    tests: dict[str, list[array[int]]]
-    imports: dict[str, list[array[int]]]
-    used: frozenset[int]
-    filenames: frozenset[str]
-
-
-def select_traced(recorded: RunRecord) -> TracedRows:
-    """Select the tests and imports that were traced to their end."""
-    tests: dict[str, list[array[int]]] = {}
+    tests: Rows = {}
     for node_id, numbers in recorded.windows_of.items():
         windows = [recorded.windows[number] for number in numbers]
         has_ended = node_id in recorded.verdicts or node_id in recorded.excused
         is_whole = not any(window.is_spoilt for window in windows)
         if has_ended and is_whole and windows[0].cached_name is None:
             tests[node_id] = [row for w in windows if not w.is_import for row in w.rows]
-    imports: dict[str, list[array[int]]] = defaultdict(list)
+    imports: Rows = defaultdict(list)
     for _, window in recorded.imports():
         name = window.node_id
         is_known = window.cached_name is not None or not window.is_ordered
         if not is_known and (name == CONFTESTS or name in recorded.imported):
             imports[name] += window.rows
-    rows = [row for own in (*tests.values(), *imports.values()) for row in own]
-    used = frozenset[int]().union(*rows)
-    filenames = frozenset(recorded.footprints[number].filename for number in used)
-    return TracedRows(tests, dict(imports), used, filenames)
+    return tests, imports
 
 
 def modules_in(windows: Iterable[Window]) -> list[str]:

@@ -28,10 +28,10 @@ from pytest_bayesloc.spectrum.run_record import CONFTESTS, modules_in, outcome_o
 from pytest_bayesloc.spectrum.sources import FileKind
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from pytest_bayesloc.spectrum.cache.store import Tables
-    from pytest_bayesloc.spectrum.run_record import RunRecord, TracedRows
+    from pytest_bayesloc.spectrum.run_record import RunRecord
     from pytest_bayesloc.spectrum.sources import Sources
 
 CODE, MODULE, HELPER = "code", "module", "helper"
@@ -281,8 +281,14 @@ class SpectrumCache:
         """
         if self._path is None:
             return
-        traced = select_traced(recorded)
-        files = self._current_files(traced, in_use)
+        tests, imports = select_traced(recorded)
+        relative = self._sources.files.relative
+        used = set[int]().union(*chain(*tests.values(), *imports.values()))
+        seen = {number: recorded.footprints[number] for number in sorted(used)}
+        footprints = {n: f._replace(filename=relative(f.filename)) for n, f in seen.items()}
+        collected = {name.partition("::")[0] for name in (*tests, *imports)} - {CONFTESTS}
+        executed = {footprint.filename for footprint in footprints.values()}
+        files = self._current_files(collected, executed, in_use)
         if files is None:
             return
         with write_tables(self._path) as tables:
@@ -295,22 +301,24 @@ class SpectrumCache:
             for path, known in files.items():
                 text = self._sources.read(path) if known.kind == CODE else None
                 tables.set_file(path, known, text)
-            self._write(tables, recorded, traced)
-            if traced.imports:
+            row_of = _renumber(tables, footprints)
+            tables.set_tests(
+                (node_id, self.variant, outcome_of(recorded, node_id), row_of(rows))
+                for node_id, rows in tests.items()
+            )
+            if imports:
+                tables.set_imports({path: row_of(rows) for path, rows in imports.items()})
                 ordered = [window for _, window in recorded.imports() if window.is_ordered]
                 tables.set_meta("order", json.dumps([self.variant, *modules_in(ordered)]))
             tables.set_meta("collector", recorded.collector)
             tables.set_meta("run", os.urandom(8).hex())
 
     def _current_files(
-        self, traced: TracedRows, in_use: Mapping[str, Path]
+        self, collected: Collection[str], executed: Collection[str], in_use: Mapping[str, Path]
     ) -> dict[str, KnownFile] | None:
         """Describe the files to keep; None if one of them was written during the run."""
         files, now = self._sources.files, self._now
-        collected = {name.partition("::")[0] for name in (*traced.tests, *traced.imports)}
-        collected.discard(CONFTESTS)
-        used = map(files.relative, traced.filenames)
-        names = {*collected, *used, *now.changed, *self._outside}
+        names = {*collected, *executed, *now.changed, *self._outside}
         paths = {name: Path(files.absolute(name)) for name in names} | dict(in_use)
         current = {}
         for name, path in paths.items():
@@ -342,27 +350,22 @@ class SpectrumCache:
                 tables.remove_tests(variant, old)
             tables.remove_imports(now.stale)
 
-    def _write(self, tables: Tables, recorded: RunRecord, traced: TracedRows) -> None:
-        relative = self._sources.files.relative
-        used = sorted(traced.used)
-        footprints = [
-            footprint._replace(filename=relative(footprint.filename))
-            for footprint in map(recorded.footprints.__getitem__, used)
-        ]
-        known = {
-            footprint: number
-            for path in {footprint.filename for footprint in footprints}
-            for number, footprint in tables.footprints(path).items()
-        }
-        new = [footprint for footprint in dict.fromkeys(footprints) if footprint not in known]
-        known.update(zip(new, tables.add_footprints(new), strict=True))
-        numbers = {i: known[footprint] for i, footprint in zip(used, footprints, strict=True)}
 
-        def row(own: Iterable[Iterable[int]]) -> array[int]:
-            return array("I", sorted({numbers[i] for i in chain.from_iterable(own)}))
+def _renumber(
+    tables: Tables, footprints: Mapping[int, Footprint]
+) -> Callable[[Iterable[Iterable[int]]], array[int]]:
+    """Add ``footprints`` to ``tables``; return what makes one row there of the rows of a record.
 
-        tables.set_tests(
-            (node_id, self.variant, outcome_of(recorded, node_id), row(own))
-            for node_id, own in traced.tests.items()
-        )
-        tables.set_imports({path: row(own) for path, own in traced.imports.items()})
+    Args:
+        tables: Of the cache file.
+        footprints: By their numbers in the record, with paths relative to rootdir.
+    """
+    known = {
+        footprint: number
+        for path in {footprint.filename for footprint in footprints.values()}
+        for number, footprint in tables.footprints(path).items()
+    }
+    new = [f for f in dict.fromkeys(footprints.values()) if f not in known]
+    known.update(zip(new, tables.add_footprints(new), strict=True))
+    numbers = {number: known[footprint] for number, footprint in footprints.items()}
+    return lambda rows: array("I", sorted({numbers[i] for i in chain.from_iterable(rows)}))
