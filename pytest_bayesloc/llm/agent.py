@@ -209,12 +209,12 @@ class LlmAgent:
             raise
         finally:
             self._budget.settle(reserved, n_calls=n_calls, tokens=tokens)
-        reply = ChatReply(
+        reply = replace(
+            reply,
             text=self._privacy.clean(reply.text[:_MAX_TEXT]),
             refusal=self._privacy.clean(reply.refusal[:1_000]),
             is_cut=reply.is_cut or len(reply.text) > _MAX_TEXT,
             tokens=tokens,
-            n_calls=reply.n_calls,
         )
         self._exchanges.keep(use, body, reply)
         return reply

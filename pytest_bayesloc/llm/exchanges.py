@@ -6,8 +6,11 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import convert
 
 from pytest_bayesloc.llm.endpoint import CallError, ChatReply
 
@@ -39,15 +42,11 @@ class Exchanges:
         if self.mode == "record":
             return None
         kept = self._read(self._path(use, body))
-        if "reply" in kept:
-            return _reply(kept["reply"])
+        if isinstance(kept, ChatReply):
+            return kept
         if self.mode == "live":
             return None
-        if "error" in kept:
-            return CallError(
-                str(kept["error"].get("what")), status=_number(kept["error"], "status"), n_calls=0
-            )
-        return CallError(
+        return kept or CallError(
             f"nothing is kept of this request in {self._folder.name}",
             n_calls=0,
             hint="Run once with bayesloc_llm_mode=record.",
@@ -57,12 +56,7 @@ class Exchanges:
         """Keep an answer, or that there was none; nothing is kept where nothing can be written."""
         document: dict[str, Any] = {"format": FORMAT, "use": use, "request": dict(body)}
         if isinstance(answer, ChatReply):
-            document["reply"] = {
-                "text": answer.text,
-                "refusal": answer.refusal,
-                "is_cut": answer.is_cut,
-                "tokens": answer.tokens,
-            }
+            document["reply"] = asdict(answer)
         else:
             document["error"] = {"what": answer.what, "status": answer.status}
         with suppress(OSError, ValueError):
@@ -74,28 +68,13 @@ class Exchanges:
         return self._folder / f"{use}-{digest}.json"
 
     @staticmethod
-    def _read(path: Path) -> dict[str, Any]:
-        """Return what a file holds; nothing if it is none of ours, or damaged."""
-        with suppress(OSError, ValueError, RecursionError):
+    def _read(path: Path) -> ChatReply | CallError | None:
+        """Return the answer in a file; None if it is none of ours, or damaged."""
+        with suppress(OSError, ValueError, LookupError, TypeError, RecursionError):
             if path.stat().st_size <= _MAX_FILE:
                 document = json.loads(path.read_text(encoding="utf-8"))
-                if isinstance(document, dict) and document.get("format") == FORMAT:
-                    parts = (document.get("reply"), document.get("error"))
-                    return document if any(isinstance(part, dict) for part in parts) else {}
-        return {}
-
-
-def _reply(kept: Mapping[str, Any]) -> ChatReply:
-    tokens = kept.get("tokens")
-    return ChatReply(
-        text=str(kept.get("text") or ""),
-        refusal=str(kept.get("refusal") or ""),
-        is_cut=bool(kept.get("is_cut")),
-        tokens=(int(tokens[0]), int(tokens[1])) if tokens else None,
-        n_calls=0,
-    )
-
-
-def _number(kept: Mapping[str, Any], name: str) -> int:
-    value = kept.get(name)
-    return value if isinstance(value, int) else 0
+                if document["format"] == FORMAT:
+                    if "reply" in document:
+                        return replace(convert(document["reply"], ChatReply), n_calls=0)
+                    return CallError(**document["error"], n_calls=0)
+        return None

@@ -40,13 +40,9 @@ class FailureView:
     reaches: tuple[tuple[str, bool], ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FailureGroup:
-    """Tests that failed with the same error, but for what differs from run to run."""
-
-    error: str
-    n_tests: str
-    failures: tuple[FailureView, ...]
+#: Tests that failed with the same error, but for what differs from run to run: the error, how many
+#: they are, and each of them.
+FailureGroup: TypeAlias = tuple[str, str, tuple[FailureView, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,8 +80,7 @@ def failure_groups(fault: Document, names: Sequence[str]) -> tuple[FailureGroup,
         groups.setdefault(error, []).append(_failure(failure, names))
     ordered = sorted(groups.items(), key=lambda item: -len(item[1]))
     return tuple(
-        FailureGroup(error=error, n_tests=count(len(failures), "test"), failures=tuple(failures))
-        for error, failures in ordered
+        (error, count(len(failures), "test"), tuple(failures)) for error, failures in ordered
     )
 
 

@@ -56,7 +56,7 @@ def render(document: Document, read_source: ReadSource, prompt: str = "") -> str
             drawing=call_graph(document),
             prompt=prompt,
             figures=[name for _, name, _ in memory.FIGURES],
-            pack=_Packer(),
+            pack=_packer(),
             style=Markup(style),  # noqa: S704 - our own file
             script=Markup(script),  # noqa: S704 - our own file
             policy=_policy(style, script),
@@ -64,26 +64,25 @@ def render(document: Document, read_source: ReadSource, prompt: str = "") -> str
     )
 
 
-class _Packer:
-    """Folds away what would make the page slow: compressed, and drawn when it is opened.
+def _packer() -> Callable[..., Markup]:
+    """Return what folds away parts that would make the page slow; the script unfolds them.
 
     The first ``MAX_PLAIN`` characters stay as they are, so that a page of the usual size can be
     searched and printed as a whole.
     """
+    left = MAX_PLAIN
 
-    def __init__(self) -> None:
-        self._left = MAX_PLAIN
-
-    def __call__(self, markup: Markup, holds: str = "", *, keep: bool = False) -> Markup:
-        """Return ``markup``, or what the script makes it of.
+    def pack(markup: Markup, holds: str = "", *, keep: bool = False) -> Markup:
+        """Return ``markup``, or it compressed.
 
         Args:
             markup: Of our templates, escaped.
             holds: What the names of its anchors begin with.
             keep: Whether it stays as it is in any case.
         """
-        if keep or len(markup) <= self._left:
-            self._left -= len(markup)
+        nonlocal left
+        if keep or len(markup) <= left:
+            left -= len(markup)
             return markup
         data = gzip.compress(markup.encode("utf-8", "backslashreplace"), mtime=0)
         packed = base64.b64encode(data).decode("ascii")
@@ -91,6 +90,8 @@ class _Packer:
             '<div class="packed" aria-busy="true" data-holds="{}" data-packed="{}">'
             "<p>This part is unpacked by a script, which did not run.</p></div>"
         ).format(holds, packed)
+
+    return pack
 
 
 def _environment() -> jinja2.Environment:

@@ -55,16 +55,7 @@ EXTENTS = {
     -1: Extent(faults=3, rows=5, explained=1, why=3, fixes=1, diff=20, steps=0, partial=3),
     0: Extent(faults=3, rows=10, explained=3, why=4, fixes=2, diff=20, steps=0, partial=3),
     1: Extent(faults=10, rows=20, explained=10, why=10, fixes=3, diff=80, steps=10, partial=10),
-    2: Extent(
-        faults=EVERYTHING,
-        rows=EVERYTHING,
-        explained=EVERYTHING,
-        why=EVERYTHING,
-        fixes=EVERYTHING,
-        diff=EVERYTHING,
-        steps=EVERYTHING,
-        partial=EVERYTHING,
-    ),
+    2: Extent(**dict.fromkeys(Extent.__slots__, EVERYTHING)),
 }
 
 
