@@ -79,9 +79,7 @@ class LocalizationSession:
                 "pip install 'pytest-bayesloc[llm]'. (llm-missing)"
             )
             return None
-        return LlmStage(
-            self.context.config, self._settings, self.context.sources, self.context.note
-        )
+        return LlmStage(self.context)
 
     def _has_memory_work(self, *, is_red: bool) -> bool:
         return has_work(self.context.rootdir, self._settings, is_red=is_red)

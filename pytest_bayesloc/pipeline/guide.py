@@ -30,18 +30,15 @@ from pytest_bayesloc.report.document import UsageEntry
 from pytest_bayesloc.report.files import own_folder, replace_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
-
-    import pytest
 
     from pytest_bayesloc.domain.dialogue import ProposedCode
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.ports import Summarizer
     from pytest_bayesloc.domain.source import SourceMap, Unit
-    from pytest_bayesloc.options import Settings
+    from pytest_bayesloc.pipeline.context import Context
     from pytest_bayesloc.ranking.case import Case
-    from pytest_bayesloc.spectrum.sources import Sources
 
 GRACE_S = 0.5
 N_RANKED = 10  # groups of failing tests
@@ -52,28 +49,17 @@ class LlmStage:
     """A language model's part in a session: it asks within limits, and says what is sent.
 
     Args:
-        config: pytest's.
-        settings: What the user asked for.
-        sources: The project's files.
-        note: Tells the user, once.
+        context: The session.
     """
 
-    def __init__(
-        self,
-        config: pytest.Config,
-        settings: Settings,
-        sources: Sources,
-        note: Callable[[str], None],
-    ) -> None:
-        self._config = config
+    def __init__(self, context: Context) -> None:
+        settings = context.settings
+        self._context = context
         self._models, self._limits = settings.llm_models, settings.llm_limits
         self._is_dry = settings.llm_mode == DRY_RUN
-        self._sources = sources
-        self._note = note
         self._never = settings.never_edited
-        self._without = settings.without
         self.prompts: list[str] = []
-        self._privacy = local_privacy(config.rootpath, settings.llm_never_send)
+        self._privacy = local_privacy(context.rootdir, settings.llm_never_send)
         self._endpoint: Endpoint = (
             DryRunEndpoint(self.prompts) if self._is_dry else OpenAIEndpoint()
         )
@@ -88,12 +74,12 @@ class LlmStage:
             ),
             monotonic,
         )
-        self._folder = config.rootpath / FOLDER
+        self._folder = context.rootdir / FOLDER
         mode = "record" if self._is_dry else settings.llm_mode
         self._agent = LlmAgent(
             self._endpoint,
             self._budget,
-            Exchanges(self._folder, mode, partial(_keep, config)),
+            Exchanges(self._folder, mode, partial(_keep, context.rootdir)),
             self._privacy,
             self._say,
             self._announce,
@@ -101,7 +87,7 @@ class LlmStage:
         self.advisor = LlmAdvisor(
             self._agent, self._models.main, self._models.fast, self._limits.prompt
         )
-        self._views = Views(self._privacy.reader(sources.map))
+        self._views = Views(self._privacy.reader(context.sources.map))
         self._known: dict[str, tuple[str, ...]] = {}
         self._records = records_of({})
 
@@ -124,10 +110,12 @@ class LlmStage:
     def has_judged(self, cases: Sequence[Case]) -> bool:
         """Let it rank the candidates, if it may; False if the user did not wait for it."""
         try:
-            if "llm" not in self._without:
+            if "llm" not in self._context.settings.without:
                 self._judge(cases)
         except KeyboardInterrupt:
-            self._note("The language model was not waited for: the ranking is what was known then.")
+            self._context.note(
+                "The language model was not waited for: the ranking is what was known then."
+            )
             return False
         return True
 
@@ -159,7 +147,7 @@ class LlmStage:
             unit=self._unit,
             record=self._records["inspection"],
             known=self._known,
-            refused=self._note,
+            refused=self._context.note,
             n_targets=self._limits.functions,
         )
 
@@ -185,7 +173,7 @@ class LlmStage:
                 return
             except PatchError as error:
                 said = f"The language model's fix of {target.qualname} is not run: {error}"
-                self._note(said)
+                self._context.note(said)
 
     def _remembered(self, case: Case) -> tuple[str, ...]:
         return self._known.get(case.failing[0], ()) if case.failing else ()
@@ -218,11 +206,11 @@ class LlmStage:
     # -- what leaves the machine
 
     def _unit(self, location: Location) -> tuple[SourceMap, Unit] | None:
-        return self._sources.unit(location) if self._privacy.may_send(location.file) else None
+        return self._context.sources.unit(location) if self.may_send(location.file) else None
 
     def _say(self, text: str) -> None:
         if not self._is_dry:
-            self._note(text)
+            self._context.note(text)
 
     def _announce(self) -> None:
         """Say once in a project, before anything is sent, what goes where."""
@@ -233,7 +221,7 @@ class LlmStage:
             told = path.read_text(encoding="utf-8")
         if address in told.splitlines():
             return
-        reporter = self._config.pluginmanager.get_plugin("terminalreporter")
+        reporter = self._context.config.pluginmanager.get_plugin("terminalreporter")
         text = (
             f"bayesloc: to the language model {self._models.main} at {address} go: the code of "
             "suspects and of failing tests, error messages, values, diffs of attempts, what is "
@@ -245,12 +233,12 @@ class LlmStage:
             reporter.write_line("")  # the dots of the tests may have no end yet
             reporter.write_line(text, yellow=True)
         else:
-            self._note(text)
-        _keep(self._config, path, f"{told}{address}\n")
+            self._context.note(text)
+        _keep(self._context.rootdir, path, f"{told}{address}\n")
 
 
-def _keep(config: pytest.Config, path: Path, text: str) -> None:
+def _keep(rootdir: Path, path: Path, text: str) -> None:
     with suppress(OSError):  # a request whose answer can't be kept is made again
-        own_folder(config.rootpath)
+        own_folder(rootdir)
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_text(path, text)

@@ -6,7 +6,7 @@ import os
 import platform
 import re
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,10 +25,9 @@ if TYPE_CHECKING:
     from pytest_bayesloc.pipeline.fix import FixStage
     from pytest_bayesloc.pipeline.guide import LlmStage
     from pytest_bayesloc.ranking.case import Case
+    from pytest_bayesloc.report.document import Document
     from pytest_bayesloc.report.formats import ReportFormat, ReportInput
     from pytest_bayesloc.report.text import Line
-
-    Document = Mapping[str, Any]
 
 MAX_BEFORE = 64 << 20  # bytes of a file that is read to be added to
 
@@ -183,27 +182,29 @@ class ReportStage:
         from pytest_bayesloc.report.ci.suspects import Checkout
         from pytest_bayesloc.report.formats import ReportInput
 
-        given = ReportInput(
+        return ReportInput(
             document=document,
             read_source=self.context.sources.read,
-            checkout=Checkout.around(self.context.config.rootpath, self.context.launch.environment),
+            checkout=Checkout.around(self.context.rootdir, self.context.launch.environment),
+            prompt=self._prompt(document) if report.kind == "html" else "",
             before=before,
         )
-        if report.kind != "html" or "prompt" in self.context.settings.without:
-            return given
+
+    def _prompt(self, document: Document) -> str:
+        """Return the prompt that the page offers; empty if the user wants none."""
+        if "prompt" in self.context.settings.without:
+            return ""
         from pytest_bayesloc.llm.privacy import local_privacy
         from pytest_bayesloc.report.prompt import prompt
 
-        privacy = local_privacy(self.context.config.rootpath, self.context.settings.llm_never_send)
-        return replace(
-            given, prompt=prompt(document, privacy.reader(self.context.sources.read), privacy.clean)
-        )
+        privacy = local_privacy(self.context.rootdir, self.context.settings.llm_never_send)
+        return prompt(document, privacy.reader(self.context.sources.read), privacy.clean)
 
     def _put(self, text: str, kind: ReportFormat, path: Path | None) -> Path:
         from pytest_bayesloc.report.files import write
 
         if path is None or not kind.is_added:
-            return write(text, kind.name, path, self.context.config.rootpath)
+            return write(text, kind.name, path, self.context.rootdir)
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a", encoding="utf-8", errors="backslashreplace") as stream:
             stream.write(text)
@@ -237,7 +238,7 @@ class ReportStage:
         from pytest_bayesloc.report.ci.github import marks
         from pytest_bayesloc.report.ci.suspects import Checkout
 
-        checkout = Checkout.around(self.context.config.rootpath, self.context.launch.environment)
+        checkout = Checkout.around(self.context.rootdir, self.context.launch.environment)
         for command in marks(document, checkout):
             reporter.write_line(command)
 
