@@ -69,12 +69,6 @@ def texts_of_tests(failures: Sequence[Failure], sources: Sources) -> Iterator[st
         yield from map(ast.unparse, (unit.node, *values))
 
 
-def _module_name(file: str) -> str:
-    """The last part of the name that a file is imported by."""
-    path = Path(file)
-    return path.parent.name if path.stem == "__init__" else path.stem
-
-
 def test_files(node_ids: Iterable[str]) -> frozenset[str]:
     """The files that tests were collected from, but for those of doctests, which hold the code."""
     found = set()
@@ -94,7 +88,9 @@ def covering(group: FailingGroup, target: Location, sources: Sources) -> tuple[s
     spectrum, name = group.spectrum, target.qualname
     found = 0
     if name == MODULE:
-        stem = re.compile(rf"\b{re.escape(_module_name(target.file))}\b")
+        path = Path(target.file)
+        own = path.parent.name if path.stem == "__init__" else path.stem
+        stem = re.compile(rf"\b{re.escape(own)}\b")
         files = test_files(spectrum.tests)
         naming = {file for file in files if stem.search(sources.read(file) or "")}
         found = bitset_of(i for i, n in enumerate(spectrum.tests) if n.partition("::")[0] in naming)

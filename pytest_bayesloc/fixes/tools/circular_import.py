@@ -38,13 +38,10 @@ class _Move:
     """An import at the top of a file, and those of its names that go elsewhere."""
 
     code: str
+    places: Text
     tree: ast.Module
     statement: _Import
     uses: dict[ast.alias, list[Use]]
-
-    @property
-    def places(self) -> Text:
-        return Text(self.code)
 
     @property
     def is_noted(self) -> bool:
@@ -119,7 +116,7 @@ def _move(code: str, tree: ast.Module, statement: _Import, wanted: str) -> _Move
         return None
     if len(uses) < len(statement.names) and wanted:
         uses = {alias: found for alias, found in uses.items() if alias.name == wanted}
-    return _Move(code=code, tree=tree, statement=statement, uses=uses)
+    return _Move(code=code, places=Text(code), tree=tree, statement=statement, uses=uses)
 
 
 def _touches(one: ast.stmt, other: ast.stmt) -> bool:

@@ -20,7 +20,7 @@ from pytest_bayesloc.fixes.imports import (
     sources,
 )
 from pytest_bayesloc.fixes.library import on_syntax, package_tool
-from pytest_bayesloc.fixes.project import Project, Proposal, Task
+from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
 from pytest_bayesloc.fixes.syntax import SIMILAR, dotted, holds, import_of, similar
 
 N_MODULES = 3
@@ -49,12 +49,10 @@ def misspelt_import(
     if any(words in task.message for words in _NOT_MISSPELT):
         return
     own = module_of(task.filename)
-    made: Iterator[tuple[list[TextEdit], str]] = iter(())
     if found := _NO_NAME.search(task.message):
-        made = _names(tree, text, task.line, found, own, project)
+        yield from _names(tree, text, task.line, found, own, project)
     elif found := _NO_MODULE.search(task.message):
-        made = _modules(tree, text, task.line, found["module"], own, project)
-    yield from (Proposal(code=text.edited(*edits), message=words) for edits, words in made)
+        yield from _modules(tree, text, task.line, found["module"], own, project)
 
 
 def _names(
@@ -64,7 +62,7 @@ def _names(
     found: re.Match[str],
     own: str,
     project: Project,
-) -> Iterator[tuple[list[TextEdit], str]]:
+) -> Iterator[Proposal]:
     name, module = found["name"], found["module"]
     statement = _importing(tree, line, name, module)
     if statement is None:
@@ -77,10 +75,11 @@ def _names(
     if not meant:
         for other in (*others, *_elsewhere(name, module)):
             words = f"`{module}` has no `{name}`; `{other}` has"
-            yield [_from(statement, alias, other, places)], words
+            edit = _from(statement, alias, other, places)
+            yield Proposal(code=places.edited(edit), message=words)
     for other in dict.fromkeys((*meant, *close)):
         words = f"`{module}` has no `{name}`, but `{other}`"
-        yield _renamed(tree, places, alias, other, words), words
+        yield proposal(places, *_renamed(tree, places, alias, other, words))
 
 
 def _importing(tree: ast.Module, line: int, name: str, module: str) -> ast.ImportFrom | None:
@@ -145,7 +144,7 @@ def _renamed(
 
 def _modules(
     tree: ast.Module, places: Text, line: int, missing: str, own: str, project: Project
-) -> Iterator[tuple[list[TextEdit], str]]:
+) -> Iterator[Proposal]:
     found = [n for n in ast.walk(tree) if isinstance(n, (ast.Import, ast.ImportFrom))]
     asking = [n for n in found if _asks(n, missing)]
     here = [n for n in asking if holds(n, line)]
@@ -155,7 +154,8 @@ def _modules(
             names = [alias.name for alias in statement.names]
             for module in _candidates(missing, names, packages, own, project):
                 words = f"there is no module `{missing}`, but `{module}`"
-                yield [_of_module(statement, _said(statement, missing, module), places)], words
+                edit = _of_module(statement, _said(statement, missing, module), places)
+                yield Proposal(code=places.edited(edit), message=words)
         else:
             yield from _plain(tree, statement, places, missing, (packages, own, project))
 
@@ -248,7 +248,7 @@ def _plain(
     places: Text,
     missing: str,
     known: tuple[Sequence[str], str, Project],
-) -> Iterator[tuple[list[TextEdit], str]]:
+) -> Iterator[Proposal]:
     """An import of the module from its package, or of one that nearly has its name."""
     packages, own, project = known
     alias = next(a for a in statement.names if f"{a.name}.".startswith(f"{missing}."))
@@ -258,17 +258,18 @@ def _plain(
     if len(statement.names) == 1 and alias.name == missing and not alias.asname:
         for said in _nested(missing, packages, project):
             words = f"there is no module `{missing}` at the top; `{said}` imports it"
-            yield [places.replace(statement, said, "")], words
+            yield proposal(places, places.replace(statement, said, words))
     names = sorted({said.partition(".")[0] for said in used})
     for module in _candidates(missing, names, [], own, project):
         new = module + alias.name[len(missing) :]
         start = places.at(alias.lineno, alias.col_offset)
-        edits = [places.cut(start, start + len(alias.name.encode()), new)]
+        words = f"there is no module `{missing}`, but `{module}`"
+        edits = [places.cut(start, start + len(alias.name.encode()), new, words)]
         if not alias.asname and "." not in alias.name:
             edits += renamed(tree, places, missing, module)
         elif not alias.asname:
             edits += [places.replace(n, new, "") for n, s in chains.items() if s == alias.name]
-        yield edits, f"there is no module `{missing}`, but `{module}`"
+        yield proposal(places, *edits)
 
 
 def _nested(missing: str, packages: Sequence[str], project: Project) -> Iterator[str]:
