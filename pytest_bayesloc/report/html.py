@@ -53,6 +53,8 @@ def render(document: Document, read_source: ReadSource, prompt: str = "") -> str
         .get_template(TEMPLATE)
         .render(
             page=page(document, read_source),
+            calls=document["call_graph"]["edges"],
+            memory=document["memory"],
             drawing=call_graph(document),
             prompt=prompt,
             figures=[name for _, name, _ in memory.FIGURES],

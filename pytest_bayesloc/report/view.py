@@ -89,8 +89,7 @@ class FaultView:
 class Page:
     """The parts of the page; ``faults_of`` are the numbers of each row's faults.
 
-    A source is a suspect with its lines, None if they could not be read. The memory and edges of
-    the call graph are those of the document.
+    A source is a suspect with its lines, None if they could not be read.
     """
 
     n_passed: str
@@ -101,9 +100,7 @@ class Page:
     faults_of: tuple[tuple[int, ...], ...]
     faults: tuple[FaultView, ...]
     sources: tuple[Source, ...]
-    edges: tuple[Document, ...]
     partial: tuple[str, ...]
-    memory: Document
     llm: str
 
 
@@ -128,9 +125,7 @@ def page(document: Document, read_source: ReadSource) -> Page:
             for number, fault in enumerate(document["faults"], 1)
         ),
         sources=tuple(_sources(document["faults"], read_source)),
-        edges=tuple(document["call_graph"]["edges"]),
         partial=tuple(map(one_line, document["partial"])),
-        memory=document["memory"],
         llm=_llm(document["llm"]),
     )
 
