@@ -6,14 +6,17 @@ import ast
 import io
 import warnings
 from bisect import bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_bayesloc.domain.location import MODULE, Location
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import CodeType
+
+    from pytest_bayesloc.domain.failure import Frame
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 ScopeNode = FunctionNode | ast.ClassDef
@@ -210,3 +213,13 @@ class SourceMap:
             ),
             key=lambda u: u.depth,
         )
+
+
+#: Finds the locations of a file, by its path relative to rootdir; None of one that can't be read.
+ReadMap: TypeAlias = Callable[[str], SourceMap | None]
+
+
+def unit_of_frame(frame: Frame, read: ReadMap) -> Unit | None:
+    """Return the unit that a frame was executing; None if its file can't be read."""
+    source = read(frame.file)
+    return None if source is None else source.unit_of_code(frame.first_line, frame.name)

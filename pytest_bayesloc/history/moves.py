@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from functools import cache
 from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
@@ -19,26 +18,13 @@ NAMES = frozenset({"id", "attr", "name", "arg", "asname", "rest", "module"})
 SAYS_NOTHING = frozenset({"ctx", "kind", "type_comment"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FollowedTexts:
-    """Old texts of files under their present paths.
-
-    Attributes:
-        texts: Per file; one that was moved has its new path, one that was made since is empty.
-        moved: Dotted names that the modules had which were moved.
-    """
-
-    texts: Mapping[str, str]
-    moved: frozenset[str] = frozenset()
-
-
 def followed(
     texts: Mapping[str, str],
     read: Callable[[str], str | None],
     in_use: Collection[str],
     is_new: Callable[[str], bool],
-) -> FollowedTexts:
-    """Return old ``texts`` of files under their present paths.
+) -> tuple[dict[str, str], frozenset[str]]:
+    """Return old ``texts`` of files under their present paths, and names of modules that moved.
 
     A file that is gone has become the one, of those in use that are not in ``texts``, with which it
     shares most lines, half of them at least.
@@ -48,6 +34,10 @@ def followed(
         read: The text of a file as it is; None if there is none.
         in_use: The files of the project that are imported.
         is_new: Whether a file of those was made since; else it was not imported then.
+
+    Returns:
+        Per file its old text: one that was moved has its new path, one that was made since is
+        empty. Then the dotted names that the modules had which were moved.
     """
     gone = sorted(file for file in texts if read(file) is None)
     others = sorted(file for file in in_use if file not in texts)
@@ -65,10 +55,8 @@ def followed(
             moved[old] = best
             others.remove(best)
     made = {file: "" for file in others if is_new(file)}
-    return FollowedTexts(
-        texts={**{moved.get(file, file): text for file, text in texts.items()}, **made},
-        moved=frozenset(name for old in moved for name in _module_names(old)),
-    )
+    present = {moved.get(file, file): text for file, text in texts.items()} | made
+    return present, frozenset(name for old in moved for name in _module_names(old))
 
 
 def _lines(text: str) -> frozenset[str]:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from pytest_bayesloc.history.changes import Changes
-    from pytest_bayesloc.history.moves import FollowedTexts
     from pytest_bayesloc.history.states import GitHistory
     from pytest_bayesloc.spectrum.sources import Sources
 
@@ -80,23 +79,26 @@ class PastRuns:
             StoreError: If the snapshots can't be read.
         """
         from pytest_bayesloc.history.changes import changes_since
-        from pytest_bayesloc.history.moves import FollowedTexts
+        from pytest_bayesloc.history.moves import followed
 
         runs = self._snapshots.last_runs(groups)
-        texts_of = {id(run.texts): run.texts for run in runs if run is not None}
-        followed = {key: self._followed(texts) for key, texts in texts_of.items()}
-        before = [
-            FollowedTexts(texts={}) if run is None else followed[id(run.texts)] for run in runs
-        ]
+        nothing: tuple[Mapping[str, str], frozenset[str]] = ({}, frozenset())
+        present = {  # groups share texts
+            id(texts): followed(texts, self._sources.read, self._files, self._is_new)
+            for texts in {id(run): run for run in runs if run is not None}.values()
+        }
+        before = [nothing if run is None else present[id(run)] for run in runs]
         # A file that is gone is compared as empty.
         found = changes_since(
-            [then.texts for then in before],
+            [texts for texts, _ in before],
             lambda file: self._sources.read(file) or "",
             lambda file: self._sources.map(file) or self._sources.empty(file),
         )
         return [
-            replace(changes, moved=then.moved) if run is not None else self._since(revision)
-            for run, changes, then, revision in zip(runs, found, before, revisions, strict=True)
+            self._since(revision) if run is None else replace(changes, moved=moved)
+            for run, changes, (_, moved), revision in zip(
+                runs, found, before, revisions, strict=True
+            )
         ]
 
     def state(self) -> str:
@@ -136,11 +138,6 @@ class PastRuns:
         """The files in use when the run is over: nobody asks before."""
         return self._in_use()
 
-    def _followed(self, texts: Mapping[str, str]) -> FollowedTexts:
-        from pytest_bayesloc.history.moves import followed
-
-        return followed(texts, self._sources.read, self._files, self._is_new)
-
     def _is_new(self, file: str) -> bool:
         """Whether a file was made since the last run, as far as the file system knows."""
         try:
@@ -164,5 +161,4 @@ class PastRuns:
             from pytest_bayesloc.history.git import texts_at
 
             return [texts_at(self._rootdir, self._revision)] * len(groups)
-        snapshots = self._snapshots.last_passed(groups)
-        return [{} if snapshot is None else snapshot.texts for snapshot in snapshots]
+        return [texts or {} for texts in self._snapshots.last_passed(groups)]

@@ -10,7 +10,6 @@ import sqlite3
 import zlib
 from collections import Counter
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    Texts = Mapping[str, str]  # of all files, by their paths relative to rootdir
     LookUp = Callable[[sqlite3.Connection, Sequence[str]], Iterator[tuple[str, int]]]
 
 VERSION = 2  # of the tables; version 1 was never released
@@ -57,19 +57,6 @@ CREATE TABLE seen (          -- spares reading files that did not change
     digest TEXT NOT NULL
 ) WITHOUT ROWID;
 """
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Snapshot:
-    """The project as it was when some tests last passed, or last ran.
-
-    Attributes:
-        texts: Per file, relative to rootdir, its text then.
-        passed: The tests, of those that were asked for, that it is the last state of.
-    """
-
-    texts: Mapping[str, str]
-    passed: frozenset[str]
 
 
 class SnapshotStore:
@@ -126,8 +113,8 @@ class SnapshotStore:
                 db.executemany("DELETE FROM failed WHERE node_id = ?", again)
             _forget(db)
 
-    def last_passed(self, groups: Sequence[Sequence[str]]) -> list[Snapshot | None]:
-        """Return per group of tests the snapshot on which most of it last passed; None if unknown.
+    def last_passed(self, groups: Sequence[Sequence[str]]) -> list[Texts | None]:
+        """Return per group the texts on which most of its tests last passed; None if unknown.
 
         Args:
             groups: Node ids; that of a file, which could not be collected, stands for its tests.
@@ -137,8 +124,8 @@ class SnapshotStore:
         """
         return self._found(groups, _passed)
 
-    def last_runs(self, groups: Sequence[Sequence[str]]) -> list[Snapshot | None]:
-        """Return per group of tests the snapshot on which it last ran; None if unknown.
+    def last_runs(self, groups: Sequence[Sequence[str]]) -> list[Texts | None]:
+        """Return per group the texts on which its tests last ran; None if unknown.
 
         Args:
             groups: Node ids, as of ``last_passed``.
@@ -148,7 +135,7 @@ class SnapshotStore:
         """
         return self._found(groups, _ran)
 
-    def _found(self, groups: Sequence[Sequence[str]], look_up: LookUp) -> list[Snapshot | None]:
+    def _found(self, groups: Sequence[Sequence[str]], look_up: LookUp) -> list[Texts | None]:
         if not self.path.is_file():
             return [None for _ in groups]
         with self._open() as db:
@@ -259,14 +246,13 @@ def _failed(db: sqlite3.Connection, node_ids: Iterable[str]) -> Iterator[tuple[s
 
 def _shared(
     snapshots: Mapping[str, int], texts_of: Callable[[int], Mapping[str, str]]
-) -> Snapshot | None:
-    """Return of the last snapshots of tests the one that most share, then the youngest."""
+) -> Texts | None:
+    """Return the texts of the snapshot that is the last of most tests, or the youngest of those."""
     if not snapshots:
         return None
     counts = Counter(snapshots.values())
     best = max(counts, key=lambda snapshot: (counts[snapshot], snapshot))
-    passed = frozenset(node_id for node_id, snapshot in snapshots.items() if snapshot == best)
-    return Snapshot(texts=texts_of(best), passed=passed)
+    return texts_of(best)
 
 
 def _texts(db: sqlite3.Connection, snapshot: int) -> dict[str, str]:

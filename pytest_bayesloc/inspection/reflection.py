@@ -10,9 +10,10 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from math import inf
 from types import MappingProxyType
 
-from pytest_bayesloc.domain.evidence import Decision, InspectionOutcome
+from pytest_bayesloc.domain.evidence import Decision, Evidence, InspectionOutcome
 from pytest_bayesloc.domain.inspection import (
     Check,
+    Finding,
     InspectionPatch,
     Rerun,
     Signals,
@@ -139,6 +140,26 @@ def classify(signals: Signals | None, decision: Decision) -> InspectionOutcome:
     if signals.is_failure:
         return _COLLATERAL[decision]
     return InspectionOutcome.COVERED_AND_PASSED
+
+
+def finding_of(
+    evidence: Evidence,
+    patch: InspectionPatch,
+    rerun: Rerun,
+    signals: Signals | None,
+    decision: Decision,
+) -> Finding:
+    """Return what ``patch`` showed, with its re-run beside the evidence."""
+    return Finding(
+        evidence=evidence,
+        diff=patch.diff,
+        tests=rerun.tests,
+        signals=signals or Signals(),
+        decision=decision,
+        seconds=rerun.seconds,
+        cpu_s=rerun.cpu_s,
+        log=rerun.log,
+    )
 
 
 def reflect(

@@ -12,16 +12,12 @@ from __future__ import annotations
 import ast
 import hashlib
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import lru_cache
-from typing import TypeAlias
 
 from pytest_bayesloc.domain.failure import Failure, Frame
 from pytest_bayesloc.domain.masking import VERSION, masked
-from pytest_bayesloc.domain.source import SourceMap, lines_of
-
-ReadMap: TypeAlias = Callable[[str], SourceMap | None]
-
+from pytest_bayesloc.domain.source import ReadMap, SourceMap, lines_of
 
 # Strings and numbers in a statement from which blanks were taken out.
 _LITERAL = re.compile(

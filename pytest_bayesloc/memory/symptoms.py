@@ -28,9 +28,9 @@ from pytest_bayesloc.domain.failure import Failure
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.masking import masked
 from pytest_bayesloc.domain.ports import Summarizer
-from pytest_bayesloc.domain.source import SourceMap
+from pytest_bayesloc.domain.source import ReadMap, SourceMap, unit_of_frame
 from pytest_bayesloc.history.changes import name_of
-from pytest_bayesloc.memory.fingerprint import ReadMap, fingerprint
+from pytest_bayesloc.memory.fingerprint import fingerprint
 
 N_SUSPECTS = 5
 _MISUSES = (
@@ -125,16 +125,18 @@ class Describer:
         checks = (first_check(f, self._read, self._rootdir) for f in failures)
         where = _place(first)
         error = f"{first.exc_type}: {first.message}\n{where}".strip()
+        described = tuple(
+            TestFailure(
+                node_id=failure.node_id,
+                fingerprint=fingerprint(failure, self._read, self._rootdir),
+                signature=self._signature_of(failure),
+            )
+            for failure in failures
+        )
         symptom = Symptom(
-            failures=tuple(
-                TestFailure(
-                    node_id=failure.node_id,
-                    fingerprint=fingerprint(failure, self._read, self._rootdir),
-                    signature=self.signature_of(failure),
-                )
-                for failure in failures
-            ),
-            signature=self._signature(failures),
+            failures=described,
+            # The most frequent one; of equally many, the first.
+            signature=Counter(failure.signature for failure in described).most_common(1)[0][0],
             category=_category(first, in_test=in_test),
             hypothesis="",
             tags=frozenset(self._tags(failures, suspects)),
@@ -148,12 +150,7 @@ class Describer:
         p = suspects[0][1] if suspects else 0.0
         return replace(symptom, hypothesis=self._summarizer.begun(symptom, raised_at=where, p=p))
 
-    def _signature(self, failures: Sequence[Failure]) -> str:
-        """Return the most frequent signature; of equally many, the first."""
-        counts = Counter(self.signature_of(failure) for failure in failures)
-        return counts.most_common(1)[0][0]
-
-    def signature_of(self, failure: Failure) -> str:
+    def _signature_of(self, failure: Failure) -> str:
         """Return type and message of one failure, masked."""
         message = failure.message.partition("\n  ")[0]  # what is below repeats it with values
         text = f"{failure.exc_type}: {masked(message, self._rootdir)}"
@@ -166,9 +163,11 @@ class Describer:
         for failure in failures:
             tags.add(f"error:{failure.exc_type}")
             for frame in failure.frames:
-                if frame.in_app and not frame.is_test and (source := self._read(frame.file)):
-                    where = source.unit_of_code(frame.first_line, frame.name).location
-                    tags |= {f"api:{where.qualname}", f"module:{where.module}"}
+                if not frame.in_app or frame.is_test:
+                    continue
+                unit = unit_of_frame(frame, self._read)
+                if unit is not None:
+                    tags |= {f"api:{unit.location.qualname}", f"module:{unit.location.module}"}
         for where, _ in suspects[:1]:
             tags |= {f"cause:{where.qualname}", f"module:{where.module}"}
         return tags
@@ -177,8 +176,8 @@ class Describer:
         """Return the text of the function that raised, or of the test."""
         frame = failure.raise_frame
         where = failure.test_locations[0] if failure.test_locations else None
-        if frame is not None and (source := self._read(frame.file)) is not None:
-            where = source.unit_of_code(frame.first_line, frame.name).location
+        if frame is not None and (unit := unit_of_frame(frame, self._read)) is not None:
+            where = unit.location
         source = self._read(where.file) if where is not None else None
         return source.text_of(where) if source is not None and where is not None else ""
 

@@ -6,13 +6,14 @@ Reference:
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from heapq import nsmallest
 from math import inf, log
 from sys import float_info
 from types import MappingProxyType
-from typing import Protocol
+from typing import ClassVar
 
 from pytest_bayesloc.domain.errors import EvidenceError
 from pytest_bayesloc.domain.evidence import Evidence
@@ -25,16 +26,18 @@ LOWEST, HIGHEST = 0.01, 0.99
 TIE = 1e-12
 
 
-class Belief(Protocol):
-    """P(faulty) of every location that is a candidate. Immutable: an update gives a new one."""
+class Belief(ABC):
+    """P(faulty) of every location that is a candidate. Immutable: an update gives a new one.
 
-    @property
-    def probabilities(self) -> Mapping[Location, float]:
-        """Per location, P(faulty) in [0, 1]."""
+    Attributes:
+        probabilities: Per location, P(faulty) in [0, 1].
+        is_shared: Whether what one location loses, the others gain.
+    """
 
-    @property
-    def is_shared(self) -> bool:
-        """Return whether what one location loses, the others gain."""
+    __slots__ = ()
+
+    probabilities: Mapping[Location, float]
+    is_shared: ClassVar[bool]
 
     def p(self, location: Location) -> float:
         """P(``location`` is faulty).
@@ -42,12 +45,12 @@ class Belief(Protocol):
         Raises:
             EvidenceError: If the belief does not cover ``location``.
         """
+        return _look_up(self.probabilities, location)
 
     def top(self, n: int) -> tuple[tuple[Location, float], ...]:
         """The ``n`` likeliest locations with their probabilities; ties in location order."""
-
-    def joined(self, location: Location, p: float) -> Belief:
-        """A belief that covers ``location`` too, with probability ``p`` in (0, 1) to begin with."""
+        by_rank = nsmallest(n, self.probabilities.items(), key=lambda item: (-item[1], item[0]))
+        return tuple(by_rank)
 
     def update(self, evidence: Evidence) -> Belief:
         """Condition on one piece of evidence.
@@ -55,9 +58,15 @@ class Belief(Protocol):
         Raises:
             EvidenceError: If the belief does not cover its location.
         """
+        return self.update_all((evidence,))
 
+    @abstractmethod
+    def joined(self, location: Location, p: float) -> Belief:
+        """A belief that covers ``location`` too, with probability ``p`` in (0, 1) to begin with."""
+
+    @abstractmethod
     def update_all(self, evidence: Iterable[Evidence]) -> Belief:
-        """Condition on several, in their order.
+        """Condition on several pieces of evidence, in their order.
 
         Raises:
             EvidenceError: If the belief does not cover one of their locations.
@@ -65,7 +74,7 @@ class Belief(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class IndependentBelief:
+class IndependentBelief(Belief):
     """Every location is faulty or not by itself: the reference model.
 
     An update is Bayes' rule at the evidence's location, clamped to [0.01, 0.99]; no other location
@@ -77,34 +86,19 @@ class IndependentBelief:
         probabilities: Per location, in [0, 1]. They need not sum to 1.
     """
 
+    is_shared: ClassVar[bool] = False
+
     probabilities: Mapping[Location, float]
 
     def __post_init__(self) -> None:
         _check(self.probabilities, 1.0)
 
-    @property
-    def is_shared(self) -> bool:
-        """No."""
-        return False
-
-    def p(self, location: Location) -> float:
-        """P(``location`` is faulty)."""
-        return _look_up(self.probabilities, location)
-
-    def top(self, n: int) -> tuple[tuple[Location, float], ...]:
-        """The ``n`` likeliest locations."""
-        return _top(self.probabilities, n)
-
     def joined(self, location: Location, p: float) -> IndependentBelief:
         """The others keep theirs."""
         return IndependentBelief({**self.probabilities, location: p})
 
-    def update(self, evidence: Evidence) -> IndependentBelief:
-        """``p1*p / (p1*p + p0*(1 - p))``, clamped."""
-        return self.update_all((evidence,))
-
     def update_all(self, evidence: Iterable[Evidence]) -> IndependentBelief:
-        """One update after the other."""
+        """``p1*p / (p1*p + p0*(1 - p))``, clamped, for one piece of evidence after the other."""
         updated = dict(self.probabilities)
         for item in evidence:
             before = _look_up(updated, item.location)
@@ -115,7 +109,7 @@ class IndependentBelief:
 
 
 @dataclass(frozen=True, slots=True)
-class SingleFaultBelief:
+class SingleFaultBelief(Belief):
     """Exactly one location is faulty: what one loses, the others gain.
 
     The posterior is proportional to the prior times the product of the likelihood ratios at each
@@ -127,6 +121,8 @@ class SingleFaultBelief:
         log_ratios: Per location with evidence, the sum of its log likelihood ratios, in nats.
         probabilities: Per location; they sum to 1.
     """
+
+    is_shared: ClassVar[bool] = True
 
     prior: Mapping[Location, float]
     log_ratios: Mapping[Location, float] = field(default_factory=dict)
@@ -144,27 +140,10 @@ class SingleFaultBelief:
         }
         object.__setattr__(self, "probabilities", softmax(logits))
 
-    @property
-    def is_shared(self) -> bool:
-        """Yes."""
-        return True
-
-    def p(self, location: Location) -> float:
-        """P(``location`` is faulty)."""
-        return _look_up(self.probabilities, location)
-
-    def top(self, n: int) -> tuple[tuple[Location, float], ...]:
-        """The ``n`` likeliest locations."""
-        return _top(self.probabilities, n)
-
     def joined(self, location: Location, p: float) -> SingleFaultBelief:
         """The others share what is left, in the proportions that they had."""
         rest = {where: (1.0 - p) * held for where, held in self.probabilities.items()}
         return SingleFaultBelief({**rest, location: p if rest else 1.0})
-
-    def update(self, evidence: Evidence) -> SingleFaultBelief:
-        """Weigh one location anew and renormalise all."""
-        return self.update_all((evidence,))
 
     def update_all(self, evidence: Iterable[Evidence]) -> SingleFaultBelief:
         """Weigh several locations anew and renormalise once."""
@@ -196,7 +175,3 @@ def _look_up(probabilities: Mapping[Location, float], location: Location) -> flo
             slug="unknown-location",
         )
     return probabilities[location]
-
-
-def _top(probabilities: Mapping[Location, float], n: int) -> tuple[tuple[Location, float], ...]:
-    return tuple(nsmallest(n, probabilities.items(), key=lambda item: (-item[1], item[0])))

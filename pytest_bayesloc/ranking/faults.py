@@ -186,16 +186,11 @@ def combine(faults: Sequence[Fault]) -> tuple[Ranked, ...]:
         for row in fault.ranking:
             if row.location not in best or row.posterior > best[row.location].posterior:
                 best[row.location] = row
-    rows = sorted(best.values(), key=lambda r: (-r.posterior, -r.suspiciousness, r.location))
-    ties: list[list[Ranked]] = []
-    for row in rows:
-        if ties and ties[-1][0].posterior - row.posterior <= TIE:
-            ties[-1].append(row)
-        else:
-            ties.append([row])
+    posterior = {where: row.posterior for where, row in best.items()}
+    ties = _ties(posterior, {where: row.suspiciousness for where, row in best.items()})
     starts = accumulate((len(tied) for tied in ties), initial=1)
     return tuple(
-        replace(row, rank=start, tied=len(tied))
+        replace(best[where], rank=start, tied=len(tied))
         for start, tied in zip(starts, ties, strict=False)
-        for row in tied
+        for where in tied
     )

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from pytest_bayesloc.domain.evidence import Evidence
 from pytest_bayesloc.domain.failure import Failure, Frame, Role
 from pytest_bayesloc.domain.location import MODULE, Location
-from pytest_bayesloc.domain.source import SourceMap
+from pytest_bayesloc.domain.source import ReadMap, unit_of_frame
 from pytest_bayesloc.domain.spectrum import Spectrum, bits
 from pytest_bayesloc.history.changes import Changes
 from pytest_bayesloc.ranking.evidence.changes import change_evidence
@@ -40,7 +40,7 @@ class Reader:
         changes: Per group of tests, what changed since they passed; nothing if that is not known.
     """
 
-    read: Callable[[str], SourceMap | None]
+    read: ReadMap
     module: Callable[[str], Location | None]
     changes: Callable[[Sequence[Sequence[str]]], Sequence[Changes]] = lambda groups: [
         Changes() for _ in groups
@@ -48,10 +48,8 @@ class Reader:
 
     def locate(self, frame: Frame) -> Location | None:
         """Return the location that a frame was executing."""
-        source = self.read(frame.file)
-        if source is None:
-            return None
-        return source.unit_of_code(frame.first_line, frame.name).location
+        unit = unit_of_frame(frame, self.read)
+        return None if unit is None else unit.location
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pytest_bayesloc.domain.evidence import Evidence, InspectionOutcome
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.inspection.selection import Action, information, likeliest
-from pytest_bayesloc.ranking.belief import MODELS, IndependentBelief, SingleFaultBelief
+from pytest_bayesloc.ranking.belief import MODELS, Belief, IndependentBelief, SingleFaultBelief
 
 pytestmark = pytest.mark.one_python
 
@@ -67,7 +67,7 @@ def test_ratio_1_changes_nothing(prior: dict[Location, float], where: Location, 
 def test_order_of_evidence_is_irrelevant(
     prior: dict[Location, float], evidence: list[Evidence]
 ) -> None:
-    one_by_one = SingleFaultBelief(prior)
+    one_by_one: Belief = SingleFaultBelief(prior)
     for item in reversed(evidence):
         one_by_one = one_by_one.update(item)
 

@@ -16,6 +16,7 @@ from pytest_bayesloc.domain.source import SourceMap, Unit, compile_tree, first_l
 from pytest_bayesloc.inspection.reflection import (
     classify,
     describe,
+    finding_of,
     fired_checks,
     reflect,
     signals_of,
@@ -72,22 +73,10 @@ def _finding(case: Case, target: Location, patch: InspectionPatch, budget: Budge
     fired = fired_checks(failing, passing)
     signals = signals_of(failing, passing, n_swapped=rerun.n_swapped)
     decision, reason = reflect(patch, fired, case.innocent)
-    return Finding(
-        evidence=weigh(
-            case.model,
-            _outcome(signals, decision, patch, case.model),
-            target,
-            source=patch.kind,
-            why=describe(patch, fired, reason),
-        ),
-        diff=patch.diff,
-        tests=rerun.tests,
-        signals=signals or Signals(),
-        decision=decision,
-        seconds=rerun.seconds,
-        cpu_s=rerun.cpu_s,
-        log=rerun.log,
-    )
+    outcome = _outcome(signals, decision, patch, case.model)
+    why = describe(patch, fired, reason)
+    evidence = weigh(case.model, outcome, target, source=patch.kind, why=why)
+    return finding_of(evidence, patch, rerun, signals, decision)
 
 
 def _outcome(

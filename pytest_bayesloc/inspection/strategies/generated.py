@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeVar
 from pytest_bayesloc.domain.dialogue import ProposedCode, Reflection, TargetContext
 from pytest_bayesloc.domain.errors import PatchError
 from pytest_bayesloc.domain.evidence import Decision
-from pytest_bayesloc.domain.inspection import Check, Finding, InspectionPatch, Rerun, Signals
+from pytest_bayesloc.domain.inspection import Check, Finding, InspectionPatch, Rerun
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.ports import Advisor
 from pytest_bayesloc.domain.source import (
@@ -29,7 +29,13 @@ from pytest_bayesloc.domain.source import (
     parse,
 )
 from pytest_bayesloc.inspection.gate import additions, admit
-from pytest_bayesloc.inspection.reflection import classify, fired_checks, signals_of, watch
+from pytest_bayesloc.inspection.reflection import (
+    classify,
+    finding_of,
+    fired_checks,
+    signals_of,
+    watch,
+)
 from pytest_bayesloc.inspection.rules import Addition
 from pytest_bayesloc.inspection.strategies import assertions
 from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy
@@ -173,23 +179,9 @@ class Generated(InspectionStrategy):
             case.judged.append(
                 Judged(guide=self.advisor.name, use=INSPECTION, location=work.target, said=outcome)
             )
-        return Finding(
-            evidence=weigh(
-                case.model,
-                outcome,
-                work.target,
-                source=KIND,
-                why=_why(patch, fired_checks(failing, passing), reflection),
-                learned=learned,
-            ),
-            diff=patch.diff,
-            tests=rerun.tests,
-            signals=signals or Signals(),
-            decision=decision,
-            seconds=rerun.seconds,
-            cpu_s=rerun.cpu_s,
-            log=rerun.log,
-        )
+        why = _why(patch, fired_checks(failing, passing), reflection)
+        evidence = weigh(case.model, outcome, work.target, source=KIND, why=why, learned=learned)
+        return finding_of(evidence, patch, rerun, signals, decision)
 
 
 def _result(pending: Pending[T | None], seconds: float) -> T | None:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from pytest_bayesloc.domain.conditions import guarding, spans
 from pytest_bayesloc.domain.failure import Failure, Frame
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.domain.source import FunctionNode, Unit
+from pytest_bayesloc.domain.source import FunctionNode, ReadMap, Unit, unit_of_frame
 from pytest_bayesloc.ranking.evidence.provenance import (
     ASKS,
     BUILDS,
@@ -21,7 +22,6 @@ from pytest_bayesloc.ranking.evidence.provenance import (
     CONSTRUCTORS,
     MAX_HOPS,
     RECEIVERS,
-    ReadMap,
     Values,
     argument_names,
     is_immutable,
@@ -57,24 +57,15 @@ def refusal(failure: Failure, read: ReadMap) -> Guard | None:
     frames = [frame for frame in failure.frames if not frame.file.startswith("<")]
     if not frames or not frames[-1].in_app or frames[-1].is_test:
         return None
-    unit = _unit(frames[-1], read)
+    unit = unit_of_frame(frames[-1], read)
     if unit is None or not isinstance(unit.node, FunctionNode):
         return None
     conditions = guarding(unit.node, frames[-1].line)
     refused = _refused(conditions, unit, read)
     if not refused:
         return None
-    owner = _Owner(failure, read).find(frames[:-1], unit, refused)
-    if owner is None:
-        return None
-    return Guard(
-        function=unit.location,
-        condition=ast.unparse(conditions[0]),
-        owner=owner.where,
-        line=owner.line,
-        value=owner.value,
-        in_fixture=owner.in_fixture,
-    )
+    follower = _Owner(failure, read, unit.location, ast.unparse(conditions[0]))
+    return follower.find(frames[:-1], unit, refused)
 
 
 def refusals(failures: Iterable[Failure], read: ReadMap) -> dict[str, Guard]:
@@ -91,11 +82,6 @@ def refusals(failures: Iterable[Failure], read: ReadMap) -> dict[str, Guard]:
     return found
 
 
-def _unit(frame: Frame, read: ReadMap) -> Unit | None:
-    source = read(frame.file)
-    return None if source is None else source.unit_of_code(frame.first_line, frame.name)
-
-
 def _refused(conditions: Sequence[ast.expr], unit: Unit, read: ReadMap) -> set[str]:
     """Return the parameters that the innermost condition speaks of.
 
@@ -108,19 +94,19 @@ def _refused(conditions: Sequence[ast.expr], unit: Unit, read: ReadMap) -> set[s
     return (roots[0] or set()) - RECEIVERS
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Found:
-    where: Location
-    line: int
-    value: str
-    in_fixture: bool = False
-
-
 class _Owner:
-    """Follows refused parameters from frame to frame, outward."""
+    """Follows refused parameters from frame to frame, outward.
 
-    def __init__(self, failure: Failure, read: ReadMap) -> None:
+    Args:
+        failure: That a guard raised.
+        read: Finds the locations of a file.
+        function: The guard's.
+        condition: Source text of what it tests.
+    """
+
+    def __init__(self, failure: Failure, read: ReadMap, function: Location, condition: str) -> None:
         self._read = read
+        self._guard = partial(Guard, function=function, condition=condition)
         self._test = failure.test_locations[:1]
         self._fixtures = {
             name: unit
@@ -129,11 +115,11 @@ class _Owner:
             for name in _fixture_names(unit)
         }
 
-    def find(self, frames: Sequence[Frame], callee: Unit, refused: set[str]) -> _Found | None:
-        """Return the owner; None if the value can't be followed to where it was made."""
+    def find(self, frames: Sequence[Frame], callee: Unit, refused: set[str]) -> Guard | None:
+        """Return the guard with the owner; None if the value can't be followed to its maker."""
         is_shared = False
         for frame in reversed(frames):
-            unit = _unit(frame, self._read) if frame.in_app else None
+            unit = unit_of_frame(frame, self._read) if frame.in_app else None
             if unit is None:
                 return None
             call = _call_of(unit, frame.line, callee)
@@ -166,26 +152,26 @@ class _Owner:
             found |= roots
         return found
 
-    def _made_here(self, unit: Unit, frame: Frame, values: Sequence[ast.expr]) -> _Found | None:
+    def _made_here(self, unit: Unit, frame: Frame, values: Sequence[ast.expr]) -> Guard | None:
         """Blame the maker in code; in a test, what it calls may be the maker."""
         is_state = any(is_self(n) for v in values for n in ast.walk(v) if isinstance(n, ast.expr))
         if frame.is_test or is_state:
             return None
-        return _Found(where=unit.location, line=frame.line, value=_text(values))
+        return self._guard(owner=unit.location, line=frame.line, value=_text(values))
 
     def _made_by(
         self, unit: Unit, frame: Frame, values: Sequence[ast.expr], passed_on: set[str]
-    ) -> _Found | None:
+    ) -> Guard | None:
         fixtures = [self._fixtures[name] for name in sorted(passed_on) if name in self._fixtures]
         if not frame.is_test or not fixtures:
             in_fixture = unit in self._fixtures.values()
             line, text = frame.line, _text(values)
-            return _Found(where=unit.location, line=line, value=text, in_fixture=in_fixture)
+            return self._guard(owner=unit.location, line=line, value=text, in_fixture=in_fixture)
         if len(fixtures) > 1 or not self._makes_its_own(fixtures[0], 0):
             return None
         where = fixtures[0].location
         text = f"fixture {where.qualname}"
-        return _Found(where=where, line=where.start_line, value=text, in_fixture=True)
+        return self._guard(owner=where, line=where.start_line, value=text, in_fixture=True)
 
     def _makes_its_own(self, fixture: Unit, hops: int) -> bool:
         """Return whether no code under test has a hand in what ``fixture`` gives away."""

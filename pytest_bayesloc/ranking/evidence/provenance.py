@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
-from pytest_bayesloc.domain.source import FunctionNode, SourceMap, Unit
-
-ReadMap = Callable[[str], SourceMap | None]
+from pytest_bayesloc.domain.source import FunctionNode, ReadMap, Unit
 
 CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__"})
 RECEIVERS = frozenset({"self", "cls"})

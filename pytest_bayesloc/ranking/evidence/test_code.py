@@ -10,11 +10,10 @@ from functools import cache
 from pytest_bayesloc.domain.evidence import Evidence, StaticOutcome
 from pytest_bayesloc.domain.failure import Failure, Frame, Role
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.domain.source import ScopeNode, SourceMap, Unit
+from pytest_bayesloc.domain.source import ReadMap, ScopeNode, Unit, unit_of_frame
 from pytest_bayesloc.domain.spectrum import Spectrum, bits
 from pytest_bayesloc.ranking.likelihoods import weigh
 
-Read = Callable[[str], SourceMap | None]
 Locate = Callable[[Frame], Location | None]
 
 SOURCE = "tests"
@@ -25,7 +24,7 @@ SET_UP = frozenset(
 )
 
 
-def test_suspects(failures: Sequence[Failure], read: Read) -> dict[Location, Role]:
+def test_suspects(failures: Sequence[Failure], read: ReadMap) -> dict[Location, Role]:
     """Return the test code that failing tests stand on, in the order of the failures.
 
     Args:
@@ -48,7 +47,7 @@ test_suspects.__test__ = False  # type: ignore[attr-defined]  # not a test for p
 
 
 def _suspects(
-    failure: Failure, read: Read, used: Callable[[Location], Sequence[tuple[Location, Role]]]
+    failure: Failure, read: ReadMap, used: Callable[[Location], Sequence[tuple[Location, Role]]]
 ) -> dict[Location, Role]:
     found: dict[Location, Role] = {}
     for n, where in enumerate(failure.test_locations):
@@ -61,20 +60,15 @@ def _suspects(
     return found
 
 
-def _in_traceback(failure: Failure, read: Read) -> Iterator[Location]:
+def _in_traceback(failure: Failure, read: ReadMap) -> Iterator[Location]:
     for frames in (failure.frames, *failure.cause_frames):
         for frame in frames:
-            where = _located(frame, read) if frame.in_app and frame.is_test else None
-            if where is not None:
-                yield where
+            unit = unit_of_frame(frame, read) if frame.in_app and frame.is_test else None
+            if unit is not None:
+                yield unit.location
 
 
-def _located(frame: Frame, read: Read) -> Location | None:
-    source = read(frame.file)
-    return None if source is None else source.unit_of_code(frame.first_line, frame.name).location
-
-
-def _used(test: Location, read: Read) -> Iterator[tuple[Location, Role]]:
+def _used(test: Location, read: ReadMap) -> Iterator[tuple[Location, Role]]:
     """Yield what ``test`` uses of its file: helpers, those of helpers, and data of the module."""
     source = read(test.file)
     unit = None if source is None else source.unit(test)

@@ -45,7 +45,7 @@ class Folder:
 
     def texts(self, *failing: str) -> Mapping[str, str] | None:
         (green,) = self.memory.last_passed([failing])
-        return None if green is None else green.texts
+        return green
 
     def count(self, table: str) -> int:
         with closing(sqlite3.connect(self.store)) as db:
@@ -64,8 +64,7 @@ def test_texts_are_given_back_as_they_were(folder: Folder) -> None:
     (green,) = folder.memory.last_passed([["t::1"]])
 
     assert green is not None
-    assert green.texts == {"a.py": "A = 1\n", "b.py": "B = 1\n"}
-    assert green.passed == {"t::1"}
+    assert green == {"a.py": "A = 1\n", "b.py": "B = 1\n"}
 
 
 def test_nothing_is_known_of_a_test_that_never_passed(folder: Folder) -> None:
@@ -87,8 +86,7 @@ def test_snapshot_of_most_of_the_tests_is_the_one_given(folder: Folder) -> None:
     (green,) = folder.memory.last_passed([["t::3", "t::1", "t::2", "t::never"]])
 
     assert green is not None
-    assert green.texts["a.py"] == "A = 1\n"
-    assert green.passed == {"t::1", "t::2"}
+    assert green["a.py"] == "A = 1\n"
 
 
 def test_of_two_equally_shared_snapshots_the_younger_is_given(folder: Folder) -> None:
@@ -108,9 +106,8 @@ def test_groups_of_tests_have_each_their_snapshot(folder: Folder) -> None:
     assert first is not None
     assert other is not None
     assert same is not None
-    assert (first.texts["a.py"], other.texts["a.py"]) == ("A = 1\n", "A = 2\n")
-    assert same.texts is first.texts
-    assert same.passed == {"t::2"}
+    assert (first["a.py"], other["a.py"]) == ("A = 1\n", "A = 2\n")
+    assert same is first
 
 
 def test_file_that_can_not_be_collected_stands_for_its_tests(folder: Folder) -> None:
@@ -266,7 +263,7 @@ def test_last_run_is_the_red_one_until_the_test_passes_again(folder: Folder) -> 
     def last() -> Mapping[str, str]:
         (run,) = folder.memory.last_runs([["t::1"]])
         assert run is not None
-        return run.texts
+        return run
 
     folder.passes("t::1").write("a.py", "A = 2\n")
     folder.memory.remember([], ["t::1"], folder.files, LATER)

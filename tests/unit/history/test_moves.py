@@ -17,13 +17,13 @@ def imported_from(module: str) -> dict[str, str]:
 
 def since(now: dict[str, str], *new: str) -> Changes:
     """What changed from ``THEN``, where ``new`` files were made since."""
-    then = followed(THEN, now.get, now, new.__contains__)
+    texts, moved = followed(THEN, now.get, now, new.__contains__)
     (found,) = changes_since(
-        [then.texts],
+        [texts],
         lambda file: now.get(file, ""),
         lambda file: SourceMap(now.get(file, ""), file),
     )
-    return replace(found, moved=then.moved)
+    return replace(found, moved=moved)
 
 
 def test_file_that_was_moved_is_renamed() -> None:

@@ -9,7 +9,7 @@ from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.memory.symptoms import constraint_of, first_check
 
 if TYPE_CHECKING:
-    from pytest_bayesloc.memory.fingerprint import ReadMap
+    from pytest_bayesloc.domain.source import ReadMap
 
 CODE = "def check(knots, degree):\n    if len(knots) < 2 * degree:\n        raise ValueError\n"
 
