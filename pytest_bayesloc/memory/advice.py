@@ -10,13 +10,12 @@ from pytest_bayesloc.domain.advice import Advice, LoopWarning, SimilarBug
 from pytest_bayesloc.domain.bug import BugRecord, Run, Symptom
 from pytest_bayesloc.domain.similarity import jaccard, words
 from pytest_bayesloc.history.changes import name_of
-from pytest_bayesloc.memory import feedback
+from pytest_bayesloc.memory import feedback, retrieval
 from pytest_bayesloc.memory.episodes import Event
 from pytest_bayesloc.memory.ledger import Ledger
 from pytest_bayesloc.memory.loops import LoopKind, loops
 from pytest_bayesloc.memory.retrieval import (
     NEWEST,
-    Lookup,
     RetrievalEntry,
     Score,
     by_words,
@@ -53,7 +52,6 @@ class Adviser:
         warns: bool = True,
     ) -> None:
         self._ledger = ledger
-        self._lookup = Lookup(ledger)
         self._workspace = workspace
         self._score = score
         self._warns = warns
@@ -69,11 +67,12 @@ class Adviser:
             origin: Where the error lies and why.
         """
         record = self._ledger.bugs([bug])[bug]
+        before = retrieval.first_of_its_run(self._ledger, bug)
         return Advice(
             fault=fault,
             record=record,
             message=message,
-            similar=tuple(self.similar(symptom, before=self._lookup.first_of_its_run(bug))),
+            similar=tuple(self.similar(symptom, before=before)),
             loops=tuple(self._loops(bug, record, symptom)),
             origin=origin,
             first_check=_first_check(symptom),
@@ -81,20 +80,20 @@ class Adviser:
 
     def world(self, symptoms: Sequence[Symptom]) -> dict[str, tuple[str, ...]]:
         """Return knowledge beyond single bugs that touches these failures, by kind."""
-        lookup = self._lookup
+        ledger = self._ledger
         names = {tag[4:] for what in symptoms for tag in what.tags if tag.startswith("api:")}
         tests = [node_id for what in symptoms for node_id in what.tests]
         seen = {(what.category, what.signature): None for what in symptoms}
-        counts = {key: lookup.n_alike(*key) for key in seen}
+        counts = {key: retrieval.n_alike(ledger, *key) for key in seen}
         insights = dict.fromkeys(
             f"{category.value}: {text}"
             for category in dict.fromkeys(category for category, _ in seen)
-            for text in lookup.insights(category, N_KNOWN)
+            for text in retrieval.insights(ledger, category, N_KNOWN)
         )
-        flaky = lookup.observed("flaky", tests)
+        flaky = retrieval.observed(ledger, "flaky", tests)
         found = {
             "insights": list(insights)[:N_KNOWN],
-            "constraints": lookup.demands(names, N_KNOWN),
+            "constraints": retrieval.demands(ledger, names, N_KNOWN),
             "patterns": [
                 f"{n} bugs so far: {category.value}, {signature}"
                 for (category, signature), n in counts.items()
@@ -105,7 +104,7 @@ class Adviser:
                     f"{test} passed and failed without an edit, {n} times"
                     for test, n in flaky.items()
                 ),
-                *lookup.general_notes(),
+                *retrieval.general_notes(ledger),
             ],
         }
         return {kind: tuple(texts) for kind, texts in found.items()}
@@ -118,8 +117,8 @@ class Adviser:
             before: Number in the store from which on bugs are left out.
         """
         query = entry_of(symptom)
-        same = self._lookup.same(symptom.fingerprints, before=before)
-        found = self._lookup.candidates(query.signature, query.tags, before=before)
+        same = retrieval.same_failures(self._ledger, symptom.fingerprints, before=before)
+        found = retrieval.candidates(self._ledger, query.signature, query.tags, before=before)
         entries = [entry for _, entry in found]
         scores = self._score(query, entries)
         best: dict[int, tuple[float, RetrievalEntry | None]] = dict.fromkeys(same, (1.0, None))

@@ -93,119 +93,117 @@ def _word_counts(entry: RetrievalEntry) -> Counter[str]:
 # -- in the database
 
 
-class Lookup:
-    """Searches a ledger.
+def first_of_its_run(ledger: Ledger, bug: int) -> int:
+    """Return the first bug that began in the same run: others of that run are no past ones."""
+    # In two steps, and not min() in SQL: for that PostgreSQL walks through all bugs.
+    run = ledger.db.execute(select(BUG.c.run).where(BUG.c.seq == bug)).scalar_one()
+    return min(map(int, ledger.db.execute(select(BUG.c.seq).where(BUG.c.run == run)).scalars()))
 
-    Args:
-        ledger: In a transaction.
-    """
 
-    def __init__(self, ledger: Ledger) -> None:
-        self._db, self._project = ledger.db, ledger.project
+def same_failures(ledger: Ledger, fingerprints: Collection[str], *, before: int) -> list[int]:
+    """Return older bugs that failed with one of these fingerprints, youngest first."""
+    # Sorted here: for ORDER BY and DISTINCT a database may walk through all of its bugs.
+    asked = (
+        select(FAILURE.c.bug, BUG.c.project)
+        .join_from(FAILURE, BUG, BUG.c.seq == FAILURE.c.bug)
+        .where(FAILURE.c.fingerprint.in_(sorted(fingerprints)[:CHUNK]))
+    )
+    rows = ledger.db.execute(asked).all()
+    found = {int(bug) for bug, project in rows if project == ledger.project and bug < before}
+    return sorted(found, reverse=True)[:N_SAME]
 
-    def first_of_its_run(self, bug: int) -> int:
-        """Return the first bug that began in the same run: others of that run are no past ones."""
-        # In two steps, and not min() in SQL: for that PostgreSQL walks through all bugs.
-        run = self._db.execute(select(BUG.c.run).where(BUG.c.seq == bug)).scalar_one()
-        return min(map(int, self._db.execute(select(BUG.c.seq).where(BUG.c.run == run)).scalars()))
 
-    def same(self, fingerprints: Collection[str], *, before: int) -> list[int]:
-        """Return older bugs that failed with one of these fingerprints, youngest first."""
-        # Sorted here: for ORDER BY and DISTINCT a database may walk through all of its bugs.
-        asked = (
-            select(FAILURE.c.bug, BUG.c.project)
-            .join_from(FAILURE, BUG, BUG.c.seq == FAILURE.c.bug)
-            .where(FAILURE.c.fingerprint.in_(sorted(fingerprints)[:CHUNK]))
+def candidates(
+    ledger: Ledger, signature: str, tags: Collection[str], *, before: int
+) -> list[tuple[int, RetrievalEntry]]:
+    """Return failures of older bugs that share the rarest words, with their bug's number."""
+    own = words(" ".join([safe(signature), *sorted(tags)]))
+    wanted = sorted(numbered(own, ledger.project))[:MAX_WORDS]
+    counts = sorted(_counted(ledger, wanted), key=lambda item: (item[1], item[0]))
+    reached = accumulate((n for _, n in counts), initial=0)
+    rarest = [word for (word, _), n in zip(counts, reached, strict=False) if n < N_CANDIDATES]
+    holding = select(POSTING.c.failure).where(POSTING.c.word.in_(rarest)).distinct()
+    newest = holding.order_by(POSTING.c.failure.desc()).limit(N_CANDIDATES)
+    failures = list(ledger.db.execute(newest).scalars())
+    rows = (
+        select(FAILURE.c.bug, FAILURE.c.signature, BUG.c.tags, BUG.c.category)
+        .join_from(FAILURE, BUG, BUG.c.seq == FAILURE.c.bug)
+        .where(FAILURE.c.seq.in_(failures))
+    )
+    return [
+        (
+            int(bug),
+            RetrievalEntry(
+                signature=str(signature),
+                tags=frozenset(json.loads(listed)),
+                category=Category(category),
+            ),
         )
-        rows = self._db.execute(asked).all()
-        found = {int(bug) for bug, project in rows if project == self._project and bug < before}
-        return sorted(found, reverse=True)[:N_SAME]
+        for bug, signature, listed, category in sorted(ledger.db.execute(rows).all())
+        if bug < before
+    ]
 
-    def candidates(
-        self, signature: str, tags: Collection[str], *, before: int
-    ) -> list[tuple[int, RetrievalEntry]]:
-        """Return failures of older bugs that share the rarest words, with their bug's number."""
-        own = words(" ".join([safe(signature), *sorted(tags)]))
-        wanted = sorted(numbered(own, self._project))[:MAX_WORDS]
-        counts = sorted(self._counted(wanted), key=lambda item: (item[1], item[0]))
-        reached = accumulate((n for _, n in counts), initial=0)
-        rarest = [word for (word, _), n in zip(counts, reached, strict=False) if n < N_CANDIDATES]
-        holding = select(POSTING.c.failure).where(POSTING.c.word.in_(rarest)).distinct()
-        newest = holding.order_by(POSTING.c.failure.desc()).limit(N_CANDIDATES)
-        failures = list(self._db.execute(newest).scalars())
-        rows = (
-            select(FAILURE.c.bug, FAILURE.c.signature, BUG.c.tags, BUG.c.category)
-            .join_from(FAILURE, BUG, BUG.c.seq == FAILURE.c.bug)
-            .where(FAILURE.c.seq.in_(failures))
-        )
-        return [
-            (
-                int(bug),
-                RetrievalEntry(
-                    signature=str(signature),
-                    tags=frozenset(json.loads(listed)),
-                    category=Category(category),
-                ),
-            )
-            for bug, signature, listed, category in sorted(self._db.execute(rows).all())
-            if bug < before
-        ]
 
-    def _counted(self, wanted: Sequence[int]) -> list[tuple[int, int]]:
-        """Return per known word how many failures hold it, counted up to a bound."""
-        # One statement for all: each takes its time to be made, and to reach a server.
-        each = (
-            f"SELECT {word}, count(*) FROM "  # noqa: S608 - numbers of ours
-            f"(SELECT 1 FROM posting WHERE word = {word} LIMIT {N_COUNTED}) AS capped"
-            for word in wanted
-        )
-        asked = " UNION ALL ".join(each)
-        rows = self._db.execute(text(asked)).all() if asked else []
-        return [(int(word), int(n)) for word, n in rows if n]
+def _counted(ledger: Ledger, wanted: Sequence[int]) -> list[tuple[int, int]]:
+    """Return per known word how many failures hold it, counted up to a bound."""
+    # One statement for all: each takes its time to be made, and to reach a server.
+    each = (
+        f"SELECT {word}, count(*) FROM "  # noqa: S608 - numbers of ours
+        f"(SELECT 1 FROM posting WHERE word = {word} LIMIT {N_COUNTED}) AS capped"
+        for word in wanted
+    )
+    asked = " UNION ALL ".join(each)
+    rows = ledger.db.execute(text(asked)).all() if asked else []
+    return [(int(word), int(n)) for word, n in rows if n]
 
-    def n_alike(self, category: Category, signature: str) -> int:
-        """Count the bugs of this category and signature."""
-        where = (BUG.c.project == self._project) & (BUG.c.category == category.value)
-        is_same = BUG.c.signature == written(BUG.c.signature, signature)
-        return int(self._db.execute(select(func.count()).where(where, is_same)).scalar_one())
 
-    def demands(self, functions: Collection[str], at_most: int) -> list[str]:
-        """Return the known demands of functions, by qualified name, on their callers."""
-        found: dict[str, None] = {}
-        for name in sorted(functions)[:N_FUNCTIONS]:
-            for start in (f"{name} needs ", f"{name}() "):
-                where = BUG.c.demand.startswith(start, autoescape=True)
-                asked = select(BUG.c.demand).where(BUG.c.project == self._project, where)
-                newest = asked.distinct().order_by(BUG.c.demand).limit(at_most)
-                found.update(dict.fromkeys(self._db.execute(newest).scalars()))
-        return list(found)[:at_most]
+def n_alike(ledger: Ledger, category: Category, signature: str) -> int:
+    """Count the bugs of this category and signature."""
+    where = (BUG.c.project == ledger.project) & (BUG.c.category == category.value)
+    is_same = BUG.c.signature == written(BUG.c.signature, signature)
+    return int(ledger.db.execute(select(func.count()).where(where, is_same)).scalar_one())
 
-    def insights(self, category: Category, at_most: int) -> list[str]:
-        """Return the lessons of the last fixed bugs of a category, youngest first."""
-        asked = (
-            select(TRIAL.c.lesson)
-            .join_from(TRIAL, BUG, BUG.c.seq == TRIAL.c.bug)
-            .where(BUG.c.project == self._project, BUG.c.category == category.value)
-            .where(TRIAL.c.outcome == TrialOutcome.PASSED.value, TRIAL.c.lesson != "")
-            .order_by(TRIAL.c.made_at.desc())
-            .limit(at_most)
-        )
-        return list(dict.fromkeys(self._db.execute(asked).scalars()))
 
-    def observed(self, kind: str, texts: Collection[str]) -> dict[str, int]:
-        """Return which of ``texts`` were observed, and how often; the last first."""
-        where = (OBSERVATION.c.project == self._project) & (OBSERVATION.c.kind == kind)
-        wanted = [written(OBSERVATION.c.text, item) for item in sorted(texts)[:CHUNK]]
-        asked = select(OBSERVATION.c.text, OBSERVATION.c.n)
-        asked = asked.where(where, OBSERVATION.c.text.in_(wanted))
-        last = asked.order_by(OBSERVATION.c.last_at.desc()).limit(N_OBSERVED)
-        return {str(item): int(n) for item, n in self._db.execute(last)}
+def demands(ledger: Ledger, functions: Collection[str], at_most: int) -> list[str]:
+    """Return the known demands of functions, by qualified name, on their callers."""
+    found: dict[str, None] = {}
+    for name in sorted(functions)[:N_FUNCTIONS]:
+        for start in (f"{name} needs ", f"{name}() "):
+            where = BUG.c.demand.startswith(start, autoescape=True)
+            asked = select(BUG.c.demand).where(BUG.c.project == ledger.project, where)
+            newest = asked.distinct().order_by(BUG.c.demand).limit(at_most)
+            found.update(dict.fromkeys(ledger.db.execute(newest).scalars()))
+    return list(found)[:at_most]
 
-    def general_notes(self) -> list[str]:
-        """Return persons' notes that belong to no bug, youngest first."""
-        where = (NOTE.c.project == self._project) & NOTE.c.bug.is_(None)
-        asked = select(NOTE.c.text).where(where).order_by(NOTE.c.seq.desc()).limit(N_OBSERVED)
-        return list(self._db.execute(asked).scalars())
+
+def insights(ledger: Ledger, category: Category, at_most: int) -> list[str]:
+    """Return the lessons of the last fixed bugs of a category, youngest first."""
+    asked = (
+        select(TRIAL.c.lesson)
+        .join_from(TRIAL, BUG, BUG.c.seq == TRIAL.c.bug)
+        .where(BUG.c.project == ledger.project, BUG.c.category == category.value)
+        .where(TRIAL.c.outcome == TrialOutcome.PASSED.value, TRIAL.c.lesson != "")
+        .order_by(TRIAL.c.made_at.desc())
+        .limit(at_most)
+    )
+    return list(dict.fromkeys(ledger.db.execute(asked).scalars()))
+
+
+def observed(ledger: Ledger, kind: str, texts: Collection[str]) -> dict[str, int]:
+    """Return which of ``texts`` were observed, and how often; the last first."""
+    where = (OBSERVATION.c.project == ledger.project) & (OBSERVATION.c.kind == kind)
+    wanted = [written(OBSERVATION.c.text, item) for item in sorted(texts)[:CHUNK]]
+    asked = select(OBSERVATION.c.text, OBSERVATION.c.n)
+    asked = asked.where(where, OBSERVATION.c.text.in_(wanted))
+    last = asked.order_by(OBSERVATION.c.last_at.desc()).limit(N_OBSERVED)
+    return {str(item): int(n) for item, n in ledger.db.execute(last)}
+
+
+def general_notes(ledger: Ledger) -> list[str]:
+    """Return persons' notes that belong to no bug, youngest first."""
+    where = (NOTE.c.project == ledger.project) & NOTE.c.bug.is_(None)
+    asked = select(NOTE.c.text).where(where).order_by(NOTE.c.seq.desc()).limit(N_OBSERVED)
+    return list(ledger.db.execute(asked).scalars())
 
 
 # -- by meaning
@@ -235,11 +233,11 @@ class Embeddings:
             StoreError: If the memory can't be used.
         """
         with store.transaction(write=False) as connection:
-            lookup = Lookup(Ledger(connection, project))
+            ledger = Ledger(connection, project)
             past = [
                 entry
                 for query in queries
-                for _, entry in lookup.candidates(query.signature, query.tags, before=NEWEST)
+                for _, entry in candidates(ledger, query.signature, query.tags, before=NEWEST)
             ]
             texts = list(dict.fromkeys(map(text_of, (*queries, *past)))) if past else []
             known = self._kept(connection, texts)

@@ -16,7 +16,7 @@ from pytest_bayesloc.domain.result import Fault
 from pytest_bayesloc.history.changes import Changes, edit_of, name_of, state_of
 from pytest_bayesloc.history.moves import is_renaming
 from pytest_bayesloc.memory.episodes import GroupSighting, PassingSighting
-from pytest_bayesloc.memory.symptoms import Describer
+from pytest_bayesloc.memory.symptoms import symptom_of
 
 if TYPE_CHECKING:
     from pytest_bayesloc.ranking.case import Case
@@ -67,16 +67,18 @@ class Observer:
             last_seen_at: Per test of an open bug, the git revision that it was last seen at.
             summarizer: Words the hypotheses.
         """
-        describer = Describer(self._sources.map, str(self._rootdir), summarizer)
         failing = [[f.node_id for f in fault.failures] for fault in faults]
         seen = [next((last_seen_at[t] for t in own if t in last_seen_at), "") for own in failing]
         edits = self._edits(failing, seen)
         found = []
         for case, fault, changes in zip(cases, faults, edits, strict=True):
             code, tests = _executed(case.group)
-            symptom = describer.symptom(
+            symptom = symptom_of(
                 fault.failures,
                 [(row.location, row.posterior) for row in fault.ranking[:N_SUSPECTS]],
+                self._sources.map,
+                str(self._rootdir),
+                summarizer,
                 in_test=fault.origin in _IN_TEST,
             )
             found.append(

@@ -92,94 +92,88 @@ _RULES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 )  # fmt: skip
 
 
-class Describer:
-    """Describes groups of failing tests.
+def symptom_of(
+    failures: Sequence[Failure],
+    suspects: Sequence[tuple[Location, float]],
+    read: ReadMap,
+    rootdir: str,
+    summarizer: Summarizer,
+    *,
+    in_test: bool = False,
+) -> Symptom:
+    """Describe failing tests that probably share a fault.
 
     Args:
+        failures: Theirs.
+        suspects: The likeliest locations with their probabilities, best first.
         read: The locations of a file.
         rootdir: Absolute path of the project.
         summarizer: Words the hypothesis.
+        in_test: Whether the tests or their data cause the error.
     """
-
-    def __init__(self, read: ReadMap, rootdir: str, summarizer: Summarizer) -> None:
-        self._read = read
-        self._rootdir = rootdir
-        self._summarizer = summarizer
-
-    def symptom(
-        self,
-        failures: Sequence[Failure],
-        suspects: Sequence[tuple[Location, float]] = (),
-        *,
-        in_test: bool = False,
-    ) -> Symptom:
-        """Describe failing tests that probably share a fault.
-
-        Args:
-            failures: Theirs.
-            suspects: The likeliest locations with their probabilities, best first.
-            in_test: Whether the tests or their data cause the error.
-        """
-        first = failures[0]
-        constraints = (constraint_of(f, self._read, self._rootdir) for f in failures)
-        checks = (first_check(f, self._read, self._rootdir) for f in failures)
-        where = _place(first)
-        error = f"{first.exc_type}: {first.message}\n{where}".strip()
-        described = tuple(
-            TestFailure(
-                node_id=failure.node_id,
-                fingerprint=fingerprint(failure, self._read, self._rootdir),
-                signature=self._signature_of(failure),
-            )
-            for failure in failures
+    first = failures[0]
+    constraints = (constraint_of(failure, read, rootdir) for failure in failures)
+    checks = (first_check(failure, read, rootdir) for failure in failures)
+    raised_at = _place(first)
+    error = f"{first.exc_type}: {first.message}\n{raised_at}".strip()
+    described = tuple(
+        TestFailure(
+            node_id=failure.node_id,
+            fingerprint=fingerprint(failure, read, rootdir),
+            signature=_signature(failure, rootdir),
         )
-        symptom = Symptom(
-            failures=described,
-            # The most frequent one; of equally many, the first.
-            signature=Counter(failure.signature for failure in described).most_common(1)[0][0],
-            category=_category(first, in_test=in_test),
-            hypothesis="",
-            tags=frozenset(self._tags(failures, suspects)),
-            error=error[:ERROR_LENGTH],
-            code=self._code(first)[:CODE_LENGTH],
-            constraint=next(filter(None, constraints), ""),
-            suspects=tuple(name_of(where) for where, _ in suspects[:N_SUSPECTS]),
-            in_test=in_test,
-            first_check=next(filter(None, checks), ""),
-        )
-        p = suspects[0][1] if suspects else 0.0
-        return replace(symptom, hypothesis=self._summarizer.begun(symptom, raised_at=where, p=p))
+        for failure in failures
+    )
+    symptom = Symptom(
+        failures=described,
+        # The most frequent one; of equally many, the first.
+        signature=Counter(failure.signature for failure in described).most_common(1)[0][0],
+        category=_category(first, in_test=in_test),
+        hypothesis="",
+        tags=frozenset(_tags(failures, suspects, read)),
+        error=error[:ERROR_LENGTH],
+        code=_code(first, read)[:CODE_LENGTH],
+        constraint=next(filter(None, constraints), ""),
+        suspects=tuple(name_of(where) for where, _ in suspects[:N_SUSPECTS]),
+        in_test=in_test,
+        first_check=next(filter(None, checks), ""),
+    )
+    p = suspects[0][1] if suspects else 0.0
+    return replace(symptom, hypothesis=summarizer.begun(symptom, raised_at=raised_at, p=p))
 
-    def _signature_of(self, failure: Failure) -> str:
-        """Return type and message of one failure, masked."""
-        message = failure.message.partition("\n  ")[0]  # what is below repeats it with values
-        text = f"{failure.exc_type}: {masked(message, self._rootdir)}"
-        return clipped(text, SIGNATURE_LENGTH)
 
-    def _tags(
-        self, failures: Sequence[Failure], suspects: Sequence[tuple[Location, float]]
-    ) -> set[str]:
-        tags = set()
-        for failure in failures:
-            tags.add(f"error:{failure.exc_type}")
-            for frame in failure.frames:
-                if not frame.in_app or frame.is_test:
-                    continue
-                unit = unit_of_frame(frame, self._read)
-                if unit is not None:
-                    tags |= {f"api:{unit.location.qualname}", f"module:{unit.location.module}"}
-        for where, _ in suspects[:1]:
-            tags |= {f"cause:{where.qualname}", f"module:{where.module}"}
-        return tags
+def _signature(failure: Failure, rootdir: str) -> str:
+    """Return type and message of one failure, masked."""
+    message = failure.message.partition("\n  ")[0]  # what is below repeats it with values
+    text = f"{failure.exc_type}: {masked(message, rootdir)}"
+    return clipped(text, SIGNATURE_LENGTH)
 
-    def _code(self, failure: Failure) -> str:
-        """Return the text of the function that raised, or of the test."""
-        frame = failure.raise_frame
-        where = failure.test_locations[0] if failure.test_locations else None
-        if frame is not None and (unit := unit_of_frame(frame, self._read)) is not None:
-            where = unit.location
-        source = self._read(where.file) if where is not None else None
-        return source.text_of(where) if source is not None and where is not None else ""
+
+def _tags(
+    failures: Sequence[Failure], suspects: Sequence[tuple[Location, float]], read: ReadMap
+) -> set[str]:
+    tags = set()
+    for failure in failures:
+        tags.add(f"error:{failure.exc_type}")
+        for frame in failure.frames:
+            if not frame.in_app or frame.is_test:
+                continue
+            unit = unit_of_frame(frame, read)
+            if unit is not None:
+                tags |= {f"api:{unit.location.qualname}", f"module:{unit.location.module}"}
+    for where, _ in suspects[:1]:
+        tags |= {f"cause:{where.qualname}", f"module:{where.module}"}
+    return tags
+
+
+def _code(failure: Failure, read: ReadMap) -> str:
+    """Return the text of the function that raised, or of the test."""
+    frame = failure.raise_frame
+    where = failure.test_locations[0] if failure.test_locations else None
+    if frame is not None and (unit := unit_of_frame(frame, read)) is not None:
+        where = unit.location
+    source = read(where.file) if where is not None else None
+    return source.text_of(where) if source is not None and where is not None else ""
 
 
 def _place(failure: Failure) -> str:

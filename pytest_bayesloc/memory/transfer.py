@@ -11,7 +11,6 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
-from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -129,152 +128,160 @@ def _safe(row: Row) -> Row:
     }
 
 
-class Importer:
-    """Imports lines into a store.
+def import_lines(connection: Connection, lines: Iterable[str]) -> Counter[str]:
+    """Import all of ``lines``, and count per kind of line how many were new.
 
     Args:
         connection: Of the store, in a transaction that writes.
+        lines: As ``export`` yields them.
 
-    Attributes:
-        counts: Per kind of line, how many were new.
+    Raises:
+        StoreError: If one of them was not made by ``export``; the message has its number.
     """
+    counts: Counter[str] = Counter()
+    number = 0
+    try:
+        for number, line in enumerate(lines, 1):
+            given = json.loads(line)
+            if number == 1:
+                _check_format(given["format"])
+            else:
+                ((kind, row),) = given.items()
+                counts[kind] += _add(connection, kind, _safe(row))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise StoreError(
+            f"Line {number} is none of a memory ({type(error).__name__}: {error}): nothing "
+            "was taken in. Give a file that --bug-memory=export:FILE wrote.",
+            slug="memory-import",
+        ) from error
+    if not number:
+        raise StoreError(
+            "The file is empty: nothing was taken in. Give one that "
+            "--bug-memory=export:FILE wrote.",
+            slug="memory-import",
+        )
+    return counts
 
-    def __init__(self, connection: Connection) -> None:
-        self._db = connection
-        self.counts: Counter[str] = Counter()
 
-    def add(self, lines: Iterable[str]) -> None:
-        """Import all of ``lines``.
+def _check_format(given: str) -> None:
+    if given != FORMAT:
+        raise ValueError(f"the format is {given!r}, expected {FORMAT!r}")
 
-        Raises:
-            StoreError: If one of them was not made by ``export``; the message has its number.
-        """
-        number = 0
-        try:
-            for number, line in enumerate(lines, 1):
-                self._add(number, json.loads(line))
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise StoreError(
-                f"Line {number} is none of a memory ({type(error).__name__}: {error}): nothing "
-                "was taken in. Give a file that --bug-memory=export:FILE wrote.",
-                slug="memory-import",
-            ) from error
-        if not number:
-            raise StoreError(
-                "The file is empty: nothing was taken in. Give one that "
-                "--bug-memory=export:FILE wrote.",
-                slug="memory-import",
-            )
 
-    def _add(self, number: int, given: Row) -> None:
-        if number == 1:
-            if given["format"] != FORMAT:
-                raise ValueError(f"the format is {given['format']!r}, expected {FORMAT!r}")
-            return
-        ((kind, row),) = given.items()
-        add = {"run": self._run, "bug": self._bug, "observation": self._observation}.get(kind)
-        if add is None:
-            add = partial(self._add_once, *ONCE[kind])
-        self.counts[kind] += add(_safe(row))
+def _add(db: Connection, kind: str, row: Row) -> bool:
+    """Import a row, and return whether it was new."""
+    add = {"run": _run, "bug": _bug, "observation": _observation}.get(kind)
+    return _add_once(db, *ONCE[kind], row) if add is None else add(db, row)
 
-    def _run(self, row: Row) -> bool:
-        number = Ledger(self._db, row["project"]).next_number()
-        return self._add_once(RUN, ("id",), row | {"number": number})
 
-    def _bug(self, row: Row) -> bool:
-        children = row.pop("children")
-        found = self._same(row, children.get("failure", []))
-        if found is None:
-            made = self._db.execute(insert(BUG).values(**_values(BUG, row))).inserted_primary_key
-            found = key_of(made)
-            is_new = True
-        else:
-            self._bring_up_to_date(found, row)
-            is_new = False
-        for table, key in CHILDREN.items():
-            self._add_children(table, key, found, children.get(table.name, []))
-        return is_new
+def _run(db: Connection, row: Row) -> bool:
+    number = Ledger(db, row["project"]).next_number()
+    return _add_once(db, RUN, ("id",), row | {"number": number})
 
-    def _same(self, row: Row, failures: list[Row]) -> int | None:
-        """Find the record of this bug: by its id, or an open one that fails in the same way."""
-        found = self._db.execute(select(BUG.c.seq).where(BUG.c.id == row["id"])).scalar()
-        if found is not None or row["state"] != BugState.OPEN.value:
-            return found
-        fingerprints = [failure["fingerprint"] for failure in failures]
-        for chunk in chunks(fingerprints):
-            asked = (
-                select(BUG.c.seq)
-                .join_from(BUG, FAILURE, FAILURE.c.bug == BUG.c.seq)
-                .where(BUG.c.project == row["project"], BUG.c.state == BugState.OPEN.value)
-                .where(FAILURE.c.fingerprint.in_(chunk))
-                .order_by(BUG.c.seq)
-                .limit(1)
-            )
-            found = self._db.execute(asked).scalar()
-            if found is not None:
-                return int(found)
-        return None
 
-    def _bring_up_to_date(self, bug: int, row: Row) -> None:
-        """Update a known bug that was seen later, or has ended."""
-        here = self._db.execute(select(BUG).where(BUG.c.seq == bug)).mappings().one()
-        values = {}
-        if row["seen_at"] > here["seen_at"]:
-            values = {name: row[name] for name in ("seen_at", "executed")}
-        if here["state"] == BugState.OPEN.value != row["state"]:
-            values |= {name: row[name] for name in ("state", "root_cause", "completed_at")}
-        if values:
-            self._db.execute(update(BUG).where(BUG.c.seq == bug).values(**values))
+def _bug(db: Connection, row: Row) -> bool:
+    children = row.pop("children")
+    found = _same(db, row, children.get("failure", []))
+    if found is None:
+        made = db.execute(insert(BUG).values(**_values(BUG, row))).inserted_primary_key
+        found = key_of(made)
+        is_new = True
+    else:
+        _bring_up_to_date(db, found, row)
+        is_new = False
+    for table, key in CHILDREN.items():
+        _add_children(db, table, key, found, children.get(table.name, []))
+    return is_new
 
-    def _add_children(self, table: Table, key: tuple[str, ...], bug: int, rows: list[Row]) -> None:
-        columns = [table.c[name] for name in key]
-        asked = select(*columns).where(table.c.bug == bug)
-        known = {tuple(found) for found in self._db.execute(asked)}
-        new = [row for row in rows if tuple(row[name] for name in key) not in known]
-        if table is TRIAL:
-            newest = select(func.max(TRIAL.c.number)).where(TRIAL.c.bug == bug)
-            start = int(self._db.execute(newest).scalar() or 0)
-            new = [row | {"number": n} for n, row in enumerate(new, start + 1)]
-        if table is FAILURE:
-            self._import_failures(bug, new)
-        else:
-            self._insert(table, [row | {"bug": bug} for row in new])
 
-    def _import_failures(self, bug: int, rows: list[Row]) -> None:
-        of_bug = select(BUG.c.project, BUG.c.tags).where(BUG.c.seq == bug)
-        project, tags = self._db.execute(of_bug).one()
-        for row in rows:
-            values = _values(FAILURE, row | {"bug": bug})
-            fingerprint, signature = values["fingerprint"], values["signature"]
-            failure = TestFailure(node_id="", fingerprint=fingerprint, signature=signature)
-            Ledger(self._db, project).add_failure(bug, failure, json.loads(tags))
+def _same(db: Connection, row: Row, failures: list[Row]) -> int | None:
+    """Find the record of this bug: by its id, or an open one that fails in the same way."""
+    found = db.execute(select(BUG.c.seq).where(BUG.c.id == row["id"])).scalar()
+    if found is not None or row["state"] != BugState.OPEN.value:
+        return found
+    fingerprints = [failure["fingerprint"] for failure in failures]
+    for chunk in chunks(fingerprints):
+        asked = (
+            select(BUG.c.seq)
+            .join_from(BUG, FAILURE, FAILURE.c.bug == BUG.c.seq)
+            .where(BUG.c.project == row["project"], BUG.c.state == BugState.OPEN.value)
+            .where(FAILURE.c.fingerprint.in_(chunk))
+            .order_by(BUG.c.seq)
+            .limit(1)
+        )
+        found = db.execute(asked).scalar()
+        if found is not None:
+            return int(found)
+    return None
 
-    def _observation(self, row: Row) -> bool:
-        """Merge counts: those of one origin are one count at two times, others add up."""
-        key = ("project", "kind", "text")
-        where = [OBSERVATION.c[name] == row[name] for name in key]
-        here = self._db.execute(select(OBSERVATION).where(*where)).mappings().first()
-        if here is None:
-            return self._add_once(OBSERVATION, key, row)
-        is_same = here["first_at"] == row["first_at"]
-        values = {
-            "n": max(here["n"], row["n"]) if is_same else here["n"] + row["n"],
-            "first_at": min(here["first_at"], row["first_at"]),
-            "last_at": max(here["last_at"], row["last_at"]),
-        }
-        self._db.execute(update(OBSERVATION).where(*where).values(**values))
-        return False
 
-    def _add_once(self, table: Table, key: tuple[str, ...], row: Row) -> bool:
-        where = [table.c[name] == row[name] for name in key]
-        known = self._db.execute(select(func.count()).select_from(table).where(*where)).scalar()
-        if not known:
-            self._insert(table, [row | {"bug": None} if table is NOTE else row])
-        return not known
+def _bring_up_to_date(db: Connection, bug: int, row: Row) -> None:
+    """Update a known bug that was seen later, or has ended."""
+    here = db.execute(select(BUG).where(BUG.c.seq == bug)).mappings().one()
+    values = {}
+    if row["seen_at"] > here["seen_at"]:
+        values = {name: row[name] for name in ("seen_at", "executed")}
+    if here["state"] == BugState.OPEN.value != row["state"]:
+        values |= {name: row[name] for name in ("state", "root_cause", "completed_at")}
+    if values:
+        db.execute(update(BUG).where(BUG.c.seq == bug).values(**values))
 
-    def _insert(self, table: Table, rows: list[Row]) -> None:
-        if rows:
-            self._db.execute(insert(table), [_values(table, row) for row in rows])
+
+def _add_children(
+    db: Connection, table: Table, key: tuple[str, ...], bug: int, rows: list[Row]
+) -> None:
+    columns = [table.c[name] for name in key]
+    asked = select(*columns).where(table.c.bug == bug)
+    known = {tuple(found) for found in db.execute(asked)}
+    new = [row for row in rows if tuple(row[name] for name in key) not in known]
+    if table is TRIAL:
+        newest = select(func.max(TRIAL.c.number)).where(TRIAL.c.bug == bug)
+        start = int(db.execute(newest).scalar() or 0)
+        new = [row | {"number": n} for n, row in enumerate(new, start + 1)]
+    if table is FAILURE:
+        _import_failures(db, bug, new)
+    else:
+        _insert(db, table, [row | {"bug": bug} for row in new])
+
+
+def _import_failures(db: Connection, bug: int, rows: list[Row]) -> None:
+    of_bug = select(BUG.c.project, BUG.c.tags).where(BUG.c.seq == bug)
+    project, tags = db.execute(of_bug).one()
+    for row in rows:
+        values = _values(FAILURE, row | {"bug": bug})
+        fingerprint, signature = values["fingerprint"], values["signature"]
+        failure = TestFailure(node_id="", fingerprint=fingerprint, signature=signature)
+        Ledger(db, project).add_failure(bug, failure, json.loads(tags))
+
+
+def _observation(db: Connection, row: Row) -> bool:
+    """Merge counts: those of one origin are one count at two times, others add up."""
+    key = ("project", "kind", "text")
+    where = [OBSERVATION.c[name] == row[name] for name in key]
+    here = db.execute(select(OBSERVATION).where(*where)).mappings().first()
+    if here is None:
+        return _add_once(db, OBSERVATION, key, row)
+    is_same = here["first_at"] == row["first_at"]
+    values = {
+        "n": max(here["n"], row["n"]) if is_same else here["n"] + row["n"],
+        "first_at": min(here["first_at"], row["first_at"]),
+        "last_at": max(here["last_at"], row["last_at"]),
+    }
+    db.execute(update(OBSERVATION).where(*where).values(**values))
+    return False
+
+
+def _add_once(db: Connection, table: Table, key: tuple[str, ...], row: Row) -> bool:
+    where = [table.c[name] == row[name] for name in key]
+    known = db.execute(select(func.count()).select_from(table).where(*where)).scalar()
+    if not known:
+        _insert(db, table, [row | {"bug": None} if table is NOTE else row])
+    return not known
+
+
+def _insert(db: Connection, table: Table, rows: list[Row]) -> None:
+    if rows:
+        db.execute(insert(table), [_values(table, row) for row in rows])
 
 
 def _values(table: Table, row: Row) -> Row:
@@ -383,7 +390,7 @@ def send(path: Path, to: BugStore, warn: Callable[[str], None]) -> None:
         if len(lines) == 1:
             return
         with to.transaction() as connection:
-            Importer(connection).add(lines)
+            import_lines(connection, lines)
         with waiting.transaction() as connection:
             _delete_sent(connection, lines)
 

@@ -119,7 +119,7 @@ def _exported(config: pytest.Config, settings: Settings, path: Path) -> str:
 
 
 def _imported(config: pytest.Config, settings: Settings, path: Path) -> str:
-    from pytest_bayesloc.memory.transfer import Importer
+    from pytest_bayesloc.memory.transfer import import_lines
 
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -132,9 +132,8 @@ def _imported(config: pytest.Config, settings: Settings, path: Path) -> str:
     with _ledger(config, settings, write=True, may_begin=True) as ledger:
         if ledger is None:
             return "nothing was taken in"
-        importer = Importer(ledger.db)
-        importer.add(lines)
-    news = ", ".join(f"{n} {kind}" for kind, n in sorted(importer.counts.items()) if n)
+        counts = import_lines(ledger.db, lines)
+    news = ", ".join(f"{n} {kind}" for kind, n in sorted(counts.items()) if n)
     return f"taken in, as new: {news or 'nothing, all of it was known'}"
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.memory.summaries import RuleSummarizer
-from pytest_bayesloc.memory.symptoms import Describer
+from pytest_bayesloc.memory.symptoms import symptom_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,12 +32,11 @@ def pytest_bayesloc_localized(config: pytest.Config, faults: Sequence[Fault]) ->
             maps[file] = None if text is None else SourceMap(text, file)
         return maps[file]
 
-    describer = Describer(read, str(config.rootpath), RuleSummarizer())
     rows: list[dict[str, Any]] = []
     for fault in faults:
         suspects = [(row.location, row.posterior) for row in fault.ranking[:N_SUSPECTS]]
         for failure in fault.failures:
-            symptom = describer.symptom([failure], suspects)
+            symptom = symptom_of([failure], suspects, read, str(config.rootpath), RuleSummarizer())
             rows.append(
                 {
                     "test": failure.node_id,

@@ -32,13 +32,13 @@ def name_evidence(
         candidates: Locations that a belief covers; tests are passed over.
         model: Name of the belief model.
     """
-    tests = [_Test(node_id) for node_id in failing[:MAX_TESTS]]
+    tests = [_test_words(node_id) for node_id in failing[:MAX_TESTS]]
     evidence = []
     for where in sorted(candidates):
         if where.is_test or not tests:
             continue
         target = _target(where)
-        levels = sorted(test.level(*target) for test in tests)
+        levels = sorted(_level(test, target) for test in tests)
         outcome, why = _LEVELS[levels[len(levels) // 2]]
         evidence.append(weigh(model, outcome, where, source=SOURCE, why=why))
     return evidence
@@ -51,27 +51,25 @@ _LEVELS = (
 )
 
 
-class _Test:
-    """The words of a test's name, of its classes and of its file."""
+def _test_words(node_id: str) -> tuple[Words, list[Words], Words]:
+    """Return the words of a test's name, of its classes and of its file."""
+    file, *names = node_id.split("::")
+    own = _words(names[-1].partition("[")[0]) if names else ()
+    return own, [_words(name) for name in names[:-1]], _words(PurePosixPath(file).stem)
 
-    def __init__(self, node_id: str) -> None:
-        file, *names = node_id.split("::")
-        self._own = _words(names[-1].partition("[")[0]) if names else ()
-        self._around = [_words(name) for name in names[:-1]]
-        self._file = _words(PurePosixPath(file).stem)
 
-    def level(self, name: Words, owner: Words, stem: Words) -> int:
-        """Return 2 if the test is called after ``name``, 1 if after a part or what it is in."""
-        if _holds(self._own, name):
-            return 2
-        if any(_holds(words, name) for words in (*self._around, self._file)):
-            return 1
-        if any(_holds(words, owner) for words in (self._own, *self._around)):
-            return 1
-        if stem and stem == self._file:
-            return 1
-        shared = set(name) & set(self._own)
-        return int(any(len(word) >= MIN_WORD for word in shared))
+def _level(test: tuple[Words, list[Words], Words], target: tuple[Words, Words, Words]) -> int:
+    """Return 2 if the test is called after the target's name, 1 if after a part or its place."""
+    (own, classes, file), (name, owner, stem) = test, target
+    if _holds(own, name):
+        return 2
+    if any(_holds(words, name) for words in (*classes, file)):
+        return 1
+    if any(_holds(words, owner) for words in (own, *classes)):
+        return 1
+    if stem and stem == file:
+        return 1
+    return int(any(len(word) >= MIN_WORD for word in set(name) & set(own)))
 
 
 def _holds(words: Words, name: Words) -> bool:

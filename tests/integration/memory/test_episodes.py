@@ -9,7 +9,7 @@ import pytest
 
 from pytest_bayesloc.domain.bug import BugState, CodeEdit, TrialOutcome
 from pytest_bayesloc.memory.episodes import PassingSighting
-from pytest_bayesloc.memory.retrieval import Lookup
+from pytest_bayesloc.memory.retrieval import same_failures
 from tests.integration.memory.conftest import edit, red, symptom
 
 if TYPE_CHECKING:
@@ -212,7 +212,7 @@ def test_mended_bug_that_comes_back_is_a_new_one_that_knows_of_the_old(story: St
     (event,) = story.run(red())
 
     assert event.kind == "begun"
-    assert Lookup(story.ledger).same(symptom().fingerprints, before=event.bug) == [bug]
+    assert same_failures(story.ledger, symptom().fingerprints, before=event.bug) == [bug]
 
 
 def test_bug_that_nobody_saw_for_a_month_is_closed(story: Story) -> None:

@@ -17,7 +17,7 @@ from pytest_bayesloc.memory.episodes import PassingSighting
 from pytest_bayesloc.memory.ledger import Ledger
 from pytest_bayesloc.memory.schema import BUG, METADATA, RUN, SIGHTING, TRIAL
 from pytest_bayesloc.memory.store import BugStore
-from pytest_bayesloc.memory.transfer import Importer, deliver, export
+from pytest_bayesloc.memory.transfer import deliver, export, import_lines
 from tests.integration.memory.conftest import START, Story, edit, red, symptom
 
 if TYPE_CHECKING:
@@ -43,9 +43,7 @@ def lines(story: Story) -> list[str]:
 
 
 def take(story: Story, told: list[str]) -> dict[str, int]:
-    importer = Importer(story.ledger.db)
-    importer.add(told)
-    return dict(importer.counts)
+    return dict(import_lines(story.ledger.db, told))
 
 
 def counted(story: Story) -> list[int]:
