@@ -5,6 +5,7 @@
     python -m benchmarks.faults green [PACKAGE ...]      the same after a green run, hours
     python -m benchmarks.faults fit                      the model's numbers anew, a minute
     python -m benchmarks.faults report                   what comes out, minutes
+    python -m benchmarks.faults ranks                    a digest of all rankings, minutes
     python -m benchmarks.faults smoke                    20 of the faults, for CI
     python -m benchmarks.faults compare [PACKAGE ...]    beside FauxPy on some of them, hours
 
@@ -24,7 +25,7 @@ from benchmarks.faults.building import build
 from benchmarks.faults.collecting import collect
 from benchmarks.faults.green_runs import Given, collect_green
 from benchmarks.faults.pool import over_packages
-from benchmarks.faults.reporting import report
+from benchmarks.faults.reporting import digest, report
 from benchmarks.faults.side_by_side import Asked, compare
 from benchmarks.faults.smoke import smoke
 from benchmarks.faults.split import PARTS, VALIDATE, all_packages
@@ -78,6 +79,13 @@ def _report(given: argparse.Namespace) -> int:
     return 0
 
 
+def _ranks(given: argparse.Namespace) -> int:
+    del given
+    value, n = digest()
+    print(f"{value}: {n} probabilities")
+    return 0
+
+
 def _smoke(given: argparse.Namespace) -> int:
     return smoke(work=given.work, python=given.python, jobs=given.jobs)
 
@@ -94,6 +102,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "green": _green,
     "fit": _fit,
     "report": _report,
+    "ranks": _ranks,
     "smoke": _smoke,
     "compare": _compare,
 }

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from statistics import mean, median
 from typing import TYPE_CHECKING
 
 from benchmarks.faults.green_runs import read_runs, variants
-from benchmarks.faults.replay import Setting
+from benchmarks.faults.replay import Problem, Setting, problems, replay
 from benchmarks.faults.scoring import (
     POSTERIOR,
     PRIOR,
@@ -19,7 +20,7 @@ from benchmarks.faults.scoring import (
     top,
     top_lines,
 )
-from benchmarks.faults.split import packages_of
+from benchmarks.faults.split import PARTS, packages_of
 from benchmarks.faults.storage import packages, read_rows
 from benchmarks.suites.scores import Standing, score
 from pytest_bayesloc.ranking.prior import BLEND, PRIORS
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from benchmarks.faults.scoring import Judged
+    from pytest_bayesloc.domain.location import Location
 
 CODE = ("regression", "mutant")
 KINDS = (*CODE, "import", "test")
@@ -41,6 +43,28 @@ def judged_part(part: str, setting: Setting | None = None) -> list[Judged]:
     """Every fault of one part for which there are rows, judged under ``setting``."""
     chosen = setting or Setting()
     return [judge(name, row, chosen) for name in packages(part) for row in read_rows(name)]
+
+
+def digest() -> tuple[str, int]:
+    """Return a digest of every belief to its last digit, and how many probabilities that are.
+
+    Two versions of the plugin rank alike on all three parts if theirs are equal.
+    """
+    lines = [
+        f"{part} {name} {number}.{n} {where} {p!r}"
+        for part in PARTS
+        for name in packages(part)
+        for number, row in enumerate(read_rows(name))
+        for n, problem in enumerate(problems(row))
+        for where, p in sorted(_believed(problem).items(), key=lambda item: (-item[1], item[0]))
+    ]
+    return sha256("\n".join(lines).encode()).hexdigest(), len(lines)
+
+
+def _believed(problem: Problem) -> Mapping[Location, float]:
+    case = problem.case(Setting())
+    replay(problem, case, Setting())
+    return case.belief.probabilities
 
 
 def report(part: str, *, ablation: bool = False) -> None:
