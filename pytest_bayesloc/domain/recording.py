@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.location import Location
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)  # by position: a message has them as a list
 class Value:
     """The noted traits of one value. Only built-in types are looked into.
 

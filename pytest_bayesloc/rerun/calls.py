@@ -36,7 +36,7 @@ _AFTER = bytes([dis.opmap["YIELD_FROM"]]) if "YIELD_FROM" in dis.opmap else None
 _RESUME = dis.opmap.get("RESUME", -1)
 _qualname = type.__dict__["__qualname__"].__get__  # asks no metaclass of the project's
 
-# [type_name, number, length, is_sorted, text, identity]
+# The fields of ``domain.recording.Value``, in their order.
 RawValue = list[Any]
 
 

@@ -46,14 +46,14 @@ class Pool:
     ) -> None:
         self._transports = list(transports)
         self._n_runners = n_runners
-        self._tests = tests
-        self._texts = texts
+        self.tests = tests
+        self.texts = texts
         self._note = note
         self._lost: list[Transport] = []
         self._lock = threading.Lock()
         self._starting: list[threading.Thread] = []
         self._is_closed = False
-        self._all = [_PoolRunner(self, 0, tests, texts)]
+        self._all = [_PoolRunner(self, 0)]
 
     @property
     def first(self) -> Runner:
@@ -75,7 +75,7 @@ class Pool:
 
     def _start_others(self) -> None:
         for number in range(len(self._all), self._n_runners):
-            runner = _PoolRunner(self, number, self._tests, self._texts)
+            runner = _PoolRunner(self, number)
             self._all.append(runner)
             thread = threading.Thread(target=self._make_ready, args=(runner,), daemon=True)
             self._starting.append(thread)
@@ -129,10 +129,8 @@ class Pool:
 class _PoolRunner(ServerRunner):
     """Moves to another transport when its own is lost, and does again what was under way."""
 
-    def __init__(
-        self, pool: Pool, number: int, tests: Sequence[str], texts: Mapping[str, str]
-    ) -> None:
-        super().__init__(pool.transport_for(number), tests, texts)
+    def __init__(self, pool: Pool, number: int) -> None:
+        super().__init__(pool.transport_for(number), pool.tests, pool.texts)
         self._pool = pool
         self._number = number
         self.is_ready = False

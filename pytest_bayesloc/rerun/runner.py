@@ -291,19 +291,7 @@ def _call(raw: list[Any], targets: Sequence[Location]) -> Call:
         caller=caller,
         entered=entered,
         left=left,
-        args={name: _value(value) for name, value in args.items()},
-        result=None if result is None else _value(result),
+        args={name: Value(*value) for name, value in args.items()},
+        result=None if result is None else Value(*result),
         raised=raised,
-    )
-
-
-def _value(raw: list[Any]) -> Value:
-    type_name, number, length, is_sorted, text, identity = raw
-    return Value(
-        type_name=type_name,
-        number=number,
-        length=length,
-        is_sorted=is_sorted,
-        text=text,
-        identity=identity,
     )

@@ -56,11 +56,6 @@ class Recorder:
         self._item: pytest.Item | None = None  # the last one that ran here
         self._raised: dict[str, RawFailure] = {}  # its failures, by its phases
 
-    def label(self, number: int) -> str:
-        """The node id of the test that a window belongs to; empty for imports."""
-        window = self.recorded.windows[number]
-        return "" if window.is_import else window.node_id
-
     def start(self, *, early: bool) -> None:
         """Begin with the imports, unless the cache knows what they execute.
 

@@ -244,9 +244,3 @@ def modules_in(windows: Iterable[Window]) -> list[str]:
     """The test modules that were imported in ``windows``, in their order, each once."""
     names = dict.fromkeys(window.node_id for window in windows)
     return [name for name in names if name != CONFTESTS]
-
-
-def outcome_of(recorded: RunRecord, node_id: str) -> str:
-    """Return how a test ended: ``passed``, ``failed``, or neither."""
-    passed = recorded.verdicts.get(node_id)
-    return "" if passed is None else "passed" if passed else "failed"

@@ -57,8 +57,9 @@ def recorder_for(
     files = SourceFilter(rootdir, folders, patterns, omit)
     recorder: Recorder
 
-    def context_name(window: int) -> str:
-        return f"{recorder.label(window)}|run" if recorder.label(window) else ""
+    def context_name(number: int) -> str:
+        window = recorder.recorded.windows[number]
+        return "" if window.is_import or not window.node_id else f"{window.node_id}|run"
 
     outer_context = getattr(_options(config), "cov_context", None) == "test"
     by_coverage = CoverageCollector(

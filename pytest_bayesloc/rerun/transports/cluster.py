@@ -6,7 +6,7 @@ import contextlib
 import json
 import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
@@ -156,7 +156,6 @@ class DaskTransport(RemoteTransport):
     client: Client
     cluster: LocalCluster | None
     run: str
-    _is_open: bool = field(default=True)
 
     def start(self, tests: Sequence[str], once: Message | None) -> _DaskServer:
         """Return a server of any worker: they take turns."""
@@ -165,9 +164,6 @@ class DaskTransport(RemoteTransport):
 
     def close(self) -> None:
         """End the servers of this run, and the cluster if it is ours."""
-        if not self._is_open:
-            return
-        self._is_open = False
         _end(self.client, self.cluster)
 
 

@@ -6,7 +6,7 @@ import contextlib
 import io
 import json
 import zipfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -86,7 +86,6 @@ class GatewayTransport(RemoteTransport):
     line: Channel
     sources: str
     end: Callable[[], None]
-    _is_open: bool = field(default=True)
 
     def start(self, tests: Sequence[str], once: Message | None) -> _GatewayServer:
         """Start a server there."""
@@ -94,9 +93,7 @@ class GatewayTransport(RemoteTransport):
 
     def close(self) -> None:
         """End the gateway."""
-        if self._is_open:
-            self._is_open = False
-            self.end()
+        self.end()
 
 
 class _GatewayServer:

@@ -24,7 +24,7 @@ from pytest_bayesloc.spectrum.cache.files import (
 from pytest_bayesloc.spectrum.cache.key import match_tests
 from pytest_bayesloc.spectrum.cache.store import KnownFile, read_tables, write_tables
 from pytest_bayesloc.spectrum.collectors.base import CollectorResult, Footprint
-from pytest_bayesloc.spectrum.run_record import CONFTESTS, modules_in, outcome_of, select_traced
+from pytest_bayesloc.spectrum.run_record import CONFTESTS, modules_in, select_traced
 from pytest_bayesloc.spectrum.sources import FileKind
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.spectrum.sources import Sources
 
 CODE, MODULE, HELPER = "code", "module", "helper"
+OUTCOMES = {True: "passed", False: "failed", None: ""}
 
 
 class ValidRows(NamedTuple):
@@ -303,7 +304,7 @@ class SpectrumCache:
                 tables.set_file(path, known, text)
             row_of = _renumber(tables, footprints)
             tables.set_tests(
-                (node_id, self.variant, outcome_of(recorded, node_id), row_of(rows))
+                (node_id, self.variant, OUTCOMES[recorded.verdicts.get(node_id)], row_of(rows))
                 for node_id, rows in tests.items()
             )
             if imports:
