@@ -180,7 +180,7 @@ def _exists(name: str) -> bool:
     Nothing is imported: a module may need a package that is not there.
     """
     path, parts = ROOT / "pytest_bayesloc", name.split(".")
-    while parts and (path / parts[0]).is_dir():
+    while parts and (path / parts[0] / "__init__.py").is_file():
         path /= parts.pop(0)
     file = path / (f"{parts.pop(0)}.py" if parts else "__init__.py")
     if not file.is_file():
