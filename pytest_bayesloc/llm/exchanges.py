@@ -10,7 +10,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from msgspec import convert
+from msgspec import MsgspecError, convert
 
 from pytest_bayesloc.llm.endpoint import CallError, ChatReply
 
@@ -70,7 +70,7 @@ class Exchanges:
     @staticmethod
     def _read(path: Path) -> ChatReply | CallError | None:
         """Return the answer in a file; None if it is none of ours, or damaged."""
-        with suppress(OSError, ValueError, LookupError, TypeError, RecursionError):
+        with suppress(OSError, ValueError, LookupError, TypeError, RecursionError, MsgspecError):
             if path.stat().st_size <= _MAX_FILE:
                 document = json.loads(path.read_text(encoding="utf-8"))
                 if document["format"] == FORMAT:
