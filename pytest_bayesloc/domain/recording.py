@@ -21,7 +21,6 @@ class Value:
         length: Length of a str, bytes, list, tuple, dict, set or frozenset, else None.
         is_sorted: Whether a list or tuple of up to 100 numbers or strings ascends, else None.
         text: ``repr`` of None, a bool, an int, a float or a str of up to 40 characters, else None.
-        identity: ``id`` while the call ran, to see a value handed on.
     """
 
     type_name: str
@@ -29,7 +28,6 @@ class Value:
     length: int | None = None
     is_sorted: bool | None = None
     text: str | None = None
-    identity: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

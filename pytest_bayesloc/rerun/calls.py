@@ -55,7 +55,7 @@ def note(value: object) -> RawValue:
             text = repr(value)
         elif kind in (list, tuple):
             ordered = _is_sorted(value)  # type: ignore[arg-type]
-    return [_qualname(kind), number, length, ordered, text, id(value)]
+    return [_qualname(kind), number, length, ordered, text]
 
 
 def _is_sorted(values: Sequence[Any]) -> bool | None:

@@ -17,15 +17,7 @@ NOTHING = object()
 
 
 def value(of: object) -> Value:
-    type_name, number, length, is_sorted, text, identity = note(of)
-    return Value(
-        type_name=type_name,
-        number=number,
-        length=length,
-        is_sorted=is_sorted,
-        text=text,
-        identity=identity,
-    )
+    return Value(*note(of))
 
 
 def call(argument: object, result: object = NOTHING) -> Call:
