@@ -713,11 +713,6 @@ class Settings:
         return self.fix in {"suggest", "review", "apply"}
 
     @property
-    def is_local(self) -> bool:
-        """Whether tests are run again on this machine alone."""
-        return set(self.executors) <= {LOCAL}
-
-    @property
     def record(self) -> Path | None:
         """The file that keeps what the tests did, for a merge; None: it is not kept."""
         return next((report.path for report in self.reports if report.kind == RECORD), None)

@@ -176,33 +176,9 @@ class LocalizationSession:
 
     def _localize(self) -> None:
         from pytest_bayesloc.pipeline.report import notify_plugins
-        from pytest_bayesloc.ranking.case import Case
         from pytest_bayesloc.ranking.faults import fault_of
-        from pytest_bayesloc.ranking.groups import ModelChoice, Reader, open_groups
-        from pytest_bayesloc.spectrum.build import build_failures, build_spectrum
 
-        recorded = self._recorder.recorded
-        with self.context.stage("localize"):
-            complete_spectra(self.context, may_run=not self._stopped_by_hand)
-            spectrum = build_spectrum(recorded, self.context.sources)
-            failures = build_failures(recorded, self.context.sources)
-            groups = open_groups(
-                spectrum,
-                failures,
-                Reader(
-                    read=self.context.sources.map,
-                    module=self.context.sources.module,
-                    changes=self._past.changes,
-                ),
-                ModelChoice(
-                    formula=self._settings.formula,
-                    belief=self._settings.model,
-                    without=self._settings.without,
-                ),
-            )
-        cases = [Case(group=group) for group in groups]
-        if not any(executed & spectrum.failing for executed in spectrum.executed.values()):
-            note_empty_spectrum(self._recorder.files, self.context.note)
+        cases = self._open_cases()
         is_rerun = self._settings.inspect or self._settings.searches_fixes
         if is_rerun and not self._stopped_by_hand:
             self._recall(cases)
@@ -227,6 +203,35 @@ class LocalizationSession:
             self._document = stage.document(faults, cases)
             self._written = stage.write(self._document)
             self._keep_advice(self._document)
+
+    def _open_cases(self) -> list[Case]:
+        """Return the groups of failing tests, each with its prior and the evidence at hand."""
+        from pytest_bayesloc.ranking.case import Case
+        from pytest_bayesloc.ranking.groups import ModelChoice, Reader, open_groups
+        from pytest_bayesloc.spectrum.build import build_failures, build_spectrum
+
+        recorded = self._recorder.recorded
+        with self.context.stage("localize"):
+            complete_spectra(self.context, may_run=not self._stopped_by_hand)
+            spectrum = build_spectrum(recorded, self.context.sources)
+            failures = build_failures(recorded, self.context.sources)
+            groups = open_groups(
+                spectrum,
+                failures,
+                Reader(
+                    read=self.context.sources.map,
+                    module=self.context.sources.module,
+                    changes=self._past.changes,
+                ),
+                ModelChoice(
+                    formula=self._settings.formula,
+                    belief=self._settings.model,
+                    without=self._settings.without,
+                ),
+            )
+        if not any(executed & spectrum.failing for executed in spectrum.executed.values()):
+            note_empty_spectrum(self._recorder.files, self.context.note)
+        return [Case(group=group) for group in groups]
 
     def _needed(self, changes: Changes, tests: Sequence[str]) -> Sequence[Location]:
         """Return those of the changes that fixed a bug which its tests need."""

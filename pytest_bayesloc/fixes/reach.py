@@ -152,7 +152,7 @@ class Reach:
         return next((name for name in sorted(fresh) if self.reaches(name)), "")
 
     def _step(self, name: str) -> tuple[bool, set[str]]:
-        """Whether what has this name reaches out by itself, and what it calls."""
+        """Return whether code of this name reaches out by itself, and the names it calls."""
         if name not in self._leads:
             is_direct, called = False, set[str]()
             for source in self._sources_of(name):

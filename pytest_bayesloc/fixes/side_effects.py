@@ -202,7 +202,7 @@ def _spread(name: str, meaning: str) -> Iterator[tuple[str, str]]:
 
 
 def is_pure(name: str) -> bool:
-    """Whether what has this dotted name only computes, or is not of the standard library."""
+    """Return whether ``name``, dotted, only computes or is not of the standard library."""
     top, *parts = name.split(".")
     if top in DENIED or top in RISKY:
         return False
