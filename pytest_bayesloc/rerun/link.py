@@ -10,6 +10,7 @@ import os
 import secrets
 import select
 import socket
+from abc import ABC, abstractmethod
 from contextlib import suppress
 from math import inf
 from typing import TYPE_CHECKING, Any
@@ -17,32 +18,12 @@ from typing import TYPE_CHECKING, Any
 from pytest_bayesloc.domain.clock import monotonic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 # The environment variable that names the file with a server's start-up values, as JSON.
 SERVER_VARIABLE = "PYTEST_BAYESLOC_SERVER"
 
 Message = dict[str, Any]
-
-
-def encode(message: Message) -> bytes:
-    """Encode ``message`` as one line of ASCII."""
-    return json.dumps(message, separators=(",", ":")).encode("ascii") + b"\n"
-
-
-class LineBuffer:
-    """Splits a stream of bytes into messages."""
-
-    def __init__(self) -> None:
-        self._rest = b""
-
-    def feed(self, data: bytes) -> list[Message]:
-        """Return the messages that ``data`` completes."""
-        *lines, self._rest = (self._rest + data).split(b"\n")
-        return [json.loads(line) for line in lines if line]
-
-
-# -- lines
 
 # Bound now: tests patch these (pyfakefs).
 _read, _write, _close = os.read, os.write, os.close
@@ -52,7 +33,36 @@ KNOCK_S = 0.1
 LOOPBACK = "127.0.0.1"
 
 
-class Pipes:
+class Line(ABC):
+    """One end of the line."""
+
+    _rest = b""  # the start of a message
+
+    @abstractmethod
+    def _put(self, data: bytes) -> None:
+        """Send all of ``data``."""
+
+    @abstractmethod
+    def _receive(self, limit_s: float) -> bytes:
+        """Return the data that came: empty if the other end is closed, or time is up."""
+
+    def send(self, message: Message) -> None:
+        """Send ``message`` as one line of ASCII.
+
+        Raises:
+            OSError: If the other end is closed.
+        """
+        self._put(json.dumps(message, separators=(",", ":")).encode("ascii") + b"\n")
+
+    def messages(self, limit_s: float = inf) -> Iterator[Message]:
+        """Yield the messages that come until the other end is closed, or time is up."""
+        deadline = monotonic() + limit_s
+        while (left := deadline - monotonic()) > 0 and (data := self._receive(left)):
+            *lines, self._rest = (self._rest + data).split(b"\n")
+            yield from map(json.loads, lines)
+
+
+class Pipes(Line):
     """One end of two pipes.
 
     Args:
@@ -63,23 +73,15 @@ class Pipes:
     def __init__(self, read: int, write: int) -> None:
         self._ends = {"read": read, "write": write}
 
-    def send(self, data: bytes) -> None:
-        """Send all of ``data``.
-
-        Raises:
-            OSError: If the other end is closed.
-        """
+    def _put(self, data: bytes) -> None:
         end = self._ends.get("write")
         if end is None:
             raise BrokenPipeError
         while data:
             data = data[_write(end, data) :]
 
-    def receive(self, limit_s: float | None = None) -> bytes | None:
-        """Return the data that came: empty if the other end is closed, None if time is up."""
-        if limit_s is not None and not select.select([self], [], [], limit_s)[0]:
-            return None
-        return _read(self._ends["read"], CHUNK)
+    def _receive(self, limit_s: float) -> bytes:
+        return _read(self._ends["read"], CHUNK) if _has_data(self, limit_s) else b""
 
     def fileno(self) -> int:
         """The end that is read from."""
@@ -104,7 +106,7 @@ class Pipes:
             _close(descriptor)
 
 
-class ListeningSocket:
+class ListeningSocket(Line):
     """The main run's end of a socket: a server of this machine calls, and proves it by a token.
 
     Args:
@@ -140,22 +142,16 @@ class ListeningSocket:
                 line.close()
         return self._line
 
-    def send(self, data: bytes) -> None:
-        """Send all of ``data``; a server that never calls counts as a closed line."""
+    def _put(self, data: bytes) -> None:
         line = self._accept(limit_s=inf)
         if line is None:
             raise BrokenPipeError
         line.sendall(data)
 
-    def receive(self, limit_s: float) -> bytes | None:
-        """Return the data that came: empty if the line is closed, None if time is up."""
+    def _receive(self, limit_s: float) -> bytes:
         deadline = monotonic() + limit_s
         line = self._accept(limit_s)
-        if line is None:
-            return None if monotonic() >= deadline else b""
-        if not select.select([line], [], [], max(0.0, deadline - monotonic()))[0]:
-            return None
-        return _receive(line)
+        return b"" if line is None else _data_of(line, deadline - monotonic())
 
     def hang_up(self) -> None:
         """Tell the server that nothing more comes."""
@@ -171,7 +167,7 @@ class ListeningSocket:
             self._line.close()
 
 
-class CallingSocket:
+class CallingSocket(Line):
     """The server's end of a socket.
 
     Args:
@@ -183,11 +179,13 @@ class CallingSocket:
         self._line = socket.create_connection((LOOPBACK, port))
         self._line.settimeout(None)
         self._line.sendall(token.encode())
-        self.send = self._line.sendall  # bound now: tests patch sockets
+        self._sendall = self._line.sendall  # bound now: tests patch sockets
 
-    def receive(self) -> bytes:
-        """Wait for data, which is empty if the line is closed."""
-        return _receive(self._line)
+    def _put(self, data: bytes) -> None:
+        self._sendall(data)
+
+    def _receive(self, limit_s: float) -> bytes:
+        return _data_of(self._line, limit_s)
 
     def fileno(self) -> int:
         """The socket."""
@@ -210,9 +208,13 @@ def open_link(spec: Message) -> Pipes | CallingSocket:
     return Pipes(spec["read"], spec["write"])
 
 
-def _receive(line: socket.socket) -> bytes:
+def _has_data(end: Pipes | socket.socket, limit_s: float) -> bool:
+    return bool(select.select([end], [], [], None if limit_s == inf else max(0.0, limit_s))[0])
+
+
+def _data_of(line: socket.socket, limit_s: float) -> bytes:
     try:
-        return line.recv(CHUNK)
+        return line.recv(CHUNK) if _has_data(line, limit_s) else b""
     except ConnectionError:
         return b""
 

@@ -22,7 +22,7 @@ import pytest
 
 from pytest_bayesloc.domain.clock import monotonic
 from pytest_bayesloc.rerun.child import WHOLE, Child
-from pytest_bayesloc.rerun.link import SERVER_VARIABLE, LineBuffer, Message, encode, open_link
+from pytest_bayesloc.rerun.link import SERVER_VARIABLE, Message, open_link
 from pytest_bayesloc.rerun.process import (
     adopt_orphans,
     children,
@@ -90,7 +90,6 @@ class RerunPlugin:
         self._tests: list[str] = spec["tests"]
         self._once: Message | None = spec["once"]
         self._scratch: str = spec["scratch"]
-        self._buffer = LineBuffer()
         self._collected: dict[str, str] = {}
         self._overlays = bring_to_front()
         _fix_randomness(config, spec["options"].get("basetemp"))
@@ -137,13 +136,10 @@ class RerunPlugin:
     def _child(
         self, items: dict[str, pytest.Item], functions: FunctionIndex | None = None
     ) -> Child:
-        return Child(items, self._collected, self._send, functions)
-
-    def _send(self, message: Message) -> None:
-        self._link.send(encode(message))
+        return Child(items, self._collected, self._link.send, functions)
 
     def _end_with_main_run(self) -> None:
-        while self._link.receive():
+        for _ in self._link.messages():
             pass
         self._clean_up()
         kill_tree(os.getpid())
@@ -158,8 +154,8 @@ class RerunPlugin:
         n_threads = sum(not _may_be_forked(thread) for thread in threading.enumerate())
         adopt_orphans()
         own = children()  # what fixtures and conftest files started
-        self._send({"ready": sorted(items), "n_threads": n_threads})
-        while (request := self._next_request()) is not None:
+        self._link.send({"ready": sorted(items), "n_threads": n_threads})
+        for request in self._link.messages():
             self._answer(request, items, functions)
             end_orphans(own)
         self._clean_up()
@@ -167,15 +163,6 @@ class RerunPlugin:
     def _clean_up(self) -> None:
         """The main run hung up, and may have been killed: leave no temporary files."""
         _remove(self._scratch, ignore_errors=True)
-
-    def _next_request(self) -> Message | None:
-        while True:
-            data = self._link.receive()
-            if not data:
-                return None
-            messages = self._buffer.feed(data)
-            if messages:
-                return messages[0]
 
     def _answer(
         self, request: Message, items: dict[str, pytest.Item], functions: FunctionIndex
@@ -188,7 +175,7 @@ class RerunPlugin:
         _close(held)
         done = self._wait(pid, alive, request["limit_s"])
         _close(alive)
-        self._send(
+        self._link.send(
             {
                 "done": done,
                 "seconds": monotonic() - started,

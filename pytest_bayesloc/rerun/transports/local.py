@@ -13,11 +13,11 @@ from typing import IO, TYPE_CHECKING, Any
 
 from pytest_bayesloc.domain.clock import monotonic
 from pytest_bayesloc.domain.errors import ExecutionError
-from pytest_bayesloc.rerun.link import SERVER_VARIABLE, LineBuffer, Message, encode
+from pytest_bayesloc.rerun.link import SERVER_VARIABLE, Message
 from pytest_bayesloc.rerun.process import kill_tree, may_fork, start_linked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from pytest_bayesloc.rerun.command import Command
 
@@ -69,7 +69,6 @@ class ServerProcess:
                 "processes may be started here.",
                 slug="no-server",
             ) from error
-        self._buffer = LineBuffer()
         self._is_listening = False
         self._ended = False
 
@@ -79,7 +78,7 @@ class ServerProcess:
         Raises:
             ExecutionError: If it did not come up.
         """
-        for message in self._messages(limit_s):
+        for message in self._link.messages(limit_s):
             self._is_listening = True
             return message
         raise ExecutionError(
@@ -93,23 +92,15 @@ class ServerProcess:
         asked = self._started if request is None else monotonic()
         if request is not None:
             with contextlib.suppress(BrokenPipeError):  # noticed by what comes back
-                self._link.send(encode(request))
+                self._link.send(request)
         messages = []
         deadline = monotonic() + limit_s
-        for message in self._messages(limit_s):
+        for message in self._link.messages(limit_s):
             messages.append(message)
             if "done" in message:
                 return messages
         done = "timeout" if monotonic() >= deadline else "ended"
         return [*messages, {"done": done, "seconds": monotonic() - asked, "is_last": True}]
-
-    def _messages(self, limit_s: float) -> Iterator[Message]:
-        deadline = monotonic() + limit_s
-        while (left := deadline - monotonic()) > 0:
-            data = self._link.receive(left)
-            if not data:
-                return
-            yield from self._buffer.feed(data)
 
     def _last_words(self) -> str:
         self._popen.poll()
