@@ -22,7 +22,7 @@ from pytest_bayesloc.inspection.loop import InspectionLoop
 from pytest_bayesloc.inspection.selection import Limits, likeliest, most_informative
 from pytest_bayesloc.inspection.strategies.assertions import Assertions
 from pytest_bayesloc.inspection.strategies.mutants import Mutants, judge
-from pytest_bayesloc.inspection.strategy import InspectionStrategy, outlooks
+from pytest_bayesloc.inspection.strategy import InspectionStrategy
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.evidence.names import name_evidence
 from pytest_bayesloc.ranking.evidence.test_code import Signs, is_most, test_side_evidence
@@ -208,7 +208,7 @@ def replay(problem: Problem, case: Case, setting: Setting) -> None:
         for kind in (Assertions, Mutants)
         if kind.name not in setting.without
     ]
-    informative = partial(most_informative, outlooks(kinds, setting.model))
+    informative = partial(most_informative, setting.model)
     select: Select = _greedy if setting.selection == "greedy" else informative
     limits = Limits(threshold=setting.threshold, budget_s=setting.budget_s)
     InspectionLoop(

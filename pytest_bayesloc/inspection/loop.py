@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import closing
 
@@ -56,7 +56,7 @@ class InspectionLoop:
     ) -> None:
         self._pool = pool
         self._runner = pool.first
-        self._strategies = {strategy.name: strategy for strategy in strategies}
+        self._strategies = tuple({strategy.name: strategy for strategy in strategies}.values())
         self._limits = limits
         self._select = select
         self._clock = clock
@@ -117,7 +117,7 @@ class InspectionLoop:
         return bool(steady)
 
     def _open(self, case: Case, budget: Budget) -> None:
-        for strategy in self._strategies.values():
+        for strategy in self._strategies:
             # Also where the belief is decided: a change that is taken back proves what was guessed.
             if self._limits.n_inspections == 0 or not budget.left_s():
                 return
@@ -126,7 +126,7 @@ class InspectionLoop:
 
     def _inspect_all(self, case: Case, budget: Budget) -> str:
         self._record(case, budget)
-        for strategy in self._strategies.values():
+        for strategy in self._strategies:
             strategy.prepare(case, budget)
         reason = self._inspect_targets(case, budget)
         if case.belief.top(1)[0][1] < self._limits.threshold:
@@ -134,7 +134,7 @@ class InspectionLoop:
         return self._stop(case, budget) or reason
 
     def _harvest(self, case: Case, budget: Budget, *, wait_s: float) -> None:
-        for strategy in self._strategies.values():
+        for strategy in self._strategies:
             for finding in strategy.harvest(case, budget, wait_s=wait_s):
                 self._take(case, finding)
 
@@ -145,13 +145,13 @@ class InspectionLoop:
 
     def _inspect_targets(self, case: Case, budget: Budget) -> str:
         open_actions = [
-            Action(target=where, kind=strategy.name)
+            Action(target=where, strategy=strategy)
             for where in case.targets()
             if case.near.is_reached(where)
-            for strategy in self._strategies.values()
+            for strategy in self._strategies
             if strategy.outcomes
         ]
-        with closing(Batch(self._pool, self._strategies, case, budget)) as batch:
+        with closing(Batch(self._pool, case, budget)) as batch:
             touched: set[Location] = set()
             while True:
                 self._harvest(case, budget, wait_s=0.0)
@@ -205,7 +205,7 @@ class InspectionLoop:
         """Say whether the strongest evidence it can bring would make its target the likeliest."""
         if len(touched) < N_ALWAYS or action.target in touched:
             return True
-        ratio = strongest(case.model, self._strategies[action.kind].outcomes)
+        ratio = strongest(case.model, action.strategy.outcomes)
         _, leading = case.belief.top(1)[0]
         return case.belief.p(action.target) * ratio >= leading
 
@@ -217,16 +217,12 @@ class Batch:
 
     Args:
         pool: Where tests are run again.
-        strategies: By name.
         case: The group.
         budget: Of its first runner.
     """
 
-    def __init__(
-        self, pool: Pool, strategies: Mapping[str, InspectionStrategy], case: Case, budget: Budget
-    ) -> None:
+    def __init__(self, pool: Pool, case: Case, budget: Budget) -> None:
         self._pool = pool
-        self._strategies = strategies
         self._case = case
         self._budget = budget
         self._threads: ThreadPoolExecutor | None = None
@@ -302,7 +298,7 @@ class Batch:
         return future.result()
 
     def _carry_out(self, action: Action, budget: Budget) -> Sequence[Finding]:
-        return self._strategies[action.kind].inspect(self._case, action.target, budget)
+        return action.strategy.inspect(self._case, action.target, budget)
 
 
 def _passes(node_id: str, *reruns: Rerun) -> bool:

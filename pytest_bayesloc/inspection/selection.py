@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from math import log
 
 from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.inspection.strategy import InspectionStrategy
 from pytest_bayesloc.ranking.belief import TIE, Belief
 
 NOTHING_LEFT = "nothing left to inspect"
@@ -35,7 +37,7 @@ class Action:
     """One way to inspect one location."""
 
     target: Location
-    kind: str
+    strategy: InspectionStrategy
 
 
 #: Chooses one of the open actions, given the belief and the actions under way; None of none.
@@ -52,7 +54,7 @@ def likeliest(belief: Belief, actions: Sequence[Action]) -> Action | None:
 
 
 def most_informative(
-    outlooks: Mapping[str, Outlook],
+    model: str,
     belief: Belief,
     actions: Sequence[Action],
     pending: Sequence[Action] = (),
@@ -63,28 +65,30 @@ def most_informative(
     along a chain of conditions.
 
     Args:
-        outlooks: Per strategy, its possible outcomes and how long it usually takes.
+        model: Name of the belief model.
         belief: The present one.
         actions: The open ones; ties as in ``likeliest``.
         pending: Those under way: their outcome is not in the belief yet.
     """
+    chances = cache(lambda strategy: strategy.chances(model))
     prospects = [Prospect(belief)]
     for action in pending:
-        outcomes = outlooks[action.kind].outcomes
+        outcomes = chances(action.strategy)
         split = [new for old in prospects for new in old.after(action.target, outcomes)]
         prospects = sorted(split, key=lambda prospect: -prospect.weight)[:MAX_PROSPECTS]
-    rated = [(_rate(prospects, action, outlooks[action.kind]), action) for action in actions]
+    rated = [(_rate(prospects, action, chances(action.strategy)), action) for action in actions]
     bar = max((rate for rate, _ in rated), default=0.0) * (1 - TIE)
     return likeliest(belief, [action for rate, action in rated if rate >= bar])
 
 
-def _rate(prospects: Sequence[Prospect], action: Action, outlook: Outlook) -> float:
+def _rate(
+    prospects: Sequence[Prospect], action: Action, outcomes: Sequence[tuple[float, float]]
+) -> float:
     """Return the expected information of ``action`` a second."""
     total = sum(
-        prospect.weight * information(prospect.p(action.target), outlook.outcomes)
-        for prospect in prospects
+        prospect.weight * information(prospect.p(action.target), outcomes) for prospect in prospects
     )
-    return total / outlook.seconds
+    return total / action.strategy.seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,19 +128,6 @@ class Prospect:
                     known={**others, target: p * if_faulty / chance},
                     scale=self.scale * factor,
                 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outlook:
-    """The possible results of a strategy, and its price.
-
-    Attributes:
-        outcomes: Of each outcome, P(it | faulty) and P(it | clean); each column sums to 1.
-        seconds: What it takes, above 0.
-    """
-
-    outcomes: Sequence[tuple[float, float]]
-    seconds: float
 
 
 def information(p: float, outcomes: Sequence[tuple[float, float]]) -> float:

@@ -10,7 +10,6 @@ from pytest_bayesloc.domain.evidence import Outcome
 from pytest_bayesloc.domain.inspection import Finding, InspectionPatch, Rerun
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.ports import Clock, Runner
-from pytest_bayesloc.inspection.selection import Outlook
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.likelihoods import likelihood
 
@@ -79,23 +78,6 @@ class Budget:
         return rerun
 
 
-def outlooks(kinds: Iterable[InspectionStrategy], model: str) -> dict[str, Outlook]:
-    """Return per strategy its possible results under ``model``, and its price."""
-    return {
-        kind.name: Outlook(outcomes=_chances(kind, model), seconds=kind.seconds)
-        for kind in kinds
-        if kind.outcomes
-    }
-
-
-def _chances(kind: InspectionStrategy, model: str) -> list[tuple[float, float]]:
-    """Return the chances of its outcomes if faulty and if clean, then of all that says nothing."""
-    pairs = [likelihood(model, outcome) for outcome in kind.outcomes]
-    told = [(pair.p_if_faulty, pair.p_if_clean) for pair in pairs]
-    rest = (1.0 - sum(a for a, _ in told), 1.0 - sum(b for _, b in told))
-    return [*told, (max(0.0, rest[0]), max(0.0, rest[1]))]
-
-
 class InspectionStrategy:
     """One way to inspect a suspect. One a module, below ``strategies/``.
 
@@ -110,6 +92,16 @@ class InspectionStrategy:
     name: str
     outcomes: tuple[Outcome, ...] = ()
     seconds: float = 1.0
+
+    def chances(self, model: str) -> Sequence[tuple[float, float]]:
+        """Return P(it | faulty) and P(it | clean) of each outcome, then of all that says nothing.
+
+        Each column sums to 1.
+        """
+        pairs = [likelihood(model, outcome) for outcome in self.outcomes]
+        told = [(pair.p_if_faulty, pair.p_if_clean) for pair in pairs]
+        rest = (1.0 - sum(a for a, _ in told), 1.0 - sum(b for _, b in told))
+        return [*told, (max(0.0, rest[0]), max(0.0, rest[1]))]
 
     def open(self, case: Case, budget: Budget) -> Iterable[Finding]:
         """Yield what it finds about any location before targets are chosen.

@@ -16,7 +16,6 @@ from pytest_bayesloc.inspection.strategies import assertions
 from pytest_bayesloc.inspection.strategies.assertions import Assertions
 from pytest_bayesloc.inspection.strategies.counterfactual import Counterfactual
 from pytest_bayesloc.inspection.strategies.mutants import Mutants
-from pytest_bayesloc.inspection.strategy import outlooks
 from pytest_bayesloc.pipeline.merge import foreign_environment
 from pytest_bayesloc.ranking.case import NOT_INSPECTED
 from pytest_bayesloc.report.terminal import Progress
@@ -110,7 +109,7 @@ def _loop(
         budget_s=max(0.0, round(left_s, 1)),
         n_inspections=settings.n_inspections,
     )
-    select = partial(most_informative, outlooks(strategies, settings.model))
+    select = partial(most_informative, settings.model)
     return InspectionLoop(pool, strategies, limits, select, monotonic, progress.show)
 
 

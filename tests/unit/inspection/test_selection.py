@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from math import log
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,14 +11,17 @@ from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.inspection.selection import (
     Action,
     Limits,
-    Outlook,
     Prospect,
     information,
     likeliest,
     most_informative,
     stop_reason,
 )
+from pytest_bayesloc.inspection.strategy import InspectionStrategy
 from pytest_bayesloc.ranking.belief import IndependentBelief, SingleFaultBelief
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def location(name: str, line: int = 1, *, is_test: bool = False) -> Location:
@@ -33,63 +36,76 @@ TEST = location("test_add", is_test=True)
 LIMITS = Limits(threshold=0.9, budget_s=60.0, n_inspections=20)
 
 
-def actions(*targets: Location, kinds: str = "ab") -> list[Action]:
-    return [Action(target=target, kind=kind) for target in targets for kind in kinds]
+class Way(InspectionStrategy):
+    """A strategy of known chances."""
+
+    def __init__(self, *chances: tuple[float, float], seconds: float = 1.0) -> None:
+        self._chances = chances
+        self.seconds = seconds
+
+    def chances(self, model: str) -> Sequence[tuple[float, float]]:
+        assert model == "m"
+        return self._chances
+
+
+SURE = Way((0.9, 0.1), (0.1, 0.9))
+SURE_TOO = Way((0.9, 0.1), (0.1, 0.9))
+SLOW = Way((0.9, 0.1), (0.1, 0.9), seconds=1000.0)
+VAGUE = Way((0.6, 0.5), (0.4, 0.5))
+
+
+def actions(*targets: Location, ways: Sequence[Way] = (SURE, SURE_TOO)) -> list[Action]:
+    return [Action(target=target, strategy=way) for target in targets for way in ways]
 
 
 def test_greedy_choice_is_the_likeliest_location_in_its_first_way() -> None:
     belief = SingleFaultBelief({ADD: 0.2, TOTAL: 0.5, TAX: 0.3})
 
-    assert likeliest(belief, actions(ADD, TOTAL, TAX)) == Action(target=TOTAL, kind="a")
+    assert likeliest(belief, actions(ADD, TOTAL, TAX)) == Action(target=TOTAL, strategy=SURE)
 
 
 def test_greedy_choice_breaks_a_tie_by_location() -> None:
     assert likeliest(SingleFaultBelief({TAX: 0.5, ADD: 0.5}), actions(TAX, ADD)) == Action(
-        target=ADD, kind="a"
+        target=ADD, strategy=SURE
     )
 
 
 def test_difference_by_rounding_is_a_tie() -> None:
     chosen = likeliest(IndependentBelief({TAX: 0.3, ADD: 0.3 - 1e-14}), actions(TAX, ADD))
 
-    assert chosen == Action(target=ADD, kind="a")
+    assert chosen == Action(target=ADD, strategy=SURE)
 
 
 def test_nothing_is_chosen_of_nothing() -> None:
     assert likeliest(SingleFaultBelief({TAX: 1.0}), []) is None
-    assert most_informative({}, SingleFaultBelief({TAX: 1.0}), []) is None
-
-
-SURE = Outlook(outcomes=((0.9, 0.1), (0.1, 0.9)), seconds=1.0)
-VAGUE = Outlook(outcomes=((0.6, 0.5), (0.4, 0.5)), seconds=1.0)
+    assert most_informative("m", SingleFaultBelief({TAX: 1.0}), []) is None
 
 
 def test_informative_choice_is_the_way_that_tells_more() -> None:
-    chosen = most_informative({"a": VAGUE, "b": SURE}, IndependentBelief({ADD: 0.5}), actions(ADD))
+    open_actions = actions(ADD, ways=(VAGUE, SURE))
+    chosen = most_informative("m", IndependentBelief({ADD: 0.5}), open_actions)
 
-    assert chosen == Action(target=ADD, kind="b")
+    assert chosen == Action(target=ADD, strategy=SURE)
 
 
 def test_informative_choice_pays_for_its_seconds() -> None:
-    slow = replace(SURE, seconds=1000.0)
-    chosen = most_informative({"a": VAGUE, "b": slow}, IndependentBelief({ADD: 0.5}), actions(ADD))
+    open_actions = actions(ADD, ways=(VAGUE, SLOW))
+    chosen = most_informative("m", IndependentBelief({ADD: 0.5}), open_actions)
 
-    assert chosen == Action(target=ADD, kind="a")
+    assert chosen == Action(target=ADD, strategy=VAGUE)
 
 
 def test_informative_choice_prefers_the_doubtful_to_the_nearly_certain() -> None:
     belief = SingleFaultBelief({ADD: 0.97, TAX: 0.03})
 
-    assert most_informative({"a": SURE}, belief, actions(TAX, ADD, kinds="a")) == Action(
-        target=ADD, kind="a"
-    )
-    assert information(0.5, SURE.outcomes) > information(0.97, SURE.outcomes)
+    assert most_informative("m", belief, actions(TAX, ADD)) == Action(target=ADD, strategy=SURE)
+    assert information(0.5, SURE.chances("m")) > information(0.97, SURE.chances("m"))
 
 
 def test_information_is_none_where_nothing_can_be_learned() -> None:
     assert information(0.5, ((0.3, 0.3), (0.7, 0.7))) == 0.0
-    assert information(0.0, SURE.outcomes) == 0.0
-    assert information(1.0, SURE.outcomes) == 0.0
+    assert information(0.0, SURE.chances("m")) == 0.0
+    assert information(1.0, SURE.chances("m")) == 0.0
 
 
 def test_information_of_a_perfect_inspection_is_the_entropy() -> None:
@@ -147,13 +163,13 @@ def test_threshold_is_the_first_reason() -> None:
 
 def test_what_is_under_way_is_not_asked_twice() -> None:
     belief = SingleFaultBelief({ADD: 0.5, TOTAL: 0.3, TAX: 0.2})
-    select = partial(most_informative, {"a": SURE, "b": SURE})
+    select = partial(most_informative, "m")
 
-    assert select(belief, actions(ADD, TOTAL, TAX)) == Action(target=ADD, kind="a")
-    pending = [Action(target=ADD, kind="a")]
-    assert select(belief, [Action(target=ADD, kind="b"), *actions(TOTAL)], pending) == Action(
-        target=TOTAL, kind="a"
-    )
+    assert select(belief, actions(ADD, TOTAL, TAX)) == Action(target=ADD, strategy=SURE)
+    pending = [Action(target=ADD, strategy=SURE)]
+    assert select(
+        belief, [Action(target=ADD, strategy=SURE_TOO), *actions(TOTAL)], pending
+    ) == Action(target=TOTAL, strategy=SURE)
 
 
 @pytest.mark.parametrize("model", [IndependentBelief, SingleFaultBelief])
