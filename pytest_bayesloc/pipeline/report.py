@@ -65,8 +65,7 @@ class ReportStage:
     def document(self, faults: tuple[Fault, ...], cases: Sequence[Case]) -> dict[str, Any]:
         """Return the JSON result of ``faults``."""
         from pytest_bayesloc.domain.advice import Remembered
-        from pytest_bayesloc.ranking.callgraph import calls_around
-        from pytest_bayesloc.ranking.faults import combine
+        from pytest_bayesloc.ranking.faults import calls_around, combine
         from pytest_bayesloc.report.document import SessionEntry, UsageEntry
         from pytest_bayesloc.report.encoding import Result, encode
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
 from types import MappingProxyType
@@ -21,6 +21,8 @@ from pytest_bayesloc.ranking.prior import formula_of
 N_ROWS = 300
 N_REACHED_ROWS = 10  # rows for which the failing tests that executed them are listed
 N_REACHED_TESTS = 50  # failing tests that are listed there
+N_CALL_SUSPECTS = 5  # of each fault, whose calls are shown
+N_HOPS = 2  # calls, up or down, within which others are shown
 #: A test that holds so much of the belief is said to be at fault.
 LIKELY = 0.5
 _ORIGINS = {
@@ -194,3 +196,26 @@ def combine(faults: Sequence[Fault]) -> tuple[Ranked, ...]:
         for start, tied in zip(starts, ties, strict=False)
         for where in tied
     )
+
+
+def calls_around(
+    faults: Sequence[Fault], cases: Sequence[Case]
+) -> tuple[tuple[Location, Location, int], ...]:
+    """Return the recorded calls near the top suspects: caller, callee, number of calls."""
+    edges = {edge: n for case in cases for edge, n in case.recording.edges.items()}
+    suspects = [row.location for fault in faults for row in fault.ranking[:N_CALL_SUSPECTS]]
+    return calls_near(edges, suspects) if edges else ()
+
+
+def calls_near(
+    edges: Mapping[tuple[Location, Location], int], centres: Iterable[Location]
+) -> tuple[tuple[Location, Location, int], ...]:
+    """Return the calls among all that is within ``N_HOPS`` calls of any of ``centres``."""
+    import networkx as nx  # it costs 100 ms, and a ranking needs none of it
+
+    graph: nx.Graph[Location] = nx.Graph(list(edges))
+    near: set[Location] = set()
+    for centre in centres:
+        if centre in graph:
+            near.update(nx.single_source_shortest_path_length(graph, centre, cutoff=N_HOPS))
+    return tuple((a, b, n) for (a, b), n in sorted(edges.items()) if a in near and b in near)

@@ -6,7 +6,7 @@ from pytest_bayesloc.domain.evidence import Evidence, StaticOutcome
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.result import RankedLine
 from pytest_bayesloc.domain.spectrum import Counts, Spectrum
-from pytest_bayesloc.ranking.faults import rank
+from pytest_bayesloc.ranking.faults import calls_near, rank
 
 
 def location(name: str, *, is_test: bool = False) -> Location:
@@ -102,3 +102,12 @@ def test_limit_cuts_rows_but_not_the_size_of_a_tie() -> None:
 
 def test_nothing_to_rank_gives_no_row() -> None:
     assert rank({}, {}, SPECTRUM, {}, {}) == ()
+
+
+def test_only_calls_near_a_suspect_are_shown() -> None:
+    edges = {(C, D): 1, (B, C): 2, (A, B): 3}
+
+    assert calls_near(edges, [A]) == ((A, B, 3), (B, C, 2))
+    assert calls_near(edges, [D]) == ((B, C, 2), (C, D, 1))
+    assert calls_near(edges, [TEST]) == ()
+    assert calls_near({}, [A]) == ()
