@@ -8,8 +8,8 @@ from itertools import groupby
 from typing import TypeAlias
 
 from pytest_bayesloc.domain.fixing import TAKE_BACK
-from pytest_bayesloc.report.document import Document
-from pytest_bayesloc.report.rows import LocationView, Why, location_view, why_of
+from pytest_bayesloc.report.document import N_REACHED, Document
+from pytest_bayesloc.report.rows import LocationView, SuspectRow, Why, location_view, why_of
 from pytest_bayesloc.report.text import count, one_line
 
 #: A line of a unified diff: its kind (``add``, ``del``, ``hunk``, ``file`` or ``same``), its text.
@@ -19,30 +19,9 @@ TREATS = "It may treat the symptom rather than the cause."
 LOSES = "It loses what the change was to do."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FailureView:
-    """One failing test.
-
-    Attributes:
-        node_id: Its node id.
-        phase: Empty if it failed in its call, as most do.
-        error: Type and text, in full.
-        parts: Of the traceback, a heading and frames: of the last exception first, then of those
-            that it was raised from. A frame is where it is, and a name; for foreign frames that
-            were left out it is an empty text, and how many.
-        reaches: Of the likeliest places, those that it executed, and those that it did not.
-    """
-
-    node_id: str
-    phase: str
-    error: str
-    parts: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
-    reaches: tuple[tuple[str, bool], ...]
-
-
 #: Tests that failed with the same error, but for what differs from run to run: the error, how many
 #: they are, and each of them.
-FailureGroup: TypeAlias = tuple[str, str, tuple[FailureView, ...]]
+FailureGroup: TypeAlias = tuple[str, str, tuple[Document, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,40 +45,35 @@ class FixView:
         return tuple(line for line in self.diff if line[0] in {"add", "del"})
 
 
-def failure_groups(fault: Document, names: Sequence[str]) -> tuple[FailureGroup, ...]:
-    """Return the failing tests of a fault, the most frequent error first.
-
-    Args:
-        fault: Of a ``bayesloc/1`` result.
-        names: Of the first rows of its ranking.
-    """
-    groups: dict[str, list[FailureView]] = {}
+def failure_groups(fault: Document) -> tuple[FailureGroup, ...]:
+    """Return the failing tests of a fault, the most frequent error first."""
+    groups: dict[str, list[Document]] = {}
     for failure in fault["failures"]:
         first = failure["masked"].strip().partition("\n")[0]
         error = one_line(f"{failure['type']}: {first}" if first else failure["type"])
-        groups.setdefault(error, []).append(_failure(failure, names))
+        groups.setdefault(error, []).append(failure)
     ordered = sorted(groups.items(), key=lambda item: -len(item[1]))
     return tuple(
         (error, count(len(failures), "test"), tuple(failures)) for error, failures in ordered
     )
 
 
-def _failure(failure: Document, names: Sequence[str]) -> FailureView:
-    text = failure["message"]
-    return FailureView(
-        node_id=one_line(failure["node_id"]),
-        phase="" if failure["phase"] == "call" else f"in {failure['phase']}",
-        error=f"{failure['type']}: {text}" if text else failure["type"],
-        parts=tuple(_parts(failure)),
-        reaches=tuple((name, i in failure["executed"]) for i, name in enumerate(names)),
-    )
+def reached(failure: Document, rows: Sequence[SuspectRow]) -> list[tuple[str, bool]]:
+    """Return the likeliest places, each with whether the test executed it."""
+    names = (row.place.name for row in rows[:N_REACHED])
+    return [(name, i in failure["executed"]) for i, name in enumerate(names)]
 
 
-def _parts(failure: Document) -> Iterator[tuple[str, tuple[tuple[str, str], ...]]]:
+def tracebacks(failure: Document) -> Iterator[tuple[str, Iterator[tuple[str, str]]]]:
+    """Yield a heading and frames, of the last exception first, then of those behind it.
+
+    A frame is where it is, and a name; for foreign frames that were left out it is an empty text,
+    and how many.
+    """
     for i, frames in enumerate([failure["frames"], *failure["causes"]]):
         if frames:
             heading = "raised while handling, or because of, this" if i else ""
-            yield heading, tuple(_frames(frames))
+            yield heading, _frames(frames)
 
 
 def _frames(frames: Sequence[Document]) -> Iterator[tuple[str, str]]:

@@ -12,11 +12,11 @@ import jinja2
 from markupsafe import Markup
 
 from pytest_bayesloc.report import memory
-from pytest_bayesloc.report.details import diff_lines, inspection_why
+from pytest_bayesloc.report.details import diff_lines, inspection_why, reached, tracebacks
 from pytest_bayesloc.report.document import Document, ReadSource
 from pytest_bayesloc.report.drawings import call_graph
-from pytest_bayesloc.report.rows import location_view, words_of
-from pytest_bayesloc.report.text import one_line, percent, seconds, visible
+from pytest_bayesloc.report.rows import GLYPHS, heat, location_view, words_of
+from pytest_bayesloc.report.text import one_line, percent, score, seconds, visible
 from pytest_bayesloc.report.view import page
 
 TEMPLATE = "report.html.j2"
@@ -25,14 +25,18 @@ MAX_PLAIN = 400_000  # characters of long parts
 FILTERS: dict[str, Callable[..., object]] = {
     "curves": memory.curves,
     "diff": lambda patch: list(diff_lines(patch)),
+    "heat": heat,
     "inspection_why": inspection_why,
     "is_empty": memory.is_empty,
     "month_rows": memory.month_rows,
     "one_line": one_line,
     "percent": percent,
     "place": location_view,
+    "reached": reached,
+    "score": score,
     "seconds": seconds,
     "similar_lines": memory.similar_lines,
+    "tracebacks": tracebacks,
     "trial_lines": memory.trial_lines,
     "words": words_of,
 }
@@ -58,6 +62,7 @@ def render(document: Document, read_source: ReadSource, prompt: str = "") -> str
             drawing=call_graph(document),
             prompt=prompt,
             figures=[name for _, name, _ in memory.FIGURES],
+            glyphs=GLYPHS,
             pack=_packer(),
             style=Markup(style),  # noqa: S704 - our own file
             script=Markup(script),  # noqa: S704 - our own file

@@ -82,44 +82,9 @@ class SuspectRow:
         return next((why.text for why in self.why if why.verdict == "incriminates"), self.counts)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceLine:
-    """One line of source with its heat.
-
-    Attributes:
-        number: 1-based.
-        text: Without its line ending.
-        anchor: ``file:line``, empty where an earlier listing has it.
-        level: 0 for cold, to 4.
-        suspiciousness: Two digits, empty for a line that no test executed.
-        ef: Failing tests that executed it.
-        ep: Passing tests that executed it.
-    """
-
-    number: int
-    text: str
-    anchor: str
-    level: int = 0
-    suspiciousness: str = ""
-    ef: str = ""
-    ep: str = ""
-
-    @property
-    def glyph(self) -> str:
-        """The heat, for those who don't see colour."""
-        return GLYPHS[self.level]
-
-    @property
-    def description(self) -> str:
-        """The same in words; empty for a line that no test executed."""
-        if not self.suspiciousness:
-            return ""
-        return (
-            f"line {self.number}: executed by {self.ef} failing and {self.ep} passing tests, "
-            f"suspiciousness {self.suspiciousness}"
-        )
-
-
+#: One line of source: its number, its text, its anchor (``file:line``, empty where an earlier
+#: listing has it), and its entry in the result; None for a line that no test executed.
+SourceLine: TypeAlias = tuple[int, str, str, "Document | None"]
 #: The one line to look at first: its number, its text, and why that one.
 Snippet: TypeAlias = tuple[int, str, str]
 #: File, first line and qualified name: they tell one place from another.
@@ -245,12 +210,11 @@ def source_lines(
     text = source_text(row, read_source)
     first, last = _window(row)
     executed = {line["line"]: line for line in row["lines"]}
-    lines = []
+    lines: list[SourceLine] = []
     for number, line in enumerate(text[first - 1 : last], first):
         anchor = one_line(f"{row['file']}:{number}")
-        is_known = anchor in anchored
+        lines.append((number, line, "" if anchor in anchored else anchor, executed.get(number)))
         anchored.add(anchor)
-        lines.append(_line(number, line, "" if is_known else anchor, executed.get(number)))
     return tuple(lines) or None
 
 
@@ -261,17 +225,3 @@ def _window(row: Document) -> tuple[int, int]:
     middle = _hottest(row["lines"], first)
     start = max(first, min(middle - MAX_SHOWN // 2, last - MAX_SHOWN + 1))
     return start, start + MAX_SHOWN - 1
-
-
-def _line(number: int, text: str, anchor: str, line: Document | None) -> SourceLine:
-    if line is None:
-        return SourceLine(number=number, text=text, anchor=anchor)
-    return SourceLine(
-        number=number,
-        text=text,
-        anchor=anchor,
-        level=heat(line["suspiciousness"]),
-        suspiciousness=score(line["suspiciousness"]),
-        ef=str(line["ef"]),
-        ep=str(line["ep"]),
-    )

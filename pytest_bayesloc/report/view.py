@@ -11,7 +11,7 @@ from itertools import accumulate
 from typing import TypeAlias
 
 from pytest_bayesloc.report.details import FailureGroup, FixView, failure_groups, fix_view
-from pytest_bayesloc.report.document import N_REACHED, Document, ReadSource
+from pytest_bayesloc.report.document import Document, ReadSource
 from pytest_bayesloc.report.drawings import BeliefChart, belief_chart
 from pytest_bayesloc.report.memory import brief_lines
 from pytest_bayesloc.report.rows import (
@@ -63,7 +63,6 @@ class FaultView:
     tests: tuple[str, ...]
     flaky: tuple[str, ...]
     headline: str
-    message: str
     origin: str
     kind: str
     raised_at: str
@@ -78,11 +77,6 @@ class FaultView:
     snippet: Snippet | None
     remembered: tuple[str, ...]
     next_steps: tuple[tuple[str, str], ...]
-
-    @property
-    def step_numbers(self) -> frozenset[int]:
-        """Of the inspections that are shown."""
-        return frozenset(step["step"] for step in self.steps)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,14 +151,12 @@ def _fault(number: int, fault: Document, document: Document, read_source: ReadSo
     rows, session = fault["ranking"], document["session"]
     steps = [step for step in document["inspections"] if step["fault"] == number]
     fixes = [fix for fix in document["fixes"] if fix["fault"] == number]
-    names = [one_line(row["qualname"]) for row in rows[:N_REACHED]]
     return FaultView(
         number=number,
         n_tests=count(len(tests), "test"),
         tests=tuple(map(one_line, tests)),
         flaky=tuple(map(one_line, fault["flaky"])),
         headline=_headline(error),
-        message=error["message"],
         origin=ORIGINS[error["origin"]],
         kind=KINDS[error["kind"]],
         raised_at=one_line(f"{error['file']}:{error['line']}") if error["file"] else "",
@@ -174,7 +166,7 @@ def _fault(number: int, fault: Document, document: Document, read_source: ReadSo
         rows=tuple(map(suspect_row, rows)),
         steps=tuple(steps),
         n_candidates=fault["n_candidates"],
-        failures=failure_groups(fault, names),
+        failures=failure_groups(fault),
         chart=belief_chart(fault["history"], session["threshold"]),
         snippet=snippet(rows[0], error, read_source) if rows else None,
         remembered=tuple(brief_lines(document["memory"], number)),

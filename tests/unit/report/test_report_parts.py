@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_bayesloc.domain.failure import Frame
-from pytest_bayesloc.report.details import failure_groups
+from pytest_bayesloc.report.details import failure_groups, reached, tracebacks
 from pytest_bayesloc.report.document import MAX_FAILURES
 from pytest_bayesloc.report.drawings import MAX_NODES, NODE_HEIGHT, NODE_WIDTH, call_graph
 from pytest_bayesloc.report.encoding import encode
 from pytest_bayesloc.report.html import render
 from pytest_bayesloc.report.memory import curves, month_rows, trial_lines
+from pytest_bayesloc.report.rows import suspect_row
 from pytest_bayesloc.report.view import page
 from tests.unit.report.conftest import code_fault
 
@@ -101,13 +102,10 @@ def test_tests_with_one_error_stand_together(document: dict[str, Any]) -> None:
     for failure, got in zip(fault["failures"], ("-1", "-7"), strict=True):
         failure.update(message=f"assert {got} == 5", masked="assert <int> == <int>")
 
-    ((_, n_tests, failures),) = failure_groups(fault, ["add"])
+    ((error, n_tests, failures),) = failure_groups(fault)
 
-    assert n_tests == "2 tests"
-    assert [failure.error for failure in failures] == [
-        "AssertionError: assert -1 == 5",
-        "AssertionError: assert -7 == 5",
-    ]
+    assert (error, n_tests) == ("AssertionError: assert <int> == <int>", "2 tests")
+    assert [failure["message"] for failure in failures] == ["assert -1 == 5", "assert -7 == 5"]
 
 
 def test_frames_outside_of_the_project_are_counted_only(result: Result) -> None:
@@ -116,9 +114,9 @@ def test_frames_outside_of_the_project_are_counted_only(result: Result) -> None:
     frames = (foreign(1), *failure.frames, foreign(2), foreign(3))
     long = replace(fault, failures=(replace(failure, frames=frames),))
 
-    ((_, _, failures),) = failure_groups(encode(replace(result, faults=(long,)))["faults"][0], [])
+    entry = encode(replace(result, faults=(long,)))["faults"][0]["failures"][0]
 
-    ((_, shown),) = failures[0].parts
+    ((_, shown),) = tracebacks(entry)
     assert [where or name for where, name in shown] == [
         "1 frame outside of the project",
         "test_calc.py:5",
@@ -130,17 +128,15 @@ def test_an_exception_raised_from_another_brings_both_tracebacks(document: dict[
     failure = document["faults"][0]["failures"][0]
     failure["causes"] = [failure["frames"]]
 
-    ((_, _, failures),) = failure_groups(document["faults"][0], [])
-
-    assert [bool(heading) for heading, _ in failures[0].parts] == [False, True]
+    assert [bool(heading) for heading, _ in tracebacks(failure)] == [False, True]
 
 
 def test_a_test_tells_which_suspects_it_executes(document: dict[str, Any]) -> None:
-    document["faults"][0]["failures"][0]["executed"] = [0]
+    failure = document["faults"][0]["failures"][0]
+    failure["executed"] = [0]
+    rows = list(map(suspect_row, document["faults"][0]["ranking"][:2]))
 
-    ((_, _, failures),) = failure_groups(document["faults"][0], ["add", "total"])
-
-    assert failures[0].reaches == (("add", True), ("total", False))
+    assert reached(failure, rows) == [("add", True), ("total", False)]
 
 
 def test_of_many_failing_tests_the_first_are_told_in_detail(result: Result) -> None:
