@@ -43,15 +43,11 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> int | None:
-    """Answer a question to the memory instead of running tests."""
-    is_about_fixes = options.is_about_fixes(config)
-    if not _is_on(config) or not (is_about_fixes or options.is_about_memory(config)):
+    """Answer a question instead of running tests."""
+    is_asked = options.is_about_fixes(config) or options.is_about_memory(config)
+    if not _is_on(config) or not is_asked:
         return None
     settings = options.Settings.from_config(config)
-    if is_about_fixes:
-        from pytest_bayesloc.pipeline import fix_tools
-
-        return fix_tools.answer(config, settings)
     from pytest_bayesloc.pipeline.ask import answer
 
     return answer(config, settings)

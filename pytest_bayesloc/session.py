@@ -10,9 +10,8 @@ import pytest
 
 from pytest_bayesloc.domain.errors import BayeslocError, StoreError
 from pytest_bayesloc.pipeline.context import Context
-from pytest_bayesloc.pipeline.green import keep_run, past_runs
 from pytest_bayesloc.pipeline.place import has_work
-from pytest_bayesloc.pipeline.trace import complete_spectra, keep, note_empty_spectrum
+from pytest_bayesloc.pipeline.trace import complete_spectra, keep, note_empty_spectrum, past_runs
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
@@ -134,8 +133,7 @@ class LocalizationSession:
             return
         if verdicts and not is_red and self._has_memory_work(is_red=False):
             self._remember()
-        keep(self._recorder, self.context.rootdir)
-        failure = keep_run(self.context, self._past)
+        failure = keep(self.context, self._past)
         if failure and self._document is not None:  # nothing was asked of a passing run
             self.context.note(failure)
 

@@ -1,4 +1,4 @@
-"""Questions to the memory, and corrections of it, that run no test."""
+"""Answers questions to the memory and about fixes, and corrects the memory; no test is run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_bayesloc.domain.errors import BayeslocError, StoreError
+from pytest_bayesloc.options import is_about_fixes
+from pytest_bayesloc.pipeline.place import memory_of, open_memory
 from pytest_bayesloc.report.files import FOLDER, own_folder, replace_text
+from pytest_bayesloc.report.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping
@@ -25,12 +28,12 @@ LAST = "last-advice.json"
 
 
 def answer(config: pytest.Config, settings: Settings) -> int:
-    """Answer the questions, and return pytest's exit status."""
+    """Answer what was asked of fixes, else of the memory, and return pytest's exit status."""
     try:
         for line in _answers(config, settings):
             sys.stdout.write(f"{line}\n")
     except BayeslocError as error:
-        sys.stderr.write(f"{error}\n")
+        sys.stderr.write(f"{visible(str(error))}\n")
         return int(pytest.ExitCode.USAGE_ERROR)
     return int(pytest.ExitCode.OK)
 
@@ -47,6 +50,11 @@ def keep_last(rootdir: Path, memory: Mapping[str, Any]) -> None:
 
 
 def _answers(config: pytest.Config, settings: Settings) -> Iterator[str]:
+    if is_about_fixes(config):
+        from pytest_bayesloc.pipeline.fix_tools import answers
+
+        yield from answers(config, settings)
+        return
     if settings.advice_last:
         yield from _last(config.rootpath / FOLDER / LAST)
     for verb, argument in settings.memory_actions:
@@ -149,22 +157,14 @@ def _ledger(
         write: Whether anything is written.
         may_begin: Whether a new one is made where there is none.
     """
-    from pytest_bayesloc.memory.ledger import ledger_at
-    from pytest_bayesloc.pipeline.place import memory_of, project_of
-
-    where = memory_of(config.rootpath, settings.memory)
-    if where is None:
-        _note("The memory is off (--bayesloc-memory=off): there is nothing to ask.")
-        yield None
-    elif not isinstance(where, str) and not may_begin and not where.exists():
-        _note(f"There is no memory in {where} yet: no test has failed with it on.")
-        yield None
-    else:
-        if may_begin and not isinstance(where, str):
-            own_folder(config.rootpath)
-            where.parent.mkdir(parents=True, exist_ok=True)
-        with ledger_at(where, project_of(config.rootpath), _note, write=write) as ledger:
-            yield ledger
+    rootdir, setting = config.rootpath, settings.memory
+    with open_memory(rootdir, setting, _note, write=write, may_begin=may_begin) as ledger:
+        if setting == "off":
+            _note("The memory is off (--bayesloc-memory=off): there is nothing to ask.")
+        elif ledger is None:
+            where = memory_of(rootdir, setting)
+            _note(f"There is no memory in {where} yet: no test has failed with it on.")
+        yield ledger
 
 
 def _note(text: str) -> None:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import StoreError
-from pytest_bayesloc.pipeline.place import memory_of, project_of
+from pytest_bayesloc.pipeline.place import open_memory
 from pytest_bayesloc.report.files import FOLDER, own_folder, replace_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
+    from pathlib import Path
 
     from pytest_bayesloc.domain.bug import Run
     from pytest_bayesloc.domain.fixing import ToolRecord
@@ -33,14 +33,12 @@ def tool_records(rootdir: Path, told: str, note: Callable[[str], None]) -> dict[
         told: Where the memory is, as the setting says.
         note: Tells the user.
     """
-    where = memory_of(rootdir, told)
-    if where is None or (isinstance(where, Path) and not where.is_file()):
-        return {}
-    from pytest_bayesloc.memory import feedback
-    from pytest_bayesloc.memory.ledger import ledger_at
-
     try:
-        with ledger_at(where, project_of(rootdir), note, write=False) as ledger:
+        with open_memory(rootdir, told, note, write=False) as ledger:
+            if ledger is None:
+                return {}
+            from pytest_bayesloc.memory import feedback
+
             return feedback.tool_records(ledger.db)
     except StoreError as error:
         note(str(error))
@@ -54,14 +52,14 @@ def note_fate(
     fates: Sequence[tuple[str, Collection[str], str]],
 ) -> None:
     """Tell the memory that fixes were applied or undone: tool, functions, and what."""
-    where = memory_of(rootdir, told)
-    if where is None or not fates or (isinstance(where, Path) and not where.is_file()):
+    if not fates:
         return
-    from pytest_bayesloc.memory import feedback
-    from pytest_bayesloc.memory.ledger import ledger_at
-
     try:
-        with ledger_at(where, project_of(rootdir), note, write=True) as ledger:
+        with open_memory(rootdir, told, note, write=True) as ledger:
+            if ledger is None:
+                return
+            from pytest_bayesloc.memory import feedback
+
             for tool, functions, fate in fates:
                 feedback.note_fate(ledger, tool, functions, fate)
     except StoreError as error:

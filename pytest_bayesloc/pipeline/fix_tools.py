@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import platformdirs
-import pytest
 
-from pytest_bayesloc.domain.errors import BayeslocError, ToolError
+from pytest_bayesloc.domain.errors import ToolError
 from pytest_bayesloc.fixes.apply import Journal
 from pytest_bayesloc.fixes.definition import (
     ToolOrigin,
@@ -29,6 +27,8 @@ from pytest_bayesloc.report.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+
+    import pytest
 
     from pytest_bayesloc.fixes.definition import Tool
     from pytest_bayesloc.options import Settings
@@ -90,16 +90,11 @@ def _read(
 # -- questions, and corrections, that run no test
 
 
-def answer(config: pytest.Config, settings: Settings) -> int:
-    """Answer what was asked about fixes; pytest's exit status."""
-    try:
-        for line in _answers(config, settings):
-            # A definition may be anybody's: it neither steers the terminal nor adds a line.
-            sys.stdout.write(f"{visible(' '.join(line.splitlines()))[:MAX_LINE]}\n")
-    except BayeslocError as error:
-        sys.stderr.write(f"{visible(str(error))}\n")
-        return int(pytest.ExitCode.USAGE_ERROR)
-    return int(pytest.ExitCode.OK)
+def answers(config: pytest.Config, settings: Settings) -> Iterator[str]:
+    """Yield the answers to what was asked about fixes, or is to be done about them."""
+    for line in _answers(config, settings):
+        # A definition may be anybody's: it neither steers the terminal nor adds a line.
+        yield visible(" ".join(line.splitlines()))[:MAX_LINE]
 
 
 def _answers(config: pytest.Config, settings: Settings) -> Iterator[str]:

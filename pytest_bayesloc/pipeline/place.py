@@ -1,4 +1,4 @@
-"""The place of the memory, and a cheap look at whether it has to be opened.
+"""The place of the memory, a cheap look at whether it has to be opened, and its opening.
 
 Every run imports this module, so it imports little.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
@@ -15,6 +15,9 @@ from uuid import uuid4
 from pytest_bayesloc.report.files import FOLDER, own_folder, replace_text
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from pytest_bayesloc.memory.ledger import Ledger
     from pytest_bayesloc.options import Settings
 
 FILE = "memory.sqlite"
@@ -53,6 +56,45 @@ def memory_of(rootdir: Path, setting: str) -> Path | str | None:
     if "://" in setting:
         return setting
     return rootdir / (f"{FOLDER}/{FILE}" if setting == "on" else setting)
+
+
+def is_there(where: Path | str | None) -> bool:
+    """Return whether there is a memory; one at a URL is asked."""
+    return where is not None and (isinstance(where, str) or where.exists())
+
+
+@contextmanager
+def open_memory(
+    rootdir: Path,
+    setting: str,
+    note: Callable[[str], None],
+    *,
+    write: bool,
+    may_begin: bool = False,
+) -> Iterator[Ledger | None]:
+    """Open the project's records in a transaction; None where there is no memory.
+
+    Args:
+        rootdir: Of the project.
+        setting: As of ``memory_of``.
+        note: Tells the user.
+        write: Whether anything is written.
+        may_begin: Whether a new memory is made where there is none.
+
+    Raises:
+        StoreError: If the memory can't be used.
+    """
+    where = memory_of(rootdir, setting)
+    if where is None or not (may_begin or is_there(where)):
+        yield None
+        return
+    from pytest_bayesloc.memory.ledger import ledger_at
+
+    if may_begin and isinstance(where, Path):
+        own_folder(rootdir)
+        where.parent.mkdir(parents=True, exist_ok=True)
+    with ledger_at(where, project_of(rootdir), note, write=write) as ledger:
+        yield ledger
 
 
 def project_of(rootdir: Path) -> str:

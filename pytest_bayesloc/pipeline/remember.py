@@ -13,7 +13,7 @@ from uuid import uuid4
 from pytest_bayesloc.domain.advice import Remembered
 from pytest_bayesloc.domain.errors import EndpointError, StoreError
 from pytest_bayesloc.domain.failure import Origin
-from pytest_bayesloc.pipeline.place import memory_of, project_of, workspace_of
+from pytest_bayesloc.pipeline.place import is_there, memory_of, project_of, workspace_of
 from pytest_bayesloc.report.files import FOLDER, own_folder
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Remembering:
         if self._where is None:
             return
         state, known = self._past.state(), {}
-        if self._exists():
+        if is_there(self._where):
             from pytest_bayesloc.memory.feedback import rejections
 
             with self._ledger() as ledger:
@@ -99,7 +99,7 @@ class Remembering:
         Raises:
             StoreError: If the memory can't be used.
         """
-        if not self._exists():
+        if not is_there(self._where):
             return {}, {}
         from pytest_bayesloc.memory.feedback import verdict_counts
 
@@ -115,12 +115,6 @@ class Remembering:
             for record in records
             for node_id in record.symptom.tests
         }
-
-    def _exists(self) -> bool:
-        """Whether there is a memory; one at a URL is asked."""
-        return self._where is not None and (
-            not isinstance(self._where, Path) or self._where.is_file()
-        )
 
     @contextmanager
     def _ledger(self) -> Iterator[Ledger]:

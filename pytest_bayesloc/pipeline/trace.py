@@ -1,4 +1,7 @@
-"""Completes the record of what tests execute by earlier runs, and by re-runs of some tests."""
+"""Completes the record of what tests execute, and keeps for later runs what this one showed.
+
+What is missing comes from earlier runs, and from re-runs of some tests.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,8 @@ import sqlite3
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from pytest_bayesloc.domain.errors import ExecutionError
+from pytest_bayesloc.domain.errors import ExecutionError, StoreError
+from pytest_bayesloc.history.runs import PastRuns
 from pytest_bayesloc.report.files import FOLDER, own_folder
 from pytest_bayesloc.spectrum.cache.files import written_ns
 from pytest_bayesloc.spectrum.run_record import list_tests
@@ -17,7 +21,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_bayesloc.pipeline.context import Context
-    from pytest_bayesloc.spectrum.recorder import Recorder
     from pytest_bayesloc.spectrum.run_record import RunRecord
     from pytest_bayesloc.spectrum.sources import SourceFilter
 
@@ -122,14 +125,42 @@ def note_empty_spectrum(files: SourceFilter, note: Callable[[str], None]) -> Non
     )
 
 
-def keep(recorder: Recorder, rootdir: Path) -> None:
-    """Keep what was traced for later runs; if that fails, they trace it again."""
+def past_runs(context: Context) -> PastRuns:
+    """Open the snapshots of the project."""
+    settings, recorder = context.settings, context.recorder
+    return PastRuns(
+        context.rootdir,
+        context.rootdir / FOLDER / "green.sqlite",
+        context.sources,
+        lambda: recorder.files_in_use().keys(),
+        context.note,
+        settings.green or ("" if settings.remembers else None),
+    )
+
+
+def keep(context: Context, past: PastRuns) -> str:
+    """Keep for later runs what was traced, and the code on which tests passed and failed.
+
+    Returns:
+        Why the code could not be kept; empty if it was. What was traced is traced again then.
+    """
+    recorder, recorded = context.recorder, context.recorder.recorded
     recorder.take_result()
     with suppress(OSError, sqlite3.Error, ValueError):
-        if recorder.cache.has_news(recorder.recorded):
-            own_folder(rootdir)
-            recorder.cache.keep(recorder.recorded, recorder.files_in_use())
-            _forget(rootdir / FOLDER)
+        if recorder.cache.has_news(recorded):
+            own_folder(context.rootdir)
+            recorder.cache.keep(recorded, recorder.files_in_use())
+            _forget(context.rootdir / FOLDER)
+    files = recorder.files_in_use() if recorded.verdicts and context.settings.remembers else {}
+    if not files:
+        return ""
+    try:
+        with suppress(OSError):  # the store says below what can't be made
+            own_folder(context.rootdir)
+        past.remember(recorded.verdicts, files)
+    except StoreError as error:
+        return str(error)
+    return ""
 
 
 def _forget(folder: Path) -> None:
