@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_bayesloc.domain.clock import monotonic
 from pytest_bayesloc.domain.errors import PatchError
@@ -30,7 +30,7 @@ from pytest_bayesloc.report.document import UsageEntry
 from pytest_bayesloc.report.files import own_folder, replace_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from pytest_bayesloc.domain.dialogue import ProposedCode
@@ -40,7 +40,10 @@ if TYPE_CHECKING:
     from pytest_bayesloc.pipeline.context import Context
     from pytest_bayesloc.ranking.case import Case
 
-GRACE_S = 0.5
+K = TypeVar("K")
+T = TypeVar("T")
+
+GRACE_S = 0.5  # beyond the budget: until it has said why there is no answer
 N_RANKED = 10  # groups of failing tests
 _TOLD = "told.txt"
 
@@ -121,15 +124,11 @@ class LlmStage:
 
     def _judge(self, cases: Sequence[Case]) -> None:
         """Let it rank the candidates of the largest groups, all at once."""
-        asked = []
-        for case in cases[:N_RANKED]:
-            view = self._views.fault(case, self._remembered(case))
-            asked.append(Later(partial(self.advisor.suspect, view)))
-        for case, later in zip(cases, asked, strict=False):
-            try:
-                suspicions = later.result(self.left_s())
-            except TimeoutError:
-                continue
+        asked = [
+            (case, partial(self.advisor.suspect, self._views.fault(case, self._remembered(case))))
+            for case in cases[:N_RANKED]
+        ]
+        for case, suspicions in self.answers(asked):
             if suspicions:
                 said = verdicts_of(suspicions, candidates(case))
                 case.judged += [
@@ -152,28 +151,34 @@ class LlmStage:
         )
 
     def fixes(self, case: Case) -> Iterator[tuple[Location, str, str]]:
-        """Yield the likeliest functions as it would fix them: where, the text of the file, and why.
-
-        All are asked at once, and waited for in turn.
-        """
-        asked: list[tuple[Location, tuple[SourceMap, Unit], Later[ProposedCode | None]]] = []
+        """Yield the likeliest functions as it would fix them: where, the file's text, and why."""
+        asked: list[tuple[tuple[SourceMap, Unit], Callable[[], ProposedCode | None]]] = []
         for target in case.targets():
             found = self._unit(target)
             if len(asked) == self._limits.functions:
                 break
             if found is not None and found[1].is_function and not reaches_out(*found, self._never):
                 view = self._views.target(case, target, self._remembered(case))
-                asked.append((target, found, Later(partial(self.advisor.fix, view))))
-        for target, found, later in asked:
+                asked.append((found, partial(self.advisor.fix, view)))
+        for (source, unit), answer in self.answers(asked):
+            if answer is None:
+                continue
             try:
-                answer = later.result(self.left_s())
-                if answer is not None:
-                    yield target, checked_fix(*found, answer, self._never), answer.why
-            except TimeoutError:  # noqa: PERF203 - a few functions
-                return
+                yield unit.location, checked_fix(source, unit, answer, self._never), answer.why
             except PatchError as error:
-                said = f"The language model's fix of {target.qualname} is not run: {error}"
+                said = f"The language model's fix of {unit.location.qualname} is not run: {error}"
                 self._context.note(said)
+
+    def answers(self, asked: Iterable[tuple[K, Callable[[], T]]]) -> Iterator[tuple[K, T]]:
+        """Ask all at once, and yield in turn what is answered in time.
+
+        Args:
+            asked: Keys of the questions, each with a call that asks.
+        """
+        calls = [(key, Later(ask)) for key, ask in asked]
+        for key, later in calls:
+            with suppress(TimeoutError):
+                yield key, later.result(self._budget.left_s() + GRACE_S)
 
     def _remembered(self, case: Case) -> tuple[str, ...]:
         return self._known.get(case.failing[0], ()) if case.failing else ()
@@ -185,10 +190,6 @@ class LlmStage:
     def may_send(self, file: str) -> bool:
         """Return whether anything of a file may leave the machine."""
         return self._privacy.may_send(file)
-
-    def left_s(self) -> float:
-        """Return how long to wait for it: until it has said why there is no answer."""
-        return self._budget.left_s() + GRACE_S
 
     def usage(self) -> UsageEntry:
         """Return the costs of asking it."""

@@ -10,8 +10,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from pytest_bayesloc.llm.endpoint import Later
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -62,7 +60,7 @@ def reworded(
                     ledger.reword_trial(bug, number, text)
             now = ledger.bugs([bugs[item.record.id] for item in found])
         found = [replace(item, record=now[bugs[item.record.id]]) for item in found]
-    return with_approaches(found, llm)
+    return _with_approaches(found, llm)
 
 
 def _changes(
@@ -71,7 +69,7 @@ def _changes(
     bugs: Mapping[str, int],
     llm: LlmStage,
 ) -> Iterator[tuple[int, int, str | TrialSummary]]:
-    """Yield the texts that differ: all is asked at once, and waited for in turn.
+    """Yield the texts that differ.
 
     Each comes behind the number of its bug, and that of its trial (0: the bug's hypothesis).
     """
@@ -87,37 +85,30 @@ def _changes(
     from pytest_bayesloc.memory.summaries import RuleSummarizer
 
     other = llm.summarizer(RuleSummarizer())
-    asked = [(*request, Later(partial(request[3], other))) for request in requests]
-    for bug, number, before, _, later in asked:
-        try:
-            text = later.result(llm.left_s())
-        except TimeoutError:
-            continue
+    asked = (((bug, n, before), partial(ask, other)) for bug, n, before, ask in requests)
+    for (bug, number, before), text in llm.answers(asked):
         if text != before:
             yield bug, number, text
 
 
-def with_approaches(advice: Iterable[Advice], llm: LlmStage) -> list[Advice]:
+def _with_approaches(advice: Sequence[Advice], llm: LlmStage) -> list[Advice]:
     """Add three different things to try to warnings of loops."""
     listed = list(advice)
-    asked = {
-        i: Later(
+    asked = (
+        (
+            i,
             partial(
                 llm.advisor.approaches,
                 error=item.record.symptom.error[:4_000],
                 code="",
                 tried=item.record.failed_strategies,
                 known=item.record.learned_constraints,
-            )
+            ),
         )
-        for i, item in enumerate(listed)
+        for i, item in enumerate(advice)
         if item.loops
-    }
-    for i, later in asked.items():
-        try:
-            named = later.result(llm.left_s())
-        except TimeoutError:
-            continue
+    )
+    for i, named in llm.answers(asked):
         first, *rest = listed[i].loops
         more = tuple(f"{TRY}{approach}" for approach in named)
         first = replace(first, messages=first.messages + more)
