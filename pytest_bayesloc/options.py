@@ -122,6 +122,12 @@ class LlmLimits(NamedTuple):
     parallel: int = 4
 
 
+def _as_given(_: str, given: Any, __: pytest.Config) -> Any:  # noqa: ANN401 - text, list or bool
+    if isinstance(given, bool):
+        return given
+    return str(given) if isinstance(given, str) else tuple(map(str, given))
+
+
 class Option(NamedTuple):
     """The declaration of one option.
 
@@ -129,7 +135,7 @@ class Option(NamedTuple):
         flag: On the command line; the ini name is the same without ``--``, with ``_`` for ``-``.
         metavar: Names the value; empty: the option is a switch.
         help: One line.
-        read: Checks and converts what was given.
+        read: Checks and converts what was given; a switch and texts are taken as they are.
         section: Of ``docs/options.md``.
         default: As a person would write it.
         default_words: The default in words, where it depends on the run.
@@ -142,7 +148,7 @@ class Option(NamedTuple):
     flag: str
     metavar: str
     help: str
-    read: Read
+    read: Read = _as_given
     section: str = "Localization"
     default: str = ""
     default_words: str = ""
@@ -208,18 +214,6 @@ def _option(*args: Any, **given: Any) -> Any:  # noqa: ANN401 - of the field's a
 
 
 # -- how values are read
-
-
-def _switch(_: str, given: Any, __: pytest.Config) -> bool:  # noqa: ANN401 - a bool, or text
-    return bool(given)
-
-
-def _text(_: str, given: str, __: pytest.Config) -> str:
-    return str(given)
-
-
-def _list(_: str, given: Sequence[str], __: pytest.Config) -> tuple[str, ...]:
-    return tuple(map(str, given))
 
 
 def _number(kind: Callable[[Any], float], accepts: Callable[[float], bool], expected: str) -> Read:
@@ -451,17 +445,13 @@ class Settings:
         "--bayesloc",
         "",
         "inspect the suspects of a failing run; write HTML",
-        read=_switch,
         is_common=True,
     )
-    disabled: bool = _option(
-        "--no-bayesloc", "", "the plugin does nothing at all", read=_switch, is_common=True
-    )
+    disabled: bool = _option("--no-bayesloc", "", "the plugin does nothing at all", is_common=True)
     source: tuple[str, ...] = _option(
         "--bayesloc-source",
         "DIR",
         "folder or package under test; repeatable",
-        read=_list,
         repeats=True,
         is_common=True,
         default_words="coverage's `source`, else rootdir",
@@ -535,14 +525,12 @@ class Settings:
         "--bayesloc-green",
         "REV",
         "git revision at which the tests are known to pass",
-        read=_text,
         default_words="what is remembered, else found in git",
     )
     never_edited: tuple[str, ...] = _option(
         "--bayesloc-never-edit",
         "NAME",
         "function, method or module whose callers are not edited, even in memory; repeatable",
-        read=_list,
         repeats=True,
     )
     reports: tuple[Report, ...] = _option(
@@ -570,14 +558,12 @@ class Settings:
         "place where bugs are remembered from run to run",
         section=_ADVICE,
         default="on",
-        read=_text,
     )
     advises: bool = _option(
         "--bug-advice",
         "",
         "print similar past failures and what was tried",
         section=_ADVICE,
-        read=_switch,
         is_common=True,
     )
     advice_last: bool = _option(
@@ -585,7 +571,6 @@ class Settings:
         "",
         "print the advice of the last failed run; run no test",
         section=_ADVICE,
-        read=_switch,
         in_ini=False,
         is_common=True,
     )
@@ -594,7 +579,6 @@ class Settings:
         "TEXT",
         "add a note to the open bugs of the selected tests",
         section=_ADVICE,
-        read=_text,
         in_ini=False,
         is_common=True,
     )
@@ -639,14 +623,12 @@ class Settings:
         "",
         "show fixes, too, that may change what the code means",
         section="Fixes",
-        read=_switch,
     )
     allows_dirty: bool = _option(
         "--bayesloc-allow-dirty",
         "",
         "apply fixes also to files with changes that are not committed",
         section="Fixes",
-        read=_switch,
         in_ini=False,
     )
     trust: str = _option(
@@ -662,7 +644,6 @@ class Settings:
         "",
         "ask a language model (OPENAI_BASE_URL, OPENAI_API_KEY)",
         section="Language model",
-        read=_switch,
         is_common=True,
     )
     llm_models: LlmModels = _option(
@@ -698,7 +679,6 @@ class Settings:
         "GLOB",
         "files whose text never leaves the machine; repeatable",
         section="Language model",
-        read=_list,
         repeats=True,
     )
 
