@@ -1,13 +1,9 @@
-"""A change that may fix a bug, its checks, and the success record of the tool that made it."""
+"""Limits of fix tools, their success records, and fixes by persons that become tools."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pytest_bayesloc.domain.location import Location
 
 #: What restores code as it was when the tests passed.
 TAKE_BACK = "take-back"
@@ -27,47 +23,6 @@ class Level(str, Enum):
     SAFE = "safe"
     UNSAFE = "unsafe"
     DISPLAY = "display-only"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fix:
-    """A change that is shown.
-
-    Attributes:
-        fault: Number of the fault that it is for, from 1.
-        tool: Who made it; of a composition, all of them.
-        stage: ``tool``, ``pair``, ``edit``, ``change`` or ``generated``.
-        level: How far it goes.
-        target: What it changes.
-        words: What was done.
-        diff: As a unified diff.
-        failing: The failing tests that pass with it, each in two processes; empty if it was not
-            checked, because it would change a test.
-        passing: The tests that passed before and still do.
-        seconds: Wall seconds that checking it took.
-        worth: Mean of its maker's success rate, in [0, 1].
-        patch_file: Where it lies as a patch, relative to rootdir; empty if it was not written.
-        is_applied: Whether it was written to the file.
-    """
-
-    fault: int
-    tool: str
-    stage: str
-    level: Level
-    target: Location
-    words: str
-    diff: str
-    failing: tuple[str, ...] = ()
-    passing: tuple[str, ...] = ()
-    seconds: float = 0.0
-    worth: float = 0.5
-    patch_file: str = ""
-    is_applied: bool = False
-
-    @property
-    def is_verified(self) -> bool:
-        """Whether tests were run with it, and all was well."""
-        return bool(self.failing)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

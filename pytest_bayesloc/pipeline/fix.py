@@ -6,15 +6,15 @@ import re
 import sys
 import warnings
 from contextlib import closing, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_bayesloc.domain.clock import monotonic
 from pytest_bayesloc.domain.errors import BayeslocError, FixError
-from pytest_bayesloc.domain.fixing import Fix, Level
+from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.fixes.apply import changed_bytes, is_ci, unified, unsaved
-from pytest_bayesloc.fixes.check import CHANGE, Candidate, Checker, patch_of
+from pytest_bayesloc.fixes.check import CHANGE, Candidate, Checked, Checker, patch_of
 from pytest_bayesloc.fixes.library import Library
 from pytest_bayesloc.fixes.project import Project
 from pytest_bayesloc.fixes.reach import Reach, out_of_bounds
@@ -32,6 +32,8 @@ from pytest_bayesloc.fixes.tasks import (
 from pytest_bayesloc.history.changes import name_of
 from pytest_bayesloc.pipeline.fix_memory import note_fate, tool_records
 from pytest_bayesloc.pipeline.fix_tools import journal, tools_of
+from pytest_bayesloc.report.document import MAX_TESTS, FixEntry
+from pytest_bayesloc.report.encoding import entry_of, positive
 from pytest_bayesloc.report.files import FOLDER, own_folder
 
 if TYPE_CHECKING:
@@ -39,7 +41,6 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from pytest_bayesloc.domain.inspection import InspectionPatch
     from pytest_bayesloc.fixes.project import Task
     from pytest_bayesloc.pipeline.context import Context
     from pytest_bayesloc.pipeline.guide import LlmStage
@@ -67,10 +68,10 @@ class FixStage:
     context: Context
     llm: LlmStage | None = None
     idle: Sequence[str] = ()
-    found: list[tuple[Fix, Candidate]] = field(default_factory=list)
+    found: list[tuple[FixEntry, Candidate]] = field(default_factory=list)
 
     @property
-    def fixes(self) -> tuple[Fix, ...]:
+    def fixes(self) -> tuple[FixEntry, ...]:
         """The fixes that are shown."""
         return tuple(fix for fix, _ in self.found)
 
@@ -206,14 +207,8 @@ class FixStage:
             if self.context.settings.shows_unsafe or checked.candidate.level is Level.SAFE
         ]
         for checked in shown[:N_SHOWN]:
-            fix = replace(
-                _fix(number, checked.candidate, checked.patch),
-                failing=checked.failing,
-                passing=checked.passing,
-                seconds=checked.seconds,
-                worth=library.record(checked.candidate.name).worth,
-            )
-            self.found.append((fix, checked.candidate))
+            worth = library.record(checked.candidate.name).worth
+            self.found.append((_fix(number, checked.candidate, checked, worth), checked.candidate))
         if hidden := len(result.verified) - len(shown):
             fixes = "1 fix" if hidden == 1 else f"{hidden} fixes"
             self.context.note(
@@ -223,7 +218,7 @@ class FixStage:
         # To take a change back fixes every failure; what was meant may be to change what is stored.
         if all(checked.candidate.stage == CHANGE for checked in result.verified):
             for candidate in result.shown[:N_SHOWN]:
-                self.found.append((_fix(number, candidate, patch_of(candidate)), candidate))
+                self.found.append((_fix(number, candidate), candidate))
         if not result.verified:
             for candidate, why in result.rejected[:N_SHOWN]:
                 self.context.note(f"A fix by {candidate.name} is rejected: {why}. (rejected-fix)")
@@ -239,24 +234,22 @@ class FixStage:
     def write_patches(self) -> None:
         """Write each fix as a patch below ``.bayesloc/fixes/``."""
         folder = self.context.rootdir / FOLDER / "fixes"
-        for i, (fix, candidate) in enumerate(self.found):
+        for i, (fix, candidate) in enumerate(self.found, 1):
             if not fix.diff:
                 continue
-            name = re.sub(r"\W+", "-", f"{fix.fault}-{i + 1}-{fix.tool}").strip("-")
+            name = re.sub(r"\W+", "-", f"{fix.fault}-{i}-{fix.tool}").strip("-")
             with suppress(OSError, FixError):
                 own_folder(self.context.rootdir)
                 folder.mkdir(exist_ok=True)
                 before, after = self._bytes(candidate)
                 (folder / f"{name}.patch").write_bytes(unified(before, after, candidate.file))
-                written = replace(fix, patch_file=f"{FOLDER}/fixes/{name}.patch")
-                self.found[i] = (written, candidate)
+                fix.patch_file = f"{FOLDER}/fixes/{name}.patch"
 
     def apply_best(self) -> None:
         """Write the best verified fix to its file, and say so."""
-        for i, (fix, _) in enumerate(self.found):
-            if fix.is_verified:
-                self.apply(i)
-                break
+        best = next((pair for pair in self.found if pair[0].verified), None)
+        if best is not None:
+            self._apply(*best)
 
     def review(self, reporter: pytest.TerminalReporter) -> None:
         """Ask of each verified fix whether to write it."""
@@ -270,8 +263,8 @@ class FixStage:
                     "patches are in .bayesloc/fixes/. (fix-review)"
                 )
                 return
-            for i, (fix, candidate) in enumerate(list(self.found)):
-                if not fix.is_verified:
+            for fix, candidate in self.found:
+                if not fix.verified:
                     continue
                 reporter.write_line(fix.diff)
                 reporter.write(f"Apply this fix by {fix.tool} to {candidate.file}? [y/N/q] ")
@@ -280,7 +273,7 @@ class FixStage:
                 if answer in QUIT or not line:  # nobody is there any more
                     return
                 if answer in YES:
-                    self.apply(i)
+                    self._apply(fix, candidate)
         finally:
             if capture is not None:
                 capture.resume_global_capture()
@@ -288,23 +281,22 @@ class FixStage:
     def mark(self, document: Mapping[str, Any]) -> bool:
         """Say in the JSON result what was applied; whether anything was."""
         for entry, fix in zip(document["fixes"], self.fixes, strict=False):
-            entry["applied"] = fix.is_applied
-        return any(fix.is_applied for fix in self.fixes)
+            entry["applied"] = fix.applied
+        return any(fix.applied for fix in self.fixes)
 
-    def apply(self, index: int) -> None:
+    def _apply(self, fix: FixEntry, candidate: Candidate) -> None:
         """Write a fix to its file, unless something speaks against it; say what was done."""
-        fix, candidate = self.found[index]
         try:
             self._refuse(candidate.file)
             before, after = self._bytes(candidate)
-            where = name_of(fix.target)
+            where = name_of(patch_of(candidate).target)
             journal(self.context.rootdir).apply(candidate.file, before, after, fix.tool, where)
         except FixError as error:
             self.context.note(str(error))
             return
         told = self.context.settings.memory
         note_fate(self.context.rootdir, told, self.context.note, [(fix.tool, [where], "applied")])
-        self.found[index] = (replace(fix, is_applied=True), candidate)
+        fix.applied = True
         self.context.note(
             f"The fix by {fix.tool} was written to {candidate.file}. To take it back: pytest "
             "--bayesloc-fix=undo. (fix-applied)"
@@ -342,13 +334,24 @@ class FixStage:
         return before, changed_bytes(before, candidate.before, candidate.after, candidate.file)
 
 
-def _fix(number: int, candidate: Candidate, patch: InspectionPatch) -> Fix:
-    return Fix(
+def _fix(
+    number: int, candidate: Candidate, checked: Checked | None = None, worth: float = 0.5
+) -> FixEntry:
+    """Return a fix as the result shows it; one that was not checked would change a test."""
+    failing, passing = (checked.failing, checked.passing) if checked else ((), ())
+    return entry_of(
+        FixEntry,
+        checked.patch if checked else patch_of(candidate),
+        candidate,
         fault=number,
+        step=None,
         tool=candidate.name,
-        stage=candidate.stage,
-        level=candidate.level,
-        target=patch.target,
-        words=candidate.message,
-        diff=patch.diff,
+        verified=bool(failing),
+        n_failing=len(failing),
+        n_passing=len(passing),
+        checked=(*failing, *passing)[:MAX_TESTS],
+        seconds=positive(checked.seconds) if checked else 0.0,
+        worth=worth,
+        patch_file=None,
+        applied=False,
     )

@@ -17,7 +17,7 @@ from pytest_bayesloc.domain.advice import Advice, Estimate, Remembered, SimilarB
 from pytest_bayesloc.domain.bug import BugRecord, DebugTrial
 from pytest_bayesloc.domain.evidence import ChangeOutcome, InspectionOutcome
 from pytest_bayesloc.domain.failure import Failure, Frame
-from pytest_bayesloc.domain.fixing import TAKE_BACK, Fix, Level
+from pytest_bayesloc.domain.fixing import TAKE_BACK, Level
 from pytest_bayesloc.domain.inspection import Effect, Inspection
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.masking import masked
@@ -58,7 +58,7 @@ class Result:
     partial: tuple[str, ...] = ()
     memory: Remembered = field(default_factory=Remembered)
     llm: doc.UsageEntry = field(default_factory=doc.UsageEntry)
-    fixes: tuple[Fix, ...] | None = None
+    fixes: tuple[doc.FixEntry, ...] | None = None
 
 
 def encode(result: Result) -> dict[str, Any]:
@@ -71,7 +71,7 @@ def encode(result: Result) -> dict[str, Any]:
     cost = result.llm.cost
     document = doc.ResultDocument(
         schema="bayesloc/1",
-        session=_entry(doc.SessionEntry, result.session, seconds=seconds),
+        session=entry_of(doc.SessionEntry, result.session, seconds=seconds),
         ranking=[_row(row) for row in result.ranking[: doc.MAX_ROWS]],
         faults=[_fault(fault) for fault in faults],
         inspections=[
@@ -87,7 +87,7 @@ def encode(result: Result) -> dict[str, Any]:
         ),
         memory=_memory(result.memory),
         fixes=_fixes(result, faults),
-        llm=_entry(doc.UsageEntry, result.llm, cost=None if cost is None else positive(cost)),
+        llm=entry_of(doc.UsageEntry, result.llm, cost=None if cost is None else positive(cost)),
         partial=[*result.partial, *_cuts(result), *_not_finite(result)],
     )
     plain: dict[str, Any] = _plain(document)
@@ -109,7 +109,7 @@ def positive(value: float) -> float:
     return round(max(0.0, float(value)), 6) if isfinite(value) else 0.0
 
 
-def _entry(entry: type[T], /, *sources: object, **given: object) -> T:
+def entry_of(entry: type[T], /, *sources: object, **given: object) -> T:
     """Return an entry of what is ``given``, and for the rest of attributes of ``sources``.
 
     An attribute is taken from the first of them that has it, and made what its field wants.
@@ -132,13 +132,13 @@ def _fields(entry: type) -> list[tuple[str, Callable[[Any], object] | None]]:
 
 
 def _location(location: Location) -> doc.LocationEntry:
-    return _entry(doc.LocationEntry, location)
+    return entry_of(doc.LocationEntry, location)
 
 
 def _frames(frames: Sequence[Frame]) -> list[doc.FrameEntry]:
     half = doc.MAX_FRAMES // 2
     shown = frames if len(frames) <= doc.MAX_FRAMES else (*frames[:half], *frames[-half:])
-    return [_entry(doc.FrameEntry, frame) for frame in shown]
+    return [entry_of(doc.FrameEntry, frame) for frame in shown]
 
 
 #: By the annotation of a field: what its value is made.
@@ -172,7 +172,7 @@ def _plain(value: Any, limit: int = MAX_TEXT) -> Any:  # noqa: ANN401 - any JSON
 
 
 def _row(row: Ranked) -> doc.RowEntry:
-    return _entry(
+    return entry_of(
         doc.RowEntry,
         row,
         row.location,
@@ -181,7 +181,7 @@ def _row(row: Ranked) -> doc.RowEntry:
             name: doc.ValuesEntry(passing=passing, failing=failing)
             for name, (passing, failing) in row.values.items()
         },
-        evidence=[_entry(doc.EvidenceEntry, evidence) for evidence in row.evidence],
+        evidence=[entry_of(doc.EvidenceEntry, evidence) for evidence in row.evidence],
     )
 
 
@@ -189,14 +189,14 @@ def _hottest(lines: Sequence[RankedLine]) -> list[doc.LineEntry]:
     """Return the most suspicious lines, ascending."""
     by_heat = sorted(lines, key=lambda line: (-unit(line.suspiciousness), line.line))
     return [
-        _entry(doc.LineEntry, line)
+        entry_of(doc.LineEntry, line)
         for line in sorted(by_heat[: doc.MAX_LINES], key=lambda line: line.line)
     ]
 
 
 def _fault(fault: Fault) -> doc.FaultEntry:
     reached = (*fault.reached, *((),) * len(fault.failures))
-    return _entry(
+    return entry_of(
         doc.FaultEntry,
         fault,
         failing_tests=[failure.node_id for failure in fault.failures],
@@ -208,7 +208,7 @@ def _fault(fault: Fault) -> doc.FaultEntry:
         n_candidates=max(fault.n_candidates, len(fault.ranking)),
         ranking=[_row(row) for row in fault.ranking[: doc.MAX_ROWS]],
         history=[
-            [_entry(doc.BeliefEntry, location, posterior=unit(p)) for location, p in step]
+            [entry_of(doc.BeliefEntry, location, posterior=unit(p)) for location, p in step]
             for step in fault.history[: doc.MAX_STEPS + 1]
         ],
     )
@@ -219,11 +219,11 @@ def _error(fault: Fault) -> doc.ErrorEntry:
     failure = fault.failures[0]
     frame = failure.raise_frame
     file, line = failure.syntax_error or ((frame.file, frame.line) if frame else (None, None))
-    return _entry(doc.ErrorEntry, fault, failure, type=failure.exc_type, file=file, line=line)
+    return entry_of(doc.ErrorEntry, fault, failure, type=failure.exc_type, file=file, line=line)
 
 
 def _failure(failure: Failure, rows: Sequence[int]) -> doc.FailureEntry:
-    return _entry(
+    return entry_of(
         doc.FailureEntry,
         failure,
         # What a crashed worker left behind has no phase.
@@ -238,7 +238,7 @@ def _failure(failure: Failure, rows: Sequence[int]) -> doc.FailureEntry:
 def _inspection(fault: int, inspection: Inspection) -> doc.InspectionEntry:
     finding = inspection.finding
     evidence = finding.evidence
-    return _entry(
+    return entry_of(
         doc.InspectionEntry,
         inspection,
         finding,
@@ -247,10 +247,10 @@ def _inspection(fault: int, inspection: Inspection) -> doc.InspectionEntry:
         kind=evidence.source,
         patch=finding.diff,
         tests=[
-            _entry(doc.TestEntry, run, node_id=node_id)
+            entry_of(doc.TestEntry, run, node_id=node_id)
             for node_id, run in list(finding.tests.items())[: doc.MAX_TESTS]
         ],
-        likelihoods=_entry(doc.LikelihoodsEntry, evidence),
+        likelihoods=entry_of(doc.LikelihoodsEntry, evidence),
         trials=finding.trials[: doc.MAX_TRIALS],
     )
 
@@ -258,7 +258,7 @@ def _inspection(fault: int, inspection: Inspection) -> doc.InspectionEntry:
 def _fixes(result: Result, faults: Sequence[Fault]) -> list[doc.FixEntry]:
     """Return what was searched for; where nothing was, what inspections came across."""
     if result.fixes is not None:
-        return [_fix(fix) for fix in result.fixes if fix.fault <= len(faults)]
+        return [fix for fix in result.fixes if fix.fault <= len(faults)]
     repairs = {
         (number, inspection.finding.diff): _repair(number, inspection)
         for number, fault in enumerate(faults, 1)
@@ -268,25 +268,11 @@ def _fixes(result: Result, faults: Sequence[Fault]) -> list[doc.FixEntry]:
     return list(repairs.values())
 
 
-def _fix(fix: Fix) -> doc.FixEntry:
-    return _entry(
-        doc.FixEntry,
-        fix,
-        step=None,
-        verified=fix.is_verified,
-        n_failing=len(fix.failing),
-        n_passing=len(fix.passing),
-        checked=(*fix.failing, *fix.passing)[: doc.MAX_TESTS],
-        patch_file=fix.patch_file or None,
-        applied=fix.is_applied,
-    )
-
-
 def _repair(fault: int, inspection: Inspection) -> doc.FixEntry:
     """Return an inspection that made the failing tests pass: an edit, or older code."""
     finding = inspection.finding
     words = next((t.words for t in finding.trials if t.effect is Effect.REPAIRS), "")
-    return _entry(
+    return entry_of(
         doc.FixEntry,
         inspection,
         finding,
@@ -312,12 +298,12 @@ def _memory(remembered: Remembered) -> doc.MemoryEntry:
         records=[_record(item.record) for item in remembered.advice],
         advice=[_advice(item) for item in shown],
         loops=[
-            _entry(doc.LoopEntry, loop, fault=item.fault + 1, said=loop.messages)
+            entry_of(doc.LoopEntry, loop, fault=item.fault + 1, said=loop.messages)
             for item in shown
             for loop in item.loops
         ],
         months=[
-            _entry(
+            entry_of(
                 doc.MonthEntry,
                 month,
                 month=month.name,
@@ -340,7 +326,7 @@ def _value(found: Estimate | None) -> float | None:
 
 def _record(record: BugRecord) -> doc.RecordEntry:
     symptom = record.symptom
-    return _entry(
+    return entry_of(
         doc.RecordEntry,
         record,
         symptom,
@@ -352,7 +338,7 @@ def _record(record: BugRecord) -> doc.RecordEntry:
 
 
 def _trial(trial: DebugTrial) -> doc.BugTrialEntry:
-    return _entry(
+    return entry_of(
         doc.BugTrialEntry,
         trial,
         trial.edit,
@@ -364,7 +350,7 @@ def _trial(trial: DebugTrial) -> doc.BugTrialEntry:
 
 def _advice(advice: Advice) -> doc.AdviceEntry:
     record = advice.record
-    return _entry(
+    return entry_of(
         doc.AdviceEntry,
         advice,
         record,
@@ -380,7 +366,7 @@ def _advice(advice: Advice) -> doc.AdviceEntry:
 
 def _similar(similar: SimilarBug) -> doc.SimilarEntry:
     record, fix = similar.record, similar.record.fix
-    return _entry(
+    return entry_of(
         doc.SimilarEntry,
         similar,
         record,
