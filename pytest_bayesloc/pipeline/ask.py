@@ -6,7 +6,6 @@ import json
 import sys
 from contextlib import contextmanager
 from datetime import datetime, timezone
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -58,10 +57,10 @@ def _answers(config: pytest.Config, settings: Settings) -> Iterator[str]:
     if settings.advice_last:
         yield from _last(config.rootpath / FOLDER / LAST)
     for verb, argument in settings.memory_actions:
-        if verb == "forget":
-            yield from _corrected(config, settings, partial(_forget, bug_id=argument))
-        elif verb == "merge":
-            yield from _corrected(config, settings, partial(_merge, pair=argument))
+        if verb in CORRECTIONS:
+            with _ledger(config, settings, write=True) as ledger:
+                if ledger is not None:
+                    yield CORRECTIONS[verb](ledger, argument)
         elif verb == "import":
             yield _imported(config, settings, config.invocation_params.dir / argument)
         elif verb == "export":
@@ -97,14 +96,6 @@ def _last(path: Path) -> Iterator[str]:
         ) from error
     yield f"advice of the run of {made_at}"
     yield from (line.text for line in lines)
-
-
-def _corrected(
-    config: pytest.Config, settings: Settings, correct: Callable[[Ledger], str]
-) -> Iterator[str]:
-    with _ledger(config, settings, write=True) as ledger:
-        if ledger is not None:
-            yield correct(ledger)
 
 
 def _exported(config: pytest.Config, settings: Settings, path: Path) -> str:
@@ -201,3 +192,7 @@ def _found(ledger: Ledger, bug_id: str) -> int:
             slug="memory-unknown-bug",
         )
     return bug
+
+
+#: What changes the memory, and says how.
+CORRECTIONS: Mapping[str, Callable[[Ledger, str], str]] = {"forget": _forget, "merge": _merge}

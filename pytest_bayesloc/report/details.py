@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import TypeAlias
 
 from pytest_bayesloc.domain.fixing import TAKE_BACK
 from pytest_bayesloc.report.document import N_REACHED, Document
-from pytest_bayesloc.report.rows import LocationView, SuspectRow, Why, location_view, why_of
+from pytest_bayesloc.report.rows import SuspectRow, Why, why_of
 from pytest_bayesloc.report.text import count, one_line
 
 #: A line of a unified diff: its kind (``add``, ``del``, ``hunk``, ``file`` or ``same``), its text.
@@ -22,27 +21,6 @@ LOSES = "It loses what the change was to do."
 #: Tests that failed with the same error, but for what differs from run to run: the error, how many
 #: they are, and each of them.
 FailureGroup: TypeAlias = tuple[str, str, tuple[Document, ...]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FixView:
-    """A change that may fix the fault.
-
-    ``summary`` is what was checked, ``level`` how far it goes, and ``next_step`` how to have it;
-    both are empty where it is an inspection's. ``caution`` is what it may be otherwise.
-    """
-
-    place: LocationView
-    summary: str
-    level: str
-    next_step: str
-    diff: tuple[DiffLine, ...]
-    caution: str = ""
-
-    @property
-    def changed(self) -> tuple[DiffLine, ...]:
-        """Only what is taken away and added."""
-        return tuple(line for line in self.diff if line[0] in {"add", "del"})
 
 
 def failure_groups(fault: Document) -> tuple[FailureGroup, ...]:
@@ -92,23 +70,24 @@ def inspection_why(step: Document) -> Why:
     return why_of({**step["likelihoods"], "why": step["why"], "outcome": step["outcome"]})
 
 
-def fix_view(fix: Document) -> FixView:
-    """Return an entry of the document's ``fixes`` in words."""
-    place, patch = location_view(fix["target"]), fix["patch_file"]
-    return FixView(
-        place=place,
-        summary=_checked(fix, place.name),
-        level="" if fix["stage"] == "inspection" else one_line(fix["level"]),
-        next_step=f"git apply {one_line(patch)}" if patch and not fix["applied"] else "",
-        diff=tuple(diff_lines(fix["diff"])),
-        caution="" if not fix["diff"] else LOSES if fix["tool"] == TAKE_BACK else TREATS,
-    )
+def next_step(fix: Document) -> str:
+    """Return how to have a change; empty where there is no patch of it, or it is applied."""
+    patch = fix["patch_file"]
+    return f"git apply {one_line(patch)}" if patch and not fix["applied"] else ""
 
 
-def _checked(fix: Document, name: str) -> str:
+def caution(fix: Document) -> str:
+    """Return what a change may be that was not searched for but come across."""
+    if not fix["diff"]:
+        return ""
+    return LOSES if fix["tool"] == TAKE_BACK else TREATS
+
+
+def summary_of(fix: Document) -> str:
     """Return what a change was checked against, in a sentence."""
     if fix["stage"] == "inspection":
         n = count(len(fix["checked"]), "test")
+        name = one_line(fix["target"]["qualname"])
         how = f"{name} as it was" if fix["tool"] == TAKE_BACK else f"this edit of {name}"
         return f"with {how}, {n} passed (nothing was changed)"
     by = f"by {one_line(fix['tool'])}: {one_line(fix['words'])}"

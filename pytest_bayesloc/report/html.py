@@ -12,7 +12,15 @@ import jinja2
 from markupsafe import Markup
 
 from pytest_bayesloc.report import memory
-from pytest_bayesloc.report.details import diff_lines, inspection_why, reached, tracebacks
+from pytest_bayesloc.report.details import (
+    caution,
+    diff_lines,
+    inspection_why,
+    next_step,
+    reached,
+    summary_of,
+    tracebacks,
+)
 from pytest_bayesloc.report.document import Document, ReadSource
 from pytest_bayesloc.report.drawings import call_graph
 from pytest_bayesloc.report.rows import GLYPHS, heat, location_view, words_of
@@ -23,12 +31,14 @@ TEMPLATE = "report.html.j2"
 MAX_PLAIN = 400_000  # characters of long parts
 #: Put parts of the document into words.
 FILTERS: dict[str, Callable[..., object]] = {
+    "caution": caution,
     "curves": memory.curves,
     "diff": lambda patch: list(diff_lines(patch)),
     "heat": heat,
     "inspection_why": inspection_why,
     "is_empty": memory.is_empty,
     "month_rows": memory.month_rows,
+    "next_step": next_step,
     "one_line": one_line,
     "percent": percent,
     "place": location_view,
@@ -36,6 +46,7 @@ FILTERS: dict[str, Callable[..., object]] = {
     "score": score,
     "seconds": seconds,
     "similar_lines": memory.similar_lines,
+    "summary": summary_of,
     "tracebacks": tracebacks,
     "trial_lines": memory.trial_lines,
     "words": words_of,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.ports import Clock
-from pytest_bayesloc.report.details import FixView
+from pytest_bayesloc.report.details import diff_lines, next_step, summary_of
 from pytest_bayesloc.report.document import Document
 from pytest_bayesloc.report.rows import SuspectRow, location_view, words_of
 from pytest_bayesloc.report.text import (
@@ -88,7 +89,7 @@ def brief(document: Document, *, width: int = 80) -> list[Line]:
     view = page(document, _no_source)
     if not view.rows:
         return []
-    searched = [fix for fault in view.faults for fix in fault.fixes if fix.level]
+    searched = [fix for fault in view.faults for fix in fault.fixes if fix["stage"] != "inspection"]
     lines = [
         Line("bayesloc: the likeliest places of the fault", HEAD),
         *_rows(view.rows[:N_BRIEF], width),
@@ -175,15 +176,16 @@ def _why(row: SuspectRow, width: int, n_why: int) -> Iterator[Line]:
         yield Line(f"  {row.counts}")
 
 
-def _fix(fix: FixView, width: int, extent: Extent) -> Iterator[Line]:
-    first, *rest = wrap(fix.summary, width - 2, N_SUMMARY)
+def _fix(fix: Document, width: int, extent: Extent) -> Iterator[Line]:
+    first, *rest = wrap(summary_of(fix), width - 2, N_SUMMARY)
     yield Line(first, HEAD)
     for text in rest:
         yield Line(f"  {text}", HEAD)
-    if fix.level:
-        then = f"; {fix.next_step}" if fix.next_step else ""
-        yield Line(f"  {fix.place}, {fix.level}{then}")
-    for kind, text in fix.diff[: extent.diff]:
+    if fix["stage"] != "inspection":
+        step = next_step(fix)
+        then = f"; {step}" if step else ""
+        yield Line(f"  {location_view(fix['target'])}, {one_line(fix['level'])}{then}")
+    for kind, text in islice(diff_lines(fix["diff"]), extent.diff):
         if kind in {"add", "del"}:
             yield Line(f"    {text}", {"green": True} if kind == "add" else {"red": True})
 

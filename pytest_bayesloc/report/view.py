@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TypeAlias
 
-from pytest_bayesloc.report.details import FailureGroup, FixView, failure_groups, fix_view
+from pytest_bayesloc.report.details import FailureGroup, failure_groups
 from pytest_bayesloc.report.document import Document, ReadSource
 from pytest_bayesloc.report.drawings import BeliefChart, belief_chart
 from pytest_bayesloc.report.memory import brief_lines
@@ -68,7 +68,7 @@ class FaultView:
     raised_at: str
     stop_reason: str
     confidence: str
-    fixes: tuple[FixView, ...]
+    fixes: tuple[Document, ...]
     rows: tuple[SuspectRow, ...]
     steps: tuple[Document, ...]
     n_candidates: int
@@ -162,7 +162,7 @@ def _fault(number: int, fault: Document, document: Document, read_source: ReadSo
         raised_at=one_line(f"{error['file']}:{error['line']}") if error["file"] else "",
         stop_reason=one_line(fault["stop_reason"]),
         confidence=_confidence([row["posterior"] for row in rows], session),
-        fixes=tuple(map(fix_view, fixes)),
+        fixes=tuple(fixes),
         rows=tuple(map(suspect_row, rows)),
         steps=tuple(steps),
         n_candidates=fault["n_candidates"],

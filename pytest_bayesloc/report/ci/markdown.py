@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pytest_bayesloc.report.details import FixView
+from pytest_bayesloc.report.details import diff_lines, summary_of
 from pytest_bayesloc.report.document import Document, ReadSource
 from pytest_bayesloc.report.rows import SuspectRow
 from pytest_bayesloc.report.text import count, fenced, visible
@@ -149,11 +149,12 @@ def _table(rows: tuple[SuspectRow, ...]) -> Iterator[str]:
     yield ""
 
 
-def _fix(fix: FixView) -> Iterator[str]:
-    yield f"{prose(fix.summary[:1].upper() + fix.summary[1:])}."
+def _fix(fix: Document) -> Iterator[str]:
+    summary = summary_of(fix)
+    yield f"{prose(summary[:1].upper() + summary[1:])}."
     yield ""
-    if fix.diff:
-        lines = [_cut(visible(text)) for _, text in fix.diff]
+    if fix["diff"]:
+        lines = [_cut(visible(text)) for _, text in diff_lines(fix["diff"])]
         hidden = [f"... {len(lines) - N_DIFF} more lines"] if len(lines) > N_DIFF else []
         yield from (*fenced("\n".join([*lines[:N_DIFF], *hidden]), "diff"), "")
 
