@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_bayesloc.llm.privacy import local_privacy
+from pytest_bayesloc.pipeline.place import replace_text
 from pytest_bayesloc.report.ci.suspects import Checkout
 from pytest_bayesloc.report.document import SCHEMA as RESULT
-from pytest_bayesloc.report.files import replace_text
 from pytest_bayesloc.report.formats import FORMATS, ReportInput
 from pytest_bayesloc.report.merging import merged
 from pytest_bayesloc.report.prompt import prompt

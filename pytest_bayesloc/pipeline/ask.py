@@ -12,8 +12,7 @@ import pytest
 
 from pytest_bayesloc.domain.errors import BayeslocError, StoreError
 from pytest_bayesloc.options import is_about_fixes
-from pytest_bayesloc.pipeline.place import memory_of, open_memory
-from pytest_bayesloc.report.files import FOLDER, own_folder, replace_text
+from pytest_bayesloc.pipeline.place import FOLDER, memory_of, open_memory, own_folder, replace_text
 from pytest_bayesloc.report.text import visible
 
 if TYPE_CHECKING:

@@ -32,9 +32,9 @@ from pytest_bayesloc.fixes.tasks import (
 from pytest_bayesloc.history.changes import name_of
 from pytest_bayesloc.pipeline.fix_memory import note_fate, tool_records
 from pytest_bayesloc.pipeline.fix_tools import journal, tools_of
+from pytest_bayesloc.pipeline.place import FOLDER, own_folder
 from pytest_bayesloc.report.document import MAX_TESTS, FixEntry
 from pytest_bayesloc.report.encoding import entry_of, positive
-from pytest_bayesloc.report.files import FOLDER, own_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

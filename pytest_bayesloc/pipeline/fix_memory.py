@@ -7,8 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import StoreError
-from pytest_bayesloc.pipeline.place import open_memory
-from pytest_bayesloc.report.files import FOLDER, own_folder, replace_text
+from pytest_bayesloc.pipeline.place import FOLDER, open_memory, own_folder, replace_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence

@@ -22,7 +22,7 @@ from pytest_bayesloc.fixes.executable import run_program
 from pytest_bayesloc.fixes.library import Library
 from pytest_bayesloc.fixes.tools import PACKAGE_TOOLS
 from pytest_bayesloc.pipeline.fix_memory import LEARNED, note_fate, tool_records
-from pytest_bayesloc.report.files import FOLDER
+from pytest_bayesloc.pipeline.place import FOLDER
 from pytest_bayesloc.report.text import visible
 
 if TYPE_CHECKING:

@@ -19,6 +19,7 @@ from pytest_bayesloc.llm.endpoint import DryRunEndpoint, Endpoint, Later, OpenAI
 from pytest_bayesloc.llm.exchanges import FOLDER, Exchanges
 from pytest_bayesloc.llm.privacy import local_privacy
 from pytest_bayesloc.options import DRY_RUN
+from pytest_bayesloc.pipeline.place import own_folder, replace_text
 from pytest_bayesloc.ranking.evidence.judgements import (
     RANKING,
     Judged,
@@ -27,7 +28,6 @@ from pytest_bayesloc.ranking.evidence.judgements import (
     verdicts_of,
 )
 from pytest_bayesloc.report.document import UsageEntry
-from pytest_bayesloc.report.files import own_folder, replace_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -10,7 +10,7 @@ import pytest
 from pytest_bayesloc.domain.errors import ShardError
 from pytest_bayesloc.domain.texts import digest_of
 from pytest_bayesloc.history.git import head
-from pytest_bayesloc.report.files import replace_text
+from pytest_bayesloc.pipeline.place import replace_text
 from pytest_bayesloc.spectrum.shards import SCHEMA, dump, environment, load, parse
 
 if TYPE_CHECKING:

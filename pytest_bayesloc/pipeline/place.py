@@ -1,18 +1,18 @@
-"""The place of the memory, a cheap look at whether it has to be opened, and its opening.
+"""The plugin's own folder in a project, and the memory: its place, and whether it has to be opened.
 
 Every run imports this module, so it imports little.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import sqlite3
+import tempfile
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
-
-from pytest_bayesloc.report.files import FOLDER, own_folder, replace_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -20,8 +20,44 @@ if TYPE_CHECKING:
     from pytest_bayesloc.memory.ledger import Ledger
     from pytest_bayesloc.options import Settings
 
+FOLDER = ".bayesloc"
 FILE = "memory.sqlite"
 BUSY_S = 1.0
+
+
+def own_folder(rootdir: Path) -> Path:
+    """Return the folder of the plugin's own files, made with a mark that git leaves it alone.
+
+    Raises:
+        OSError: If it can't be made.
+    """
+    folder = rootdir / FOLDER
+    folder.mkdir(exist_ok=True)
+    ignore = folder / ".gitignore"
+    if not ignore.exists():
+        replace_text(ignore, "# Made by pytest-bayesloc.\n*\n")
+    return folder
+
+
+def replace_text(path: Path, text: str) -> Path:
+    """Write a file in one step.
+
+    Raises:
+        OSError: If it can't be written.
+    """
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as stream:
+            stream.write(text)
+        Path(name).chmod(0o644)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    return path
+
+
+# -- the memory
 
 
 def has_work(rootdir: Path, settings: Settings, *, is_red: bool) -> bool:
@@ -95,6 +131,9 @@ def open_memory(
         where.parent.mkdir(parents=True, exist_ok=True)
     with ledger_at(where, project_of(rootdir), note, write=write) as ledger:
         yield ledger
+
+
+# -- names
 
 
 def project_of(rootdir: Path) -> str:

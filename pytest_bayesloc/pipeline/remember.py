@@ -13,8 +13,14 @@ from uuid import uuid4
 from pytest_bayesloc.domain.advice import Remembered
 from pytest_bayesloc.domain.errors import EndpointError, StoreError
 from pytest_bayesloc.domain.failure import Origin
-from pytest_bayesloc.pipeline.place import is_there, memory_of, project_of, workspace_of
-from pytest_bayesloc.report.files import FOLDER, own_folder
+from pytest_bayesloc.pipeline.place import (
+    FOLDER,
+    is_there,
+    memory_of,
+    own_folder,
+    project_of,
+    workspace_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

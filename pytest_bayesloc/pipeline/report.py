@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import re
+import tempfile
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 
 from pytest_bayesloc.domain.errors import BayeslocError
 from pytest_bayesloc.options import RECORD, offered_formats
+from pytest_bayesloc.pipeline.place import own_folder, replace_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -200,11 +202,16 @@ class ReportStage:
         return prompt(document, privacy.reader(self.context.sources.read), privacy.clean)
 
     def _put(self, text: str, kind: ReportFormat, path: Path | None) -> Path:
-        from pytest_bayesloc.report.files import write
-
-        if path is None or not kind.is_added:
-            return write(text, kind.name, path, self.context.rootdir)
+        """Write a report where it was asked for, else below our folder or a temporary one."""
+        if path is None:
+            try:
+                return replace_text(own_folder(self.context.rootdir) / kind.name, text)
+            except OSError:
+                folder = Path(tempfile.mkdtemp(prefix="bayesloc-report-"))
+                return replace_text(folder / kind.name, text)
         path.parent.mkdir(parents=True, exist_ok=True)
+        if not kind.is_added:
+            return replace_text(path, text)
         with path.open("a", encoding="utf-8", errors="backslashreplace") as stream:
             stream.write(text)
         return path
