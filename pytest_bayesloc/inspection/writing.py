@@ -31,39 +31,52 @@ class LineWriter:
         """Put lines before the first statement that is no docstring."""
         has_docstring = ast.get_docstring(node, clean=False) is not None
         first = node.body[1] if has_docstring and len(node.body) > 1 else node.body[0]
-        line = first_line(first) - 1
         if has_docstring and len(node.body) == 1:  # nothing but a docstring: add behind it
-            end = first.end_lineno or first.lineno
+            line = first_line(first) - 1
             indent = self.indent(line)
             if not self.starts_line(first):
                 head, rest = _cut(self.lines[line], first.col_offset)
                 indent += STEP
                 self.lines[line] = f"{head.rstrip()}\n{indent}{rest}"
-            self.lines[end:end] = [f"{indent}{text}\n" for text in added]
-        elif self.is_broken(first):
-            self.put_into_broken(first, added)
-        elif self.starts_line(first):
-            indent = self.indent(line)
-            self.lines[line:line] = [f"{indent}{text}\n" for text in added]
+            self._insert(first.end_lineno or first.lineno, indent, added)
+        elif not self.put_before(first, added):
+            self._break_suite(first, added, behind=False)
+
+    def put_before(self, node: ast.stmt, added: Sequence[str]) -> bool:
+        """Put lines before a statement; False if it stands behind another one on its line."""
+        line = first_line(node) - 1
+        if self.starts_line(node):
+            self._insert(line, self.indent(line), added)
+        elif node.lineno - 1 in self._broken:
+            self._insert(node.lineno, self._broken[node.lineno - 1], added)
+        elif self.before(node).rstrip().endswith(":"):
+            self._break_suite(node, added, behind=False)
         else:
-            self.break_suite(first, added, behind=False)
+            return False
+        return True
+
+    def put_behind(self, node: ast.stmt, added: Sequence[str]) -> None:
+        """Put lines behind a statement that is first on its line."""
+        if self.starts_line(node):
+            indent = self.indent(first_line(node) - 1)
+            self._insert(node.end_lineno or node.lineno, indent, added)
 
     def check_return(self, statement: ast.Return, checks: Sequence[str]) -> None:
         """Keep what is returned as ``RESULT``, and put lines before it is."""
         last = (statement.end_lineno or statement.lineno) - 1
         if _cut(self.lines[last], statement.end_col_offset or 0)[1].lstrip().startswith(";"):
             return  # what stands behind it would come alive
-        value = "None" if statement.value is None else f"({self.text_of(statement.value)})"
+        value = "None" if statement.value is None else f"({self._text_of(statement.value)})"
         followers = [*checks, f"return {RESULT}"]
         if self.starts_line(statement):
             indent = self.indent(statement.lineno - 1)
-            self.replace(statement, f"{RESULT} = {value}")
-            self.lines[statement.lineno : statement.lineno] = [f"{indent}{t}\n" for t in followers]
+            self._replace(statement, f"{RESULT} = {value}")
+            self._insert(statement.lineno, indent, followers)
         elif self.before(statement).rstrip().endswith(":"):
-            self.replace(statement, f"{RESULT} = {value}")
-            self.break_suite(statement, followers, behind=True)
+            self._replace(statement, f"{RESULT} = {value}")
+            self._break_suite(statement, followers, behind=True)
 
-    def break_suite(self, first: ast.stmt, added: Sequence[str], *, behind: bool) -> None:
+    def _break_suite(self, first: ast.stmt, added: Sequence[str], *, behind: bool) -> None:
         """Turn ``if x: statement`` into two lines, with ``added`` before or behind it."""
         at = first.lineno - 1
         head = self.before(first)
@@ -73,22 +86,16 @@ class LineWriter:
         own = [f"{indent}{rest}"]
         self.lines[at : at + 1] = [f"{head.rstrip()}\n", *(own + extra if behind else extra + own)]
 
-    def is_broken(self, first: ast.stmt) -> bool:
-        """Return whether ``first`` stood behind a colon, and has a line of its own by now."""
-        return first.lineno - 1 in self._broken and not self.starts_line(first)
+    def _insert(self, index: int, indent: str, added: Sequence[str]) -> None:
+        self.lines[index:index] = [f"{indent}{text}\n" for text in added]
 
-    def put_into_broken(self, first: ast.stmt, added: Sequence[str]) -> None:
-        """Put lines before ``first``, whose suite is broken."""
-        indent = self._broken[first.lineno - 1]
-        self.lines[first.lineno : first.lineno] = [f"{indent}{text}\n" for text in added]
-
-    def replace(self, node: ast.stmt, text: str) -> None:
+    def _replace(self, node: ast.stmt, text: str) -> None:
         """Put ``text`` in the place of ``node``, on its first line; comments behind it stay."""
         start, end = node.lineno - 1, (node.end_lineno or node.lineno) - 1
         behind = _cut(self.lines[end], node.end_col_offset or 0)[1]
         self.lines[start : end + 1] = [f"{self.before(node)}{text}{behind}"]
 
-    def text_of(self, node: ast.expr) -> str:
+    def _text_of(self, node: ast.expr) -> str:
         """Return the text of an expression."""
         start, end = node.lineno - 1, (node.end_lineno or node.lineno) - 1
         if start == end:

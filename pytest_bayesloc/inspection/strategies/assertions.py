@@ -12,7 +12,7 @@ from pytest_bayesloc.domain.errors import BayeslocError, ExecutionError, PatchEr
 from pytest_bayesloc.domain.evidence import Decision, InspectionOutcome
 from pytest_bayesloc.domain.inspection import Check, Finding, InspectionPatch, Signals
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.domain.source import SourceMap, Unit, compile_tree, first_line, parse
+from pytest_bayesloc.domain.source import SourceMap, Unit, compile_tree, parse
 from pytest_bayesloc.inspection.reflection import (
     classify,
     describe,
@@ -151,10 +151,8 @@ class _AssertionWriter(LineWriter):
     def _insert_module_heartbeat(self, unit: Unit) -> None:
         body = getattr(unit.node, "body", [])
         first = next((s for s in body if not _keeps_first_place(s)), None)
-        if first is None or not self.starts_line(first):
-            return
-        line = first_line(first) - 1
-        self.lines.insert(line, f"{self.indent(line)}{heartbeat(unit)}\n")
+        if first is not None and self.starts_line(first):
+            self.put_before(first, [heartbeat(unit)])
 
     def _check_exits(
         self,
@@ -164,25 +162,15 @@ class _AssertionWriter(LineWriter):
     ) -> None:
         last = node.body[-1]
         falls_off = not isinstance(last, (ast.Return, ast.Raise))
-        if checks and falls_off and self.starts_line(last):
-            indent = self.indent(first_line(last) - 1)
-            end = last.end_lineno or last.lineno
-            fall_off = [f"{RESULT} = None", *checks]
-            self.lines[end:end] = [f"{indent}{text}\n" for text in fall_off]
+        if checks and falls_off:
+            self.put_behind(last, [f"{RESULT} = None", *checks])
         exits = sorted(_own_exits(node), key=lambda e: e.lineno, reverse=True)
         for statement in exits:
             if isinstance(statement, ast.Raise):
-                self._check_raise(statement, at_raise)
+                if at_raise:
+                    self.put_before(statement, at_raise)
             elif checks:
                 self.check_return(statement, checks)
-
-    def _check_raise(self, statement: ast.Raise, checks: Sequence[str]) -> None:
-        line = statement.lineno - 1
-        if checks and self.starts_line(statement):
-            indent = self.indent(line)
-            self.lines[line:line] = [f"{indent}{text}\n" for text in checks]
-        elif checks and self.before(statement).rstrip().endswith(":"):
-            self.break_suite(statement, checks, behind=False)
 
 
 def _assertion(invariant: Invariant, check: Check, hidden: frozenset[str]) -> str:

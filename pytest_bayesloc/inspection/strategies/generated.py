@@ -317,17 +317,10 @@ class _AdditionWriter(LineWriter):
         if addition.where == "return":
             assert isinstance(anchor, ast.Return)  # noqa: S101 - the gate names no other
             self.check_return(anchor, lines)
-        elif addition.where == "end" and self.starts_line(anchor):
-            indent, end = self.indent(first_line(anchor) - 1), anchor.end_lineno or anchor.lineno
-            self.lines[end:end] = [f"{indent}{line}\n" for line in lines]
-        elif addition.where == "before" and self.starts_line(anchor):
-            at = first_line(anchor) - 1
-            indent = self.indent(at)
-            self.lines[at:at] = [f"{indent}{line}\n" for line in lines]
-        elif addition.where == "before" and self.is_broken(anchor):
-            self.put_into_broken(anchor, lines)
-        elif addition.where == "before" and self.before(anchor).rstrip().endswith(":"):
-            self.break_suite(anchor, lines, behind=False)
+        elif addition.where == "end":
+            self.put_behind(anchor, lines)
+        else:
+            self.put_before(anchor, lines)
         if "".join(self.lines) == before:
             raise PatchError(
                 "an assertion of it has no line of its own to stand on", slug="llm-gate"
