@@ -16,7 +16,7 @@ from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy
 from pytest_bayesloc.ranking.case import N_HISTORY, Case
 from pytest_bayesloc.ranking.evidence.invariants import mine, seen_values
 from pytest_bayesloc.ranking.evidence.order import order_evidence
-from pytest_bayesloc.ranking.likelihoods import strongest
+from pytest_bayesloc.ranking.likelihoods import likelihood
 from pytest_bayesloc.rerun.pool import Pool
 
 Progress = Callable[[int, Location | None, float], None]
@@ -205,7 +205,7 @@ class InspectionLoop:
         """Say whether the strongest evidence it can bring would make its target the likeliest."""
         if len(touched) < N_ALWAYS or action.target in touched:
             return True
-        ratio = strongest(case.model, action.strategy.outcomes)
+        ratio = max(likelihood(case.model, o).ratio for o in action.strategy.outcomes)
         _, leading = case.belief.top(1)[0]
         return case.belief.p(action.target) * ratio >= leading
 

@@ -6,7 +6,7 @@ Reference:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import exp
 from types import MappingProxyType
@@ -111,15 +111,6 @@ def likelihood(model: str, outcome: Outcome) -> Likelihood:
         KeyError: If ``model`` is not one of ``TABLES``.
     """
     return TABLES[model][outcome]
-
-
-def strongest(model: str, outcomes: Iterable[Outcome]) -> float:
-    """Return the highest likelihood ratio that one of ``outcomes`` can bring.
-
-    Raises:
-        KeyError: If ``model`` is not one of ``TABLES``.
-    """
-    return max(likelihood(model, outcome).ratio for outcome in outcomes)
 
 
 def weigh(

@@ -38,24 +38,11 @@ def reference_prior(suspiciousness: Mapping[Location, float]) -> dict[Location, 
     return {where: value / total for where, value in raw.items()}
 
 
-def blend_logits(spectrum: Spectrum) -> dict[Location, float]:
-    """Sum up what the spectrum says of each candidate, weighted, in nats.
+def blend_features(spectrum: Spectrum) -> dict[Location, dict[str, float]]:
+    """Return per candidate of the blend the values that ``fitted.PRIOR`` has weights for.
 
     Candidates are the inspectable code locations that a failing test of the spectrum executed; if
     there is none, all of them. The others are not in the result.
-
-    Reference:
-        docs/model.md, eq. 2.
-    """
-    features = blend_features(spectrum)
-    return {
-        where: fsum(PRIOR[name] * value for name, value in terms.items())
-        for where, terms in features.items()
-    }
-
-
-def blend_features(spectrum: Spectrum) -> dict[Location, dict[str, float]]:
-    """Return per candidate of the blend the values that ``fitted.PRIOR`` has weights for.
 
     Ochiai is a share of the highest one of all candidates (0 if that is 0). Ranks, 1 for the
     highest, are those of the highest Op2 and the highest Ochiai of the lines: the logarithm of
@@ -85,14 +72,19 @@ def blend_features(spectrum: Spectrum) -> dict[Location, dict[str, float]]:
 def blend_prior(
     spectrum: Spectrum, tests: Mapping[Location, Role] = MappingProxyType({})
 ) -> dict[Location, float]:
-    """Return softmax of ``blend_logits``, and of what ``fitted.TESTS`` says of test code.
+    """Return softmax of the weighted features, and of what ``fitted.TESTS`` says of test code.
 
     Args:
         spectrum: Of a group of failing tests.
         tests: What of the tests may be at fault, and what it is to them.
+
+    Reference:
+        docs/model.md, eq. 2.
     """
-    added = {where: TESTS[role] for where, role in tests.items()}
-    return softmax({**added, **blend_logits(spectrum)})
+    logits = {where: TESTS[role] for where, role in tests.items()}
+    for where, terms in blend_features(spectrum).items():
+        logits[where] = fsum(PRIOR[name] * value for name, value in terms.items())
+    return softmax(logits)
 
 
 def _candidates(spectrum: Spectrum) -> list[Location]:

@@ -11,7 +11,7 @@ import pytest
 
 from pytest_bayesloc.spectrum import failures
 from pytest_bayesloc.spectrum.cache.key import variant_of
-from pytest_bayesloc.spectrum.collectors.child_processes import WithChildProcesses, data_file
+from pytest_bayesloc.spectrum.collectors.child_processes import ChildProcesses, data_file
 from pytest_bayesloc.spectrum.run_record import START_UP, RunRecord, Window
 from pytest_bayesloc.spectrum.sources import FileKind
 from pytest_bayesloc.spectrum.tracer import ExplanationMute, Tracer
@@ -128,8 +128,7 @@ class Recorder:
         if self._tracer.may_trace and not is_worker:
             begin = self._tracer.guard(lambda: self._children or data_file())
         if begin:
-            traced = self.files.is_code
-            self._tracer.wrap(lambda collector: WithChildProcesses(collector, begin, traced))
+            self._tracer.children = ChildProcesses(begin, self.files.is_code)
         self.cache.variant = f"{self._variant}+child-processes" if begin else self._variant
         self.start(early=False)
         self._tracer.switch(None)

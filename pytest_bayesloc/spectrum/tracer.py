@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from pytest_bayesloc.spectrum.collectors.base import Collector
+    from pytest_bayesloc.spectrum.collectors.child_processes import ChildProcesses
     from pytest_bayesloc.spectrum.run_record import RunRecord
 
 TRACED = (
@@ -35,6 +36,7 @@ class Tracer:
 
     Attributes:
         current: The number of the window that is recorded now.
+        children: Sees what child processes execute; None where nobody measures them.
     """
 
     def __init__(
@@ -46,6 +48,7 @@ class Tracer:
         self._stopped: Collector | None = None
         self._warn = warn
         self.current: int | None = None
+        self.children: ChildProcesses | None = None
 
     @property
     def is_tracing(self) -> bool:
@@ -74,12 +77,6 @@ class Tracer:
                 self._recorded.partial.append(TRACED)
         return self._collector is not None
 
-    def wrap(self, wrapper: Callable[[Collector], Collector]) -> None:
-        """Put ``wrapper`` around the collector that is at work, and around those that may start."""
-        self._candidates = [wrapper(collector) for collector in self._candidates]
-        if self._collector is not None:
-            self._collector = wrapper(self._collector)
-
     def give_up(self) -> None:
         """Stop for good: other processes run the tests."""
         self.end()
@@ -87,6 +84,7 @@ class Tracer:
 
     def end(self) -> None:
         """Stop the collector, which keeps what it saw."""
+        self._credit_children(None)
         collector, self._collector = self._collector, None
         if collector is not None:
             self.guard(collector.stop)
@@ -97,6 +95,9 @@ class Tracer:
         collector, self._stopped = self._stopped, None
         if collector is not None:
             self.guard(lambda: self._recorded.add(collector.result()))
+            children = self.children
+            if children is not None:
+                self.guard(lambda: self._recorded.add(children.result()))
 
     def guard(self, action: Callable[[], Any]) -> Any:  # noqa: ANN401 - the result of any action
         """Run our own code such that a fault of ours costs one warning and the recording."""
@@ -124,6 +125,7 @@ class Tracer:
     def switch(self, window: int | None) -> None:
         """Credit what is executed from now on to ``window``; None: to nothing."""
         self.current = window
+        self._credit_children(window)
         collector = self._collector
         if collector is not None:
             self.guard(lambda: collector.switch(window))
@@ -131,9 +133,15 @@ class Tracer:
     def rest(self) -> None:
         """Trace nothing until the next ``switch``."""
         self.current = None
+        self._credit_children(None)
         collector = self._collector
         if collector is not None:
             self.guard(collector.rest)
+
+    def _credit_children(self, window: int | None) -> None:
+        children = self.children
+        if children is not None and self._collector is not None:
+            self.guard(lambda: children.switch(window))
 
     @contextmanager
     def paused(self) -> Iterator[None]:

@@ -27,8 +27,6 @@ from pytest_bayesloc.spectrum.collectors.coverage_py import BLOCK, texts
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pytest_bayesloc.spectrum.collectors.base import Collector
-
 
 def data_file() -> str:
     """The absolute start of the names of child processes' data files; empty: there are none.
@@ -48,60 +46,36 @@ def data_file() -> str:
     return ""
 
 
-class WithChildProcesses:
-    """A collector that also sees child processes.
+class ChildProcesses:
+    """Notes the lines that child processes execute in each window.
 
     Args:
-        collector: Sees this one.
         begin: The absolute start of the names of their data files.
         traced: Whether a file is under test.
     """
 
-    def __init__(self, collector: Collector, begin: str, traced: Callable[[str], bool]) -> None:
-        self.name = collector.name
-        self.early = collector.early
-        self._collector = collector
+    def __init__(self, begin: str, traced: Callable[[str], bool]) -> None:
         self._traced = traced
         self._window: int | None = None
         self._begin = Path(begin)
         self._known: set[str] | None = None  # data files; None: not looked yet
         self._rows: list[tuple[int, list[Footprint]]] = []
 
-    def start(self) -> bool:
-        """Begin; False where the collector can't."""
-        return self._collector.start()
-
     def switch(self, window: int | None) -> None:
-        """Credit what ended since to the window before."""
-        self._credit(window)
-        self._collector.switch(window)
-
-    def rest(self) -> None:
-        """As the collector does."""
-        self._credit(None)
-        self._collector.rest()
-
-    def stop(self) -> None:
-        """End."""
-        self._credit(None)
-        self._collector.stop()
-
-    def result(self) -> CollectorResult:
-        """Return what was executed in all processes."""
-        seen = self._collector.result()
-        n_here = len(seen.footprints)
-        there: dict[Footprint, int] = {}
-        rows = [
-            (window, array("I", [there.setdefault(f, n_here + len(there)) for f in footprints]))
-            for window, footprints in self._rows
-        ]
-        return CollectorResult([*seen.footprints, *there], [*seen.rows, *rows], seen.spoilt)
-
-    def _credit(self, window: int | None) -> None:
         """Credit what ended since to the window before, and open ``window``."""
         if window != self._window:
             self._look()
             self._window = window
+
+    def result(self) -> CollectorResult:
+        """Return what was executed since the last time."""
+        rows, self._rows = self._rows, []
+        numbers: dict[Footprint, int] = {}
+        numbered = [
+            (window, array("I", [numbers.setdefault(f, len(numbers)) for f in footprints]))
+            for window, footprints in rows
+        ]
+        return CollectorResult(list(numbers), numbered)
 
     def _look(self) -> None:
         """Read the data files that are new."""
