@@ -139,7 +139,8 @@ class LocalizationSession:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the answer below the failures."""
-        if self._document is None and not self.context.notes and not self._said:
+        said = self._remembered is not None and self._remembered.messages
+        if self._document is None and not self.context.notes and not said:
             return
         try:
             self._reporting().print_answer(terminalreporter, self._document, self._written)
@@ -155,10 +156,6 @@ class LocalizationSession:
             reporter.write_line(f"bayesloc: {note}", yellow=True)
         if self._document is not None and stage.mark(self._document):
             self._written = self._reporting().write(self._document)
-
-    @property
-    def _said(self) -> Sequence[str]:
-        return () if self._remembered is None else self._remembered.messages
 
     def _reporting(self) -> ReportStage:
         from pytest_bayesloc.pipeline.report import ReportStage

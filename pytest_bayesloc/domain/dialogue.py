@@ -29,8 +29,7 @@ class Code:
     @property
     def name(self) -> str:
         """``calc.py:3 add``: its name in the dialogue."""
-        where = self.location
-        return f"{where.file}:{where.start_line} {where.qualname}"
+        return str(self.location)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

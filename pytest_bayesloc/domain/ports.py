@@ -111,18 +111,10 @@ class Summarizer(Protocol):
         """
 
     def failed(self, record: BugRecord, edit: CodeEdit, now: Symptom) -> TrialSummary:
-        """Return the lessons of an edit that did not fix the bug.
+        """Return the lessons of an edit that did not fix the bug, whose tests fail as ``now`` says.
 
-        Args:
-            record: The bug, without this trial.
-            edit: What was changed.
-            now: How its tests fail after it.
+        The record is without this trial, here and in ``succeeded``.
         """
 
     def succeeded(self, record: BugRecord, edit: CodeEdit) -> TrialSummary:
-        """Return the lessons of the edit that fixed the bug.
-
-        Args:
-            record: The bug, without this trial.
-            edit: What was changed.
-        """
+        """Return the lessons of the edit that fixed the bug."""

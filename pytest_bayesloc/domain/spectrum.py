@@ -96,11 +96,6 @@ class Spectrum:
         """The counts of ``location``; of one that is not in the spectrum, those of unexecuted."""
         return self.count(self.executed.get(location, 0))
 
-    def bitset(self, node_ids: Iterable[str]) -> int:
-        """The bitset of ``node_ids``, unknown ones left out."""
-        index = {node_id: i for i, node_id in enumerate(self.tests)}
-        return reduce(or_, (1 << index[n] for n in node_ids if n in index), 0)
-
     def node_ids(self, bitset: int) -> tuple[str, ...]:
         """The node ids whose bit is set."""
         return tuple(self.tests[i] for i in bits(bitset))

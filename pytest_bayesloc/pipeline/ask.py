@@ -139,14 +139,7 @@ def _imported(config: pytest.Config, settings: Settings, path: Path) -> str:
 def _ledger(
     config: pytest.Config, settings: Settings, *, write: bool, may_begin: bool = False
 ) -> Generator[Ledger | None]:
-    """Open the project's ledger in a transaction; None, and a note why, without a memory.
-
-    Args:
-        config: pytest's.
-        settings: Where it is.
-        write: Whether anything is written.
-        may_begin: Whether a new one is made where there is none.
-    """
+    """Open the project's ledger in a transaction; None, and a note why, without a memory."""
     rootdir, setting = config.rootpath, settings.memory
     with open_memory(rootdir, setting, _note, write=write, may_begin=may_begin) as ledger:
         if setting == "off":

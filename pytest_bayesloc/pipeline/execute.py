@@ -186,11 +186,6 @@ def needed_changes(
 
     Each is put back as it was by itself, in memory. None where that can't be tried, or all
     changes are needed only together.
-
-    Args:
-        transports: For the re-runs.
-        changes: Since the tests failed.
-        tests: Node ids.
     """
     if len(changes.every) > MAX_CHANGES:
         return []

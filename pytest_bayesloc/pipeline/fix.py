@@ -78,11 +78,7 @@ class FixStage:
     # -- the search
 
     def run(self, cases: Sequence[Case], budget_s: float) -> list[SearchResult]:
-        """Search a fix for each of the largest groups, which share the time.
-
-        Args:
-            cases: The groups of failing tests.
-            budget_s: Wall seconds.
+        """Search a fix for each of the largest groups, which share ``budget_s`` wall seconds.
 
         Returns:
             The result for each group; an empty one where nothing was searched.

@@ -25,13 +25,7 @@ N_SUSPECTS = 5
 
 
 def tool_records(rootdir: Path, told: str, note: Callable[[str], None]) -> dict[str, ToolRecord]:
-    """The record of each tool; none where the memory is off, not there yet or can't be read.
-
-    Args:
-        rootdir: Of the project.
-        told: Where the memory is, as the setting says.
-        note: Tells the user.
-    """
+    """The record of each tool; none where the memory is off, not there yet or can't be read."""
     try:
         with open_memory(rootdir, told, note, write=False) as ledger:
             if ledger is None:

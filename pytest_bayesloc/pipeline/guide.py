@@ -49,11 +49,7 @@ _TOLD = "told.txt"
 
 
 class LlmStage:
-    """A language model's part in a session: it asks within limits, and says what is sent.
-
-    Args:
-        context: The session.
-    """
+    """A language model's part in a session: it asks within limits, and says what is sent."""
 
     def __init__(self, context: Context) -> None:
         settings = context.settings
@@ -99,12 +95,7 @@ class LlmStage:
         counts: Mapping[tuple[str, Any, bool], int],
         known: Mapping[str, tuple[str, ...]],
     ) -> None:
-        """Take in how often the model was right, and what is remembered of failing tests.
-
-        Args:
-            counts: Of the memory.
-            known: Per node id, in sentences.
-        """
+        """Take in how often the model was right, and sentences on what is known, per node id."""
         self._records = records_of(counts)
         self._known = dict(known)
 

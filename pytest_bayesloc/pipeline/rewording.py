@@ -32,12 +32,7 @@ def reworded(
 ) -> list[Advice]:
     """Reword what the run added to the memory, and return the advice in the new words.
 
-    Args:
-        store: The memory.
-        project: Whose bugs they are.
-        llm: The language model's part.
-        advice: In the words of rules.
-        kept: What became of each bug, and the texts by rules.
+    What became of each bug is ``kept``, with the texts by rules.
 
     Raises:
         StoreError: If the store can't be used.

@@ -33,12 +33,8 @@ N_CACHES = 8
 def complete_spectra(context: Context, *, may_run: bool) -> None:
     """Find out what the tests execute that were not traced in this run.
 
-    Failing tests whose cached row is not of a failing run are re-run in a process of their own,
-    with some passing ones if the row of none of these is known.
-
-    Args:
-        context: Of the session.
-        may_run: Whether tests may be re-run.
+    If tests may be re-run, failing ones whose cached row is not of a failing run are, in a process
+    of their own, with some passing ones if the row of none of these is known.
     """
     recorder = context.recorder
     recorder.take_result()

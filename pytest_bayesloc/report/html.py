@@ -54,13 +54,9 @@ FILTERS: dict[str, Callable[..., object]] = {
 
 
 def render(document: Document, read_source: ReadSource, prompt: str = "") -> str:
-    """Return the page of ``document``: text that can be written as UTF-8.
+    """Return the page of ``document``, which offers ``prompt`` if there is one.
 
-    Args:
-        document: A ``bayesloc/1`` result.
-        read_source: Text of a file of the project by its path in the document, None if it can't
-            be read.
-        prompt: For an assistant; empty: none is offered.
+    It can be written as UTF-8, whatever a message holds.
     """
     style, script = _asset("static/report.css"), _asset("static/report.js")
     return (

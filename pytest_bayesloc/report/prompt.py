@@ -45,10 +45,7 @@ _TASK = """\
 def prompt(document: Document, read_source: ReadSource, clean: Callable[[str], str]) -> str:
     """Return the prompt, in Markdown; empty if nothing failed.
 
-    Args:
-        document: A ``bayesloc/1`` result.
-        read_source: Text of a file of the project, None if it can't be read or may not be shown.
-        clean: Takes secrets out of a text.
+    ``read_source`` returns None for files that may not be shown, and ``clean`` takes secrets out.
     """
     faults = document["faults"][:N_FAULTS]
     if not faults:

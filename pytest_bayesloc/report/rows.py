@@ -157,12 +157,7 @@ def heat(value: float) -> int:
 
 
 def hot_line(row: Document, error: Document) -> int:
-    """Return the line that a mark goes to: the one that raised, the most suspicious, the first.
-
-    Args:
-        row: Of the ranking of a fault.
-        error: Of that fault.
-    """
+    """Return the line that a mark goes to: the one that raised, the most suspicious, the first."""
     first, last = row["start_line"], row["end_line"]
     if error["file"] == row["file"] and first <= error["line"] <= last:
         return int(error["line"])
@@ -202,10 +197,7 @@ def source_lines(
 ) -> tuple[SourceLine, ...] | None:
     """Return the lines of ``row``, ``MAX_SHOWN`` around the hottest; None if it can't be read.
 
-    Args:
-        row: A row of a ranking.
-        read_source: Reads a file.
-        anchored: Anchors already given; those given here are added.
+    To ``anchored``, the anchors that were given before, those given here are added.
     """
     text = source_text(row, read_source)
     first, last = _window(row)

@@ -204,10 +204,7 @@ def _ending(view: Page, extent: Extent) -> Iterator[Line]:
 class Progress:
     """One line that is rewritten while inspections run, on a terminal only.
 
-    Args:
-        config: pytest's.
-        clock: Monotonic seconds.
-        budget_s: Seconds until it ends by itself, from now.
+    It says how long they may go on, of ``budget_s`` seconds from now.
     """
 
     def __init__(self, config: pytest.Config, clock: Clock, budget_s: float) -> None:

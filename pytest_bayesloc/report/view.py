@@ -99,13 +99,7 @@ class Page:
 
 
 def page(document: Document, read_source: ReadSource) -> Page:
-    """Return the page of ``document``.
-
-    Args:
-        document: A ``bayesloc/1`` result.
-        read_source: Text of a file of the project by its path in the document, None if it can't
-            be read.
-    """
+    """Return the page of ``document``."""
     session = document["session"]
     return Page(
         n_passed=str(session["n_passed"]),

@@ -20,12 +20,7 @@ MAX_MESSAGE = 1_000
 
 
 def summary(document: Document, read_source: ReadSource, before: str) -> str:
-    """Return what is added to the summary of a job; one line where it is nearly full.
-
-    Args:
-        document: A ``bayesloc/1`` result.
-        read_source: Text of a file of the project, None if it can't be read.
-        before: What the step has written until now.
+    """Return what is added to the summary of a job; one line where ``before`` nearly fills it.
 
     Raises:
         ValueError: If not even the line fits.
@@ -42,9 +37,7 @@ def summary(document: Document, read_source: ReadSource, before: str) -> str:
 def marks(document: Document, checkout: Checkout) -> list[str]:
     """Return workflow commands that mark the lines of suspects: the first of each fault first.
 
-    Args:
-        document: A ``bayesloc/1`` result.
-        checkout: Where its files lie; what lies outside has no line to mark.
+    What lies outside of the repository has no line to mark.
     """
     left = {"error": MAX_ANNOTATIONS, "warning": MAX_ANNOTATIONS}
     found: dict[tuple[str | None, int], str] = {}  # faults may share a suspect

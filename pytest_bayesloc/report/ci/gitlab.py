@@ -15,12 +15,7 @@ SEVERITIES = ((0.9, "critical"), (0.5, "major"), (0.1, "minor"), (0.0, "info"))
 
 
 def to_gitlab(document: Document, checkout: Checkout) -> list[dict[str, object]]:
-    """Return one entry a suspect; those outside of the repository have no path that GitLab takes.
-
-    Args:
-        document: A ``bayesloc/1`` result.
-        checkout: Where its files lie.
-    """
+    """Return an entry for each suspect whose file has a path in the repository."""
     return [
         {
             "description": f"{suspect.shown.place.name} is {suspect.message}",

@@ -15,11 +15,7 @@ PREFIX = "bayesloc."
 
 
 def with_properties(xml: str, document: Document) -> str:
-    """Return the XML with what was found; properties of an earlier run of ours are replaced.
-
-    Args:
-        xml: Of pytest's ``--junit-xml``.
-        document: A ``bayesloc/1`` result.
+    """Return pytest's XML with what was found; properties of an earlier run of ours are replaced.
 
     Raises:
         ValueError: If ``xml`` is no such file.

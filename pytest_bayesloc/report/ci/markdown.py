@@ -40,10 +40,7 @@ _JOINER = "\N{WORD JOINER}"  # takes no room
 def render(document: Document, read_source: ReadSource, limit: int = MAX_BYTES) -> str:
     """Return the Markdown of ``document``: as many whole faults as fit, and how many did not.
 
-    Args:
-        document: A ``bayesloc/1`` result.
-        read_source: Text of a file of the project, None if it can't be read.
-        limit: Bytes at most, ``MIN_BYTES`` or more.
+    It has ``limit`` bytes at most, which are ``MIN_BYTES`` or more.
     """
     shown = page(document, read_source)
     head, notes = _head(shown), _notes(shown)

@@ -25,13 +25,7 @@ RULES = (
 
 
 def to_sarif(document: Document, checkout: Checkout, version: str) -> dict[str, object]:
-    """Return the log: one result a suspect, which are a few hundred at most.
-
-    Args:
-        document: A ``bayesloc/1`` result.
-        checkout: Where its files lie.
-        version: Of the plugin.
-    """
+    """Return the log: one result a suspect, which are a few hundred at most."""
     run = {
         "tool": {
             "driver": {

@@ -113,12 +113,7 @@ class Suspect:
 
 
 def suspects(document: Document, checkout: Checkout) -> Iterator[Suspect]:
-    """Yield the suspects of each fault in turn, the likeliest first.
-
-    Args:
-        document: A ``bayesloc/1`` result.
-        checkout: Where its files lie.
-    """
+    """Yield the suspects of each fault in turn, the likeliest first."""
     seen: dict[str, int] = {}
     for number, fault in enumerate(document["faults"], 1):
         for order, row in enumerate(fault["ranking"][:N_SUSPECTS], 1):
