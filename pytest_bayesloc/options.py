@@ -739,27 +739,22 @@ def add_options(parser: pytest.Parser) -> None:
 # -- what is asked before all plugins are loaded
 
 
+def early(config: pytest.Config, name: str) -> Any:  # noqa: ANN401 - text, list or bool
+    """Return the value of an option as far as it is known, unchecked."""
+    return _typed(config, name) or config.getini(name)
+
+
 def is_enabled(config: pytest.Config) -> bool:
     """Return whether the plugin may do anything."""
-    return not (_early(config, "no_bayesloc") or config.getini("no_bayesloc"))
+    return not early(config, "no_bayesloc")
 
 
 def is_listing(config: pytest.Config) -> bool:
     """Return whether no test is to be run, by pytest's own options."""
-    return any(_early(config, name) for name in ("collectonly", "help", "version"))
+    return any(_typed(config, name) for name in ("collectonly", "help", "version"))
 
 
-def source_entries(config: pytest.Config) -> tuple[str, ...]:
-    """Return the folders and packages under test that were named."""
-    return tuple(_early(config, "bayesloc_source") or config.getini("bayesloc_source"))
-
-
-def early_text(config: pytest.Config, name: str) -> str:
-    """Return the value of an option as far as it is known, unchecked."""
-    return str(_early(config, name) or config.getini(name) or "")
-
-
-def _early(config: pytest.Config, name: str) -> Any:  # noqa: ANN401 - text, list or bool
+def _typed(config: pytest.Config, name: str) -> Any:  # noqa: ANN401 - text, list or bool
     return getattr(getattr(config, "known_args_namespace", config.option), name, None)
 
 

@@ -109,11 +109,11 @@ def _recorder(config: pytest.Config) -> Recorder:
         from pytest_bayesloc.pipeline.place import FOLDER
         from pytest_bayesloc.spectrum.start import recorder_for
 
-        collect = options.early_text(config, "bayesloc_collect")
-        keeps = collect != "always" and options.early_text(config, "bayesloc_memory") != "off"
+        collect = options.early(config, "bayesloc_collect")
+        keeps = collect != "always" and options.early(config, "bayesloc_memory") != "off"
         recorder = recorder_for(
             config,
-            options.source_entries(config),
+            tuple(options.early(config, "bayesloc_source")),
             warnings.warn,
             traces=collect not in ("on-failure", "never"),
             folder=config.rootpath / FOLDER if keeps else None,
