@@ -11,7 +11,7 @@ import ast
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from pytest_bayesloc.domain.source import FunctionNode
+from pytest_bayesloc.domain.source import FunctionNode, ScopeNode
 from pytest_bayesloc.inspection.rules import (
     Addition,
     Rules,
@@ -133,21 +133,18 @@ class _Walk:
         """Say whether they are one statement, blocks inside them aside."""
         if type(old) is not type(new):
             return False
-        if isinstance(old, _SCOPES) or not any(_blocks(old)):
+        if isinstance(old, ScopeNode) or not any(_blocks(old)):
             return dump_of(old) == dump_of(new)
         return _heads(old) == _heads(new)
 
     def _blocks(self, old: ast.stmt, new: ast.stmt) -> None:
-        if isinstance(old, _SCOPES):
+        if isinstance(old, ScopeNode):
             return
         for before, after in zip(_blocks(old), _blocks(new), strict=True):
             if before and after:
                 self.align(before, after)
             elif before or after:
                 raise gate_error(f"changes `{short(old)}`")
-
-
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def _blocks(statement: ast.AST) -> list[list[ast.stmt]]:

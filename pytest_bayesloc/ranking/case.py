@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from pytest_bayesloc.domain.evidence import Evidence, StaticOutcome
 from pytest_bayesloc.domain.inspection import Finding, Inspection, TestRun
@@ -39,12 +40,10 @@ class Neighbourhood:
 
     def __init__(self, spectrum: Spectrum) -> None:
         self._spectrum = spectrum
-        self._distance: dict[int, float] | None = None
 
+    @cached_property
     def _distances(self) -> dict[int, float]:
         """Return per passing test its distance from the failing ones, in [0, 1]."""
-        if self._distance is not None:
-            return self._distance
         failing, passing = self._spectrum.failing, self._spectrum.passing
         shared: dict[int, int] = {}
         own: dict[int, int] = {}
@@ -55,10 +54,9 @@ class Neighbourhood:
             for test in bits(executed & passing):
                 own[test] = own.get(test, 0) + 1
                 shared[test] = shared.get(test, 0) + covered
-        self._distance = {
+        return {
             test: 1 - shared[test] / (n_covered + own[test] - shared[test] or 1) for test in own
         }
-        return self._distance
 
     def is_reached(self, location: Location) -> bool:
         """Say whether a patch in memory of ``location`` may matter to the failing tests."""
@@ -66,10 +64,9 @@ class Neighbourhood:
 
     def nearest(self, location: Location, n: int, *, line: int = 0) -> tuple[str, ...]:
         """Return the ``n`` nearest passing tests that execute ``location``, or its ``line``."""
-        distances = self._distances()
         executed = self._spectrum.executed.get(location, 0) & self._spectrum.passing
         executed &= self._spectrum.lines.get(location, {}).get(line, executed)
-        chosen = sorted(bits(executed), key=lambda test: (distances.get(test, 1.0), test))[:n]
+        chosen = sorted(bits(executed), key=lambda test: (self._distances.get(test, 1.0), test))[:n]
         return tuple(self._spectrum.tests[test] for test in chosen)
 
     def failing(self, location: Location, n: int) -> tuple[str, ...]:

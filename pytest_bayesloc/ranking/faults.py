@@ -112,7 +112,7 @@ def rank(  # noqa: PLR0913 - a row shows all of these, and they come from differ
         prior: P(faulty) before it; 0 where missing.
         spectrum: Where counts and lines come from. Tests and what it does not know get neither.
         suspiciousness: Raw scores in [0, 1]; 0 where missing.
-        evidence: Per location, what moved it.
+        evidence: Per location, what moved it; shown strongest first, whichever way it points.
         values: Per location, parameter or ``return`` to what passing and failing calls had.
         limit: How many rows at most; ``rank`` and ``tied`` speak of all locations even so.
     """
@@ -132,18 +132,13 @@ def rank(  # noqa: PLR0913 - a row shows all of these, and they come from differ
                 prior=prior.get(where, 0.0),
                 posterior=posterior[where],
                 lines=_lines(where, spectrum, score),
-                evidence=strongest_first(evidence.get(where, ())),
+                evidence=tuple(sorted(evidence.get(where, ()), key=lambda e: -abs(e.log_ratio))),
                 values=values.get(where, _NONE),
             )
             for where in tied[: None if limit is None else limit - n_before]
         )
         n_before += len(tied)
     return tuple(rows)
-
-
-def strongest_first(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
-    """Sort by the size of the log likelihood ratio, whichever way it points."""
-    return tuple(sorted(evidence, key=lambda item: -abs(item.log_ratio)))
 
 
 def _ties(

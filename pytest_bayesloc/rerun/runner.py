@@ -72,7 +72,8 @@ class ServerRunner:
             messages = self._ask_warm(request)
             if messages is not None:
                 rerun = _rerun_of(messages, tests, "fork", here)
-                if patch is None or rerun.log or rerun.n_swapped or _any_covered(rerun):
+                covered = any(run.covered for run in rerun.tests.values())
+                if patch is None or rerun.log or rerun.n_swapped or covered:
                     return rerun
         return _rerun_of(self._ask_fresh(request), tests, "fresh", here)
 
@@ -209,10 +210,6 @@ class ServerRunner:
         finally:
             self._fresh = None
             server.end()
-
-
-def _any_covered(rerun: Rerun) -> bool:
-    return any(run.covered for run in rerun.tests.values())
 
 
 # -- replies

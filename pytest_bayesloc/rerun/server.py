@@ -126,17 +126,13 @@ class RerunPlugin:
         try:
             if self._once is not None:
                 threading.Thread(target=self._end_with_main_run, daemon=True).start()
-                self._child(items).run(self._once, self._overlays)
+                child = Child(items, self._collected, self._link.send, None)
+                child.run(self._once, self._overlays)
             else:
                 self._serve(items)
             status = 0
         finally:
             os._exit(status)
-
-    def _child(
-        self, items: dict[str, pytest.Item], functions: FunctionIndex | None = None
-    ) -> Child:
-        return Child(items, self._collected, self._link.send, functions)
 
     def _end_with_main_run(self) -> None:
         for _ in self._link.messages():
@@ -191,7 +187,7 @@ class RerunPlugin:
             os.setpgid(0, 0)
             limit_resources(request["limit_s"])
             self._link.leave()
-            self._child(items, functions).run(request)
+            Child(items, self._collected, self._link.send, functions).run(request)
             status = 0
         finally:
             os._exit(status)

@@ -25,16 +25,12 @@ RawFailure = dict[str, Any]
 
 def describe(error: BaseException, files: SourceFilter, *, node_id: str, phase: str) -> RawFailure:
     """Describe a failure by JSON values; an exception group by its first exception."""
-    chain = _chain(error)
     return {
-        "node_id": node_id,
-        "phase": phase,
+        **without_exception(node_id, phase, _message(error)),
         "exc_type": type(error).__name__,
-        "message": _message(error),
         "frames": _frames(error.__traceback__, files),
-        "cause_frames": [_frames(cause.__traceback__, files) for cause in chain],
+        "cause_frames": [_frames(cause.__traceback__, files) for cause in _chain(error)],
         "syntax_error": _syntax_error(error, files),
-        "test_code": [],
     }
 
 
@@ -58,8 +54,12 @@ def test_code(item: pytest.Item, files: SourceFilter) -> list[RawCode]:
     info = getattr(item, "_fixtureinfo", None)  # no public way leads to fixture functions
     for definitions in getattr(info, "name2fixturedefs", {}).values():
         functions.extend(getattr(definition, "func", None) for definition in definitions[-1:])
-    codes = (_code_of(function) for function in functions)
-    return [_raw_code(code, files) for code in codes if code is not None and _in_app(code, files)]
+    codes = [code for function in functions if (code := _code_of(function)) is not None]
+    return [
+        (files.relative(code.co_filename), code.co_firstlineno, code_name(code))
+        for code in codes
+        if files.kind(code.co_filename) is not FileKind.FOREIGN
+    ]
 
 
 def files_of(raw: RawFailure) -> set[str]:
@@ -133,11 +133,3 @@ def _code_of(function: object) -> CodeType | None:
         function = inner
     function = getattr(function, "__func__", function)
     return getattr(function, "__code__", None)
-
-
-def _in_app(code: CodeType, files: SourceFilter) -> bool:
-    return files.kind(code.co_filename) is not FileKind.FOREIGN
-
-
-def _raw_code(code: CodeType, files: SourceFilter) -> RawCode:
-    return files.relative(code.co_filename), code.co_firstlineno, code_name(code)

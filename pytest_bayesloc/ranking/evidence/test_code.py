@@ -12,6 +12,7 @@ from pytest_bayesloc.domain.failure import Failure, Frame, Role
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.source import ReadMap, ScopeNode, Unit, unit_of_frame
 from pytest_bayesloc.domain.spectrum import Spectrum, bits
+from pytest_bayesloc.ranking.evidence.provenance import names_in
 from pytest_bayesloc.ranking.likelihoods import weigh
 
 Locate = Callable[[Frame], Location | None]
@@ -83,7 +84,7 @@ def _used(test: Location, read: ReadMap) -> Iterator[tuple[Location, Role]]:
         if current.location not in seen:
             seen.add(current.location)
             yield current.location, Role.HELPER
-        if not data.isdisjoint(_names(current.node)):
+        if not data.isdisjoint(names_in(current.node)):
             yield source.module.location, Role.DATA
         if hops < MAX_HOPS:
             called = (by_name.get(name) for name in _callees(current))
@@ -106,10 +107,6 @@ def _callees(unit: Unit) -> list[str]:
         elif isinstance(node, ast.Name):
             found.setdefault(node.id)
     return list(found)
-
-
-def _names(node: ast.AST) -> set[str]:
-    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
 
 
 def _module_data(module: ast.AST) -> set[str]:

@@ -14,7 +14,6 @@ import re
 import sys
 import sysconfig
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -52,21 +51,17 @@ class Workspaces:
         self.here_folder = here.rstrip("/") or "/"
         self.there_folder = there.rstrip("/") or "/"
 
-    @cached_property
-    def _to_there(self) -> re.Pattern[str]:
-        return re.compile(f"{_BEFORE}{re.escape(self.here_folder)}{_BEHIND}")
-
-    @cached_property
-    def _to_here(self) -> re.Pattern[str]:
-        return re.compile(f"{_BEFORE}{re.escape(self.there_folder)}{_BEHIND}")
-
     def there(self, text: str) -> str:
         """``text`` with the paths of the other side."""
-        return self._to_there.sub(lambda _: self.there_folder, text)
+        return _moved(text, self.here_folder, self.there_folder)
 
     def here(self, text: str) -> str:
         """``text`` with the paths of this side."""
-        return self._to_here.sub(lambda _: self.here_folder, text)
+        return _moved(text, self.there_folder, self.here_folder)
+
+
+def _moved(text: str, old: str, new: str) -> str:
+    return re.sub(f"{_BEFORE}{re.escape(old)}{_BEHIND}", lambda _: new, text)
 
 
 @dataclass(kw_only=True, eq=False)

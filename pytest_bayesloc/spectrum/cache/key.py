@@ -72,16 +72,13 @@ def variant_of(config: pytest.Config) -> str:
         for name, value in vars(config.option).items()
         if name not in _SHOWN and not name.startswith(_SHOWN_PREFIXES)
     }
-    plugins = [name for name in options.pop("plugins", None) or () if not _is_harmless(name)]
+    named = options.pop("plugins", None) or ()
+    plugins = [name for name in named if name.removeprefix("no:") not in _HARMLESS]
     written = b""
     if config.inipath is not None:
         with suppress(OSError):
             written = config.inipath.read_bytes()
     return digest(sorted(map(repr, options.items())), plugins, written)
-
-
-def _is_harmless(plugin: str) -> bool:
-    return plugin.removeprefix("no:") in _HARMLESS
 
 
 # -- tests
