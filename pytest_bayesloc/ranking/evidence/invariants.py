@@ -95,17 +95,13 @@ def _invariants(calls: Sequence[Call]) -> Iterator[Invariant]:
     if len(returned) < MIN_SUPPORT:
         return
     results = [call.result for call in returned if call.result is not None]
-    yield from _unary(results, RESULT, "the result", at_exit=True, get=_result)
+    yield from _unary(results, RESULT, "the result", at_exit=True, get=lambda call: call.result)
     for name in sorted(names):
         yield from _relations(returned, name)
 
 
 def _argument(name: str) -> Callable[[Call], Value | None]:
     return lambda call: call.args.get(name)
-
-
-def _result(call: Call) -> Value | None:
-    return call.result
 
 
 def _unary(

@@ -123,20 +123,15 @@ test_evidence.__test__ = False  # type: ignore[attr-defined]  # not a test for p
 
 def _own_error(failure: Failure, locate: Locate) -> Location | None:
     """Return the test code whose own text is wrong, if it is."""
-    if not failure.frames or failure.syntax_error is not None:
-        in_test = [w for w in failure.test_locations if _has_syntax_error(failure, w)]
-        fixture_error = failure.exc_type in TEST_ERRORS and failure.syntax_error is None
-        return in_test[0] if in_test else failure.test_locations[0] if fixture_error else None
-    inner = failure.frames[-1]
-    if failure.exc_type == "FixtureLookupError" and failure.test_locations:
-        return failure.test_locations[0]
-    if inner.is_test and failure.exc_type in TEST_ERRORS:
-        return locate(inner)
-    return None
-
-
-def _has_syntax_error(failure: Failure, where: Location) -> bool:
-    return failure.syntax_error is not None and failure.syntax_error[0] == where.file
+    if failure.syntax_error is not None:
+        file, _ = failure.syntax_error
+        return next((where for where in failure.test_locations if where.file == file), None)
+    if failure.exc_type not in TEST_ERRORS:
+        return None
+    own, frames = failure.test_locations, failure.frames
+    if not frames or (own and failure.exc_type == "FixtureLookupError"):
+        return next(iter(own), None)
+    return locate(frames[-1]) if frames[-1].is_test else None
 
 
 def origin_of(failures: Sequence[Failure], guard: Guard | None, own: Sequence[Evidence]) -> Origin:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.rerun.transports.remote import Workspaces
 
 DASK = "dask:"
+NAME = "pytest-bayesloc"
 OPEN_S = 20.0
 START_UP_S = 120.0  # that a worker's server may take, where a task comes to a new worker
 IDLE_S = 120.0  # after which a worker ends the server of a run that does not ask any more
@@ -133,11 +134,6 @@ def end_servers(run: str, idle_s: float = 0.0) -> None:
             _kept.pop(run, None)
     for server in idle:
         server.end()
-
-
-def version() -> str:
-    """Return the version of this package in the worker."""
-    return metadata.version("pytest-bayesloc")
 
 
 # -- on this side
@@ -273,11 +269,11 @@ def _check(
     spec: str, client: Client, rootdir: Path, workspaces: Workspaces, files: Sequence[str]
 ) -> int:
     """Check all workers for this package and the project's files; return their threads."""
-    ours = version()
+    ours = metadata.version(NAME)
     folder = workspaces.there(str(rootdir))
     try:
         n_threads = int(sum(client.nthreads().values()))
-        versions = set(client.run(version).values())
+        versions = set(client.run(metadata.version, NAME).values())
         found = client.run(digests, folder, list(files))
     except Exception as error:
         raise ExecutionError(
