@@ -9,19 +9,17 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec import convert
 from sqlalchemy import bindparam, delete, func, insert, select, update
 
 from pytest_bayesloc.domain.bug import (
     BugRecord,
     BugState,
-    Category,
-    CodeEdit,
     DebugTrial,
     Run,
     Sighting,
     Symptom,
     TestFailure,
-    TrialOutcome,
     TrialSummary,
 )
 from pytest_bayesloc.domain.similarity import numbered, words
@@ -29,6 +27,7 @@ from pytest_bayesloc.memory.schema import (
     ADVICE,
     BUG,
     FAILURE,
+    LISTS,
     NOTE,
     OBSERVATION,
     POSTING,
@@ -177,7 +176,7 @@ class Ledger:
         where = (SIGHTING.c.bug == bug) & (SIGHTING.c.workspace == workspace)
         asked = select(SIGHTING).where(where).order_by(SIGHTING.c.seq.desc()).limit(at_most)
         rows = self.db.execute(asked).mappings().all()
-        return [_sighting(line) for line in reversed(rows)]
+        return [convert(_listed(line), Sighting) for line in reversed(rows)]
 
     def executed(self, bug: int) -> frozenset[str]:
         """Return what the failing tests of a bug executed when they last failed."""
@@ -330,62 +329,23 @@ def _record(
     trials: Sequence[RowMapping],
     notes: Sequence[RowMapping],
 ) -> BugRecord:
-    symptom = Symptom(
-        failures=tuple(
-            TestFailure(
-                node_id=item["node_id"],
-                fingerprint=item["fingerprint"],
-                signature=item["signature"],
-            )
-            for item in failures
-        ),
-        signature=line["signature"],
-        category=Category(line["category"]),
-        hypothesis=line["hypothesis"],
-        tags=frozenset(json.loads(line["tags"])),
-        error=line["error"],
-        code=line["code"],
-        constraint=line["demand"],
-        suspects=tuple(json.loads(line["suspects"])),
-        in_test=line["in_test"],
-    )
-    ended = line["completed_at"]
-    return BugRecord(
-        id=line["id"],
-        symptom=symptom,
-        state=BugState(line["state"]),
-        created_at=datetime.fromisoformat(line["created_at"]),
-        seen_at=datetime.fromisoformat(line["seen_at"]),
-        completed_at=datetime.fromisoformat(ended) if ended else None,
-        session=line["run"],
-        step=line["step"],
-        plan=line["plan"],
-        trials=tuple(map(_trial, trials)),
-        root_cause=line["root_cause"],
-        notes=tuple(item["text"] for item in notes),
-    )
+    own = _listed(line)
+    symptom = {**own, "failures": list(map(_listed, failures)), "constraint": line["demand"]}
+    record = {
+        **own,
+        "symptom": symptom,
+        "session": line["run"],
+        "trials": list(map(_trial, trials)),
+        "notes": [item["text"] for item in notes],
+    }
+    return convert(record, BugRecord)
 
 
-def _trial(line: RowMapping) -> DebugTrial:
-    names = ("diff", "n_added", "n_removed", "plan", "in_tests")
-    functions = tuple(json.loads(line["functions"]))
-    summary = {name: line[name] for name in ("why", "strategy", "lesson", "cause")}
-    return DebugTrial(
-        number=line["number"],
-        made_at=datetime.fromisoformat(line["made_at"]),
-        edit=CodeEdit(functions=functions, **{name: line[name] for name in names}),
-        outcome=TrialOutcome(line["outcome"]),
-        summary=TrialSummary(**summary),
-        error=line["error"],
-        metric=line["metric"],
-    )
+def _trial(line: RowMapping) -> dict[str, Any]:
+    own = _listed(line)
+    return {**own, "edit": own, "summary": own}
 
 
-def _sighting(line: RowMapping) -> Sighting:
-    names = ("run", "workspace", "revision", "error", "tests", "code_state", "test_state")
-    return Sighting(
-        **{name: line[name] for name in names},
-        seen_at=datetime.fromisoformat(line["seen_at"]),
-        edited=tuple(json.loads(line["edited"])),
-        is_aimed=line["is_aimed"],
-    )
+def _listed(line: RowMapping) -> dict[str, Any]:
+    """Return a row with its lists as such, by names that are plain strings."""
+    return {str(name): json.loads(v) if name in LISTS else v for name, v in line.items()}

@@ -26,6 +26,8 @@ VERSION = 1
 #: The oldest version whose programs may read and write tables of ``VERSION``: older ones are left
 #: out of a memory that a newer program has brought up to date, the others go on.
 LEAST = 1
+#: The columns that hold lists of texts, as JSON.
+LISTS = frozenset({"tags", "suspects", "executed", "functions", "edited", "suggested", "loops"})
 
 METADATA = MetaData()
 _Key = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows by an INTEGER key alone

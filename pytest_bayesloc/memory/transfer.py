@@ -27,6 +27,7 @@ from pytest_bayesloc.memory.schema import (
     FAILURE,
     FIX_PATTERN,
     JUDGED,
+    LISTS,
     NOTE,
     OBSERVATION,
     RULE,
@@ -62,7 +63,6 @@ ONCE: Mapping[str, tuple[Table, tuple[str, ...]]] = {
     "fix_pattern": (FIX_PATTERN, ("project", "pattern", "bug")),
 }
 OWN_NUMBERS = frozenset({"seq", "bug"})
-LISTS = frozenset({"tags", "suspects", "executed", "functions", "edited", "suggested", "loops"})
 AT_ONCE = 200  # bugs that are read at once
 
 
