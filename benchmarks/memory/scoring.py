@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.memory.labelled import ALONE
 from pytest_bayesloc.domain.bug import Category
-from pytest_bayesloc.domain.similarity import jaccard, words
+from pytest_bayesloc.domain.similarity import words
 from pytest_bayesloc.memory.retrieval import RetrievalEntry, mixed, text_of, vectors_of
 
 if TYPE_CHECKING:
@@ -109,8 +109,8 @@ def reference(query: RetrievalEntry, entries: Sequence[RetrievalEntry]) -> list[
     """0.4 Jaccard of the words + 0.4 Jaccard of the tags + 0.1 if the category is the same."""
     own = frozenset(words(query.signature))
     return [
-        0.4 * jaccard(own, frozenset(words(entry.signature)))
-        + 0.4 * jaccard(query.tags, entry.tags)
+        0.4 * _jaccard(own, frozenset(words(entry.signature)))
+        + 0.4 * _jaccard(query.tags, entry.tags)
         + 0.1 * (query.category is entry.category)
         for entry in entries
     ]
@@ -141,3 +141,8 @@ def entry_of(row: Row) -> RetrievalEntry:
 
 def _n_pairs(counts: Mapping[Any, int]) -> int:
     return sum(comb(n, 2) for n in counts.values())
+
+
+def _jaccard(a: frozenset[str], b: frozenset[str]) -> float:
+    """Return the share of what is in both, in [0, 1]; 0 of nothing."""
+    return len(a & b) / len(a | b) if a or b else 0.0

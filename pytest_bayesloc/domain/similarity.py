@@ -71,8 +71,3 @@ def _score(
         for word in query
         if word in counts
     )
-
-
-def jaccard(a: frozenset[str], b: frozenset[str]) -> float:
-    """Return the share of what is in both, in [0, 1]; 0 of nothing."""
-    return len(a & b) / len(a | b) if a or b else 0.0

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     Texts = Mapping[str, str]  # of all files, by their paths relative to rootdir
-    LookUp = Callable[[sqlite3.Connection, Sequence[str]], Iterator[tuple[str, int]]]
+    LookUp = Callable[[sqlite3.Connection, Iterable[str]], list[int]]
 
 VERSION = 2  # of the tables; version 1 was never released
 BUSY_S = 10.0
@@ -140,7 +140,7 @@ class SnapshotStore:
             return [None for _ in groups]
         with self._open() as db:
             texts_of = cache(partial(_texts, db))
-            return [_shared(dict(look_up(db, group)), texts_of) for group in groups]
+            return [_shared(look_up(db, dict.fromkeys(group)), texts_of) for group in groups]
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
@@ -216,43 +216,31 @@ def _snapshot(db: sqlite3.Connection, digests: Mapping[str, str]) -> int:
     return made
 
 
-def _passed(db: sqlite3.Connection, node_ids: Iterable[str]) -> Iterator[tuple[str, int]]:
-    """Yield per test that passed once its last snapshot; of a file, that of most of its tests."""
-    for node_id in node_ids:
-        key = storable(node_id)
+def _passed(db: sqlite3.Connection, node_ids: Iterable[str]) -> list[int]:
+    """Return of each test that passed once its last snapshot; of a file, of most of its tests."""
+    found: list[tuple[int]] = []
+    for key in map(storable, node_ids):
         low, high = (key, f"{key}\0") if "::" in key else (f"{key}::", f"{key}:;")
-        row = db.execute(
+        found += db.execute(
             "SELECT snapshot FROM passed WHERE node_id >= ? AND node_id < ? "
             "GROUP BY snapshot ORDER BY count(*) DESC, snapshot DESC LIMIT 1",
             (low, high),
-        ).fetchone()
-        if row is not None:
-            yield node_id, int(row[0])
+        )
+    return [int(snapshot) for (snapshot,) in found]
 
 
-def _ran(db: sqlite3.Connection, node_ids: Sequence[str]) -> Iterator[tuple[str, int]]:
-    """Yield per test its last snapshot: of those that failed, or where none did that passed."""
-    yield from list(_failed(db, node_ids)) or _passed(db, node_ids)
+def _ran(db: sqlite3.Connection, node_ids: Iterable[str]) -> list[int]:
+    """Return each test's last snapshot: of those that failed, or where none did that passed."""
+    asked = "SELECT snapshot FROM failed WHERE node_id = ?"
+    found = [row for node_id in node_ids for row in db.execute(asked, (storable(node_id),))]
+    return [int(snapshot) for (snapshot,) in found] or _passed(db, node_ids)
 
 
-def _failed(db: sqlite3.Connection, node_ids: Iterable[str]) -> Iterator[tuple[str, int]]:
-    """Yield per test that failed in its last run the snapshot of that run."""
-    for node_id in node_ids:
-        asked = "SELECT snapshot FROM failed WHERE node_id = ?"
-        row = db.execute(asked, (storable(node_id),)).fetchone()
-        if row is not None:
-            yield node_id, int(row[0])
-
-
-def _shared(
-    snapshots: Mapping[str, int], texts_of: Callable[[int], Mapping[str, str]]
-) -> Texts | None:
+def _shared(snapshots: Iterable[int], texts_of: Callable[[int], Texts]) -> Texts | None:
     """Return the texts of the snapshot that is the last of most tests, or the youngest of those."""
-    if not snapshots:
-        return None
-    counts = Counter(snapshots.values())
-    best = max(counts, key=lambda snapshot: (counts[snapshot], snapshot))
-    return texts_of(best)
+    counts = Counter(snapshots)
+    best = max(counts, key=lambda snapshot: (counts[snapshot], snapshot), default=None)
+    return None if best is None else texts_of(best)
 
 
 def _texts(db: sqlite3.Connection, snapshot: int) -> dict[str, str]:

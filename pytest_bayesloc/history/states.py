@@ -12,6 +12,9 @@ from functools import cached_property
 from textwrap import shorten
 from typing import TYPE_CHECKING, Protocol
 
+from pytest_bayesloc.history.changes import changes_since
+from pytest_bayesloc.history.git import changed_texts, commits, tracked
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
@@ -53,16 +56,12 @@ class GitHistory:
     @cached_property
     def _commits(self) -> dict[str, str]:
         """The newest ones, by their names in words."""
-        from pytest_bayesloc.history.git import commits
-
         newest = commits(self._rootdir, N_STATES + 1)
         return {_named(commit, subject): commit for commit, subject in newest}
 
     @cached_property
     def _tracked(self) -> frozenset[str]:
         """The files in git: of these, those that don't differ did not change."""
-        from pytest_bayesloc.history.git import tracked
-
         return tracked(self._rootdir)
 
     def states(self) -> Sequence[str]:
@@ -81,9 +80,6 @@ class GitHistory:
 
     def changes_from(self, commit: str) -> Changes:
         """Return the changes since a commit."""
-        from pytest_bayesloc.history.changes import changes_since
-        from pytest_bayesloc.history.git import changed_texts
-
         texts = changed_texts(self._rootdir, commit)
         (found,) = changes_since([texts], self._sources.read, self._sources.map)
         return found

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.advice import Advice, LoopWarning, SimilarBug
 from pytest_bayesloc.domain.bug import BugRecord, Run, Symptom
-from pytest_bayesloc.domain.similarity import jaccard, words
+from pytest_bayesloc.domain.similarity import words
 from pytest_bayesloc.history.changes import name_of
 from pytest_bayesloc.memory import feedback, retrieval
 from pytest_bayesloc.memory.episodes import Event
@@ -184,13 +184,12 @@ def _why(query: RetrievalEntry, entry: RetrievalEntry | None) -> str:
     named = [tag.partition(":")[2] for tag in shared if not tag.startswith("error:")]
     own, other = (frozenset(words(e.signature.partition(": ")[2])) for e in (query, entry))
     common = (own & other) - MASKS
-    share = jaccard(own, other)
     parts = []
     if any(tag.startswith("error:") for tag in shared):
         parts.append("the same type of exception")
     if named:
         parts.append(f"both in {', '.join(named[:3])}")
-    if share == 1.0:
+    if own and own == other:
         parts.append("the same message")
     elif common:
         longest = sorted(common, key=lambda word: (-len(word), word))[:N_WORDS]

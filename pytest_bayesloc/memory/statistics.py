@@ -21,7 +21,7 @@ from pytest_bayesloc.memory.ledger import Ledger
 from pytest_bayesloc.memory.schema import ADVICE, BUG, NOTE, OBSERVATION, RUN, SIGHTING, TRIAL
 
 if TYPE_CHECKING:
-    from sqlalchemy import Column, Select
+    from sqlalchemy import Select, Table
 
     Cell = Callable[[StatisticsRow], str]
 
@@ -159,19 +159,9 @@ def middle(values: Iterable[float]) -> Estimate | None:
 def bug_counts(ledger: Ledger) -> list[BugCounts]:
     """Count each bug's trials, runs and loops, oldest first."""
     own = BUG.c.project == ledger.project
-    trials = _rows_by_bug(ledger, TRIAL.c.bug, TRIAL.c.outcome, order=TRIAL.c.number)
-    seen = _rows_by_bug(
-        ledger,
-        SIGHTING.c.bug,
-        SIGHTING.c.run,
-        SIGHTING.c.workspace,
-        SIGHTING.c.error,
-        SIGHTING.c.edited,
-        order=SIGHTING.c.seq,
-    )
-    advised = _rows_by_bug(
-        ledger, ADVICE.c.bug, ADVICE.c.run, ADVICE.c.loops, ADVICE.c.helped, ADVICE.c.was_shown
-    )
+    trials = _rows_by_bug(ledger, TRIAL, "outcome")
+    seen = _rows_by_bug(ledger, SIGHTING, "run", "workspace", "error", "edited")
+    advised = _rows_by_bug(ledger, ADVICE, "run", "loops", "helped", "was_shown")
     rows = select(BUG.c.seq, BUG.c.state, BUG.c.created_at, BUG.c.completed_at, RUN.c.arm)
     joined = rows.join_from(BUG, RUN, RUN.c.id == BUG.c.run, isouter=True)
     return [
@@ -213,14 +203,12 @@ def _pairs(ledger: Ledger, asked: Select[Any]) -> dict[str, str]:
     return {str(text): str(time) for text, time in ledger.db.execute(asked)}
 
 
-def _rows_by_bug(
-    ledger: Ledger, *columns: Column[Any], order: Column[Any] | None = None
-) -> dict[int, list[Any]]:
-    """Return rows of the project's bugs, by the first of their columns: the bug."""
+def _rows_by_bug(ledger: Ledger, table: Table, *names: str) -> dict[int, list[Any]]:
+    """Return columns of ``table`` by the project's bugs, in the order of the rows."""
     found: dict[int, list[Any]] = {}
     own = select(BUG.c.seq).where(BUG.c.project == ledger.project)
-    asked = select(*columns).where(columns[0].in_(own))
-    for row in ledger.db.execute(asked if order is None else asked.order_by(order)):
+    asked = select(table.c.bug, *(table.c[name] for name in names)).where(table.c.bug.in_(own))
+    for row in ledger.db.execute(asked.order_by(*table.primary_key)):
         found.setdefault(int(row.bug), []).append(row)
     return found
 

@@ -15,7 +15,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import delete, func, insert, select, true, update
 
 from pytest_bayesloc.domain.advice import Remembered
 from pytest_bayesloc.domain.bug import BugState, TestFailure
@@ -74,7 +74,10 @@ def export(connection: Connection, project: str | None = None) -> Iterator[str]:
         project: Whose; None for all.
     """
     yield json.dumps({"format": FORMAT})
-    own = (lambda table: table.c.project == project) if project is not None else _all
+
+    def own(table: Table) -> Any:  # noqa: ANN401 - a condition
+        return true() if project is None else table.c.project == project
+
     runs = select(RUN).where(own(RUN)).order_by(RUN.c.made_at, RUN.c.id)
     for row in connection.execute(runs).mappings():
         yield _line("run", dict(row))
@@ -88,10 +91,6 @@ def export(connection: Connection, project: str | None = None) -> Iterator[str]:
     loose = select(NOTE).where(own(NOTE), NOTE.c.bug.is_(None)).order_by(NOTE.c.seq)
     for row in connection.execute(loose).mappings():
         yield _line("note", _without_numbers(row))
-
-
-def _all(table: Table) -> Any:  # noqa: ANN401 - a condition
-    return table.c.project.is_not(None)
 
 
 def _bugs(connection: Connection, numbers: list[int]) -> Iterator[str]:
