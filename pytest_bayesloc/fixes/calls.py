@@ -11,9 +11,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from pytest_bayesloc.domain.source import FunctionNode
-from pytest_bayesloc.fixes.edits import Text, TextEdit
 from pytest_bayesloc.fixes.project import Project
 from pytest_bayesloc.fixes.syntax import (
+    Text,
+    TextEdit,
     bound_name,
     class_at,
     indent_of,

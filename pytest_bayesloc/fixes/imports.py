@@ -9,8 +9,7 @@ from dataclasses import dataclass
 
 from pytest_bayesloc.domain.location import MODULE, Location
 from pytest_bayesloc.domain.source import FunctionNode, lines_of
-from pytest_bayesloc.fixes.edits import Text, TextEdit
-from pytest_bayesloc.fixes.syntax import bound_in, is_docstring, parameters, tree_of
+from pytest_bayesloc.fixes.syntax import Text, TextEdit, bound_in, is_docstring, parameters, tree_of
 
 _BY_MODULE = {
     "abc": "ABC ABCMeta abstractmethod",

@@ -22,9 +22,8 @@ from pytest_bayesloc.domain.fixing import Level, ToolRecord
 from pytest_bayesloc.domain.masking import masked
 from pytest_bayesloc.domain.similarity import bm25, words
 from pytest_bayesloc.fixes.definition import PRIORITIES, Tool, ToolOrigin
-from pytest_bayesloc.fixes.edits import Text
 from pytest_bayesloc.fixes.project import Project, Proposal, Propose, Task
-from pytest_bayesloc.fixes.syntax import tree_of
+from pytest_bayesloc.fixes.syntax import Text, tree_of
 
 N_BEST = 3
 LEAST = 0.1  # similarity below which a tool is for something else

@@ -17,10 +17,9 @@ import yaml
 
 from pytest_bayesloc.domain.fixing import FixPattern
 from pytest_bayesloc.domain.source import ScopeNode
-from pytest_bayesloc.fixes.edits import Text
 from pytest_bayesloc.fixes.project import Proposal, Task
 from pytest_bayesloc.fixes.run import task_of, write_answer
-from pytest_bayesloc.fixes.syntax import BUILT_IN, brief, function_at, tree_of
+from pytest_bayesloc.fixes.syntax import BUILT_IN, Text, brief, function_at, tree_of
 
 MAX_NODES = 16  # of a pattern: what is larger hardly comes twice
 _HOLE = re.compile(r"_\d+_")

@@ -11,8 +11,15 @@ from typing import TypeAlias
 
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.source import ScopeNode
-from pytest_bayesloc.fixes.edits import Text, TextEdit
-from pytest_bayesloc.fixes.syntax import bound_in, bound_name, import_of, targets, tree_of
+from pytest_bayesloc.fixes.syntax import (
+    Text,
+    TextEdit,
+    bound_in,
+    bound_name,
+    import_of,
+    targets,
+    tree_of,
+)
 
 MAX_FILES = 2_000
 

@@ -18,8 +18,8 @@ from pytest_bayesloc.fixes.definition import (
     load_tool,
     trust,
 )
-from pytest_bayesloc.fixes.executable import run_program
 from pytest_bayesloc.fixes.library import Library
+from pytest_bayesloc.fixes.run import run_program
 from pytest_bayesloc.fixes.tools import PACKAGE_TOOLS
 from pytest_bayesloc.pipeline.fix_memory import LEARNED, note_fate, tool_records
 from pytest_bayesloc.pipeline.place import FOLDER

@@ -18,10 +18,9 @@ from typing import TypeAlias
 
 from pytest_bayesloc.domain.inspection import InspectionPatch
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap, Unit, lines_of
-from pytest_bayesloc.fixes.edits import Text, TextEdit
 from pytest_bayesloc.fixes.mutations import flow, names, operators, values
 from pytest_bayesloc.fixes.mutations.site import Site
-from pytest_bayesloc.fixes.syntax import tree_of
+from pytest_bayesloc.fixes.syntax import Text, TextEdit, tree_of
 
 Mutation: TypeAlias = Callable[[Site], Iterator[TextEdit]]
 

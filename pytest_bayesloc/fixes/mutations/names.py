@@ -7,9 +7,8 @@ import difflib
 from collections.abc import Iterable, Iterator
 
 from pytest_bayesloc.domain.source import FunctionNode
-from pytest_bayesloc.fixes.edits import TextEdit
 from pytest_bayesloc.fixes.mutations.site import Site
-from pytest_bayesloc.fixes.syntax import parameters
+from pytest_bayesloc.fixes.syntax import TextEdit, parameters
 
 N_OTHERS = 6  # names that are tried in the place of one
 #: Built-in methods and functions that are taken for one another.

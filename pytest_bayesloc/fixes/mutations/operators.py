@@ -7,9 +7,8 @@ import re
 from collections.abc import Iterator
 
 from pytest_bayesloc.domain.source import FunctionNode
-from pytest_bayesloc.fixes.edits import Text, TextEdit
 from pytest_bayesloc.fixes.mutations.site import Site
-from pytest_bayesloc.fixes.syntax import brief
+from pytest_bayesloc.fixes.syntax import Text, TextEdit, brief
 
 MAX_BITS = 64  # of a constant that is changed: longer ones are no counts, and slow to write
 

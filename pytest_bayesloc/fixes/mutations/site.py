@@ -8,8 +8,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from pytest_bayesloc.domain.source import FunctionNode
-from pytest_bayesloc.fixes.edits import Text, own_nodes
-from pytest_bayesloc.fixes.syntax import bound_in, visible
+from pytest_bayesloc.fixes.syntax import Text, bound_in, own_nodes, visible
 
 NodeT = TypeVar("NodeT", bound=ast.AST)
 

@@ -6,9 +6,8 @@ import ast
 import difflib
 from collections.abc import Iterator
 
-from pytest_bayesloc.fixes.edits import TextEdit
 from pytest_bayesloc.fixes.mutations.site import Site
-from pytest_bayesloc.fixes.syntax import brief
+from pytest_bayesloc.fixes.syntax import TextEdit, brief
 
 CONVERSIONS = ("str", "int", "list", "tuple", "sorted", "set", "float", "bool", "dict", "abs")
 METHODS = ("copy()", "strip()", "lower()", "encode()", "decode()", "items()")

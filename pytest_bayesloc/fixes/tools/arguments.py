@@ -21,10 +21,9 @@ from pytest_bayesloc.fixes.calls import (
     with_parameter,
     without,
 )
-from pytest_bayesloc.fixes.edits import Text
 from pytest_bayesloc.fixes.library import on_syntax, package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
-from pytest_bayesloc.fixes.syntax import BUILT_IN, bound_in, nodes_at, similar
+from pytest_bayesloc.fixes.syntax import BUILT_IN, Text, bound_in, nodes_at, similar
 
 _MISSING = re.compile(
     r"([\w.<>]+)\(\) missing \d+ required (positional|keyword-only) arguments?: (.+)"

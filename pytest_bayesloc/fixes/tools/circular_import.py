@@ -9,11 +9,12 @@ from dataclasses import dataclass
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import FunctionNode, first_line, lines_of
-from pytest_bayesloc.fixes.edits import Text, TextEdit
 from pytest_bayesloc.fixes.imports import Use, is_of, module_of, uses_of, with_import
 from pytest_bayesloc.fixes.library import on_syntax, package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
 from pytest_bayesloc.fixes.syntax import (
+    Text,
+    TextEdit,
     bound_in,
     bound_name,
     holds,

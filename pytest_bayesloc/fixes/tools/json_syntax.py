@@ -7,10 +7,9 @@ import re
 from collections.abc import Iterator
 
 from pytest_bayesloc.domain.fixing import Level
-from pytest_bayesloc.fixes.edits import Text
 from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
-from pytest_bayesloc.fixes.syntax import function_at, is_json, tree_of
+from pytest_bayesloc.fixes.syntax import Text, function_at, is_json, tree_of
 
 MAX_LENGTH = 1_000_000
 _TOKEN = re.compile(

@@ -9,10 +9,9 @@ from collections.abc import Iterator
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import ScopeNode
 from pytest_bayesloc.fixes.calls import called, trees
-from pytest_bayesloc.fixes.edits import Text
 from pytest_bayesloc.fixes.library import on_syntax, package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
-from pytest_bayesloc.fixes.syntax import BUILT_IN, brief, function_at, nodes_at
+from pytest_bayesloc.fixes.syntax import BUILT_IN, Text, brief, function_at, nodes_at
 
 _NAMED = re.compile(r"coroutine (?:object |method )?'?([\w.<>]+)'?(?: at 0x| was never|')")
 _NOT_AWAITABLE = re.compile(

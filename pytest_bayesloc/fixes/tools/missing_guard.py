@@ -10,15 +10,16 @@ from collections.abc import Iterator, Sequence
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import FunctionNode, ScopeNode
 from pytest_bayesloc.fixes.calls import adding, called, is_placed
-from pytest_bayesloc.fixes.edits import Text, own_nodes
 from pytest_bayesloc.fixes.library import on_syntax, package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
 from pytest_bayesloc.fixes.syntax import (
+    Text,
     bound_name,
     brief,
     function_at,
     is_literal,
     nodes_at,
+    own_nodes,
     statement_at,
     tree_of,
 )

@@ -11,7 +11,6 @@ from importlib.machinery import ModuleSpec, PathFinder
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import ScopeNode
-from pytest_bayesloc.fixes.edits import Text
 from pytest_bayesloc.fixes.imports import (
     WELL_KNOWN,
     module_of,
@@ -21,7 +20,7 @@ from pytest_bayesloc.fixes.imports import (
 )
 from pytest_bayesloc.fixes.library import on_syntax, package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
-from pytest_bayesloc.fixes.syntax import bound_in, dotted, function_at
+from pytest_bayesloc.fixes.syntax import Text, bound_in, dotted, function_at
 
 _UNDEFINED = re.compile(r"name '(\w+)' is not defined")
 _PLAIN = frozenset({"pi", "inf", "nan"})  # names in lower case that are no functions

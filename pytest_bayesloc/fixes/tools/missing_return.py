@@ -8,10 +8,9 @@ from collections.abc import Iterator
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import FunctionNode, ScopeNode
-from pytest_bayesloc.fixes.edits import Text, own_nodes
 from pytest_bayesloc.fixes.library import on_syntax, package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
-from pytest_bayesloc.fixes.syntax import brief, function_at, targets
+from pytest_bayesloc.fixes.syntax import Text, brief, function_at, own_nodes, targets
 
 #: Methods and functions that are called for what they do.
 EFFECTS = frozenset(

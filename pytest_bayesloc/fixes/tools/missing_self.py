@@ -16,10 +16,9 @@ from pytest_bayesloc.fixes.calls import (
     takes_owner,
     with_owner,
 )
-from pytest_bayesloc.fixes.edits import Text
 from pytest_bayesloc.fixes.library import on_syntax, package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
-from pytest_bayesloc.fixes.syntax import parameters
+from pytest_bayesloc.fixes.syntax import Text, parameters
 
 _TOO_MANY = re.compile(
     r"(?:(\w+)\.)?(\w+)\(\) takes (?:from \d+ to )?(\d+) (?:required )?positional arguments?"

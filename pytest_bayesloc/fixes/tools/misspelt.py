@@ -9,10 +9,9 @@ from collections.abc import Iterator
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.fixes.calls import attributes, family
-from pytest_bayesloc.fixes.edits import Text
 from pytest_bayesloc.fixes.library import on_syntax, package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
-from pytest_bayesloc.fixes.syntax import BUILT_IN, function_at, nodes_at, similar, visible
+from pytest_bayesloc.fixes.syntax import BUILT_IN, Text, function_at, nodes_at, similar, visible
 
 _UNDEFINED = re.compile(r"name '(\w+)' is not defined|(?:local variable|free variable) '(\w+)'")
 

@@ -9,7 +9,6 @@ import sys
 from collections.abc import Iterator, Sequence
 
 from pytest_bayesloc.domain.fixing import Level
-from pytest_bayesloc.fixes.edits import Text, TextEdit
 from pytest_bayesloc.fixes.imports import (
     WELL_KNOWN,
     is_of,
@@ -21,7 +20,7 @@ from pytest_bayesloc.fixes.imports import (
 )
 from pytest_bayesloc.fixes.library import on_syntax, package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
-from pytest_bayesloc.fixes.syntax import SIMILAR, dotted, holds, import_of, similar
+from pytest_bayesloc.fixes.syntax import SIMILAR, Text, TextEdit, dotted, holds, import_of, similar
 
 N_MODULES = 3
 CLOSE = 0.8  # of names of modules: `typer` is not installed, and is not `types`

@@ -8,10 +8,9 @@ from collections.abc import Iterator
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import FunctionNode
-from pytest_bayesloc.fixes.edits import Text
 from pytest_bayesloc.fixes.library import on_syntax, package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
-from pytest_bayesloc.fixes.syntax import is_docstring
+from pytest_bayesloc.fixes.syntax import Text, is_docstring
 
 MAKERS = frozenset({"list", "dict", "set", "defaultdict", "deque", "Counter", "OrderedDict"})
 #: Methods that only look.

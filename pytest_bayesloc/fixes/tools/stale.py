@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from pytest_bayesloc.domain.fixing import Level
-from pytest_bayesloc.fixes.edits import Text
 from pytest_bayesloc.fixes.library import on_syntax, package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
-from pytest_bayesloc.fixes.syntax import function_at, is_literal, statement_at, tree_of
+from pytest_bayesloc.fixes.syntax import Text, function_at, is_literal, statement_at, tree_of
 
 _SIDES = re.compile(r"^assert (?P<left>.+) == (?P<right>.+)$", re.MULTILINE)
 _CUT = "..."  # pytest shortens what is long

@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.fixes.calls import called, is_placed
-from pytest_bayesloc.fixes.edits import Text
 from pytest_bayesloc.fixes.library import on_syntax, package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
-from pytest_bayesloc.fixes.syntax import brief, function_at, holds, nodes_at
+from pytest_bayesloc.fixes.syntax import Text, brief, function_at, holds, nodes_at
 
 Pick = Callable[[ast.AST], Sequence[ast.expr]]
 

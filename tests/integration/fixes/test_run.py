@@ -11,8 +11,8 @@ import pytest
 from pytest_bayesloc.domain.errors import ToolError
 from pytest_bayesloc.fixes import executable
 from pytest_bayesloc.fixes.definition import Tool
-from pytest_bayesloc.fixes.executable import run_program
 from pytest_bayesloc.fixes.project import Task
+from pytest_bayesloc.fixes.run import run_program
 from tests.fakes.project import TextProject
 
 TASK = Task(code="x = 1\n", filename="a.py", error="NameError: y", line=1)
