@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_bayesloc.domain.errors import ToolError
-from pytest_bayesloc.fixes import executable
+from pytest_bayesloc.fixes import run
 from pytest_bayesloc.fixes.definition import Tool
 from pytest_bayesloc.fixes.project import Task
 from pytest_bayesloc.fixes.run import run_program
@@ -76,7 +76,7 @@ def test_a_program_that_fails_is_one_line(why: str) -> None:
 def test_what_does_not_end_is_ended_with_all_that_it_started(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(executable, "LIMIT_S", 0.5)
+    monkeypatch.setattr(run, "LIMIT_S", 0.5)
     mark = tmp_path / "mark"
     program = (
         "import os, time\nfor _ in range(3):\n    os.fork()\n"
