@@ -17,6 +17,7 @@ from pytest_bayesloc.fixes.syntax import (
     TextEdit,
     bound_name,
     class_at,
+    every_parameter,
     indent_of,
     nodes_at,
     parameters,
@@ -24,8 +25,6 @@ from pytest_bayesloc.fixes.syntax import (
     tree_of,
     visible,
 )
-
-Part = ast.expr | ast.keyword | ast.arg
 
 MAX_MODULES = 3
 _OWNERS = (["self"], ["cls"], ["mcs"], ["mcls"], ["metacls"], ["_"])
@@ -78,7 +77,7 @@ def methods(tree: ast.Module) -> Iterator[tuple[FunctionNode, ast.ClassDef]]:
 def takes_owner(method: FunctionNode, owner: ast.ClassDef) -> bool:
     """Whether a method takes its object, under whatever name, or needs none."""
     decorators = {ast.unparse(decorator) for decorator in method.decorator_list}
-    first = parameters(method)[:1]
+    first = parameters(method.args)[:1]
     if "staticmethod" in decorators or first in _OWNERS:
         return True
     if any(isinstance(n, ast.Name) and n.id in {"self", "cls"} for n in ast.walk(method)):
@@ -143,7 +142,7 @@ def trees(tree: ast.Module, name: str, project: Project) -> Iterator[ast.Module]
 def accepted(tree: ast.Module, call: ast.Call, name: str, project: Project) -> list[str]:
     """The keywords that what is called takes: of the project, or of a module that is loaded."""
     for other in trees(tree, name, project):
-        found = [p for head in heads(other, name) for p in parameters(head)]
+        found = [p for head in heads(other, name) for p in parameters(head.args)]
         if name.endswith(".__init__") and not found:  # of a dataclass
             owners = family(other, name.rpartition(".")[0].rpartition(".")[2])
             fields = [n for c in owners for n in c.body if isinstance(n, ast.AnnAssign)]
@@ -250,8 +249,7 @@ def _layout(text: Text, call: ast.Call) -> _Layout:
 def _head(text: Text, function: FunctionNode) -> _Layout:
     """The layout of parameters, each with its default; what separates them counts as one."""
     given = function.args
-    named = [*given.posonlyargs, *given.args, *given.kwonlyargs]
-    parts: list[Part] = [*named, *(a for a in (given.vararg, given.kwarg) if a is not None)]
+    parts: list[ast.expr | ast.arg] = [*every_parameter(given)]
     parts += [d for d in (*given.defaults, *given.kw_defaults) if d is not None]
     types: list[ast.expr] = getattr(function, "type_params", [])
     begin = max([text.start(function), *(text.end(kind) for kind in types)])

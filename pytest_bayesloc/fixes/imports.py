@@ -9,7 +9,15 @@ from dataclasses import dataclass
 
 from pytest_bayesloc.domain.location import MODULE, Location
 from pytest_bayesloc.domain.source import FunctionNode, lines_of
-from pytest_bayesloc.fixes.syntax import Text, TextEdit, bound_in, is_docstring, parameters, tree_of
+from pytest_bayesloc.fixes.syntax import (
+    Text,
+    TextEdit,
+    bound_in,
+    every_parameter,
+    is_docstring,
+    parameters,
+    tree_of,
+)
 
 _BY_MODULE = {
     "abc": "ABC ABCMeta abstractmethod",
@@ -208,23 +216,13 @@ def _inside(
     elif isinstance(node, ast.AnnAssign):
         yield node.annotation, function, True
         yield from ((child, function, noted) for child in (node.target, node.value) if child)
-    elif not (isinstance(node, ast.Lambda) and name in _of_lambda(node)):
+    elif not (isinstance(node, ast.Lambda) and name in parameters(node.args)):
         yield from ((child, function, noted) for child in ast.iter_child_nodes(node))
 
 
 def _annotations(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.expr]:
-    given = function.args
-    more = [arg for arg in (given.vararg, given.kwarg) if arg]
-    for arg in (*given.posonlyargs, *given.args, *given.kwonlyargs, *more):
-        if arg.annotation is not None:
-            yield arg.annotation
-    if function.returns is not None:
-        yield function.returns
-
-
-def _of_lambda(node: ast.Lambda) -> list[str]:
-    as_function = ast.FunctionDef(name="", args=node.args, body=[], decorator_list=[])
-    return parameters(as_function)
+    notes = (*(arg.annotation for arg in every_parameter(function.args)), function.returns)
+    yield from (note for note in notes if note is not None)
 
 
 def is_of(statement: ast.ImportFrom, module: str) -> bool:

@@ -21,8 +21,6 @@ from pytest_bayesloc.fixes.syntax import (
     tree_of,
 )
 
-MAX_FILES = 2_000
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
@@ -85,7 +83,7 @@ class Project:
     """
 
     def __init__(self, files: Sequence[str], read: Callable[[str], str | None]) -> None:
-        self._files = tuple(files)[:MAX_FILES]
+        self._files = tuple(files)
         self._read = read
 
     def imports_of(self, name: str) -> Sequence[str]:

@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import ScopeNode, SourceMap, lines_of
+from pytest_bayesloc.fixes.calls import called
 from pytest_bayesloc.fixes.check import Candidate, changed_functions
 from pytest_bayesloc.fixes.side_effects import aliases, calls_out, reaching_calls
 from pytest_bayesloc.fixes.syntax import BUILT_IN, bound_name, indent_of, tree_of
@@ -128,10 +129,10 @@ class Reach:
             pending = [name]
             found = False
             while pending and not found:
-                is_direct, called = self._step(pending.pop())
+                is_direct, others = self._step(pending.pop())
                 found = is_direct or len(seen) > MAX_NAMES
-                pending += called - seen
-                seen |= called
+                pending += others - seen
+                seen |= others
             self._known[name] = found
         return self._known[name]
 
@@ -154,14 +155,14 @@ class Reach:
     def _step(self, name: str) -> tuple[bool, set[str]]:
         """Return whether code of this name reaches out by itself, and the names it calls."""
         if name not in self._leads:
-            is_direct, called = False, set[str]()
+            is_direct, others = False, set[str]()
             for source in self._sources_of(name):
                 for unit in source.units:
                     if name not in unit.location.qualname.split("."):
                         continue
                     is_direct |= bool(reaching_calls(source, unit, self.never_edited))
-                    called |= _called(unit.node)
-            self._leads[name] = is_direct, {other for other in called if other in self._places()}
+                    others |= _called(unit.node)
+            self._leads[name] = is_direct, {other for other in others if other in self._places()}
         return self._leads[name]
 
     def _sources_of(self, name: str) -> Iterator[SourceMap]:
@@ -181,14 +182,7 @@ class Reach:
 
 
 def _called(node: ast.AST) -> set[str]:
-    functions = (call.func for call in ast.walk(node) if isinstance(call, ast.Call))
-    return {_last(function) for function in functions} - {""}
-
-
-def _last(function: ast.expr) -> str:
-    if isinstance(function, ast.Attribute):
-        return function.attr
-    return function.id if isinstance(function, ast.Name) else ""
+    return {called(call) for call in ast.walk(node) if isinstance(call, ast.Call)}
 
 
 def _names(text: str) -> tuple[set[str], set[str]]:

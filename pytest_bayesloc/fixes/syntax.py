@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from pytest_bayesloc.domain.source import FunctionNode, ScopeNode, lines_of, parse
+from pytest_bayesloc.domain.source import FunctionNode, ScopeNode, first_line, lines_of, parse
 
 N_SIMILAR = 3
 SIMILAR = 0.6  # of difflib: one letter in three, two in six
@@ -30,8 +30,13 @@ def tree_of(code: str) -> ast.Module | None:
 
 def function_at(tree: ast.Module, line: int) -> FunctionNode | None:
     """The innermost function whose lines hold ``line``."""
+    return next(iter(_functions_at(tree, line)), None)
+
+
+def _functions_at(tree: ast.AST, line: int) -> list[FunctionNode]:
+    """The functions whose lines hold ``line``, the innermost first."""
     around = [n for n in ast.walk(tree) if isinstance(n, FunctionNode) and holds(n, line)]
-    return max(around, key=lambda node: node.lineno, default=None)
+    return sorted(around, key=lambda node: node.lineno, reverse=True)
 
 
 def class_at(tree: ast.Module, line: int) -> ast.ClassDef | None:
@@ -75,17 +80,16 @@ def own_nodes(function: ast.AST) -> Iterator[ast.AST]:
             pending.extend(reversed(list(ast.iter_child_nodes(node))))
 
 
-def visible(tree: ast.Module, line: int) -> list[str]:
+def visible(tree: ast.AST, line: int) -> list[str]:
     """The names that code at ``line`` may use, the innermost scope's first, built-ins not."""
-    around = [n for n in ast.walk(tree) if isinstance(n, FunctionNode) and holds(n, line)]
-    scopes: list[ast.AST] = [*sorted(around, key=lambda n: n.lineno, reverse=True), tree]
+    scopes = (*_functions_at(tree, line), tree)
     return list(dict.fromkeys(name for scope in scopes for name in bound_in(scope)))
 
 
 def bound_in(scope: ast.AST) -> Iterator[str]:
     """The names that ``scope`` binds: parameters, then what its body assigns, imports, defines."""
     if isinstance(scope, FunctionNode):
-        yield from parameters(scope)
+        yield from parameters(scope.args)
     pending: list[ast.AST] = list(reversed(getattr(scope, "body", [])))
     while pending:
         node = pending.pop()
@@ -101,18 +105,15 @@ def bound_in(scope: ast.AST) -> Iterator[str]:
         pending.extend(reversed(list(ast.iter_child_nodes(node))))
 
 
-def parameters(function: FunctionNode) -> list[str]:
+def parameters(given: ast.arguments) -> list[str]:
     """Names of all parameters, in the order in which they are written."""
-    given = function.args
-    starred = [given.vararg] if given.vararg else []
-    double = [given.kwarg] if given.kwarg else []
-    every = (*given.posonlyargs, *given.args, *starred, *given.kwonlyargs, *double)
-    return [arg.arg for arg in every]
+    return [arg.arg for arg in every_parameter(given)]
 
 
-def definitions(tree: ast.Module, name: str) -> list[FunctionNode]:
-    """The functions and methods called ``name``."""
-    return [n for n in ast.walk(tree) if isinstance(n, FunctionNode) and n.name == name]
+def every_parameter(given: ast.arguments) -> list[ast.arg]:
+    """All parameters, in the order in which they are written."""
+    every = (*given.posonlyargs, *given.args, given.vararg, *given.kwonlyargs, given.kwarg)
+    return [arg for arg in every if arg is not None]
 
 
 def bound_name(alias: ast.alias) -> str:
@@ -197,9 +198,7 @@ def _plain(name: str) -> str:
 
 def holds(node: ast.stmt, line: int) -> bool:
     """Whether ``line`` is one of those of ``node`` and its decorators."""
-    decorators = getattr(node, "decorator_list", [])
-    first = min([node.lineno, *(decorator.lineno for decorator in decorators)])
-    return bool(first <= line <= (node.end_lineno or node.lineno))
+    return first_line(node) <= line <= (node.end_lineno or node.lineno)
 
 
 # -- small changes of the text

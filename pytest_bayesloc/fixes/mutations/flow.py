@@ -29,8 +29,8 @@ def exchange_statements(site: Site) -> Iterator[TextEdit]:
 
 def exchange_targets(site: Site) -> Iterator[TextEdit]:
     """Exchange the two items of a tuple."""
-    for node in site.nodes:
-        if isinstance(node, ast.Tuple) and len(node.elts) == 2:
+    for node in site.own(ast.Tuple):
+        if len(node.elts) == 2:
             left, right = (site.text.of(part) for part in node.elts)
             start, end = site.text.start(node.elts[0]), site.text.end(node.elts[1])
             text = f"{right}, {left}"
@@ -154,8 +154,8 @@ def add_guard(site: Site) -> Iterator[TextEdit]:
 
 
 def _returned(site: Site) -> list[str]:
-    returns = [n.value for n in site.nodes if isinstance(n, ast.Return) and n.value is not None]
-    return [ast.unparse(v) for v in returns if isinstance(v, (ast.Constant, ast.List, ast.Dict))]
+    plain = (ast.Constant, ast.List, ast.Dict)
+    return [ast.unparse(n.value) for n in site.own(ast.Return) if isinstance(n.value, plain)]
 
 
 def _before(site: Site, node: ast.stmt, texts: list[str]) -> Iterator[TextEdit]:

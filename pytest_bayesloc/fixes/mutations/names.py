@@ -44,8 +44,8 @@ FAMILIES = (
 
 def other_name(site: Site) -> Iterator[TextEdit]:
     """Use another variable of the function, or a name of the file that looks alike."""
-    for node in site.nodes:
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+    for node in site.own(ast.Name):
+        if isinstance(node.ctx, ast.Load):
             for name in _others(node.id, site):
                 yield site.text.replace(node, name, f"`{node.id}` to `{name}`")
 
@@ -65,8 +65,8 @@ def other_attribute(site: Site) -> Iterator[TextEdit]:
     for node in ast.walk(site.tree):
         if isinstance(node, ast.Attribute):
             used.setdefault(ast.unparse(node.value), []).append(node.attr)
-    for node in site.nodes:
-        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+    for node in site.own(ast.Attribute):
+        if isinstance(node.ctx, ast.Load):
             base = ast.unparse(node.value)
             known = site.class_names if base == "self" else used.get(base, [])
             yield from _renamed(site, node, _nearest(node.attr, known))
@@ -74,9 +74,7 @@ def other_attribute(site: Site) -> Iterator[TextEdit]:
 
 def similar_call(site: Site) -> Iterator[TextEdit]:
     """Call a method or function that does nearly the same."""
-    for node in site.nodes:
-        if not isinstance(node, ast.Call):
-            continue
+    for node in site.own(ast.Call):
         called = node.func
         name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
         kin = [other for family in FAMILIES if name in family for other in family if other != name]
@@ -101,11 +99,9 @@ def _nearest(name: str, known: Iterable[str]) -> list[str]:
 
 def call_it(site: Site) -> Iterator[TextEdit]:
     """Call a method that is only named."""
-    called = {id(node.func) for node in site.nodes if isinstance(node, ast.Call)}
-    for node in site.nodes:
-        if not isinstance(node, ast.Attribute) or id(node) in called:
-            continue
-        if isinstance(node.ctx, ast.Load):
+    called = {id(node.func) for node in site.own(ast.Call)}
+    for node in site.own(ast.Attribute):
+        if isinstance(node.ctx, ast.Load) and id(node) not in called:
             words = f"`.{node.attr}` is called"
             yield site.text.insert(site.text.end(node), "()", words, node.lineno)
 
@@ -113,8 +109,8 @@ def call_it(site: Site) -> Iterator[TextEdit]:
 def add_argument(site: Site) -> Iterator[TextEdit]:
     """Pass one argument more: a name of the function, or what other calls pass."""
     given = _given_elsewhere(site)
-    for node in site.nodes:
-        if not isinstance(node, ast.Call) or any(isinstance(a, ast.Starred) for a in node.args):
+    for node in site.own(ast.Call):
+        if any(isinstance(a, ast.Starred) for a in node.args):
             continue
         name = ast.unparse(node.func).rpartition(".")[2]
         known = {keyword.arg for keyword in node.keywords}
@@ -151,9 +147,9 @@ def _parameters_of(site: Site, name: str) -> list[str]:
     found: list[str] = []
     for node in ast.walk(site.tree):
         if isinstance(node, FunctionNode) and node.name == name:
-            found += parameters(node)
+            found += parameters(node.args)
         elif isinstance(node, ast.ClassDef) and node.name == name:
             for inner in node.body:
                 if isinstance(inner, FunctionNode) and inner.name == "__init__":
-                    found += parameters(inner)
+                    found += parameters(inner.args)
     return [n for n in dict.fromkeys(found) if n not in {"self", "cls"}]

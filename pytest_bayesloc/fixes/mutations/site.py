@@ -44,8 +44,7 @@ class Site:
     @cached_property
     def visible(self) -> frozenset[str]:
         """All names that it may use, built-ins not among them."""
-        tree = self.tree if isinstance(self.tree, ast.Module) else ast.Module([], [])
-        return frozenset(visible(tree, self.function.lineno))
+        return frozenset(visible(self.tree, self.function.lineno))
 
     @cached_property
     def others(self) -> list[FunctionNode]:

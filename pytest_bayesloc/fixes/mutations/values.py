@@ -80,15 +80,15 @@ def other_text(site: Site) -> Iterator[TextEdit]:
         for node in ast.walk(site.tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < 80
     ]
-    for node in site.nodes:
-        if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
-            continue
+    for node in site.own(ast.Constant):
         value = node.value
+        if not isinstance(value, str) or len(value) >= 80:
+            continue
         others = sorted(set(known) - {value})
         alike = difflib.get_close_matches(value, others, n=N_TEXTS, cutoff=0.5)
         made = [value.strip(), value + " ", value.lower(), value.upper(), ""]
         for other in dict.fromkeys((*alike, *made)):
-            if other != value and len(value) < 80:
+            if other != value:
                 yield site.text.replace(node, repr(other), f"{value!r:.30} to {other!r:.30}")
 
 
@@ -109,9 +109,7 @@ def other_exception(site: Site) -> Iterator[TextEdit]:
 
 def other_slice(site: Site) -> Iterator[TextEdit]:
     """Slice with another bound, or none."""
-    for node in site.nodes:
-        if not isinstance(node, ast.Slice):
-            continue
+    for node in site.own(ast.Slice):
         lower = "" if node.lower is None else site.text.of(node.lower)
         upper = "" if node.upper is None else site.text.of(node.upper)
         tail = "" if node.step is None else f":{site.text.of(node.step)}"

@@ -21,7 +21,6 @@ from pytest_bayesloc.fixes.syntax import (
     import_of,
     indent_of,
     is_docstring,
-    tree_of,
 )
 
 _Import = ast.Import | ast.ImportFrom
@@ -142,14 +141,14 @@ def _deferred(move: _Move) -> str | None:
     """The import in each function that uses a name, and for the type checker if need be."""
     edits = [*_removed(move), *_local(move)]
     if not move.is_noted:
-        return _checked(move.places.edited(*edits))
+        return move.places.edited(*edits)
     noted = [a for a, uses in move.uses.items() if any(use.is_annotation for use in uses)]
     said = import_of(move.statement, noted)
     code: str | None = move.places.edited(*edits, _for_checker(move, said))
     for more in ("from typing import TYPE_CHECKING", _FUTURE):
         if code is not None and not _has(move.tree, more):
             code = with_import(code, more)
-    return None if code is None else _checked(code)
+    return code
 
 
 def _has(tree: ast.Module, said: str) -> bool:
@@ -255,11 +254,5 @@ def _dotted(move: _Move) -> str | None:
         new = f"{statement.module}.{alias.name}"
         names = [use.node for use in uses if isinstance(use.node, ast.Name)]
         edits += [move.places.replace(node, new, "") for node in names]
-    code: str | None = move.places.edited(*edits)
-    if code is not None and not move.is_whole:
-        code = with_import(code, said)
-    return None if code is None else _checked(code)
-
-
-def _checked(code: str) -> str | None:
-    return code if tree_of(code) is not None else None
+    code = move.places.edited(*edits)
+    return code if move.is_whole else with_import(code, said)

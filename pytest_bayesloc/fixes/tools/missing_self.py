@@ -73,7 +73,7 @@ def _used(task: Task, tree: ast.Module, text: Text, name: str) -> Iterator[Propo
         if not takes_owner(method, owner):
             yield _with_first(text, method)
         return
-    first = parameters(method)[:1]
+    first = parameters(method.args)[:1]
     if first not in (["self"], ["cls"]) or name not in attributes(
         family(tree, owner.name), {"self", "cls"}
     ):

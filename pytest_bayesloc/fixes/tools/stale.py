@@ -81,7 +81,7 @@ def stale_snapshot(task: Task, project: Project) -> Iterator[Proposal]:
     if test is None:
         return
     said = task.message[:MAX_MESSAGE]
-    option = _by_message(said) or _by_code(task) or _by_conftest(task, project)
+    option = _by_message(said) or _by_code(task, tree) or _by_conftest(task, project)
     if option:
         is_variable = not option.startswith("-")
         before, after = (f"{option} ", "") if is_variable else ("", f" {option}")
@@ -97,16 +97,12 @@ def _by_message(said: str) -> str:
     return next((option for sign, option in _KNOWN.items() if sign in said), "")
 
 
-def _by_code(task: Task) -> str:
+def _by_code(task: Task, tree: ast.Module) -> str:
     """inline-snapshot's values stand in the test itself."""
-    tree = tree_of(task.code)
-    if tree is None or "inline_snapshot" not in task.code:
-        return ""
     statement = statement_at(tree, task.line)
-    if statement is None:
+    if statement is None or "inline_snapshot" not in task.code:
         return ""
-    lines = task.code.splitlines()[statement.lineno - 1 : statement.end_lineno]
-    return "--inline-snapshot=fix" if "snapshot(" in "\n".join(lines) else ""
+    return "--inline-snapshot=fix" if "snapshot(" in Text(task.code).of(statement) else ""
 
 
 def _by_conftest(task: Task, project: Project) -> str:

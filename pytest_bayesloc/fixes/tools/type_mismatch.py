@@ -10,7 +10,7 @@ from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.fixes.calls import called, is_placed
 from pytest_bayesloc.fixes.library import on_syntax, package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
-from pytest_bayesloc.fixes.syntax import Text, brief, function_at, holds, nodes_at
+from pytest_bayesloc.fixes.syntax import Text, brief, function_at, holds, is_literal, nodes_at
 
 Pick = Callable[[ast.AST], Sequence[ast.expr]]
 
@@ -39,7 +39,8 @@ def _used(task: Task, tree: ast.Module, text: Text) -> Iterator[Proposal]:
     steps = next((rule[1] for rule, found in rules if found is not None), ())
     sides = _SIDES.search(task.message)
     if not steps and sides is not None:
-        steps = _of_sides(*_types(sides), is_comparison=sides["less"] is not None)
+        left, right = sides["left"] or sides["l"], sides["right"] or sides["r"]
+        steps = _of_sides(left, right, is_comparison=sides["less"] is not None)
     line = list(nodes_at(tree, task.line))
     for pick, form in steps:
         nodes = [n for node in line for n in pick(node) if is_placed(text, n) and _fits(n, form)]
@@ -48,10 +49,6 @@ def _used(task: Task, tree: ast.Module, text: Text) -> Iterator[Proposal]:
             yield from _converted(text, nodes[i], form)
     if sides is not None and sides["left"] == sides["right"] == "str":
         yield from _both(text, line)
-
-
-def _types(sides: re.Match[str]) -> tuple[str, str]:
-    return sides["left"] or sides["l"], sides["right"] or sides["r"]
 
 
 def _of_sides(left: str, right: str, *, is_comparison: bool) -> tuple[tuple[Pick, str], ...]:
@@ -125,12 +122,9 @@ def _doubt(node: ast.expr, form: str, values: Mapping[str, tuple[str, str]]) -> 
 def _returned(task: Task, tree: ast.Module, text: Text) -> Iterator[Proposal]:
     """Converts what a function returns to the type that the test compares it with."""
     found = re.search(r"^assert (.+) == (.+)", task.message, re.MULTILINE)
-    if found is None:
+    if found is None or not all(map(is_literal, found.groups())):
         return
-    try:
-        left, right = (ast.literal_eval(side) for side in found.groups())
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        return
+    left, right = map(ast.literal_eval, found.groups())
     forms = [*_forms(left, right), *_forms(right, left)]
     for value in _results(task, tree) if forms else ():
         for form in forms:
