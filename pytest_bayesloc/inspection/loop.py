@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import closing
 
-from pytest_bayesloc.domain.inspection import Finding, Rerun, Verdict
+from pytest_bayesloc.domain.inspection import Finding, Verdict
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.ports import Clock, Runner
 from pytest_bayesloc.domain.recording import Recording
@@ -109,7 +109,11 @@ class InspectionLoop:
         first = self._runner.rerun(None, tests, limit_s=max(1.0, budget.left_s()))
         budget.wait_s, budget.usual_s = (first.seconds + 1.0) * 15, first.seconds
         second = budget.rerun(None, tests)
-        passed = {node_id for node_id in tests if _passes(node_id, first, second)}
+        passed = {
+            node_id
+            for node_id in tests
+            if Verdict.PASS in (first.tests[node_id].verdict, second.tests[node_id].verdict)
+        }
         steady = tuple(node_id for node_id in case.failing if node_id not in passed)
         case.flaky = tuple(node_id for node_id in case.failing if node_id not in steady)
         case.failing = steady
@@ -299,8 +303,3 @@ class Batch:
 
     def _carry_out(self, action: Action, budget: Budget) -> Sequence[Finding]:
         return action.strategy.inspect(self._case, action.target, budget)
-
-
-def _passes(node_id: str, *reruns: Rerun) -> bool:
-    """Say whether it passed in any of ``reruns``."""
-    return any(rerun.tests[node_id].verdict is Verdict.PASS for rerun in reruns)

@@ -77,12 +77,8 @@ class Neighbourhood:
 
     def union(self, locations: Sequence[Location], *, each: int, at_most: int) -> tuple[str, ...]:
         """Return the passing tests nearest to each location, in the order of locations."""
-        chosen: dict[str, None] = {}
-        for location in locations:
-            for node_id in self.nearest(location, each):
-                if len(chosen) < at_most:
-                    chosen.setdefault(node_id)
-        return tuple(chosen)
+        near = (node_id for where in locations for node_id in self.nearest(where, each))
+        return tuple(dict.fromkeys(near))[:at_most]
 
     def suspiciousness(self, location: Location) -> dict[int, float]:
         """Return per executed line of ``location`` its Ochiai score."""

@@ -65,10 +65,6 @@ class Window:
         return {"lengths": [len(row) for row in self.rows], **given}
 
 
-def _start_up() -> list[Window]:
-    return [Window(is_import=True)]
-
-
 @dataclass(kw_only=True)
 class RunRecord:
     """The record of a run.
@@ -89,7 +85,7 @@ class RunRecord:
         files: Of workers: the files of the project that were imported, absolute.
     """
 
-    windows: list[Window] = field(default_factory=_start_up)
+    windows: list[Window] = field(default_factory=lambda: [Window(is_import=True)])
     windows_of: dict[str, list[int]] = field(default_factory=dict)
     verdicts: dict[str, bool] = field(default_factory=dict)
     remembered: list[str] = field(default_factory=list)

@@ -12,7 +12,14 @@ from pytest_bayesloc.domain.errors import BayeslocError, ExecutionError, PatchEr
 from pytest_bayesloc.domain.evidence import Decision, InspectionOutcome
 from pytest_bayesloc.domain.inspection import Check, Finding, InspectionPatch, Signals
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.domain.source import SourceMap, Unit, compile_tree, parse
+from pytest_bayesloc.domain.source import (
+    FunctionNode,
+    ScopeNode,
+    SourceMap,
+    Unit,
+    compile_tree,
+    parse,
+)
 from pytest_bayesloc.inspection.reflection import (
     classify,
     describe,
@@ -133,7 +140,7 @@ class _AssertionWriter(LineWriter):
     """Writes the checks of a function at its entry and exits."""
 
     def write(self, unit: Unit, invariants: Sequence[Invariant], checks: Sequence[Check]) -> str:
-        if not isinstance(unit.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        if not isinstance(unit.node, FunctionNode):
             self._insert_module_heartbeat(unit)
             return "".join(self.lines)
         pairs = list(zip(invariants, checks, strict=True))
@@ -155,17 +162,13 @@ class _AssertionWriter(LineWriter):
             self.put_before(first, [heartbeat(unit)])
 
     def _check_exits(
-        self,
-        node: ast.FunctionDef | ast.AsyncFunctionDef,
-        checks: Sequence[str],
-        at_raise: Sequence[str],
+        self, node: FunctionNode, checks: Sequence[str], at_raise: Sequence[str]
     ) -> None:
         last = node.body[-1]
         falls_off = not isinstance(last, (ast.Return, ast.Raise))
         if checks and falls_off:
             self.put_behind(last, [f"{RESULT} = None", *checks])
-        exits = sorted(_own_exits(node), key=lambda e: e.lineno, reverse=True)
-        for statement in exits:
+        for statement in sorted(_own_exits(node), key=lambda e: e.lineno, reverse=True):
             if isinstance(statement, ast.Raise):
                 if at_raise:
                     self.put_before(statement, at_raise)
@@ -199,7 +202,7 @@ def _hidden_builtins(text: str) -> frozenset[str]:
             found.add(node.id)
         elif isinstance(node, ast.arg):
             found.add(node.arg)
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        elif isinstance(node, ScopeNode):
             found.add(node.name)
         elif isinstance(node, ast.alias):
             found |= BUILTINS if node.name == "*" else {node.asname or node.name}
@@ -222,7 +225,7 @@ def _keeps_first_place(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+_SCOPES = ScopeNode | ast.Lambda
 
 
 def _own_nodes(node: ast.AST) -> Iterator[ast.AST]:

@@ -51,9 +51,6 @@ class _MutantTrials:
             Trial(line=patch.line, words=patch.words, effect=effect, n_passed=passed)
         )
 
-    def outcome(self) -> InspectionOutcome:
-        return judge([trial.effect for trial in self.trials])
-
 
 def judge(effects: Sequence[Effect]) -> InspectionOutcome:
     """Judge a target by the effects of all its mutants."""
@@ -150,7 +147,7 @@ def _all_pass(rerun: Rerun) -> bool:
 
 
 def _finding(case: Case, target: Location, tried: _MutantTrials, seconds: float) -> Finding:
-    outcome = tried.outcome()
+    outcome = judge([trial.effect for trial in tried.trials])
     flips = outcome in {InspectionOutcome.MUTANT_REPAIRS, InspectionOutcome.MUTANT_BREAKS_OTHERS}
     return Finding(
         evidence=weigh(case.model, outcome, target, source=KIND, why=_why(tried, outcome)),

@@ -32,7 +32,7 @@ def names_in(node: ast.AST) -> set[str]:
     return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
 
 
-def argument_names(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
+def argument_names(function: FunctionNode) -> list[str]:
     """Return named parameters, ``*args`` and ``**kwargs`` left out."""
     a = function.args
     return [arg.arg for arg in (*a.posonlyargs, *a.args, *a.kwonlyargs)]
