@@ -13,23 +13,30 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_bayesloc.domain.advice import Remembered
 from pytest_bayesloc.domain.errors import BayeslocError
+from pytest_bayesloc.llm.privacy import local_privacy
 from pytest_bayesloc.options import RECORD, offered_formats
 from pytest_bayesloc.pipeline.place import own_folder, replace_text
+from pytest_bayesloc.report.ci.github import marks
+from pytest_bayesloc.report.ci.suspects import Checkout
+from pytest_bayesloc.report.document import Document, SessionEntry, UsageEntry
+from pytest_bayesloc.report.encoding import Result, encode
+from pytest_bayesloc.report.formats import FORMATS, ReportFormat, ReportInput
+from pytest_bayesloc.report.memory import advice_lines
+from pytest_bayesloc.report.prompt import prompt
+from pytest_bayesloc.report.terminal import brief, full
+from pytest_bayesloc.report.text import Line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_bayesloc.domain.advice import Remembered
     from pytest_bayesloc.domain.result import Fault
     from pytest_bayesloc.options import Format, Report
     from pytest_bayesloc.pipeline.context import Context
     from pytest_bayesloc.pipeline.fix import FixStage
     from pytest_bayesloc.pipeline.guide import LlmStage
     from pytest_bayesloc.ranking.case import Case
-    from pytest_bayesloc.report.document import Document
-    from pytest_bayesloc.report.formats import ReportFormat, ReportInput
-    from pytest_bayesloc.report.text import Line
 
 MAX_BEFORE = 64 << 20  # bytes of a file that is read to be added to
 
@@ -66,10 +73,7 @@ class ReportStage:
 
     def document(self, faults: tuple[Fault, ...], cases: Sequence[Case]) -> dict[str, Any]:
         """Return the JSON result of ``faults``."""
-        from pytest_bayesloc.domain.advice import Remembered
         from pytest_bayesloc.ranking.faults import calls_around, combine
-        from pytest_bayesloc.report.document import SessionEntry, UsageEntry
-        from pytest_bayesloc.report.encoding import Result, encode
 
         recorded, settings = self.context.recorder.recorded, self.context.settings
         result = Result(
@@ -121,8 +125,6 @@ class ReportStage:
         Raises:
             WritingError: If it can't be written.
         """
-        from pytest_bayesloc.report.formats import FORMATS
-
         kind = FORMATS.get(report.kind) or self._format_of_plugin(report.kind)
         path = self._path(report, kind)
         try:
@@ -143,8 +145,6 @@ class ReportStage:
         Raises:
             WritingError: If there is none, since the plugin's hook failed.
         """
-        from pytest_bayesloc.report.formats import ReportFormat
-
         formats, wrong = offered_formats(self.context.config)
         if name not in formats:
             raise WritingError(
@@ -180,24 +180,22 @@ class ReportStage:
         return Path(named)
 
     def _input(self, report: Report, document: Document, before: str) -> ReportInput:
-        from pytest_bayesloc.report.ci.suspects import Checkout
-        from pytest_bayesloc.report.formats import ReportInput
-
         return ReportInput(
             document=document,
             read_source=self.context.sources.read,
-            checkout=Checkout.around(self.context.rootdir, self.context.launch.environment),
+            checkout=self._checkout,
             prompt=self._prompt(document) if report.kind == "html" else "",
             before=before,
         )
+
+    @property
+    def _checkout(self) -> Checkout:
+        return Checkout.around(self.context.rootdir, self.context.launch.environment)
 
     def _prompt(self, document: Document) -> str:
         """Return the prompt that the page offers; empty if the user wants none."""
         if "prompt" in self.context.settings.without:
             return ""
-        from pytest_bayesloc.llm.privacy import local_privacy
-        from pytest_bayesloc.report.prompt import prompt
-
         privacy = local_privacy(self.context.rootdir, self.context.settings.llm_never_send)
         return prompt(document, privacy.reader(self.context.sources.read), privacy.clean)
 
@@ -234,19 +232,11 @@ class ReportStage:
         for note in self.context.notes:
             reporter.write_line(harmless(f"bayesloc: {note}"), yellow=True)
         if document is not None and "github" in written:
-            self._print_commands(reporter, document)
-        for prompt in () if self.llm is None else self.llm.prompts:
+            for command in marks(document, self._checkout):  # GitHub reads them in the log
+                reporter.write_line(command)
+        for unsent in () if self.llm is None else self.llm.prompts:
             reporter.section("bayesloc: not sent", sep="-")
-            reporter.write_line(harmless(prompt))
-
-    def _print_commands(self, reporter: pytest.TerminalReporter, document: Document) -> None:
-        """Print what GitHub Actions reads in the log."""
-        from pytest_bayesloc.report.ci.github import marks
-        from pytest_bayesloc.report.ci.suspects import Checkout
-
-        checkout = Checkout.around(self.context.rootdir, self.context.launch.environment)
-        for command in marks(document, checkout):
-            reporter.write_line(command)
+            reporter.write_line(harmless(unsent))
 
     def _lines(
         self,
@@ -254,13 +244,8 @@ class ReportStage:
         document: Document | None,
         written: Mapping[str, Path],
     ) -> list[Line]:
-        from pytest_bayesloc.report.text import Line
-
         if document is None:
             return [Line(text) for text in (self.remembered.messages if self.remembered else ())]
-        from pytest_bayesloc.report.memory import advice_lines
-        from pytest_bayesloc.report.terminal import brief, full
-
         width = reporter._tw.fullwidth  # noqa: SLF001 - no public way leads to the width
         if self.context.settings.inspect:
             # The notes are printed below it, in full.
