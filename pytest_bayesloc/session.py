@@ -175,7 +175,7 @@ class LocalizationSession:
 
         cases = self._open_cases()
         is_rerun = self._settings.inspect or self._settings.searches_fixes
-        if is_rerun and not self._stopped_by_hand:
+        if is_rerun and self._settings.remembers and not self._stopped_by_hand:
             self._recall(cases)
         if self._llm is not None and not self._stopped_by_hand:
             with self.context.stage("guide"):

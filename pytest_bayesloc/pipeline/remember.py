@@ -11,8 +11,22 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from pytest_bayesloc.domain.advice import Remembered
+from pytest_bayesloc.domain.bug import Run, Symptom
 from pytest_bayesloc.domain.errors import EndpointError, StoreError
 from pytest_bayesloc.domain.failure import Origin
+from pytest_bayesloc.history.git import head
+from pytest_bayesloc.history.rejected import Rejected
+from pytest_bayesloc.memory.advice import Adviser, keep_feedback
+from pytest_bayesloc.memory.episodes import Episodes, Event
+from pytest_bayesloc.memory.feedback import rejections, verdict_counts
+from pytest_bayesloc.memory.ledger import Ledger
+from pytest_bayesloc.memory.retrieval import Embeddings, Score, by_words, entry_of
+from pytest_bayesloc.memory.sightings import Observer, Prove
+from pytest_bayesloc.memory.statistics import arm_of, statistics_of
+from pytest_bayesloc.memory.store import BugStore
+from pytest_bayesloc.memory.summaries import RecordingSummarizer
+from pytest_bayesloc.memory.transfer import deliver
+from pytest_bayesloc.pipeline.fix_memory import learn, take_in
 from pytest_bayesloc.pipeline.place import (
     FOLDER,
     is_there,
@@ -21,23 +35,16 @@ from pytest_bayesloc.pipeline.place import (
     project_of,
     workspace_of,
 )
+from pytest_bayesloc.pipeline.rewording import reworded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_bayesloc.domain.advice import StatisticsRow
-    from pytest_bayesloc.domain.bug import Run, Symptom
     from pytest_bayesloc.domain.evidence import Outcome
     from pytest_bayesloc.domain.result import Fault
     from pytest_bayesloc.fixes.search import SearchResult
-    from pytest_bayesloc.history.rejected import Rejected
     from pytest_bayesloc.history.runs import PastRuns
-    from pytest_bayesloc.memory.episodes import Event
-    from pytest_bayesloc.memory.ledger import Ledger
-    from pytest_bayesloc.memory.retrieval import Score
-    from pytest_bayesloc.memory.sightings import Prove
-    from pytest_bayesloc.memory.store import BugStore
-    from pytest_bayesloc.memory.summaries import RecordingSummarizer
     from pytest_bayesloc.pipeline.context import Context
     from pytest_bayesloc.pipeline.guide import LlmStage
     from pytest_bayesloc.ranking.case import Case
@@ -84,14 +91,8 @@ class Remembering:
         Raises:
             StoreError: If the memory can't be used.
         """
-        from pytest_bayesloc.history.rejected import Rejected
-
-        if self._where is None:
-            return
         state, known = self._past.state(), {}
         if is_there(self._where):
-            from pytest_bayesloc.memory.feedback import rejections
-
             with self._ledger() as ledger:
                 known = rejections(ledger, state)
         for case in cases:
@@ -107,8 +108,6 @@ class Remembering:
         """
         if not is_there(self._where):
             return {}, {}
-        from pytest_bayesloc.memory.feedback import verdict_counts
-
         with self._ledger() as ledger:
             counts = verdict_counts(ledger.db, guide)
             records = ledger.open_bugs().values()
@@ -125,8 +124,6 @@ class Remembering:
     @contextmanager
     def _ledger(self) -> Iterator[Ledger]:
         """Open the project's records to read them."""
-        from pytest_bayesloc.memory.ledger import Ledger
-
         assert self._where is not None  # noqa: S101 - else nobody asks
         with self._store(self._where) as store, store.transaction(write=False) as connection:
             yield Ledger(connection, self._project)
@@ -166,8 +163,6 @@ class Remembering:
             if isinstance(self._where, Path):
                 self._where.parent.mkdir(parents=True, exist_ok=True)
         if isinstance(self._where, str):
-            from pytest_bayesloc.memory.transfer import deliver
-
             return deliver(
                 self._where,
                 self._rootdir / FOLDER,
@@ -188,13 +183,6 @@ class Remembering:
         tries: Sequence[SearchResult],
     ) -> tuple[Remembered, Sequence[Event], RecordingSummarizer]:
         """Add the run to a store, in one transaction."""
-        from pytest_bayesloc.memory.advice import keep_feedback
-        from pytest_bayesloc.memory.episodes import Episodes
-        from pytest_bayesloc.memory.ledger import Ledger
-        from pytest_bayesloc.memory.sightings import Observer
-        from pytest_bayesloc.memory.summaries import RecordingSummarizer
-        from pytest_bayesloc.pipeline.fix_memory import learn, take_in
-
         summarizer = RecordingSummarizer()
         observer = Observer(self._rootdir, self._sources, self._past.edits, self._prove)
         with store.transaction(write=False) as connection:
@@ -236,8 +224,6 @@ class Remembering:
         score: Score,
     ) -> Remembered:
         """Return the advice on each group."""
-        from pytest_bayesloc.memory.advice import Adviser
-
         adviser = Adviser(
             ledger,
             run.workspace,
@@ -258,8 +244,6 @@ class Remembering:
     def _months(self, ledger: Ledger) -> tuple[StatisticsRow, ...]:
         if not self._settings.inspect:
             return ()
-        from pytest_bayesloc.memory.statistics import statistics_of
-
         return tuple(row for row in statistics_of(ledger) if row.name[:1].isdigit())
 
     def _note_lesson(self, ledger: Ledger, events: Sequence[Event], run: Run) -> None:
@@ -276,8 +260,6 @@ class Remembering:
 
     def _ill_day(self, store: BugStore, run: Run) -> Remembered:
         """Note a run in which nearly all tests failed, and no more."""
-        from pytest_bayesloc.memory.ledger import Ledger
-
         share = f"{run.n_failed} of {run.n_failed + run.n_passed} tests failed"
         with store.transaction() as connection:
             ledger = Ledger(connection, self._project)
@@ -295,8 +277,6 @@ class Remembering:
         events: Sequence[Event],
         summarizer: RecordingSummarizer,
     ) -> Remembered:
-        from pytest_bayesloc.pipeline.rewording import reworded
-
         try:
             advice = reworded(store, self._project, llm, kept.advice, (events, summarizer))
         except KeyboardInterrupt:
@@ -306,8 +286,6 @@ class Remembering:
 
     def _score(self, store: BugStore, symptoms: Sequence[Symptom]) -> Score:
         """Return the comparison of failures: by meaning where a model is set, else by words."""
-        from pytest_bayesloc.memory.retrieval import Embeddings, by_words, entry_of
-
         model = self._settings.llm_models.embedding
         if not model or not symptoms:
             return by_words
@@ -331,8 +309,6 @@ class Remembering:
     @contextmanager
     def _store(self, where: Path | str) -> Iterator[BugStore]:
         """Open a store; one that was lost is not asked again."""
-        from pytest_bayesloc.memory.store import BugStore
-
         if where in self._lost:
             raise self._lost[where]
         try:
@@ -346,10 +322,6 @@ class Remembering:
 
     def _run(self) -> Run:
         """Return this run as the memory keeps it, with the plan by the user or git."""
-        from pytest_bayesloc.domain.bug import Run
-        from pytest_bayesloc.history.git import head
-        from pytest_bayesloc.memory.statistics import arm_of
-
         verdicts = self._recorder.recorded.verdicts
         n_passed = sum(verdicts.values())
         n_failed = len(verdicts) - n_passed
