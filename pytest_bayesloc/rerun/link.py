@@ -33,7 +33,7 @@ KNOCK_S = 0.1
 LOOPBACK = "127.0.0.1"
 
 
-class Line(ABC):
+class LinkEnd(ABC):
     """One end of the line."""
 
     _rest = b""  # the start of a message
@@ -62,7 +62,7 @@ class Line(ABC):
             yield from map(json.loads, lines)
 
 
-class Pipes(Line):
+class Pipes(LinkEnd):
     """One end of two pipes.
 
     Args:
@@ -106,7 +106,7 @@ class Pipes(Line):
             _close(descriptor)
 
 
-class ListeningSocket(Line):
+class ListeningSocket(LinkEnd):
     """The main run's end of a socket: a server of this machine calls, and proves it by a token.
 
     Args:
@@ -167,7 +167,7 @@ class ListeningSocket(Line):
             self._line.close()
 
 
-class CallingSocket(Line):
+class CallingSocket(LinkEnd):
     """The server's end of a socket.
 
     Args:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_bayesloc.rerun.link import Line, Message
+from pytest_bayesloc.rerun.link import LinkEnd, Message
 
 MESSAGES: list[Message] = [
     {"start": "test_a.py::test[é\n\u2028]"},
@@ -11,7 +11,7 @@ MESSAGES: list[Message] = [
 ]
 
 
-class Echo(Line):
+class Echo(LinkEnd):
     """Gives back what is sent, in pieces."""
 
     def __init__(self, size: int = 1000) -> None:
