@@ -33,8 +33,11 @@ _ATOMS = (
     ast.Dict,
     ast.Set,
 )
-#: Too little by themselves: what is around them belongs to the pattern.
-_BARE = (ast.Name, ast.Constant, ast.operator, ast.cmpop, ast.unaryop, ast.boolop, ast.expr_context)
+#: Too little by themselves, or no code by themselves: what is around them belongs to the pattern.
+_BARE = (
+    *(ast.Name, ast.Constant, ast.Slice),
+    *(ast.operator, ast.cmpop, ast.unaryop, ast.boolop, ast.expr_context),
+)
 
 
 def pattern_of(before: str, after: str) -> tuple[str, str] | None:

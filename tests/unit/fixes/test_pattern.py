@@ -8,6 +8,11 @@ from pytest_bayesloc.fixes.pattern import pattern_of, propose
 from pytest_bayesloc.fixes.project import Task
 
 HABITS = {
+    "a bound of a slice": (
+        "def f(a, e):\n    return a[0:e]\n",
+        "def f(a, e):\n    return a[0:e + 1]\n",
+        ("_1_[0:e]", "_1_[0:e + 1]"),
+    ),
     "a key that may be missing": (
         "def f(x):\n    a = 1\n    return x['name']\n",
         "def f(x):\n    a = 1\n    return x.get('name')\n",
