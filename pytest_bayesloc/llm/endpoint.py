@@ -171,7 +171,7 @@ class OpenAIEndpoint:
 
     def _read(self, body: Mapping[str, Any], n_retries: int, limit_s: float) -> tuple[bytes, int]:
         """Return the bytes of the answer, and how many retries they took."""
-        with self._client(n_retries, limit_s) as client:
+        with _client(n_retries, limit_s) as client:
             streamed = client.chat.completions.with_streaming_response.create(**body)
             with streamed as response:
                 data = bytearray()
@@ -180,16 +180,6 @@ class OpenAIEndpoint:
                     if len(data) > MAX_ANSWER:
                         raise CallError(f"an answer of more than {MAX_ANSWER} bytes")
                 return bytes(data), getattr(response, "retries_taken", 0)
-
-    @staticmethod
-    def _client(n_retries: int, limit_s: float) -> OpenAI:
-        from openai import OpenAI
-
-        # A server of one's own mostly wants no key, but the client insists on one.
-        own = os.environ.get("OPENAI_BASE_URL") and not os.environ.get("OPENAI_API_KEY")
-        return OpenAI(
-            api_key="none" if own else None, timeout=limit_s, max_retries=max(0, n_retries)
-        )
 
 
 class DryRunEndpoint:
@@ -251,9 +241,7 @@ class EndpointEmbedder:
         return vectors
 
     def _asked(self, texts: Sequence[str]) -> list[list[float]]:
-        from openai import OpenAI
-
-        with OpenAI(timeout=self._deadline_s, max_retries=RETRIES) as client:
+        with _client(RETRIES, self._deadline_s) as client:
             answer = client.embeddings.create(
                 model=self.model, input=list(texts), encoding_format="float"
             )
@@ -268,6 +256,14 @@ class EndpointEmbedder:
             "bayesloc_llm_model.",
             slug="embeddings",
         )
+
+
+def _client(n_retries: int, limit_s: float) -> OpenAI:
+    from openai import OpenAI
+
+    # A server of one's own mostly wants no key, but the client insists on one.
+    own = os.environ.get("OPENAI_BASE_URL") and not os.environ.get("OPENAI_API_KEY")
+    return OpenAI(api_key="none" if own else None, timeout=limit_s, max_retries=max(0, n_retries))
 
 
 def _call_error(error: Exception, model: str, n_calls: int) -> CallError:
