@@ -54,17 +54,20 @@ class LocalizationSession:
         self._written: dict[str, Path] = {}
         self._stopped_by_hand = False
         self._past = past_runs(self.context)
+        self._remembering: Remembering | None = None
         self._remembered: Remembered | None = None
         self._fix_stage: FixStage | None = None
         self._collected: Sequence[str] = ()
         self._tries: Sequence[SearchResult] = ()
 
-    @cached_property
     def _memory(self) -> Remembering:
-        from pytest_bayesloc.pipeline.remember import Remembering
+        # No property: pluggy reads those when the session is registered.
+        if self._remembering is None:
+            from pytest_bayesloc.pipeline.remember import Remembering
 
-        prove = self._needed if self._settings.inspect else None
-        return Remembering(self.context, self._past, prove)
+            prove = self._needed if self._settings.inspect else None
+            self._remembering = Remembering(self.context, self._past, prove)
+        return self._remembering
 
     @cached_property
     def _llm(self) -> LlmStage | None:
@@ -244,11 +247,11 @@ class LocalizationSession:
 
     def _recall(self, cases: Sequence[Case]) -> None:
         with self.context.stage("remember"), self._memory_may_fail():
-            self._memory.recall(cases)
+            self._memory().recall(cases)
 
     def _remember(self, cases: Sequence[Case] = (), faults: Sequence[Fault] = ()) -> None:
         with self._memory_may_fail():
-            self._remembered = self._memory.take_in(cases, faults, self._tries, self._llm)
+            self._remembered = self._memory().take_in(cases, faults, self._tries, self._llm)
 
     @contextmanager
     def _memory_may_fail(self) -> Iterator[None]:
@@ -263,7 +266,7 @@ class LocalizationSession:
     def _guide(self, llm: LlmStage, cases: Sequence[Case]) -> None:
         """Let a language model rank the candidates, by what it is known to be worth."""
         with self._memory_may_fail():
-            llm.learn(*self._memory.guide_record(llm.advisor.name))
+            llm.learn(*self._memory().guide_record(llm.advisor.name))
         with self._memory_may_fail():
             self._stopped_by_hand = not llm.has_judged(cases)
 

@@ -208,7 +208,8 @@ def calls_near(
     """Return the calls among all that is within ``N_HOPS`` calls of any of ``centres``."""
     import networkx as nx  # it costs 100 ms, and a ranking needs none of it
 
-    graph: nx.Graph[Location] = nx.Graph(list(edges))
+    graph: nx.Graph[Location] = nx.Graph()
+    graph.add_edges_from(edges)
     near: set[Location] = set()
     for centre in centres:
         if centre in graph:
