@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from enum import Enum
 from fnmatch import fnmatch
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.source import SourceMap, Unit
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 # Bound now: tests patch these (mock, pyfakefs), and count their calls.
 _exists, _isabs, _join = os.path.exists, os.path.isabs, os.path.join
 _normpath, _realpath, _relpath = os.path.normpath, os.path.realpath, os.path.relpath
+_open = open
 
 RawCode = tuple[str, int, str]  # file, first line and name of a code object
 
@@ -25,7 +27,14 @@ TEST_DIRECTORIES = frozenset({"tests", "test"})
 FOREIGN_DIRECTORIES = frozenset(
     {"site-packages", "dist-packages", "node_modules", "__pypackages__"}
 )
+# Code of others that a project holds a copy of.
+VENDORED_DIRECTORIES = frozenset(
+    {"_vendor", "_vendored", "extern", "externals", "third_party", "thirdparty", "vendor", "vendored"}
+)
+# Files of these names are test files even where their text shows no test: it may be made there.
+TEST_NAMES = ("test_*.py", "*_test.py", "tests.py")
 STANDARD_LIBRARY = str(Path(os.__file__).parent)
+_DEFINED = re.compile(rb"^(class|(?:async +)?def) +(\w+)([^#\n]*)", re.MULTILINE)
 
 
 class FileKind(Enum):
@@ -43,7 +52,9 @@ class SourceFilter:
         rootdir: The root of the project.
         directories: Where code under test lies; empty: anywhere below rootdir.
         test_patterns: pytest's ``python_files``.
-        omit: File patterns that are not under test, as coverage.py has them.
+        omit: File patterns that coverage.py is told to leave out. A report may do without them,
+            but what they name can be at fault, unless it is a copy of somebody else's code.
+        test_names: pytest's ``python_functions`` and ``python_classes``.
     """
 
     def __init__(
@@ -52,11 +63,13 @@ class SourceFilter:
         directories: Sequence[Path] = (),
         test_patterns: Sequence[str] = ("test_*.py", "*_test.py"),
         omit: Sequence[str] = (),
+        test_names: tuple[Sequence[str], Sequence[str]] = (("test",), ("Test",)),
     ) -> None:
         self.rootdir = _realpath(rootdir)
         self._explicit = [_realpath(path) for path in directories]
         self._patterns = tuple(test_patterns)
         self._omit = tuple(omit)
+        self._functions, self._classes = map(tuple, test_names)
         # If the code under test is not installed itself, a look at the path is enough for the
         # hundreds of files that are.
         bases = [self.rootdir, *self._explicit]
@@ -118,7 +131,7 @@ class SourceFilter:
             return FileKind.FOREIGN
         if in_root and self._is_test(path):
             return FileKind.TEST
-        if (base is None and self._explicit) or self._omitted(path):
+        if (base is None and self._explicit) or self._is_vendored(path):
             return FileKind.FOREIGN
         return FileKind.CODE
 
@@ -129,7 +142,26 @@ class SourceFilter:
         *folders, name = self._parts(path)
         if name == "conftest.py" or TEST_DIRECTORIES.intersection(folders):
             return True
-        return any(fnmatch(name, pattern) for pattern in self._patterns)
+        if not any(fnmatch(name, pattern) for pattern in self._patterns):
+            return False
+        return any(fnmatch(name, usual) for usual in TEST_NAMES) or self._holds_tests(path)
+
+    def _holds_tests(self, path: str) -> bool:
+        """Whether pytest would collect a test from the text of ``path``.
+
+        ``python_files = *.py __init__.py`` matches code under test as well.
+        """
+        try:
+            with _open(path, "rb") as stream:
+                text = stream.read()
+        except Exception:  # noqa: BLE001 - see ``_real``
+            return False
+        return any(
+            _has_prefix(name.decode(), self._classes) or b"TestCase" in rest
+            if keyword == b"class"
+            else _has_prefix(name.decode(), self._functions)
+            for keyword, name, rest in _DEFINED.findall(text)
+        )
 
     def _is_foreign(self, path: str) -> bool:
         folders = self._parts(path)[:-1]
@@ -149,11 +181,21 @@ class SourceFilter:
             self._environments[folder] = known
         return known
 
-    def _omitted(self, path: str) -> bool:
+    def _is_vendored(self, path: str) -> bool:
+        """Whether ``path`` is foreign code that lies in the project, and coverage.py leaves out."""
+        if VENDORED_DIRECTORIES.isdisjoint(self._parts(path)):
+            return False
         return any(
             fnmatch(path, p if p.startswith(("*", "/")) else f"{self.rootdir}/{p}")
             for p in self._omit
         )
+
+
+def _has_prefix(name: str, wanted: Iterable[str]) -> bool:
+    """Whether pytest takes ``name`` for that of a test: ``wanted`` are prefixes or patterns."""
+    return any(
+        name.startswith(part) or ("*" in part and fnmatch(name, part)) for part in wanted if part
+    )
 
 
 def _real(path: str) -> str:

@@ -54,7 +54,8 @@ def recorder_for(
         entries, omit = coverage_source(rootdir)
     folders = [folder for entry in entries for folder in _folders(entry, rootdir)]
     patterns = config.getini("python_files")
-    files = SourceFilter(rootdir, folders, patterns, omit)
+    names = config.getini("python_functions"), config.getini("python_classes")
+    files = SourceFilter(rootdir, folders, patterns, omit, names)
     recorder: Recorder
 
     def context_name(number: int) -> str:
@@ -71,7 +72,7 @@ def recorder_for(
     by_coverage.early = not _pytest_cov_starts_later(config)
     collectors: list[Collector] = [MonitoringCollector(files.is_code), by_coverage]
     source = map(files.relative, files.directories)  # a checkout may be moved, or copied
-    path = None if folder is None else folder / file_name([*source, *patterns, *omit])
+    path = None if folder is None else folder / file_name([*source, *patterns, *omit, *names[0], *names[1]])
     cache = SpectrumCache(path, Sources(files))
     recorder = Recorder(files, collectors if traces else [], warn, cache)
     return recorder

@@ -116,10 +116,52 @@ def test_src_layout_needs_no_option(projects: Projects) -> None:
         ("pyproject.toml", '[tool.coverage.run]\nsource = ["pkg"]\nomit = ["*/generated.py"]\n'),
     ],
 )
-def test_configuration_of_coverage_is_respected(projects: Projects, name: str, text: str) -> None:
+def test_source_of_coverage_is_respected_and_what_it_omits_can_be_at_fault(
+    projects: Projects, name: str, text: str
+) -> None:
     run = projects.make({**FILES, name: text}).localize()
 
-    assert _code(run) == {"pkg/core.py"}
+    assert _code(run) == {"pkg/core.py", "pkg/generated.py"}
+
+
+def test_copy_of_foreign_code_that_coverage_omits_is_not_under_test(projects: Projects) -> None:
+    files = {**FILES, "pkg/_vendor/__init__.py": "", ".coveragerc": "[run]\nomit = */_vendor/*\n"}
+    files["pkg/_vendor/foreign.py"] = FUNCTION.format("foreign")
+    files["pkg/core.py"] = "from pkg._vendor.foreign import foreign as core\n"
+
+    run = projects.make(files).localize()
+
+    assert "pkg/generated.py" in _code(run)
+    assert not any("_vendor" in file for file in _code(run))
+
+
+@pytest.mark.parametrize("patterns", ["test_*.py __init__.py", "*.py"])
+def test_pattern_of_test_files_that_matches_code_makes_no_test_of_it(
+    projects: Projects, patterns: str
+) -> None:
+    files = {
+        "pytest.ini": f"[pytest]\npythonpath = .\npython_files = {patterns}\n",
+        "pkg/__init__.py": "def double(x):\n    return x + 1\n",
+        "check/test_all.py": """
+            from pkg import double
+
+
+            def test_double():
+                assert double(3) == 6
+
+
+            def test_double_of_one():
+                assert double(1) == 2
+            """,
+        "check/more.py": "import pkg\n\n\nclass TestMore:\n    def test_it(self):\n        assert 1\n",
+    }
+
+    run = projects.make(files).localize("check")
+
+    assert run.names()[0] == "pkg/__init__.py double"
+    assert {row["file"] for row in run.document["ranking"] if row["is_test"]} == {
+        "check/test_all.py"
+    }
 
 
 def test_source_option_beats_the_configuration_of_coverage(projects: Projects) -> None:
