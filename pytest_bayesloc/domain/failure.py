@@ -21,11 +21,24 @@ class Origin(str, Enum):
 
 
 class ErrorKind(str, Enum):
-    """The sort of an error: a guard that refused, a crash, or a wrong result."""
+    """The sort of an error: a guard that refused, a crash, a wrong result, or no end in time."""
 
     VALIDATION = "validation"
     RUNTIME = "runtime"
     LOGIC = "logic"
+    TIMEOUT = "timeout"
+
+
+class Raised(str, Enum):
+    """The sort of an exception, by its type.
+
+    ``SYSTEM`` are those of what lies outside the code: files, connections, installed packages.
+    """
+
+    ASSERTION = "assertion"
+    TIMEOUT = "timeout"
+    SYSTEM = "system"
+    OTHER = ""
 
 
 class Role(str, Enum):
@@ -75,6 +88,7 @@ class Failure:
         cause_frames: The tracebacks of the exceptions it was raised from, nearest cause first.
         test_locations: The test function and the fixtures that it used, test first.
         syntax_error: ``(file, line)`` of a syntax error, else None.
+        raised: The sort of the exception.
     """
 
     node_id: str
@@ -85,6 +99,7 @@ class Failure:
     cause_frames: tuple[tuple[Frame, ...], ...] = ()
     test_locations: tuple[Location, ...] = ()
     syntax_error: tuple[str, int] | None = None
+    raised: Raised = Raised.OTHER
 
     @property
     def raise_frame(self) -> Frame | None:

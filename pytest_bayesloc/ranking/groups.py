@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from pytest_bayesloc.domain.evidence import Evidence
+from pytest_bayesloc.domain.evidence import Evidence, StaticOutcome
 from pytest_bayesloc.domain.failure import Failure, Frame, Role
 from pytest_bayesloc.domain.location import MODULE, Location
 from pytest_bayesloc.domain.source import ReadMap, unit_of_frame
@@ -19,6 +19,7 @@ from pytest_bayesloc.history.changes import Changes
 from pytest_bayesloc.ranking.evidence.changes import change_evidence
 from pytest_bayesloc.ranking.evidence.guards import Guard, refusals
 from pytest_bayesloc.ranking.evidence.names import name_evidence
+from pytest_bayesloc.ranking.evidence.support import support_evidence, with_support
 from pytest_bayesloc.ranking.evidence.test_code import signs, test_side_evidence, test_suspects
 from pytest_bayesloc.ranking.evidence.tracebacks import (
     executed_lines,
@@ -98,6 +99,7 @@ def open_groups(
     spectrum: Spectrum, failures: Sequence[Failure], reader: Reader, model: ModelChoice
 ) -> list[FailingGroup]:
     """Group the failing tests of ``spectrum``, the largest group first."""
+    failures = with_support(failures)
     by_id = {failure.node_id: failure for failure in failures}
     spectrum = _with_tracebacks(spectrum, failures, reader)
     plain = _single_owners(refusals(failures, reader.read))
@@ -172,7 +174,8 @@ def _group(
     ranked = spectrum if _may_be_code(spectrum, failures) else replace(spectrum, lines={})
     belief = joint_prior(ranked, model.formula, tests, model=model.belief)
     code = {where: p for where, p in belief.items() if not where.is_test}
-    own = test_evidence(failures, reader.locate, model=model.belief)
+    ran_code = _runs_functions(spectrum, reader.read)
+    own = test_evidence(failures, reader.locate, model=model.belief, ran_code=ran_code)
     named = guard_evidence(guard, model=model.belief) if guard is not None else []
     spared = frozenset({guard.function} if guard is not None else ())
     traced = traceback_evidence(failures, code, reader.locate, model=model.belief, spared=spared)
@@ -182,7 +185,8 @@ def _group(
     if guard is not None:  # the code raised for the data that the test gave it
         seen = replace(seen, code_raised=False)
     told = test_side_evidence(seen, tests, model=model.belief)
-    every = (*named, *traced, *own, *told, *called, *recent)
+    support = support_evidence(failures, code, model=model.belief)
+    every = (*named, *traced, *own, *told, *called, *recent, *support)
     known = [e for e in every if e.location in belief]
     return FailingGroup(
         failures=tuple(failures),
@@ -190,7 +194,7 @@ def _group(
         prior=belief,
         evidence=tuple(e for e in known if e.log_ratio and e.source not in model.without),
         guard=guard,
-        own_errors=tuple(own),
+        own_errors=tuple(e for e in own if e.outcome is StaticOutcome.ORIGIN_IN_TEST),
         roles=tests,
         changes=changes,
         model=model,
@@ -204,6 +208,13 @@ def _may_be_code(spectrum: Spectrum, failures: Sequence[Failure]) -> bool:
     """
     executed = any(tests & spectrum.failing for tests in spectrum.executed.values())
     return executed or any(failure.phase != "collect" for failure in failures)
+
+
+def _runs_functions(spectrum: Spectrum, read: ReadMap) -> bool:
+    """Say whether the failing tests execute a function, beside what runs while it is imported."""
+    executed = (where for where, tests in spectrum.executed.items() if tests & spectrum.failing)
+    units = (source.unit(where) for where in executed if (source := read(where.file)) is not None)
+    return any(unit is not None and unit.is_function for unit in units)
 
 
 # -- which failing tests go together

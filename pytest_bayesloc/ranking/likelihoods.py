@@ -49,6 +49,10 @@ _TESTS: Mapping[Outcome, Likelihood] = {
     StaticOutcome.GUARD_NAMES_OWNER: of_ratio(60.0),
     StaticOutcome.GUARD_REFUSED: of_ratio(0.5),
     StaticOutcome.ORIGIN_IN_TEST: of_ratio(20.0),
+    # A fifth of that: the value that it could not bear may come from the code under test.
+    StaticOutcome.HELPER_RAISED: of_ratio(4.0),
+    # Of a hundred fixes in packages that ship such helpers, few are in them.
+    StaticOutcome.TEST_SUPPORT: of_ratio(0.1),
 }
 
 #: A change that makes the tests pass when it is taken back is the cause by definition; the rest is

@@ -146,8 +146,18 @@ def why_of(evidence: Document) -> Why:
     )
 
 
+# The constants speak of a language model; a rule of ours may have decided as well.
+_WORDS = {
+    "TARGET_ASSERTION_FAILED_BUT_LLM_DISAGREES": "target assertion failed, but is excused",
+    "COLLATERAL_FAILURE_LLM_SUSPICIOUS": "collateral failure, judged suspicious",
+    "COLLATERAL_FAILURE_LLM_INNOCENT": "collateral failure, judged innocent",
+}
+
+
 def words_of(constant: str) -> str:
     """Return ``A_CONSTANT`` as words."""
+    if constant in _WORDS:
+        return _WORDS[constant]
     return constant.replace("_LLM_", "_LLM ").replace("_", " ").lower().replace("llm", "LLM")
 
 

@@ -48,6 +48,7 @@ KINDS = {
     "validation": "a check refused a value",
     "runtime": "the code crashed",
     "logic": "a result was wrong",
+    "timeout": "it did not end in time",
 }
 
 

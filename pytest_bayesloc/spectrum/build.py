@@ -7,7 +7,7 @@ from functools import cache, reduce
 from operator import or_
 from typing import TYPE_CHECKING
 
-from pytest_bayesloc.domain.failure import Failure, Frame
+from pytest_bayesloc.domain.failure import Failure, Frame, Raised
 from pytest_bayesloc.domain.location import MODULE
 from pytest_bayesloc.domain.source import SourceMap, first_line
 from pytest_bayesloc.domain.spectrum import Spectrum, bits, bitset_of
@@ -83,6 +83,7 @@ def _failure(raw: RawFailure, sources: Sources) -> Failure:
         cause_frames=tuple(tuple(Frame(**f) for f in frames) for frames in raw["cause_frames"]),
         test_locations=tuple(location for location in found if location is not None),
         syntax_error=None if syntax is None else (syntax[0], syntax[1]),
+        raised=Raised(raw.get("error", "")),
     )
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import pytest
 
 from pytest_bayesloc.spectrum.collectors.base import code_name
 from pytest_bayesloc.spectrum.sources import FileKind, RawCode
@@ -11,27 +14,62 @@ from pytest_bayesloc.spectrum.sources import FileKind, RawCode
 if TYPE_CHECKING:
     from types import CodeType, TracebackType
 
-    import pytest
-
     from pytest_bayesloc.spectrum.sources import SourceFilter
 
 MESSAGE_LIMIT = 2000
 FRAME_LIMIT = 200
 CHAIN_LIMIT = 5
+TIMEOUT_PLUGIN = "pytest_timeout"
+N_TIMEOUT_FRAMES = 3  # its handler of the signal, what that calls, and ``pytest.fail``
 
 # JSON values only, since it travels from a worker to the controller.
 RawFailure = dict[str, Any]
 
 
-def describe(error: BaseException, files: SourceFilter, *, node_id: str, phase: str) -> RawFailure:
-    """Describe a failure by JSON values; an exception group by its first exception."""
+def describe(
+    error: BaseException,
+    files: SourceFilter,
+    *,
+    node_id: str,
+    phase: str,
+    trace: TracebackType | None = None,
+) -> RawFailure:
+    """Describe a failure by JSON values; an exception group by its first exception.
+
+    Args:
+        error: The exception.
+        files: Tells what each file is.
+        node_id: Of the test.
+        phase: Of the test.
+        trace: Where pytest caught it: a test framework may have taken the exception's own away.
+    """
+    own = error.__traceback__ or trace
     return {
         **without_exception(node_id, phase, _message(error)),
         "exc_type": type(error).__name__,
-        "frames": _frames(error.__traceback__, files),
+        "error": _kind(error, own),
+        "frames": _frames(own, files),
         "cause_frames": [_frames(cause.__traceback__, files) for cause in _chain(error)],
         "syntax_error": _syntax_error(error, files),
     }
+
+
+def _kind(error: BaseException, trace: TracebackType | None) -> str:
+    """The kind of an error as ``domain.failure.Raised`` has it, by types and not by names."""
+    if _is_timeout(trace):
+        return "timeout"
+    if isinstance(error, (AssertionError, pytest.fail.Exception)):
+        return "assertion"
+    return "system" if isinstance(error, (OSError, ImportError)) else ""
+
+
+def _is_timeout(trace: TracebackType | None) -> bool:
+    """Whether pytest-timeout raised, from a signal in whatever was running."""
+    last: deque[str] = deque(maxlen=N_TIMEOUT_FRAMES)
+    while trace is not None:
+        last.append(trace.tb_frame.f_code.co_filename)
+        trace = trace.tb_next
+    return any(Path(filename).stem == TIMEOUT_PLUGIN for filename in last)
 
 
 def without_exception(node_id: str, phase: str, text: str) -> RawFailure:
@@ -40,6 +78,7 @@ def without_exception(node_id: str, phase: str, text: str) -> RawFailure:
         "node_id": node_id,
         "phase": phase,
         "exc_type": "XPASS" if "XPASS" in text else "Failed",
+        "error": "",
         "message": text[:MESSAGE_LIMIT],
         "frames": [],
         "cause_frames": [],

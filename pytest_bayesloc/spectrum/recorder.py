@@ -171,7 +171,10 @@ class Recorder:
             error = excinfo.value
             if isinstance(error, pytest.Collector.CollectError) and error.__cause__ is not None:
                 error = error.__cause__
-            raw = failures.describe(error, self.files, node_id=node_id, phase="collect")
+            trace = excinfo.tb if error is excinfo.value else None
+            raw = failures.describe(
+                error, self.files, node_id=node_id, phase="collect", trace=trace
+            )
         raw["test_code"] = [(self.files.relative(str(collector.path)), 1, "<module>")]
         self.recorded.failures[node_id] = raw
         self.recorded.verdicts[node_id] = False
@@ -212,11 +215,15 @@ class Recorder:
         if excinfo is not None:
             self._tracer.switch(None)
             if not isinstance(excinfo.value, pytest.skip.Exception):
-                self._tracer.guard(lambda: self._describe(item, excinfo.value, call.when))
+                self._tracer.guard(lambda: self._describe(item, excinfo, call.when))
 
-    def _describe(self, item: pytest.Item, error: BaseException, phase: str) -> None:
+    def _describe(
+        self, item: pytest.Item, excinfo: pytest.ExceptionInfo[BaseException], phase: str
+    ) -> None:
         # At once: to keep the exception would keep all that its frames hold.
-        self._raised[phase] = failures.describe(error, self.files, node_id=item.nodeid, phase=phase)
+        self._raised[phase] = failures.describe(
+            excinfo.value, self.files, node_id=item.nodeid, phase=phase, trace=excinfo.tb
+        )
 
     # -- verdicts
 

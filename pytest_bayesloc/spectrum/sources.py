@@ -29,7 +29,16 @@ FOREIGN_DIRECTORIES = frozenset(
 )
 # Code of others that a project holds a copy of.
 VENDORED_DIRECTORIES = frozenset(
-    {"_vendor", "_vendored", "extern", "externals", "third_party", "thirdparty", "vendor", "vendored"}
+    {
+        "_vendor",
+        "_vendored",
+        "extern",
+        "externals",
+        "third_party",
+        "thirdparty",
+        "vendor",
+        "vendored",
+    }
 )
 # Files of these names are test files even where their text shows no test: it may be made there.
 TEST_NAMES = ("test_*.py", "*_test.py", "tests.py")

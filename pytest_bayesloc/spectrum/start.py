@@ -72,7 +72,11 @@ def recorder_for(
     by_coverage.early = not _pytest_cov_starts_later(config)
     collectors: list[Collector] = [MonitoringCollector(files.is_code), by_coverage]
     source = map(files.relative, files.directories)  # a checkout may be moved, or copied
-    path = None if folder is None else folder / file_name([*source, *patterns, *omit, *names[0], *names[1]])
+    path = (
+        None
+        if folder is None
+        else folder / file_name([*source, *patterns, *omit, *names[0], *names[1]])
+    )
     cache = SpectrumCache(path, Sources(files))
     recorder = Recorder(files, collectors if traces else [], warn, cache)
     return recorder

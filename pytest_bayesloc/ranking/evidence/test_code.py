@@ -65,7 +65,7 @@ def _in_traceback(failure: Failure, read: ReadMap) -> Iterator[Location]:
     for frames in (failure.frames, *failure.cause_frames):
         for frame in frames:
             unit = unit_of_frame(frame, read) if frame.in_app and frame.is_test else None
-            if unit is not None:
+            if unit is not None and unit.location.is_test:  # code may support tests as well
                 yield unit.location
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from pytest_bayesloc.domain.evidence import Evidence, StaticOutcome
-from pytest_bayesloc.domain.failure import ErrorKind, Failure, Frame, Origin
+from pytest_bayesloc.domain.failure import ErrorKind, Failure, Frame, Origin, Raised
 from pytest_bayesloc.domain.location import MODULE, Location
 from pytest_bayesloc.ranking.evidence.guards import Guard
 from pytest_bayesloc.ranking.likelihoods import weigh
@@ -67,7 +67,7 @@ def traceback_evidence(
     for where in sorted(candidates):
         if where in raised and where not in spared:
             frame = raised[where]
-            why = f"the exception was raised or left the code here, at {frame.file}:{frame.line}"
+            why = f"{_happened(failures)} here, at {frame.file}:{frame.line}"
             outcome = StaticOutcome.RAISE_FRAME
         elif where not in passed and not where.is_test:
             why, outcome = "not in the traceback", StaticOutcome.NOT_IN_TRACEBACK
@@ -75,6 +75,12 @@ def traceback_evidence(
             continue
         evidence.append(weigh(model, outcome, where, source="traceback", why=why))
     return evidence
+
+
+def _happened(failures: Sequence[Failure]) -> str:
+    if all(failure.raised is Raised.TIMEOUT for failure in failures):
+        return "the time ran out"
+    return "the exception was raised or left the code"
 
 
 def guard_evidence(guard: Guard, *, model: str) -> list[Evidence]:
@@ -99,39 +105,65 @@ def guard_evidence(guard: Guard, *, model: str) -> list[Evidence]:
     ]
 
 
-def test_evidence(failures: Sequence[Failure], locate: Locate, *, model: str) -> list[Evidence]:
-    """Weigh errors in the tests' own text."""
-    found: dict[Location, Failure] = {}
+def test_evidence(
+    failures: Sequence[Failure], locate: Locate, *, model: str, ran_code: bool
+) -> list[Evidence]:
+    """Weigh errors in the tests' own text, and those that their fixtures and helpers raised.
+
+    Args:
+        failures: Of one group.
+        locate: Finds the location of a frame.
+        model: Name of the belief model.
+        ran_code: Whether the failing tests executed any function of the code under test.
+    """
+    found: dict[Location, tuple[StaticOutcome, str]] = {}
     for failure in failures:
-        where = _own_error(failure, locate)
+        where = _own_error(failure, locate, ran_code=ran_code)
         if where is not None:
-            found.setdefault(where, failure)
+            why = f"{failure.exc_type} was raised by the test's own text"
+            found.setdefault(where, (StaticOutcome.ORIGIN_IN_TEST, why))
+        helper = _helper_error(failure, locate)
+        if helper is not None:
+            why = f"{failure.exc_type} was raised in it, and not in the code under test"
+            found.setdefault(helper, (StaticOutcome.HELPER_RAISED, why))
     return [
-        weigh(
-            model,
-            StaticOutcome.ORIGIN_IN_TEST,
-            where,
-            source="origin",
-            why=f"{failure.exc_type} was raised by the test's own text",
-        )
-        for where, failure in found.items()
+        weigh(model, outcome, where, source="origin", why=why)
+        for where, (outcome, why) in found.items()
     ]
 
 
 test_evidence.__test__ = False  # type: ignore[attr-defined]  # not a test for pytest
 
 
-def _own_error(failure: Failure, locate: Locate) -> Location | None:
+def _own_error(failure: Failure, locate: Locate, *, ran_code: bool) -> Location | None:
     """Return the test code whose own text is wrong, if it is."""
     if failure.syntax_error is not None:
         file, _ = failure.syntax_error
         return next((where for where in failure.test_locations if where.file == file), None)
+    is_early = failure.phase == "setup" or not ran_code
+    if failure.raised is Raised.SYSTEM and is_early:  # a file or a package is missing
+        return _helper_error(failure, locate)
     if failure.exc_type not in TEST_ERRORS:
         return None
     own, frames = failure.test_locations, failure.frames
     if not frames or (own and failure.exc_type == "FixtureLookupError"):
         return next(iter(own), None)
     return locate(frames[-1]) if frames[-1].is_test else None
+
+
+def _helper_error(failure: Failure, locate: Locate) -> Location | None:
+    """Return the fixture or helper of the tests that raised, if it was one, and no assertion.
+
+    The test function itself is none: what it does with a result of the code may well fail.
+    """
+    inner = failure.raise_frame
+    if inner is None or not inner.is_test or failure.phase == "collect":
+        return None
+    if _is_assertion(failure) or failure.raised is Raised.TIMEOUT:
+        return None
+    where = locate(inner)
+    is_test = where in failure.test_locations[:1]
+    return None if where is None or is_test or not where.is_test else where
 
 
 def origin_of(failures: Sequence[Failure], guard: Guard | None, own: Sequence[Evidence]) -> Origin:
@@ -146,12 +178,18 @@ def origin_of(failures: Sequence[Failure], guard: Guard | None, own: Sequence[Ev
 
 
 def kind_of(failures: Sequence[Failure], guard: Guard | None) -> ErrorKind:
-    """Return the kind of error: refused by a guard, a crash, or a wrong result."""
+    """Return the kind of error: refused by a guard, a crash, a wrong result, or no end in time."""
     if guard is not None:
         return ErrorKind.VALIDATION
-    if all(failure.exc_type in ASSERTIONS for failure in failures):
+    if all(failure.raised is Raised.TIMEOUT for failure in failures):
+        return ErrorKind.TIMEOUT
+    if all(_is_assertion(failure) for failure in failures):
         return ErrorKind.LOGIC
     return ErrorKind.RUNTIME
+
+
+def _is_assertion(failure: Failure) -> bool:
+    return failure.raised is Raised.ASSERTION or failure.exc_type in ASSERTIONS
 
 
 _NAMED_MODULE = re.compile(r"from (?:partially initialized module )?'([\w.]+)'")

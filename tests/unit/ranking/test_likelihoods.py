@@ -61,7 +61,13 @@ def test_single_fault_model_takes_what_was_fitted_and_choices_for_the_rest(
 @pytest.mark.parametrize("model", TABLES)
 @pytest.mark.parametrize(
     ("outcome", "ratio"),
-    [("GUARD_NAMES_OWNER", 60.0), ("GUARD_REFUSED", 0.5), ("ORIGIN_IN_TEST", 20.0)],
+    [
+        ("GUARD_NAMES_OWNER", 60.0),
+        ("GUARD_REFUSED", 0.5),
+        ("ORIGIN_IN_TEST", 20.0),
+        ("HELPER_RAISED", 4.0),
+        ("TEST_SUPPORT", 0.1),
+    ],
 )
 def test_what_speaks_of_tests_is_the_same_in_both_models(
     model: str, outcome: str, ratio: float

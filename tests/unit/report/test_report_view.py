@@ -47,7 +47,7 @@ def test_evidence_without_words_is_named_after_its_outcome(
 
     (why,) = page(document, read_source).faults[0].rows[0].why
 
-    assert why.text == "target assertion failed but LLM disagrees"
+    assert why.text == "target assertion failed, but is excused"
 
 
 def test_the_line_to_look_at_is_the_failing_one(

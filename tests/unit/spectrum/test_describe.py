@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_bayesloc.spectrum.failures import describe
 from pytest_bayesloc.spectrum.sources import SourceFilter
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+FILES = SourceFilter(Path("/project"))
 
 
 class AttributeRaisesError(Exception):
@@ -32,7 +38,41 @@ def test_exception_is_described_whatever_its_own_code_raises(kind: type[Exceptio
     error = kind("outer")
     error.__context__ = kind("inner")
 
-    raw = describe(error, SourceFilter(Path("/project")), node_id="t.py::t", phase="call")
+    raw = describe(error, FILES, node_id="t.py::t", phase="call")
 
     assert raw["exc_type"] == kind.__name__
     assert len(raw["cause_frames"]) == 1
+
+
+class FailTest(AssertionError):
+    """As another test framework has its own."""
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (FailTest(), "assertion"),
+        (pytest.fail.Exception("no"), "assertion"),
+        (FileNotFoundError(), "system"),
+        (ModuleNotFoundError(), "system"),
+        (ValueError(), ""),
+    ],
+)
+def test_error_is_of_a_kind_by_its_type(error: BaseException, kind: str) -> None:
+    assert describe(error, FILES, node_id="t.py::t", phase="call")["error"] == kind
+
+
+def caught() -> tuple[BaseException, TracebackType | None]:
+    try:
+        raise ValueError
+    except ValueError as error:
+        return error, error.__traceback__
+
+
+def test_frames_are_those_that_pytest_caught_where_the_exception_has_none() -> None:
+    error, trace = caught()
+    error.__traceback__ = None
+
+    raw = describe(error, FILES, node_id="t.py::t", phase="call", trace=trace)
+
+    assert [frame["name"] for frame in raw["frames"]] == ["caught"]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import os
 from pathlib import Path
 from unittest import mock
 
 import pytest
 
+from pytest_bayesloc.spectrum import sources
 from pytest_bayesloc.spectrum.sources import FileKind, SourceFilter
 
 FILE = "/project/pkg/code.py"
@@ -39,3 +41,44 @@ def test_code_compiled_under_a_relative_name_is_foreign() -> None:
 
     assert files.kind("template.py") is FileKind.FOREIGN
     assert files.relative("template.py") == "template.py"
+
+
+def kind(name: str, text: bytes, *, names: tuple[list[str], list[str]] | None = None) -> FileKind:
+    """The kind of a file whose name matches ``python_files`` in any case."""
+    named = {} if names is None else {"test_names": names}
+    files = SourceFilter(Path("/project"), test_patterns=["*.py"], **named)
+    with mock.patch.object(sources, "_open", lambda *_: io.BytesIO(text)):
+        return files.kind(f"/project/{name}")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("pkg/__init__.py", b"def double(x):\n    return test(x)\n", FileKind.CODE),
+        ("pkg/__init__.py", b"async def test_it():\n    pass\n", FileKind.TEST),
+        ("check/all.py", b"class TestIt:\n    pass\n", FileKind.TEST),
+        ("check/all.py", b"class Checks(unittest.TestCase):\n    pass\n", FileKind.TEST),
+        ("check/all.py", b"class Checks:\n    def test_it(self):\n        pass\n", FileKind.CODE),
+        ("test_made.py", b"globals().update(make_tests())\n", FileKind.TEST),
+        ("tests/data.py", b"", FileKind.TEST),
+    ],
+)
+def test_file_of_an_unusual_name_is_a_test_file_if_it_holds_tests(
+    name: str, text: bytes, expected: FileKind
+) -> None:
+    assert kind(name, text) is expected
+
+
+def test_names_of_tests_are_those_that_pytest_is_told() -> None:
+    names = (["check", "*_spec"], ["Suite"])
+
+    assert kind("a.py", b"def it_works_spec():\n    pass\n", names=names) is FileKind.TEST
+    assert kind("a.py", b"class SuiteOfAll:\n    pass\n", names=names) is FileKind.TEST
+    assert kind("a.py", b"def test_connection():\n    pass\n", names=names) is FileKind.CODE
+
+
+def test_only_foreign_code_is_left_out_where_coverage_omits_it() -> None:
+    files = SourceFilter(Path("/project"), omit=["*/_vendor/*", "*/made.py"])
+
+    assert files.kind("/project/pkg/_vendor/six.py") is FileKind.FOREIGN
+    assert files.kind("/project/pkg/made.py") is FileKind.CODE

@@ -1,0 +1,222 @@
+"""Failures whose cause lies beside the code: fixtures, helpers, time-outs, lost tracebacks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tests.integration.conftest import Projects
+
+pytestmark = pytest.mark.one_python
+
+FORGETFUL = True
+
+INI = "[pytest]\npythonpath = .\n"
+SHOP = {
+    "pytest.ini": INI,
+    "shop/__init__.py": "",
+    "shop/models.py": """
+        from enum import Enum
+
+        from shop.errors import ShopError
+
+
+        class Size(Enum):
+            SMALL = 1
+            LARGE = 2
+
+
+        class Item:
+            size = Size.SMALL
+
+            def price(self):
+                if self.size is None:
+                    raise ShopError
+                return self.size.value
+        """,
+    "shop/errors.py": "class ShopError(Exception):\n    code = 7\n",
+}
+
+
+# -- tracebacks that were taken away
+
+
+FORGETS = """
+    import pytest
+
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_makereport(call):
+        if call.excinfo is not None:
+            call.excinfo.value.__traceback__ = None
+    """
+
+
+def test_frames_are_known_though_the_exception_lost_its_traceback(projects: Projects) -> None:
+    files = {
+        "conftest.py": FORGETS,
+        "calc.py": "def half(x):\n    return x / 0\n\n\ndef twice(x):\n    return 2 * x\n",
+        "test_calc.py": """
+            from calc import half, twice
+
+
+            def test_it():
+                assert twice(half(4)) == 4
+            """,
+    }
+
+    run = projects.make(files).localize()
+
+    error = run.faults[0]["error"]
+    assert (error["file"], error["line"]) == ("calc.py", 2)
+    assert "RAISE_FRAME" in {seen["outcome"] for seen in run.row("half")["evidence"]}
+
+
+def test_assertion_of_another_framework_is_a_wrong_result(projects: Projects) -> None:
+    files = {
+        "calc.py": "def half(x):\n    return x\n",
+        "test_calc.py": """
+            from calc import half
+
+
+            class FailTest(AssertionError):
+                pass
+
+
+            def test_it():
+                if half(4) != 2:
+                    raise FailTest("4 != 2")
+            """,
+    }
+
+    run = projects.make(files).localize()
+
+    assert run.faults[0]["error"]["kind"] == "logic"
+
+
+# -- fixtures and helpers
+
+
+def test_helper_of_a_fixture_that_misses_a_file_leads(projects: Projects) -> None:
+    files = {
+        **SHOP,
+        "tests/conftest.py": """
+            import pytest
+            from pathlib import Path
+            from shop.models import Item
+
+
+            def load(name):
+                return Path(__file__).with_name(name).read_text()
+
+
+            @pytest.fixture
+            def item():
+                load("item.json")
+                return Item()
+            """,
+        "tests/test_shop.py": """
+            from shop import errors, models
+
+
+            def test_price(item):
+                assert item.price() == 1
+
+
+            def test_code():
+                assert errors.ShopError.code == 7
+            """,
+    }
+
+    run = projects.make(files).localize()
+
+    assert run.names()[0] == "tests/conftest.py load"
+    assert run.faults[0]["error"]["origin"] == "fixture"
+
+
+def test_helper_that_can_not_bear_what_the_code_gave_it_does_not_lead(projects: Projects) -> None:
+    files = {
+        **SHOP,
+        "shop/stock.py": "def find(name):\n    return None\n",
+        "tests/conftest.py": """
+            import pytest
+            from shop.stock import find
+
+
+            @pytest.fixture
+            def price():
+                return find("apple").price
+            """,
+        "tests/test_shop.py": "def test_price(price):\n    assert price == 1\n",
+    }
+
+    run = projects.make(files).localize()
+
+    assert "ORIGIN_IN_TEST" not in {seen["outcome"] for seen in run.row("price")["evidence"]}
+    assert run.faults[0]["error"]["origin"] == "code"
+
+
+# -- time-outs
+
+# As pytest-timeout's: a signal raises in whatever is running.
+TIMEOUT = """
+    import signal
+
+    import pytest
+
+
+    def timeout_sigalrm(signum, frame):
+        __tracebackhide__ = True
+        pytest.fail("Timeout (>0.3s) from pytest-timeout.")
+
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call():
+        signal.signal(signal.SIGALRM, timeout_sigalrm)
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        try:
+            return (yield)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+    """
+
+
+@pytest.fixture(scope="module")
+def hung(projects: Projects) -> Any:  # noqa: ANN401 - a run
+    files = {
+        "pytest.ini": "[pytest]\npythonpath = . lib/site-packages\naddopts = -p pytest_timeout\n",
+        "lib/site-packages/pytest_timeout.py": TIMEOUT,
+        "waits.py": """
+            def first(numbers):
+                return numbers[0]
+
+
+            def wait_for(ready):
+                while ready:
+                    pass
+            """,
+        "test_waits.py": """
+            from waits import first, wait_for
+
+
+            def test_it():
+                wait_for(first([1]))
+                assert True
+            """,
+    }
+    return projects.make(files).localize("--bayesloc", "--bayesloc-inspections=1")
+
+
+def test_test_that_ran_out_of_time_is_told_as_such(hung: Any) -> None:  # noqa: ANN401
+    assert hung.faults[0]["error"]["kind"] == "timeout"
+    assert "it did not end in time at waits.py:" in hung.stdout
+
+
+def test_code_that_hung_speaks_for_itself(hung: Any) -> None:  # noqa: ANN401
+    assert hung.names()[0] == "waits.py wait_for"
+    why = {seen["outcome"]: seen["why"] for seen in hung.row("wait_for")["evidence"]}
+    assert why["RAISE_FRAME"].startswith("the time ran out here")
