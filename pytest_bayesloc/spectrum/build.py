@@ -12,12 +12,13 @@ from pytest_bayesloc.domain.location import MODULE
 from pytest_bayesloc.domain.source import SourceMap, first_line
 from pytest_bayesloc.domain.spectrum import Spectrum, bits, bitset_of
 from pytest_bayesloc.spectrum.collectors.base import CHILD_PROCESS
-from pytest_bayesloc.spectrum.definitions import find_users
+from pytest_bayesloc.spectrum.uses import ImportUses
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from pytest_bayesloc.domain.location import Location
+    from pytest_bayesloc.domain.source import Unit
     from pytest_bayesloc.spectrum.collectors.base import Footprint
     from pytest_bayesloc.spectrum.failures import RawFailure
     from pytest_bayesloc.spectrum.run_record import RunRecord, Window
@@ -56,7 +57,8 @@ def build_spectrum(recorded: RunRecord, sources: Sources) -> Spectrum:
     )
     windows = [windows_of[node_id] for node_id in tests]
     executions = _executions(recorded, windows, failing, sources)
-    lines = _Lines(executions, failing, sources)
+    ran = bitset_of(i for i, own in enumerate(windows) if _is_run(recorded, own))
+    lines = _Lines(executions, failing, passing & ran, sources)
     return Spectrum(
         tests=tuple(tests),
         failing=failing,
@@ -91,31 +93,45 @@ class _Lines:
     """Per location, per line, the tests that executed it.
 
     A line that is executed while its file is imported, once for all tests, is credited to the tests
-    that use what it defines. If no user is found, and for the first line of the import, every test
-    that executes code of that file afterwards is credited, and those of the first importer.
+    that use what it defines; a function that the import called, to those that use what it helped to
+    make. If no user is found, and for the import as such, every test that executes code of that
+    file afterwards is credited, and those of the first importer. If none of these passes, all tests that pass are: which of them
+    imports a body first is chance, and says nothing.
+
+    Args:
+        executions: Footprints, as ``_executions`` yields them.
+        failing: Bitset of the tests that fail.
+        passing: Bitset of those that passed when they were run.
+        sources: The project's files.
     """
 
     def __init__(
         self,
         executions: Iterable[tuple[Footprint, int, int | None]],
         failing: int,
+        passing: int,
         sources: Sources,
     ) -> None:
         self._sources = sources
         self._failing = failing
+        self._passing = passing
         self._own: dict[Location, dict[int, int]] = {}
         self._imported: dict[Location, dict[int, int]] = {}
+        self._called: dict[Location, Unit] = {}  # functions that imports called
         self._users_of_file: dict[str, int] = {}
         here: set[Location] = set()
         remote: set[Location] = set()
         for footprint, tests, importers in executions:
             seen = remote if footprint.name == CHILD_PROCESS else here
-            for location, line in _located(footprint, sources):
+            for unit, line in _located(footprint, sources):
+                location = unit.location
                 seen.add(location)
                 if tests:
                     _add(self._own, location, line, tests)
                 if importers is not None:
                     _add(self._imported, location, line, importers)
+                    if unit.is_function:
+                        self._called[location] = unit
                 users = self._users_of_file.get(location.file, 0)
                 self._users_of_file[location.file] = users | tests
         self.remote = frozenset(remote - here)
@@ -138,17 +154,30 @@ class _Lines:
     def by_location(self, tests: Sequence[str]) -> dict[Location, dict[int, int]]:
         """Return all lines; ``tests`` has the node id of each bit."""
         written, test_files = self._written(tests)
-        users_of_line = find_users([*self._related(), *test_files], {**self._own, **written})
+        uses = ImportUses([*self._related(), *test_files], {**self._own, **written})
+        of_lines, of_called = uses.of_lines(), uses.of_called(self._called.values())
+        looked_at = {source.file for source in test_files}
+        unread = bitset_of(i for i, n in enumerate(tests) if n.partition("::")[0] not in looked_at)
         lines = self._own
         for location, rows in self._imported.items():
-            used = users_of_line.get(location, {})
-            everybody = self._users_of_file[location.file]
-            first = min(rows)
+            used = of_lines.get(location, {})
+            # The import as such stands on lines that nobody uses; if there is none, on the first.
+            first = min(rows) if rows.keys() <= used.keys() else 0
             for line, importer in rows.items():
-                credited = (used.get(line, 0) if line != first else 0) or everybody | importer
+                if location in of_called:
+                    credited = of_called[location] | importer & unread
+                else:
+                    known = used.get(line, 0) if line != first else 0
+                    credited = known or self._dependents(location, importer)
                 if credited:
                     _add(lines, location, line, credited)
         return lines
+
+    def _dependents(self, location: Location, importer: int) -> int:
+        """The tests that may depend on what an import executed, for all that is known."""
+        tests = self._users_of_file[location.file] | importer
+        is_told = tests & self._passing or location in self._called
+        return tests if is_told else tests | self._passing
 
     def _related(self) -> list[SourceMap]:
         """Imported files that failing tests have to do with: they run code of them, or none does.
@@ -182,14 +211,14 @@ def _add(lines: dict[Location, dict[int, int]], where: Location, line: int, test
     rows[line] = rows[line] | tests if line in rows else tests
 
 
-def _located(footprint: Footprint, sources: Sources) -> Iterator[tuple[Location, int]]:
+def _located(footprint: Footprint, sources: Sources) -> Iterator[tuple[Unit, int]]:
     source = sources.map(sources.files.relative(footprint.filename))
     if source is None or not source.text or source.text.isspace():  # some Pythons run line 1 of it
         return
     first_line, name = footprint.first_line, footprint.name
     whole = source.unit_of_code(first_line, name) if first_line else None
     for line in footprint.lines:
-        yield (whole or source.owner(line)).location, line
+        yield whole or source.owner(line), line
 
 
 # -- from windows to tests
@@ -260,6 +289,11 @@ def _wanted(recorded: RunRecord, failing: Sequence[Window], sources: Sources) ->
     executed = files(window for window in failing if not window.is_import)
     wanted = executed.union(others[:MAX_IMPORTED])
     return frozenset(i for i, file in enumerate(file_of) if file in wanted)
+
+
+def _is_run(recorded: RunRecord, windows: Iterable[int]) -> bool:
+    """Whether a test has a window of its own: not so a file that stands for its tests."""
+    return any(not recorded.windows[number].is_import for number in windows)
 
 
 def _owners(windows_of: Sequence[Sequence[int]]) -> tuple[dict[int, int], dict[int, int]]:

@@ -1,9 +1,4 @@
-"""Credits definitions that an import executed to the tests that use them.
-
-The body of a module or class runs once, while it is imported: all tests have run it alike. But a
-line that binds a name matters to those that execute a line which reads that name. Names are
-compared as text: an attribute stands for every one of its name.
-"""
+"""The definitions that the import of a file executes, and the names that its lines read."""
 
 from __future__ import annotations
 
@@ -11,18 +6,19 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_bayesloc.domain.source import ScopeNode, first_line
+from pytest_bayesloc.domain.location import MODULE
+from pytest_bayesloc.domain.source import FunctionNode, ScopeNode, first_line
+from pytest_bayesloc.spectrum.kinship import last_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.source import SourceMap, Unit
+    from pytest_bayesloc.spectrum.kinship import Kinship
 
     Lines = Mapping[Location, Mapping[int, int]]
-
-#: A definition may be read by another one: how many such steps are followed.
-MAX_HOPS = 3
+    Reads = dict[int, set[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,139 +29,150 @@ class ImportedDefinition:
         where: The body of the module or class that it stands in.
         lines: Its lines; of a ``def`` or ``class`` only those of its header.
         names: The names that it binds or changes.
-        is_member: Whether they are read as attributes: it stands in a class.
+        owner: The plain name of the class or module that it stands in.
         unit: The function or class that it makes; None if it makes none.
+        is_import: Whether its names are defined elsewhere.
     """
 
     where: Location
     lines: range
     names: frozenset[str]
-    is_member: bool
+    owner: str
     unit: Unit | None = None
+    is_import: bool = False
+
+    @property
+    def is_member(self) -> bool:
+        """Whether its names are read as attributes of objects: it stands in a class."""
+        return self.where.qualname != MODULE
 
 
-def find_users(sources: Iterable[SourceMap], lines: Lines) -> dict[Location, dict[int, int]]:
-    """Find, per body and line of a definition in it, the tests that use what it defines.
-
-    Lines that nobody is seen to use are not in the result.
-
-    Args:
-        sources: The files that are looked at for uses and, unless they are tests, for definitions.
-        lines: Per location, per line, the tests that executed it after the import.
-    """
-    files = [_File(source, lines) for source in sources]
-    readers = _Readers(files)
-    credit: dict[Location, dict[int, int]] = {}
-    for _ in range(MAX_HOPS):
-        changed = False
-        for file in files:
-            for definition in file.definitions:
-                tests = readers.tests_using(definition, file)
-                rows = credit.setdefault(definition.where, {})
-                if tests & ~rows.get(definition.lines.start, 0):
-                    changed = True
-                    for line in definition.lines:
-                        rows[line] = rows.get(line, 0) | tests
-                        readers.add(file, line, tests)
-        if not changed:
-            break
-    return {where: rows for where, rows in credit.items() if rows}
-
-
-class _File:
+class ImportedFile:
     """The definitions and the reads of one file.
 
     Attributes:
         source: The file.
         executed: Per line, the tests that executed it after the import.
-        reads: Per line, what it reads: names, and attributes with a dot before them.
+        reads: Per line, what it reads: names; attributes behind the name of their class or module
+            and a dot, or behind a dot alone where that is not known.
         imported: The names that it imports from other modules.
         definitions: Statements that its import executes.
     """
 
-    def __init__(self, source: SourceMap, lines: Lines) -> None:
+    def __init__(self, source: SourceMap, lines: Lines, kinship: Kinship) -> None:
         self.source = source
+        self._kinship = kinship
         self.executed: dict[int, int] = {}
         for unit in source.units:
             for line, tests in lines.get(unit.location, {}).items():
                 self.executed[line] = self.executed.get(line, 0) | tests
-        self.reads: dict[int, set[str]] = {}
+        self.reads: Reads = {}
         self.imported: set[str] = set()
-        for node in ast.walk(source.module.node):
+        self._origins: dict[str, str] = {}  # names that imports bind, and what they stand for
+        self._around = {id(unit): outer for unit, outer in source.nested()}
+        nodes = list(ast.walk(source.module.node))
+        for node in nodes:
+            self._import(node)
+        for node in nodes:
             self._read(node)
         self._inside = self._executed_inside()
-        self.definitions = [] if source.is_test else list(self._definitions())
+        self.definitions = list(self._definitions())
+
+    def _import(self, node: ast.AST) -> None:
+        if isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                self.imported.add(alias.name)
+                self._origins[alias.asname or alias.name] = alias.name
+                self.reads.setdefault(node.lineno, set()).add(alias.name)
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                first, last = alias.name.partition(".")[0], alias.name.rpartition(".")[2]
+                self._origins[alias.asname or first] = last if alias.asname else first
 
     def _read(self, node: ast.AST) -> None:
         if isinstance(node, ast.Name):
             if isinstance(node.ctx, ast.Load):
                 self.reads.setdefault(node.lineno, set()).add(node.id)
-        elif isinstance(node, ast.Attribute):
-            if isinstance(node.ctx, ast.Load):
-                line = node.end_lineno or node.lineno
-                self.reads.setdefault(line, set()).add(f".{node.attr}")
-        elif isinstance(node, ast.ImportFrom):
-            self.imported.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.arg):
+            if self.source.is_test:  # a fixture
+                self.reads.setdefault(node.lineno, set()).add(node.arg)
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+            line = node.end_lineno or node.lineno
+            owners = self._owners(node.value)
+            self.reads.setdefault(line, set()).update(f"{name}.{node.attr}" for name in owners)
+
+    def _owners(self, value: ast.expr) -> tuple[str, ...]:
+        """The class or module whose attribute is read, by its plain name; empty if not known."""
+        name = last_name(value)
+        if isinstance(value, ast.Name):
+            if name in {"self", "cls"}:
+                return (self._class_around(value.lineno),)
+            name = self._origins.get(name, name if name in self._kinship else "")
+        elif not self._is_dotted(value):
+            name = ""
+        # What is imported may be a class, a module, or an object of whatever type.
+        return (name,) if name in self._kinship else tuple({name, ""})
+
+    def _is_dotted(self, value: ast.expr) -> bool:
+        """Whether it may be ``package.module``: a dotted name that begins with an import's."""
+        while isinstance(value, ast.Attribute):
+            value = value.value
+        return isinstance(value, ast.Name) and (
+            value.id in self._origins or value.id in self._kinship
+        )
+
+    def _class_around(self, line: int) -> str:
+        unit: Unit | None = self.source.owner(line)
+        while unit is not None and not isinstance(unit.node, ast.ClassDef):
+            unit = self._around[id(unit)]
+        return "" if unit is None else unit.location.qualname.rpartition(".")[2]
 
     def _executed_inside(self) -> dict[int, int]:
         """Per ``id`` of a unit, the tests that execute anything in its body."""
-        around = {id(unit): outer for unit, outer in self.source.nested()}
         tests_in: dict[int, int] = {}
         for line, tests in self.executed.items():
             inner: Unit | None = self.source.owner(line)
             while inner is not None:
                 tests_in[id(inner)] = tests_in.get(id(inner), 0) | tests
-                inner = around[id(inner)]
+                inner = self._around[id(inner)]
         return tests_in
 
     def inside(self, unit: Unit | None) -> int:
         """The tests that execute anything in the body of ``unit``."""
         return self._inside.get(id(unit), 0)
 
+    def classes(self) -> Iterator[tuple[str, int]]:
+        """Its classes by their plain names, with the tests that execute anything in them."""
+        for unit in self.source.units:
+            if isinstance(unit.node, ast.ClassDef):
+                yield unit.node.name, self.inside(unit)
+
     def _definitions(self) -> Iterator[ImportedDefinition]:
         by_node = {id(unit.node): unit for unit in self.source.units}
         for body in self.source.units:
             if not body.is_function:
                 for statement in _statements(getattr(body.node, "body", ())):
-                    if _is_plain(statement):
+                    is_test = self.source.is_test
+                    if _is_plain(statement) and not is_test:
                         continue
                     unit = by_node.get(id(statement))
+                    # Nobody traces tests: who uses a helper or a fixture is taken to run all of it.
+                    header = None if is_test and isinstance(statement, FunctionNode) else unit
                     yield ImportedDefinition(
                         where=body.location,
-                        lines=_span(statement, unit),
+                        lines=_span(statement, header),
                         names=frozenset(_bound(statement)),
-                        is_member=body is not self.source.module,
+                        owner=_owner_of(body),
                         unit=unit,
+                        is_import=isinstance(statement, (ast.Import, ast.ImportFrom)),
                     )
 
 
-class _Readers:
-    """Finds the tests that execute a line which reads a name."""
-
-    def __init__(self, files: Iterable[_File]) -> None:
-        self._in_file: dict[tuple[str, str], int] = {}
-        self._anywhere: dict[str, int] = {}  # names that were imported, and attributes
-        for file in files:
-            for line, tests in file.executed.items():
-                self.add(file, line, tests)
-
-    def add(self, file: _File, line: int, tests: int) -> None:
-        """Let ``line`` count as executed by ``tests``."""
-        for name in file.reads.get(line, ()):
-            key = (file.source.file, name)
-            self._in_file[key] = self._in_file.get(key, 0) | tests
-            if name in file.imported or name.startswith("."):
-                self._anywhere[name] = self._anywhere.get(name, 0) | tests
-
-    def tests_using(self, definition: ImportedDefinition, file: _File) -> int:
-        """The tests that use what ``definition`` defines."""
-        tests = file.inside(definition.unit)
-        for name in definition.names:
-            tests |= self._anywhere.get(f".{name}", 0)
-            tests |= self._in_file.get((file.source.file, name), 0)
-            if not definition.is_member:
-                tests |= self._anywhere.get(name, 0)
-        return tests
+def _owner_of(body: Unit) -> str:
+    """The plain name of the class or module whose attributes a body defines."""
+    if isinstance(body.node, ast.ClassDef):
+        return body.node.name
+    return body.location.module.rpartition(".")[2]
 
 
 def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
@@ -204,6 +211,9 @@ def _bound(statement: ast.stmt) -> Iterator[str]:
     """Yield the names that ``statement`` binds, and those that it writes for a change in place."""
     if isinstance(statement, ScopeNode):
         yield statement.name
+        for decorator in statement.decorator_list:
+            if isinstance(decorator, ast.Call) and isinstance(decorator.func, ast.Attribute):
+                yield from _names(decorator.func.value)  # such as ``@router.route("/")``
     elif isinstance(statement, (ast.Import, ast.ImportFrom)):
         for alias in statement.names:
             yield (alias.asname or alias.name).partition(".")[0]

@@ -86,15 +86,15 @@ def test_import_counts_for_every_test_that_executes_code_of_the_file(sources: So
     assert executed_by(build_spectrum(seen, sources)) == {
         "a_1": {"t::1", "t::2"},  # the second did not import it, but uses it
         "a_4": {"t::2"},
-        "b_1": {"t::1"},
+        "b_1": {"t::1", "t::2"},  # as if no test that passes depended on it
         "b_4": {"t::1"},
     }
 
 
-def test_import_counts_for_the_importer_even_if_it_uses_nothing(sources: Sources) -> None:
+def test_import_counts_for_no_failing_test_alone_because_it_came_first(sources: Sources) -> None:
     seen = recorded(sources, a_1=[1])
 
-    assert executed_by(build_spectrum(seen, sources)) == {"a_1": {"t::1"}}
+    assert executed_by(build_spectrum(seen, sources)) == {"a_1": {"t::1", "t::2"}}
 
 
 def test_function_that_was_called_during_the_import_counts_likewise(sources: Sources) -> None:
@@ -113,9 +113,9 @@ def test_body_that_was_imported_before_recording_began_counts_for_who_runs_its_c
 
     assert {line: tests for line, tests in found.items() if line[0] == "a"} == {
         "a_1": {"t::1"},
-        "a_3": {"t::1"},
+        "a_3": {"t::1", "t::2"},
         "a_4": {"t::1"},
-        "a_6": {"t::1"},
+        "a_6": {"t::1", "t::2"},
     }
 
 

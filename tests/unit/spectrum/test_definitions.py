@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from pytest_bayesloc.domain.source import SourceMap
-from pytest_bayesloc.spectrum.definitions import find_users
+from pytest_bayesloc.spectrum.uses import ImportUses
+
+if TYPE_CHECKING:
+    from pytest_bayesloc.domain.location import Location
 
 TEXT = """\
 import re
@@ -45,7 +50,7 @@ def used(*executed: int, texts: dict[str, str] | None = None, is_test: bool = Fa
     ]
     source = maps[-1]
     lines = {source.owner(line).location: {line: 1} for line in executed}
-    found = find_users(maps, lines)
+    found = ImportUses(maps, lines).of_lines()
     return {line for where, rows in found.items() if where.file == "a.py" for line in rows}
 
 
@@ -54,7 +59,7 @@ def used(*executed: int, texts: dict[str, str] | None = None, is_test: bool = Fa
     [
         pytest.param(9, {2}, id="a name that a function reads"),
         pytest.param(19, {2, 3, 4, 5, 6}, id="a statement whole, and what it was made of"),
-        pytest.param(12, {1, 10, 11}, id="decorators and defaults of what is called"),
+        pytest.param(12, {10, 11}, id="decorators and defaults of what is called"),
         pytest.param(17, {14, 15, 16}, id="an attribute, and the header of the method around it"),
         pytest.param(26, {21, 23, 24}, id="in both branches, and a call that names it"),
     ],
@@ -80,3 +85,51 @@ def test_tests_use_but_define_nothing() -> None:
     text = "from a import UNREAD\nOWN = 1\ndef test_it():\n    assert UNREAD == OWN\n"
 
     assert used(4, texts={"test_a.py": text}, is_test=True) == {7}
+
+
+PAIR = """\
+class Left:
+    path = "left"
+    def name(self):
+        return self.path
+class Right:
+    path = "right"
+    def __init__(self, n=path):
+        pass
+class Heir(Right):
+    def name(self):
+        return self.path
+def left():
+    return Left.path
+def of_any(item):
+    return item.path
+def made():
+    return Right()
+def after():
+    super().__init__()
+"""
+
+
+@pytest.mark.parametrize(
+    ("executed", "credited"),
+    [
+        pytest.param({4}, {2}, id="of the class around it"),
+        pytest.param({11}, {6}, id="of a base of the class around it"),
+        pytest.param({13}, {2}, id="of the class that is named"),
+        pytest.param({15}, set(), id="of an object that may be anything"),
+        pytest.param({15, 17}, {6}, id="of an object, where the test names one class"),
+        pytest.param({15, 8}, {6, 7}, id="of an object, where the test runs code of one class"),
+        pytest.param({17, 19}, set(), id="a method is used by who runs it"),
+    ],
+)
+def test_attribute_speaks_for_the_class_that_the_test_deals_with(
+    executed: set[int], credited: set[int]
+) -> None:
+    source = SourceMap(PAIR, "a.py")
+    lines: dict[Location, dict[int, int]] = {}
+    for line in executed:
+        lines.setdefault(source.owner(line).location, {})[line] = 1
+
+    found = ImportUses([source], lines).of_lines()
+
+    assert {line for rows in found.values() for line in rows} == credited
