@@ -71,6 +71,7 @@ class Fault:
         n_candidates: Locations that were ranked; ``ranking`` may hold fewer.
         reached: Per failing test, of the first of them, which of the first rows of ``ranking`` it
             executed, by their index.
+        changed_data: Files that are no code and changed since the tests passed.
     """
 
     failures: tuple[Failure, ...]
@@ -83,3 +84,4 @@ class Fault:
     flaky: tuple[str, ...] = ()
     n_candidates: int = 0
     reached: tuple[tuple[int, ...], ...] = ()
+    changed_data: tuple[str, ...] = ()

@@ -84,12 +84,15 @@ class Changes:
         commit: With whose code they pass; empty if a run in which they passed is remembered.
         moved: Dotted names that modules had whose files lie elsewhere now, as far as that was
             looked at; ``files`` has them under their new paths.
+        data: Files beside the code that are no code and differ from then, those first that the code
+            names. They are told, and are no suspects: nothing says which test reads them.
     """
 
     files: Mapping[str, FileChange] = field(default_factory=dict)
     known: frozenset[str] = frozenset()
     commit: str = ""
     moved: frozenset[str] = frozenset()
+    data: tuple[str, ...] = ()
 
     @property
     def every(self) -> list[Location]:

@@ -89,6 +89,18 @@ def changed_texts(rootdir: Path, commit: str) -> dict[str, str]:
     return {}
 
 
+def changed_names(rootdir: Path, revision: str) -> list[str]:
+    """Return the files below ``rootdir`` that were at ``revision`` and differ from it.
+
+    Nothing where git can't say.
+    """
+    diff = ["-c", "diff.autoRefreshIndex=false", "diff", "--name-only", "--no-renames"]
+    asked = [*diff, "--diff-filter=a", "-z", "--relative", revision, "--"]
+    with suppress(_GitError):
+        return _names(_git(rootdir, asked, limit_s=LOOK_S))
+    return []
+
+
 def tracked(rootdir: Path) -> frozenset[str]:
     """Return the Python files below ``rootdir`` in git; none where git can't say."""
     with suppress(_GitError):

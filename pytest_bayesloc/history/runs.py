@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.clock import time_ns
 from pytest_bayesloc.domain.errors import StoreError
+from pytest_bayesloc.domain.texts import as_python_reads
+from pytest_bayesloc.history.data_files import beside, is_data, named_first
 from pytest_bayesloc.history.snapshots import SnapshotStore, written_ns
 from pytest_bayesloc.spectrum.cache.key import installation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from pytest_bayesloc.history.changes import Changes
     from pytest_bayesloc.history.states import GitHistory
@@ -59,11 +61,12 @@ class PastRuns:
         if not groups:
             return []
         try:
-            texts = self._passed_texts(groups)
+            texts, data = self._passed_texts(groups), self._changed_data(groups)
         except StoreError as error:
             self._note(str(error))
             return [Changes() for _ in groups]
-        return changes_since(texts, self._sources.read, self._sources.map)
+        found = changes_since(texts, self._sources.read, self._sources.map)
+        return [replace(own, data=files) for own, files in zip(found, data, strict=True)]
 
     def edits(
         self, groups: Sequence[Sequence[str]], revisions: Sequence[str]
@@ -124,7 +127,8 @@ class PastRuns:
         """
         passed = [node_id for node_id, has_passed in verdicts.items() if has_passed]
         failed = [node_id for node_id, has_passed in verdicts.items() if not has_passed]
-        self._snapshots.remember(passed, failed, files, self._started_ns)
+        data = beside(files, self._started_ns)
+        self._snapshots.remember(passed, failed, {**data, **files}, self._started_ns)
 
     @cached_property
     def history(self) -> GitHistory:
@@ -162,3 +166,33 @@ class PastRuns:
 
             return [texts_at(self._rootdir, self._revision)] * len(groups)
         return [texts or {} for texts in self._snapshots.last_passed(groups)]
+
+    def _changed_data(self, groups: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
+        """Return per group the data files that differ from when its tests passed."""
+        if self._revision is None:
+            return [() for _ in groups]
+        if self._revision:
+            from pytest_bayesloc.history.git import changed_names
+
+            names = changed_names(self._rootdir, self._revision)
+            return [self._named_first(filter(is_data, names))] * len(groups)
+        known = self._snapshots.last_passed_data(groups)
+        return [
+            self._named_first(f for f, text in (texts or {}).items() if self._differs(f, text))
+            for texts in known
+        ]
+
+    def _differs(self, file: str, text: str) -> bool:
+        """Whether a data file is gone, or holds another text; not if that can't be read."""
+        try:
+            return as_python_reads(Path(self._sources.files.absolute(file)).read_bytes()) != text
+        except FileNotFoundError:
+            return True
+        except (OSError, SyntaxError, UnicodeError):
+            return False
+
+    def _named_first(self, files: Iterable[str]) -> tuple[str, ...]:
+        listed = list(files)
+        if not listed:
+            return ()
+        return named_first(listed, (self._sources.read(file) or "" for file in self._files))

@@ -124,6 +124,17 @@ class SnapshotStore:
         """
         return self._found(groups, _passed)
 
+    def last_passed_data(self, groups: Sequence[Sequence[str]]) -> list[Texts | None]:
+        """Return the same of files that are no Python code.
+
+        Args:
+            groups: Node ids, as of ``last_passed``.
+
+        Raises:
+            StoreError: If it can't be read.
+        """
+        return self._found(groups, _passed, code=False)
+
     def last_runs(self, groups: Sequence[Sequence[str]]) -> list[Texts | None]:
         """Return per group the texts on which its tests last ran; None if unknown.
 
@@ -135,11 +146,13 @@ class SnapshotStore:
         """
         return self._found(groups, _ran)
 
-    def _found(self, groups: Sequence[Sequence[str]], look_up: LookUp) -> list[Texts | None]:
+    def _found(
+        self, groups: Sequence[Sequence[str]], look_up: LookUp, *, code: bool = True
+    ) -> list[Texts | None]:
         if not self.path.is_file():
             return [None for _ in groups]
         with self._open() as db:
-            texts_of = cache(partial(_texts, db))
+            texts_of = cache(partial(_texts, db, code=code))
             return [_shared(look_up(db, dict.fromkeys(group)), texts_of) for group in groups]
 
     @contextmanager
@@ -243,9 +256,11 @@ def _shared(snapshots: Iterable[int], texts_of: Callable[[int], Texts]) -> Texts
     return None if best is None else texts_of(best)
 
 
-def _texts(db: sqlite3.Connection, snapshot: int) -> dict[str, str]:
+def _texts(db: sqlite3.Connection, snapshot: int, *, code: bool) -> dict[str, str]:
     rows = db.execute(
-        "SELECT path, body FROM file JOIN text USING (digest) WHERE snapshot = ?", (snapshot,)
+        "SELECT path, body FROM file JOIN text USING (digest) "
+        "WHERE snapshot = ? AND (path GLOB '*.py') = ?",
+        (snapshot, code),
     )
     return {path: zlib.decompress(body).decode("utf-8") for path, body in rows}
 

@@ -48,6 +48,7 @@ def fault_of(case: Case) -> Fault:
         history=tuple(case.history),
         inspections=tuple(case.inspections),
         flaky=case.flaky,
+        changed_data=group.changes.data,
         n_candidates=len(case.belief.probabilities),
         reached=_reached(case, ranking[:N_REACHED_ROWS]),
     )

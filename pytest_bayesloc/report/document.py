@@ -235,6 +235,8 @@ class FaultEntry(_Entry):
         n_candidates: Locations that were ranked; the list may be cut.
         history: The likeliest locations: by the prior, then after each step.
         flaky: Node ids that passed when re-run as they were.
+        changed_data: Files that are no code and changed since the tests passed: of configuration,
+            tables, templates. Those that the code names come first.
     """
 
     failing_tests: Annotated[list[str], Meta(min_length=1)]
@@ -245,6 +247,7 @@ class FaultEntry(_Entry):
     ranking: Annotated[list[RowEntry], Meta(max_length=MAX_ROWS)]
     history: list[list[BeliefEntry]]
     flaky: list[str]
+    changed_data: list[str]
 
 
 class TestEntry(_Entry):

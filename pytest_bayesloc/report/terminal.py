@@ -93,6 +93,11 @@ def brief(document: Document, *, width: int = 80) -> list[Line]:
     lines = [
         Line("bayesloc: the likeliest places of the fault", HEAD),
         *_rows(view.rows[:N_BRIEF], width),
+        *(
+            Line(f"data changed since the tests passed: {fault.changed_data}", WARNING)
+            for fault in view.faults[:1]
+            if fault.changed_data
+        ),
         *(line for fix in searched[:N_BRIEF] for line in _fix(fix, width, EXTENTS[0])),
         Line("For evidence, inspections and a report: pytest --bayesloc"),
     ]
@@ -120,8 +125,7 @@ def _fault(fault: FaultView, width: int, extent: Extent) -> Iterator[Line]:
     yield Line(title, {"bold": True, "red": True})
     at = f" at {fault.raised_at}" if fault.raised_at else ""
     yield Line(f"  {fault.origin}: {fault.kind}{at}")
-    if fault.flaky:
-        yield Line(f"  passed when re-run as they were: {', '.join(fault.flaky)}", WARNING)
+    yield from _remarks(fault)
     if fault.confidence:
         yield Line(f"  {fault.confidence}")
     if fault.rows:
@@ -137,6 +141,13 @@ def _fault(fault: FaultView, width: int, extent: Extent) -> Iterator[Line]:
     for fix in fault.fixes[: extent.fixes]:
         yield from _fix(fix, width, extent)
     yield Line(f"stopped: {fault.stop_reason}")
+
+
+def _remarks(fault: FaultView) -> Iterator[Line]:
+    if fault.flaky:
+        yield Line(f"  passed when re-run as they were: {', '.join(fault.flaky)}", WARNING)
+    if fault.changed_data:
+        yield Line(f"  data changed since the tests passed: {fault.changed_data}", WARNING)
 
 
 def _inspected(step: Document) -> str:

@@ -32,6 +32,7 @@ Source: TypeAlias = tuple[SuspectRow, "tuple[SourceLine, ...] | None"]
 N_SOURCES = 5
 N_LISTED = 10
 N_TO_RUN = 3  # tests in a command to copy
+N_DATA = 3  # data files that are named of a fault
 N_FAULTS = 3  # that are named of a suspect
 ENOUGH = 0.8  # of the belief, for a list of suspects to be worth naming
 NUMBERS = dict(
@@ -63,6 +64,7 @@ class FaultView:
     n_tests: str
     tests: tuple[str, ...]
     flaky: tuple[str, ...]
+    changed_data: str
     headline: str
     origin: str
     kind: str
@@ -151,6 +153,7 @@ def _fault(number: int, fault: Document, document: Document, read_source: ReadSo
         n_tests=count(len(tests), "test"),
         tests=tuple(map(one_line, tests)),
         flaky=tuple(map(one_line, fault["flaky"])),
+        changed_data=_listed(fault["changed_data"]),
         headline=_headline(error),
         origin=ORIGINS[error["origin"]],
         kind=KINDS[error["kind"]],
@@ -167,6 +170,12 @@ def _fault(number: int, fault: Document, document: Document, read_source: ReadSo
         remembered=tuple(brief_lines(document["memory"], number)),
         next_steps=tuple(_next_steps(fault, fixes, session)),
     )
+
+
+def _listed(files: Sequence[str]) -> str:
+    """Return the first of ``files`` in one line, and how many more there are."""
+    more = f" and {len(files) - N_DATA} more" if len(files) > N_DATA else ""
+    return ", ".join(map(one_line, files[:N_DATA])) + more
 
 
 def _next_steps(

@@ -1,0 +1,91 @@
+"""Data beside the code that changed since the tests passed is named."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.integration.conftest import Project, Projects
+
+pytestmark = pytest.mark.one_python
+
+FILES = {
+    "pytest.ini": "[pytest]\npythonpath = .\n",
+    "shop/__init__.py": "",
+    "shop/data/rates.json": '{"apple": 2}\n',
+    "shop/data/names.csv": "apple,pear\n",
+    "shop/other.toml": "a = 1\n",
+    "shop/rates.py": """
+        import json
+        from pathlib import Path
+
+
+        def rate(name):
+            text = Path(__file__).parent.joinpath("data", "rates.json").read_text()
+            return json.loads(text)[name]
+        """,
+    "tests/test_rates.py": """
+        from pathlib import Path
+
+        from shop.rates import rate
+
+
+        def test_rate():
+            assert rate("apple") == 2
+
+
+        def test_that_writes():
+            out = Path(__file__).parent.parent / "shop" / "out.json"
+            out.write_text(str(out.stat().st_mtime_ns) if out.exists() else "new")
+        """,
+}
+CHANGED = {"shop/data/rates.json": '{"apple": 3}\n', "shop/other.toml": "a = 2\n"}
+
+
+@pytest.fixture(scope="module")
+def passed(projects: Projects) -> Project:
+    """The project after a green run."""
+    project = projects.make(FILES)
+    assert project.run("-q").ret == 0
+    return project
+
+
+def test_data_that_changed_since_green_is_named_that_the_code_names_first(
+    projects: Projects, passed: Project
+) -> None:
+    run = projects.copy_of(passed).write(CHANGED).localize()
+
+    assert run.faults[0]["changed_data"] == ["shop/data/rates.json", "shop/other.toml"]
+    line = "data changed since the tests passed: shop/data/rates.json, shop/other.toml"
+    assert line in run.stdout
+
+
+def test_data_that_is_gone_has_changed(projects: Projects, passed: Project) -> None:
+    project = projects.copy_of(passed)
+    (project.root / "shop/data/rates.json").unlink()
+
+    assert project.localize().faults[0]["changed_data"] == ["shop/data/rates.json"]
+
+
+def test_data_as_it_was_is_not_named(projects: Projects, passed: Project) -> None:
+    code = {"shop/rates.py": FILES["shop/rates.py"].replace("[name]", "[name] + 1")}
+
+    run = projects.copy_of(passed).write(code).localize()
+
+    assert run.faults[0]["changed_data"] == []
+    assert run.names()[0] == "shop/rates.py rate"
+    assert "data changed" not in run.stdout
+
+
+def test_data_of_a_git_revision_is_compared_where_it_is_named(projects: Projects) -> None:
+    project = projects.make(FILES)
+    for command in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "green"]):
+        named = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+        subprocess.run(["git", *named, *command], cwd=project.root, check=True)
+
+    run = project.write(CHANGED).localize("--bayesloc-green=HEAD")
+
+    assert run.faults[0]["changed_data"] == ["shop/data/rates.json", "shop/other.toml"]
