@@ -99,7 +99,8 @@ def open_groups(
     spectrum: Spectrum, failures: Sequence[Failure], reader: Reader, model: ModelChoice
 ) -> list[FailingGroup]:
     """Group the failing tests of ``spectrum``, the largest group first."""
-    failures = with_support(failures)
+    executed = [where for where, tests in spectrum.executed.items() if tests & spectrum.failing]
+    failures = with_support(failures, executed)
     by_id = {failure.node_id: failure for failure in failures}
     spectrum = _with_tracebacks(spectrum, failures, reader)
     plain = _single_owners(refusals(failures, reader.read))

@@ -95,8 +95,8 @@ class _Lines:
     A line that is executed while its file is imported, once for all tests, is credited to the tests
     that use what it defines; a function that the import called, to those that use what it helped to
     make. If no user is found, and for the import as such, every test that executes code of that
-    file afterwards is credited, and those of the first importer. If none of these passes, all tests that pass are: which of them
-    imports a body first is chance, and says nothing.
+    file afterwards is credited, and those of the first importer. If none of these passes, all tests
+    that pass are: which of them imports a body first is chance, and says nothing.
 
     Args:
         executions: Footprints, as ``_executions`` yields them.
@@ -160,15 +160,18 @@ class _Lines:
         unread = bitset_of(i for i, n in enumerate(tests) if n.partition("::")[0] not in looked_at)
         lines = self._own
         for location, rows in self._imported.items():
-            used = of_lines.get(location, {})
-            # The import as such stands on lines that nobody uses; if there is none, on the first.
-            first = min(rows) if rows.keys() <= used.keys() else 0
+            called = of_called.get(location, 0)
+            if called:
+                known = {line: called | importer & unread for line, importer in rows.items()}
+                # No name may have been seen where it is called: it stays a candidate.
+                anchor = 0 if called & self._failing else min(rows)
+            else:
+                known = of_lines.get(location, {})
+                # The import as such stands on lines that nobody uses, or else on the first.
+                anchor = min(rows) if rows.keys() <= known.keys() else 0
             for line, importer in rows.items():
-                if location in of_called:
-                    credited = of_called[location] | importer & unread
-                else:
-                    known = used.get(line, 0) if line != first else 0
-                    credited = known or self._dependents(location, importer)
+                used = known.get(line, 0) if line != anchor else 0
+                credited = used or self._dependents(location, importer)
                 if credited:
                     _add(lines, location, line, credited)
         return lines

@@ -32,6 +32,7 @@ class ImportedDefinition:
         owner: The plain name of the class or module that it stands in.
         unit: The function or class that it makes; None if it makes none.
         is_import: Whether its names are defined elsewhere.
+        is_plain: Whether nothing is evaluated in it that could be wrong: the header of a class.
     """
 
     where: Location
@@ -40,6 +41,7 @@ class ImportedDefinition:
     owner: str
     unit: Unit | None = None
     is_import: bool = False
+    is_plain: bool = False
 
     @property
     def is_member(self) -> bool:
@@ -153,8 +155,9 @@ class ImportedFile:
             if not body.is_function:
                 for statement in _statements(getattr(body.node, "body", ())):
                     is_test = self.source.is_test
-                    if _is_plain(statement) and not is_test:
-                        continue
+                    is_plain = _is_plain(statement) and not is_test
+                    if is_plain and isinstance(statement, FunctionNode):
+                        continue  # it calls nothing
                     unit = by_node.get(id(statement))
                     # Nobody traces tests: who uses a helper or a fixture is taken to run all of it.
                     header = None if is_test and isinstance(statement, FunctionNode) else unit
@@ -165,6 +168,7 @@ class ImportedFile:
                         owner=_owner_of(body),
                         unit=unit,
                         is_import=isinstance(statement, (ast.Import, ast.ImportFrom)),
+                        is_plain=is_plain,
                     )
 
 
@@ -211,9 +215,7 @@ def _bound(statement: ast.stmt) -> Iterator[str]:
     """Yield the names that ``statement`` binds, and those that it writes for a change in place."""
     if isinstance(statement, ScopeNode):
         yield statement.name
-        for decorator in statement.decorator_list:
-            if isinstance(decorator, ast.Call) and isinstance(decorator.func, ast.Attribute):
-                yield from _names(decorator.func.value)  # such as ``@router.route("/")``
+        yield from _registries(statement)
     elif isinstance(statement, (ast.Import, ast.ImportFrom)):
         for alias in statement.names:
             yield (alias.asname or alias.name).partition(".")[0]
@@ -224,6 +226,13 @@ def _bound(statement: ast.stmt) -> Iterator[str]:
                 yield from _names(target)
     elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
         yield from _names(statement.value)
+
+
+def _registries(statement: ScopeNode) -> Iterator[str]:
+    """Yield the objects whose methods decorate, as in ``@router.route("/")``."""
+    for decorator in statement.decorator_list:
+        if isinstance(decorator, ast.Call) and isinstance(decorator.func, ast.Attribute):
+            yield from _names(decorator.func.value)
 
 
 def _names(node: ast.AST) -> Iterator[str]:

@@ -58,9 +58,10 @@ def _kind(error: BaseException, trace: TracebackType | None) -> str:
     """The kind of an error as ``domain.failure.Raised`` has it, by types and not by names."""
     if _is_timeout(trace):
         return "timeout"
-    if isinstance(error, (AssertionError, pytest.fail.Exception)):
+    kind = type(error)  # ``isinstance`` would ask for the error's own ``__class__``
+    if issubclass(kind, (AssertionError, pytest.fail.Exception)):
         return "assertion"
-    return "system" if isinstance(error, (OSError, ImportError)) else ""
+    return "system" if issubclass(kind, (OSError, ImportError)) else ""
 
 
 def _is_timeout(trace: TracebackType | None) -> bool:

@@ -21,6 +21,8 @@ class Kinship:
     def __init__(self, sources: Iterable[SourceMap]) -> None:
         self._bases: dict[str, set[str]] = {}
         self._derived: dict[str, set[str]] = {}
+        self._families: dict[str, frozenset[str]] = {}
+        self._heirs: dict[str, frozenset[str]] = {}
         for source in sources:
             for unit in source.units:
                 if isinstance(unit.node, ast.ClassDef):
@@ -37,11 +39,15 @@ class Kinship:
 
     def family(self, name: str) -> frozenset[str]:
         """The class ``name``, its bases and the classes that are derived from it."""
-        return _closure(name, self._bases) | _closure(name, self._derived)
+        if name not in self._families:
+            self._families[name] = _closure(name, self._bases) | self.heirs(name)
+        return self._families[name]
 
     def heirs(self, name: str) -> frozenset[str]:
         """The class ``name`` and the classes that are derived from it."""
-        return _closure(name, self._derived)
+        if name not in self._heirs:
+            self._heirs[name] = _closure(name, self._derived)
+        return self._heirs[name]
 
 
 def _closure(name: str, related: Mapping[str, Collection[str]]) -> frozenset[str]:

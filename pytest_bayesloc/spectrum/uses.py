@@ -25,7 +25,7 @@ MAX_HOPS = 3
 
 
 class ImportUses:
-    """Who uses what imports define.
+    """Finds the tests that use what imports define.
 
     Args:
         sources: The files that are looked at for uses and for definitions.
@@ -65,7 +65,7 @@ class ImportUses:
         """
         credit: dict[Location, dict[int, int]] = {}
         for file, definition, tests in self._used():
-            if not file.source.is_test:
+            if not file.source.is_test and not definition.is_plain:
                 rows = credit.setdefault(definition.where, {})
                 for line in definition.lines:
                     rows[line] = rows.get(line, 0) | tests
@@ -162,16 +162,15 @@ class _Readers:
 
     def _using_member(self, definition: ImportedDefinition, file: ImportedFile) -> int:
         """The tests that read an attribute of its class, or of what they may have of the class."""
-        tests = 0
+        is_method = definition.unit is not None and definition.unit.is_function
+        known = unknown = 0
         for name in definition.names:
-            # The body of the class itself reads it as a plain name.
-            tests |= self._in_file.get((file.source.file, name), 0) & self._dealing(definition, file)
             for owner in self._kinship.family(definition.owner):
-                tests |= self._anywhere.get(f"{owner}.{name}", 0)
-            unknown = self._anywhere.get(f".{name}", 0)
-            if unknown and not (definition.unit and definition.unit.is_function):
-                tests |= unknown & self._dealing(definition, file)
-        return tests
+                known |= self._anywhere.get(f"{owner}.{name}", 0)
+            # The body of the class itself reads it as a plain name.
+            unknown |= self._in_file.get((file.source.file, name), 0)
+            unknown |= 0 if is_method else self._anywhere.get(f".{name}", 0)
+        return known | (unknown & self._dealing(definition, file) if unknown else 0)
 
     def _dealing(self, definition: ImportedDefinition, file: ImportedFile) -> int:
         """The tests that deal with the class of a member: they run code of it, or name it."""

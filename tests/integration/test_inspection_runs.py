@@ -228,3 +228,20 @@ def test_function_that_reaches_out_is_not_edited(
     kinds = {i["kind"] for i in run.inspections if i["target"]["qualname"] == "add"}
     assert ("mutants" in kinds) == edited
     assert run.names()[0] == "calc.py add"
+
+
+def test_run_without_a_language_model_speaks_of_none(projects: Projects) -> None:
+    project = projects.buggy()
+    path = project.root / "page.html"
+
+    run = project.localize(
+        *("--bayesloc", "--bayesloc-model=independent", "--bayesloc-threshold=0.9999", "-vvv"),
+        *("--bayesloc-without=mutants", f"--bayesloc-report=html:{path}"),
+    )
+
+    assert "COLLATERAL_FAILURE_LLM_INNOCENT" in {step["outcome"] for step in run.inspections}
+    assert "collateral failure, judged innocent" in run.stdout
+    assert "LLM" not in run.stdout
+    page = path.read_text(encoding="utf-8")
+    assert "judged innocent" in page
+    assert "LLM innocent" not in page

@@ -153,7 +153,14 @@ def test_pattern_of_test_files_that_matches_code_makes_no_test_of_it(
             def test_double_of_one():
                 assert double(1) == 2
             """,
-        "check/more.py": "import pkg\n\n\nclass TestMore:\n    def test_it(self):\n        assert 1\n",
+        "check/more.py": """
+            import pkg
+
+
+            class TestMore:
+                def test_it(self):
+                    assert pkg
+            """,
     }
 
     run = projects.make(files).localize("check")

@@ -22,7 +22,7 @@ _NAME = re.compile(r"_?(testing|test_?(utils?|helpers?|support|case|cases|client
 
 
 def is_support(file: str) -> bool:
-    """Return whether ``file``, relative to rootdir, is called like the test support of a package."""
+    """Return whether ``file``, relative to rootdir, is called like test support."""
     return _root(file) is not None
 
 
@@ -42,14 +42,23 @@ def _is_about(node_id: str, root: Sequence[str]) -> bool:
     if parts[: len(root)] == tuple(root):
         return True
     own = root[-1].strip("_").lower()
-    return own in {parts[-1].lower().removeprefix("test_").removesuffix("_test"), name.lower()}
+    return own in {
+        parts[-1].lower().removeprefix("test_").removesuffix("_test"),
+        name.lower().removeprefix("test_"),
+    }
 
 
-def with_support(failures: Sequence[Failure]) -> list[Failure]:
+def with_support(failures: Sequence[Failure], executed: Collection[Location]) -> list[Failure]:
     """Return ``failures`` in which frames of test support count as frames of test code.
 
-    They don't in tests that are about the support itself.
+    They don't in tests that are about the support itself, nor where there is no other code.
+
+    Args:
+        failures: Of any tests.
+        executed: The code that they execute.
     """
+    if all(is_support(where.file) for where in executed):
+        return list(failures)
     return [
         replace(
             failure,

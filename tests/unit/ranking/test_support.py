@@ -47,7 +47,7 @@ def test_support_is_behind_other_code_but_in_tests_about_it(node_id: str, is_beh
     failed = [failure(node_id, "pkg/core.py", "pkg/testing/utils.py")]
     candidates = {code("pkg/core.py"): 0.5, code("pkg/testing/utils.py"): 0.5}
 
-    (seen,) = with_support(failed)
+    (seen,) = with_support(failed, candidates)
     told = support_evidence(failed, candidates, model="single-fault")
 
     assert [frame.is_test for frame in seen.frames] == [False, is_behind]
@@ -57,4 +57,7 @@ def test_support_is_behind_other_code_but_in_tests_about_it(node_id: str, is_beh
 def test_support_that_is_all_there_is_to_blame_is_code_like_any_other() -> None:
     failed = [failure("tests/test_core.py::test_it", "pkg/testing.py")]
 
-    assert not support_evidence(failed, {code("pkg/testing.py"): 1.0}, model="single-fault")
+    candidates = {code("pkg/testing.py"): 1.0}
+
+    assert with_support(failed, candidates) == failed
+    assert not support_evidence(failed, candidates, model="single-fault")

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_bayesloc.domain.evidence import Outcome, StaticOutcome
-from pytest_bayesloc.domain.failure import ErrorKind, Failure, Frame, Origin
+from pytest_bayesloc.domain.failure import ErrorKind, Failure, Frame, Origin, Raised
 from pytest_bayesloc.domain.location import MODULE, Location
 from pytest_bayesloc.ranking.evidence.guards import Guard
 from pytest_bayesloc.ranking.evidence.tracebacks import (
@@ -128,7 +128,7 @@ def test_owner_that_is_code_is_suspect_like_code_that_raised() -> None:
 def test_error_in_the_own_text_of_a_test_is_the_tests(
     failed: Failure, where: Location | None
 ) -> None:
-    found = test_evidence([failed], locate, model="single-fault")
+    found = test_evidence([failed], locate, model="single-fault", ran_code=True)
 
     assert [item.location for item in found] == ([] if where is None else [where])
 
@@ -136,12 +136,41 @@ def test_error_in_the_own_text_of_a_test_is_the_tests(
 def test_error_that_many_tests_of_one_helper_hit_counts_once() -> None:
     failed = failure(IN_TEST, exc_type="NameError")
 
-    assert len(test_evidence([failed, failed], locate, model="single-fault")) == 1
+    found = test_evidence([failed, failed], locate, model="single-fault", ran_code=True)
+
+    assert len(found) == 1
+
+
+HELPED = failure(IN_TEST, frame("load", 2, "test_m.py"), OUTSIDE)
+MISSING = replace(HELPED, raised=Raised.SYSTEM)
+
+
+@pytest.mark.parametrize(
+    ("failed", "ran_code", "outcome"),
+    [
+        (HELPED, True, StaticOutcome.HELPER_RAISED),
+        (HELPED, False, StaticOutcome.HELPER_RAISED),
+        (MISSING, True, StaticOutcome.HELPER_RAISED),
+        (MISSING, False, StaticOutcome.ORIGIN_IN_TEST),
+        (replace(MISSING, phase="setup"), True, StaticOutcome.ORIGIN_IN_TEST),
+        (replace(HELPED, raised=Raised.ASSERTION), True, None),
+        (replace(HELPED, raised=Raised.TIMEOUT), True, None),
+        (replace(MISSING, frames=(IN_TEST, frame("f"))), False, None),
+    ],
+)
+def test_helper_that_raised_answers_for_what_it_misses(
+    failed: Failure, ran_code: bool, outcome: StaticOutcome | None
+) -> None:
+    found = test_evidence([failed], locate, model="single-fault", ran_code=ran_code)
+
+    expected = [] if outcome is None else [(location("load", "test_m.py"), outcome)]
+    assert [(item.location, item.outcome) for item in found] == expected
 
 
 def test_origin_is_named_in_one_word() -> None:
     crash, setup = failure(IN_TEST, frame("f")), failure(IN_TEST, phase="setup")
-    own = test_evidence([failure(IN_TEST, exc_type="NameError")], locate, model="single-fault")
+    own_error = failure(IN_TEST, exc_type="NameError")
+    own = test_evidence([own_error], locate, model="single-fault", ran_code=True)
 
     assert origin_of([SYNTAX], None, []) is Origin.COLLECTION
     assert origin_of([crash], GUARD, []) is Origin.DATA
@@ -158,6 +187,8 @@ def test_kind_is_refusal_wrong_result_or_crash() -> None:
     assert kind_of([wrong], GUARD) is ErrorKind.VALIDATION
     assert kind_of([wrong, wrong], None) is ErrorKind.LOGIC
     assert kind_of([wrong, crash], None) is ErrorKind.RUNTIME
+    assert kind_of([replace(crash, raised=Raised.ASSERTION)], None) is ErrorKind.LOGIC
+    assert kind_of([replace(crash, raised=Raised.TIMEOUT)], None) is ErrorKind.TIMEOUT
 
 
 def test_traceback_proves_which_lines_of_code_were_executed() -> None:

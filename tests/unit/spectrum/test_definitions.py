@@ -133,3 +133,53 @@ def test_attribute_speaks_for_the_class_that_the_test_deals_with(
     found = ImportUses([source], lines).of_lines()
 
     assert {line for rows in found.values() for line in rows} == credited
+
+
+MAKERS = """\
+class Router:
+    def __init__(self):
+        self.routes = {}
+    def route(self, path):
+        return self.put
+    def put(self, function):
+        return function
+    def never(self):
+        pass
+def other():
+    pass
+"""
+ROUTED = """\
+from makers import Router, other
+router = Router()
+@router.route("/a")
+def handler():
+    pass
+table = other()
+@fixture
+def client():
+    return router
+def test_router(client):
+    assert client
+def test_table():
+    assert table
+"""
+
+
+def test_function_that_an_import_called_counts_for_who_uses_what_was_made() -> None:
+    code, test = SourceMap(MAKERS, "makers.py"), SourceMap(ROUTED, "test_it.py", is_test=True)
+    lines = {
+        unit.location: dict.fromkeys(range(unit.first_line, unit.location.end_line + 1), tests)
+        for unit in test.units
+        for name, tests in (("test_router", 1), ("test_table", 2))
+        if unit.location.qualname == name
+    }
+    called = [unit for unit in code.units if unit.is_function and "never" not in str(unit.location)]
+
+    found = ImportUses([code, test], lines).of_called(called)
+
+    assert {where.qualname: tests for where, tests in found.items()} == {
+        "Router.__init__": 1,
+        "Router.route": 1,
+        "Router.put": 1,
+        "other": 2,
+    }

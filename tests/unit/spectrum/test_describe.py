@@ -44,8 +44,8 @@ def test_exception_is_described_whatever_its_own_code_raises(kind: type[Exceptio
     assert len(raw["cause_frames"]) == 1
 
 
-class FailTest(AssertionError):
-    """As another test framework has its own."""
+class FailTest(AssertionError):  # noqa: N818 - as twisted calls its own
+    """Of another test framework."""
 
 
 @pytest.mark.parametrize(
@@ -63,10 +63,9 @@ def test_error_is_of_a_kind_by_its_type(error: BaseException, kind: str) -> None
 
 
 def caught() -> tuple[BaseException, TracebackType | None]:
-    try:
-        raise ValueError
-    except ValueError as error:
-        return error, error.__traceback__
+    with pytest.raises(ValueError, match="no") as excinfo:
+        int("no")
+    return excinfo.value, excinfo.tb
 
 
 def test_frames_are_those_that_pytest_caught_where_the_exception_has_none() -> None:

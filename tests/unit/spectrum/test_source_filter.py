@@ -43,11 +43,13 @@ def test_code_compiled_under_a_relative_name_is_foreign() -> None:
     assert files.relative("template.py") == "template.py"
 
 
-def kind(name: str, text: bytes, *, names: tuple[list[str], list[str]] | None = None) -> FileKind:
+USUAL = (["test"], ["Test"])
+
+
+def kind(name: str, text: bytes, *, names: tuple[list[str], list[str]] = USUAL) -> FileKind:
     """The kind of a file whose name matches ``python_files`` in any case."""
-    named = {} if names is None else {"test_names": names}
-    files = SourceFilter(Path("/project"), test_patterns=["*.py"], **named)
-    with mock.patch.object(sources, "_open", lambda *_: io.BytesIO(text)):
+    files = SourceFilter(Path("/project"), test_patterns=["*.py"], test_names=names)
+    with mock.patch.object(sources, "_open", return_value=io.BytesIO(text)):
         return files.kind(f"/project/{name}")
 
 
