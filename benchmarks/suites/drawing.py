@@ -10,6 +10,7 @@ from benchmarks.suites.faulty_tests import faulty_tests, test_source_files
 from benchmarks.suites.functions import source_files
 from benchmarks.suites.import_faults import import_faults
 from benchmarks.suites.mutants import mutants
+from benchmarks.suites.single_edits import single_edits
 from benchmarks.suites.transplants import joint, transplants
 from benchmarks.suites.workspace import package_folder, unpacked
 
@@ -101,6 +102,11 @@ def _mutants(workspace: Workspace, work: Path, dice: random.Random) -> Iterator[
     return mutants([f for file in _sources(workspace) for f in file.functions], dice)
 
 
+def _edits(workspace: Workspace, work: Path, dice: random.Random) -> Iterator[Change]:
+    del work
+    return single_edits([f for file in _sources(workspace) for f in file.functions], dice)
+
+
 def _imports(workspace: Workspace, work: Path, dice: random.Random) -> Iterator[Change]:
     del work
     return import_faults(_sources(workspace), dice)
@@ -114,6 +120,7 @@ def _tests(workspace: Workspace, work: Path, dice: random.Random) -> Iterator[Ch
 _DRAWN: dict[str, Callable[[Workspace, Path, random.Random], Iterator[Change]]] = {
     "regression": _regressions,
     "mutant": _mutants,
+    "edit": _edits,
     "import": _imports,
     "test": _tests,
 }

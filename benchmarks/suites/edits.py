@@ -75,10 +75,12 @@ def drawn(
     operators: Sequence[Operator[SiteT_contra]],
     sites: Iterable[SiteT_contra],
     dice: random.Random,
+    *,
+    weights: Sequence[float] = (),
 ) -> Iterator[Change]:
     """Every change once, in the order of ``dice``: it takes an operator, then a site, then a place.
 
-    So a rare mistake comes as often as one that can be made everywhere.
+    So a rare mistake comes as often as one that can be made everywhere, or as ``weights`` says.
     """
     listed = list(sites)
     left: list[dict[int, list[Edit]]] = []
@@ -87,7 +89,7 @@ def drawn(
         left.append({i: edits for i, edits in found.items() if edits})
     seen = set[str]()
     while remaining := [n for n, edits in enumerate(left) if edits]:
-        n = dice.choice(remaining)
+        n = _chosen(remaining, weights, dice)
         i = dice.choice(list(left[n]))
         edits = left[n][i]
         edit = edits.pop(dice.randrange(len(edits)))
@@ -97,6 +99,12 @@ def drawn(
         if change is not None and change.digest not in seen:
             seen.add(change.digest)
             yield change
+
+
+def _chosen(remaining: Sequence[int], weights: Sequence[float], dice: random.Random) -> int:
+    if not weights:
+        return dice.choice(remaining)
+    return dice.choices(remaining, [weights[n] for n in remaining])[0]
 
 
 def change_of(kind: str, how: str, site: Site, edit: Edit) -> Change | None:

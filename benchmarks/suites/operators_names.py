@@ -92,7 +92,7 @@ NEEDED = {
 )
 def wrong_name(function: Function) -> Iterator[Edit]:
     """Another variable that has a value there, and elsewhere is used in the same way."""
-    bound, uses = _bound(function), _uses(function)
+    bound, uses = bound_names(function), _uses(function)
     mentions = defaultdict[str, dict[str, list[int]]](dict)
     for node in own(function, ast.Name):
         for way in {uses.get(node, ""), ""} if node.id in bound else ():
@@ -227,7 +227,7 @@ def lost_argument(function: Function) -> Iterator[Edit]:
             yield without_item(function.file, *function.file.span(node.args[0]))
 
 
-def _bound(function: Function) -> dict[str, int]:
+def bound_names(function: Function) -> dict[str, int]:
     """The variables of ``function`` with the line that first binds each; 0 for parameters.
 
     Variables of comprehensions are not among them: elsewhere they have no value.

@@ -89,7 +89,7 @@ def lost_conversion(function: Function) -> Iterator[Edit]:
         elif name in NORMALISING and isinstance(value, ast.Attribute) and not node.args:
             value = value.value
         if value is not node.func and not isinstance(value, ast.Starred):
-            yield instead(function.file, node, _operand(function, value))
+            yield instead(function.file, node, operand(function, value))
 
 
 @operator(
@@ -181,7 +181,7 @@ def other_exceptions(site: Site, node: ast.Name) -> list[str]:
     return [name for name in names if name != node.id]
 
 
-def _operand(function: Function, node: ast.expr) -> str:
+def operand(function: Function, node: ast.expr) -> str:
     """The text of ``node`` so that it can stand anywhere."""
     text = function.file.segment(node)
     plain = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.Constant, ast.GeneratorExp)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from benchmarks.suites.resolved import speaks_of_what_is_gone
 from benchmarks.suites.workspace import write_json
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from benchmarks.suites.change import Change
@@ -71,6 +71,7 @@ class Planting:
         harmless: Digests of regressions that no test noticed.
         n_tried: Per kind, how many changes were looked at.
         dropped: How many were dropped, by reason.
+        taken: Files and qualified names where another fault is known already.
     """
 
     path: Path
@@ -78,6 +79,7 @@ class Planting:
     harmless: list[str]
     n_tried: dict[str, int]
     dropped: Counter[str]
+    taken: set[tuple[str, str]] = field(default_factory=set)
 
     @classmethod
     def load(cls, path: Path) -> Planting:
@@ -103,13 +105,20 @@ class Planting:
 
 
 def plant(
-    workspace: Workspace, goals: Mapping[str, int], *, seed: int, work: Path
+    workspace: Workspace,
+    goals: Mapping[str, int],
+    *,
+    seed: int,
+    work: Path,
+    taken: Iterable[tuple[str, str]] = (),
 ) -> list[PlantedFault]:
     """The faults of one subject, as many of each kind as ``goals`` says, as far as there are any.
 
-    Drawn in an order that the seed alone decides, so that more faults are the same and some more.
+    Drawn in an order that the seed alone decides, so that more faults are the same and some more;
+    none at a place, file and qualified name, that is ``taken``.
     """
     planting = Planting.load(planting_file(workspace, seed))
+    planting.taken.update(taken)
     try:
         for kind, n_wanted in goals.items():
             _plant_kind(workspace, planting, kind, n_wanted, seed=seed, work=work)
@@ -144,6 +153,7 @@ def _plant_kind(
 def _refusal(workspace: Workspace, planting: Planting, change: Change) -> str:
     """Why it is not even tried."""
     taken = {(place.file, place.qualname) for fault in planting.kept for place in fault.places}
+    taken |= planting.taken
     if any((place.file, place.qualname) in taken for place in change.places):
         return "same place again"
     if change.kind == "regression" and speaks_of_what_is_gone(change):

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import pytest
 
-from benchmarks.suites import faulty_tests, import_faults, mutants
+from benchmarks.suites import faulty_tests, import_faults, mutants, single_edits
 from benchmarks.suites.bodies import Body, bodies
 from benchmarks.suites.edits import Operator, Site, changes_of
 from benchmarks.suites.functions import Function, SourceFile
@@ -40,6 +40,13 @@ def test_operator_of_mutants_makes_its_examples(
     assert after in made(operator, lambda file: file.functions, before)
 
 
+@pytest.mark.parametrize(("operator", "before", "after"), examples(single_edits.OPERATORS))
+def test_operator_of_single_edits_makes_its_examples(
+    operator: Operator[Function], before: str, after: str
+) -> None:
+    assert after in made(operator, lambda file: file.functions, before)
+
+
 @pytest.mark.parametrize(("operator", "before", "after"), examples(import_faults.OPERATORS))
 def test_operator_of_import_faults_makes_its_examples(
     operator: Operator[Body], before: str, after: str
@@ -55,7 +62,13 @@ def test_operator_of_faulty_tests_makes_its_examples(
 
 
 @pytest.mark.parametrize(
-    "operators", [mutants.OPERATORS, import_faults.OPERATORS, faulty_tests.OPERATORS]
+    "operators",
+    [
+        mutants.OPERATORS,
+        single_edits.OPERATORS,
+        import_faults.OPERATORS,
+        faulty_tests.OPERATORS,
+    ],
 )
 def test_operators_of_a_kind_have_examples_and_different_names(
     operators: Sequence[Operator[Site]],
