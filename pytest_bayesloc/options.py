@@ -43,6 +43,7 @@ PARTS = (
     "counterfactual",
     "assertions",
     "mutants",
+    "repairs",
     "llm",
     "generated",
     "loops",

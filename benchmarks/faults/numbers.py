@@ -50,6 +50,7 @@ INSPECTED = {
         "MUTANT_BREAKS_OTHERS",
         "NO_MUTANT_MATTERS",
     ),
+    "repairs": ("NO_EDIT_REPAIRS", "EDIT_REPAIRS", "EDIT_BREAKS_OTHERS"),
 }
 #: The unusual ones may only speak for the fault, but for this, which may only speak against it. A
 #: report that says "the tests pass with this edit, so it is less likely" reads like a mistake.

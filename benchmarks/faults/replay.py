@@ -21,7 +21,7 @@ from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.inspection.loop import InspectionLoop
 from pytest_bayesloc.inspection.selection import Limits, likeliest, most_informative
 from pytest_bayesloc.inspection.strategies.assertions import Assertions
-from pytest_bayesloc.inspection.strategies.mutants import Mutants, judge
+from pytest_bayesloc.inspection.strategies.mutants import Mutants, Repairs
 from pytest_bayesloc.inspection.strategy import InspectionStrategy
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.evidence.names import name_evidence
@@ -205,7 +205,7 @@ def replay(problem: Problem, case: Case, setting: Setting) -> None:
     clock = _Clock()
     kinds: list[InspectionStrategy] = [
         _Replayed(kind, table, clock)
-        for kind in (Assertions, Mutants)
+        for kind in (Assertions, Mutants, Repairs)
         if kind.name not in setting.without
     ]
     informative = partial(most_informative, setting.model)
@@ -308,8 +308,9 @@ class _Replayed(InspectionStrategy):
 def outcome_of(made: Sequence[Any]) -> Outcome:
     """What an inspection came to; of mutants it is judged anew by what each of them did."""
     _, kind, outcome, _, _, _, trials = made
-    if kind == Mutants.name:
-        return judge([Effect[effect] for _, _, effect, _ in trials])
+    for strategy in (Mutants, Repairs):
+        if kind == strategy.name:
+            return strategy.judge([Effect[effect] for _, _, effect, _ in trials])
     return OUTCOMES[outcome]
 
 

@@ -163,9 +163,11 @@ def lost_method(function: Function) -> Iterator[Edit]:
     """A method without arguments is not called."""
     alone = {id(node.value) for node in own(function, ast.Expr)}
     for node in own(function, ast.Call):
-        is_method = isinstance(node.func, ast.Attribute) and not (node.args or node.keywords)
-        if is_method and id(node) not in alone and dotted(node.func.value) not in {"", "self"}:
-            yield instead(function.file, node, function.file.segment(node.func.value))
+        method = node.func
+        if not isinstance(method, ast.Attribute) or node.args or node.keywords:
+            continue
+        if id(node) not in alone and dotted(method.value) not in {"", "self"}:
+            yield instead(function.file, node, function.file.segment(method.value))
 
 
 @operator(
@@ -247,8 +249,9 @@ def wrong_caller(function: Function) -> Iterator[Edit]:
     """The method of another object."""
     bound = bound_names(function)
     for node in own(function, ast.Call):
-        if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
-            name = node.func.value
+        function_of = node.func
+        if isinstance(function_of, ast.Attribute) and isinstance(function_of.value, ast.Name):
+            name = function_of.value
             others = {n: [at] for n, at in bound.items() if n != name.id and at < name.lineno}
             for other in nearest(others, name.lineno, N_CONFUSED) if name.id in bound else ():
                 yield instead(function.file, name, other)

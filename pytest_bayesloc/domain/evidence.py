@@ -32,6 +32,10 @@ class InspectionOutcome(str, Enum):
     MUTANT_BREAKS_OTHERS = "MUTANT_BREAKS_OTHERS"
     NO_MUTANT_FLIPS = "NO_MUTANT_FLIPS"
     NO_MUTANT_MATTERS = "NO_MUTANT_MATTERS"
+    # Of repairs of the target, which keep the data flow:
+    EDIT_REPAIRS = "EDIT_REPAIRS"
+    EDIT_BREAKS_OTHERS = "EDIT_BREAKS_OTHERS"
+    NO_EDIT_REPAIRS = "NO_EDIT_REPAIRS"
 
 
 class ChangeOutcome(str, Enum):

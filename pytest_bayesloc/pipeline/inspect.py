@@ -8,25 +8,26 @@ from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.clock import monotonic
 from pytest_bayesloc.domain.errors import BayeslocError
-from pytest_bayesloc.fixes.mutations import mutants
+from pytest_bayesloc.fixes.mutations import KIND, REPAIR_KIND, mutants, repair_patches
 from pytest_bayesloc.fixes.side_effects import reaches_out
 from pytest_bayesloc.inspection.loop import InspectionLoop
 from pytest_bayesloc.inspection.selection import Limits, most_informative
 from pytest_bayesloc.inspection.strategies import assertions
 from pytest_bayesloc.inspection.strategies.assertions import Assertions
 from pytest_bayesloc.inspection.strategies.counterfactual import Counterfactual
-from pytest_bayesloc.inspection.strategies.mutants import Mutants
+from pytest_bayesloc.inspection.strategies.mutants import Mutants, Repairs
 from pytest_bayesloc.pipeline.merge import foreign_environment
 from pytest_bayesloc.ranking.case import NOT_INSPECTED
 from pytest_bayesloc.report.terminal import Progress
 from pytest_bayesloc.spectrum.shards import environment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from pytest_bayesloc.domain.inspection import InspectionPatch
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.history.states import History
+    from pytest_bayesloc.inspection.strategies.mutants import Propose
     from pytest_bayesloc.inspection.strategy import InspectionStrategy
     from pytest_bayesloc.pipeline.context import Context
     from pytest_bayesloc.ranking.case import Case
@@ -119,12 +120,19 @@ def _loop(
 def _strategies(
     context: Context, history: History, more: Sequence[InspectionStrategy]
 ) -> list[InspectionStrategy]:
-    def propose_mutants(
-        target: Location, suspiciousness: Mapping[int, float]
-    ) -> Iterator[InspectionPatch]:
-        found = context.sources.unit(target)
-        if found is not None and not reaches_out(*found, context.settings.never_edited):
-            yield from mutants(*found, suspiciousness)
+    never_edited, without = context.settings.never_edited, context.settings.without
+
+    def edits_by(
+        make: Callable[..., Iterator[InspectionPatch]], *given: Collection[str]
+    ) -> Propose:
+        def propose(
+            target: Location, suspiciousness: Mapping[int, float]
+        ) -> Iterator[InspectionPatch]:
+            found = context.sources.unit(target)
+            if found is not None and not reaches_out(*found, never_edited):
+                yield from make(*found, suspiciousness, *given)
+
+        return propose
 
     def propose_assertions(
         target: Location, invariants: Sequence[Invariant]
@@ -141,10 +149,13 @@ def _strategies(
     strategies: list[InspectionStrategy] = [
         Counterfactual(history),
         Assertions(propose_assertions),
-        Mutants(propose_mutants),
+        Mutants(edits_by(mutants)),
+        Repairs(edits_by(repair_patches, never_edited)),
         *more,
     ]
-    return [s for s in strategies if s.name not in context.settings.without]
+    # Who wants no mutants wants no other edits either.
+    left_out = {*without, REPAIR_KIND} if KIND in without else without
+    return [s for s in strategies if s.name not in left_out]
 
 
 def _proposed_by_others(context: Context, target: Location, text: str) -> Sequence[InspectionPatch]:

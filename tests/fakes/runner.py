@@ -32,6 +32,7 @@ class FakeRunner:
         recording: What every recording gives.
         dies_at: Number of the re-run (from 1) at which the server dies; 0: never.
         n_swapped: Functions replaced by a patch.
+        seconds: What each re-run takes.
         asked: Per re-run, the target's name (empty: unpatched) and the tests.
         recorded: Per recording, the tests.
         limits: The seconds that each re-run or recording was given.
@@ -44,6 +45,7 @@ class FakeRunner:
     recording: Recording = field(default_factory=Recording)
     dies_at: int = 0
     n_swapped: int = 1
+    seconds: float = 0.5
     asked: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
     recorded: list[tuple[str, ...]] = field(default_factory=list)
     limits: list[float] = field(default_factory=list)
@@ -61,7 +63,7 @@ class FakeRunner:
         return Rerun(
             tests={node_id: self.answer(patch, node_id) for node_id in tests},
             n_swapped=0 if patch is None else self.n_swapped,
-            seconds=0.5,
+            seconds=self.seconds,
             how="fresh" if patch is not None and patch.fresh else "fork",
         )
 

@@ -11,7 +11,8 @@ Reference:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import ast
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from textwrap import dedent
 from typing import TypeAlias
@@ -20,11 +21,12 @@ from pytest_bayesloc.domain.inspection import InspectionPatch
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap, Unit, lines_of
 from pytest_bayesloc.fixes.mutations import flow, names, operators, values
 from pytest_bayesloc.fixes.mutations.site import Site
+from pytest_bayesloc.fixes.side_effects import aliases, calls_out
 from pytest_bayesloc.fixes.syntax import Text, TextEdit, tree_of
 
 Mutation: TypeAlias = Callable[[Site], Iterator[TextEdit]]
 
-KIND = "mutants"
+KIND, REPAIR_KIND = "mutants", "repairs"
 #: Mutations that inspections try as well, ordered by how often such mistakes are met.
 INSPECTED: tuple[Mutation, ...] = (
     operators.negate_condition,
@@ -37,7 +39,7 @@ INSPECTED: tuple[Mutation, ...] = (
     operators.change_arithmetic,
     operators.swap_arguments,
 )
-#: Mutations that only the search for a fix tries.
+#: Mutations that keep the data flow, for repairs in memory and the search for a fix.
 REPAIRS: tuple[Mutation, ...] = (
     names.other_name,
     names.other_attribute,
@@ -81,14 +83,38 @@ def mutants(
         suspiciousness: Per executed line, its score; 0 where no failing test executed it.
     """
     for name, edit, patched in _mutated(INSPECTED, source, unit, suspiciousness):
-        yield InspectionPatch(
-            target=unit.location,
-            kind=KIND,
-            original=source.text,
-            patched=patched,
-            line=edit.line,
-            words=f"{name.replace('-', ' ')}, line {edit.line}: {edit.words}",
-        )
+        yield _patch(source, unit, KIND, name, edit, patched)
+
+
+def _patch(
+    source: SourceMap, unit: Unit, kind: str, name: str, edit: TextEdit, patched: str
+) -> InspectionPatch:
+    return InspectionPatch(
+        target=unit.location,
+        kind=kind,
+        original=source.text,
+        patched=patched,
+        line=edit.line,
+        words=f"{name.replace('-', ' ')}, line {edit.line}: {edit.words}",
+    )
+
+
+def repair_patches(
+    source: SourceMap,
+    unit: Unit,
+    suspiciousness: Mapping[int, float],
+    never_edited: Collection[str] = (),
+) -> Iterator[InspectionPatch]:
+    """Patches of ``repairs`` for inspections, in the same order.
+
+    A name may become that of a function which changes files or calls other machines: such a patch
+    is left out, as are calls of what is ``never_edited``.
+    """
+    imported = aliases(source.module.node)
+    for name, edit, patched in repairs(source, unit, suspiciousness):
+        tree = _function_in(source, unit, patched)
+        if tree is not None and not calls_out(tree, imported, never_edited):
+            yield _patch(source, unit, REPAIR_KIND, name, edit, patched)
 
 
 def repairs(
@@ -99,7 +125,7 @@ def repairs(
     The order, and the arguments, are those of ``mutants``.
     """
     for name, edit, changed in _mutated(REPAIRS, source, unit, suspiciousness):
-        if _parses(source, unit, changed):
+        if _function_in(source, unit, changed) is not None:
             yield name, edit, changed
 
 
@@ -135,8 +161,8 @@ def _in_turn(
             yield from (chosen for chosen in turn if chosen is not None)
 
 
-def _parses(source: SourceMap, unit: Unit, changed: str) -> bool:
-    """Whether the function does: parsing the whole file would take much longer."""
+def _function_in(source: SourceMap, unit: Unit, changed: str) -> ast.AST | None:
+    """The syntax of the function alone: parsing the whole file would take much longer."""
     old, new = lines_of(source.text), lines_of(changed)
     start, end = unit.location.start_line - 1, unit.location.end_line + len(new) - len(old)
-    return tree_of(dedent("".join(new[start:end]))) is not None
+    return tree_of(dedent("".join(new[start:end])))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pytest_bayesloc.domain.evidence import InspectionOutcome
+from pytest_bayesloc.domain.evidence import Evidence, InspectionOutcome, Outcome
 from pytest_bayesloc.domain.inspection import (
     Effect,
     Finding,
@@ -17,7 +17,7 @@ from pytest_bayesloc.domain.inspection import (
     Verdict,
 )
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.fixes.mutations import KIND
+from pytest_bayesloc.fixes.mutations import KIND, REPAIR_KIND
 from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.likelihoods import weigh
@@ -28,7 +28,11 @@ MAX_MUTANTS = 24  # of one target
 MIN_CONCLUSIVE = 3  # that must fail to flip anything before that says something
 MAX_FAILING = 10
 MAX_PASSING = 10
+MAX_CONTROLS = 3  # re-runs of passing tests: one that does not end keeps the rest from running
 LEAST_S = 0.5  # a mutant may loop: it gets much less time than the tests themselves would
+#: CPU seconds of re-runs of one target. CPU, so that a busy machine tries as many.
+MAX_CPU_S = 3.0
+MAX_REPAIRS = 150
 
 
 @dataclass
@@ -51,6 +55,9 @@ class _MutantTrials:
             Trial(line=patch.line, words=patch.words, effect=effect, n_passed=passed)
         )
 
+    def effects(self) -> list[Effect]:
+        return [trial.effect for trial in self.trials]
+
 
 def judge(effects: Sequence[Effect]) -> InspectionOutcome:
     """Judge a target by the effects of all its mutants."""
@@ -65,6 +72,17 @@ def judge(effects: Sequence[Effect]) -> InspectionOutcome:
     return InspectionOutcome.NO_MUTANT_FLIPS if matters else InspectionOutcome.NO_MUTANT_MATTERS
 
 
+def judge_repairs(effects: Sequence[Effect]) -> InspectionOutcome:
+    """Judge a target by the effects of edits that keep its data flow."""
+    if Effect.REPAIRS in effects:
+        return InspectionOutcome.EDIT_REPAIRS
+    if Effect.BREAKS_OTHERS in effects:
+        return InspectionOutcome.EDIT_BREAKS_OTHERS
+    n_conclusive = sum(effect is not Effect.INCONCLUSIVE for effect in effects)
+    is_enough = n_conclusive >= MIN_CONCLUSIVE
+    return InspectionOutcome.NO_EDIT_REPAIRS if is_enough else InspectionOutcome.INCONCLUSIVE
+
+
 class Mutants(InspectionStrategy):
     """Tries small edits of a function one by one.
 
@@ -73,13 +91,15 @@ class Mutants(InspectionStrategy):
     """
 
     name = KIND
-    outcomes = (
+    outcomes: tuple[Outcome, ...] = (
         InspectionOutcome.MUTANT_REPAIRS,
         InspectionOutcome.MUTANT_BREAKS_OTHERS,
         InspectionOutcome.NO_MUTANT_FLIPS,
         InspectionOutcome.NO_MUTANT_MATTERS,
     )
     seconds = 0.3
+    most = MAX_MUTANTS
+    judge = staticmethod(judge)
 
     def __init__(self, propose: Propose) -> None:
         self._propose = propose
@@ -90,7 +110,8 @@ class Mutants(InspectionStrategy):
         tried = _MutantTrials()
         stuck: set[int] = set()  # lines where a mutant did not end
         for patch in self._propose(target, case.near.suspiciousness(target)):
-            if not budget.left_s() or len(tried.trials) == MAX_MUTANTS:
+            is_enough = len(tried.trials) == self.most or tried.cpu_s > MAX_CPU_S
+            if is_enough or not budget.left_s():
                 break
             if patch.line in stuck:
                 continue
@@ -101,7 +122,23 @@ class Mutants(InspectionStrategy):
                 break
         if not tried.trials:
             return ()
-        return [_finding(case, target, tried, budget.clock() - started)]
+        outcome = self.judge(tried.effects())
+        evidence = weigh(case.model, outcome, target, source=self.name, why=_why(tried, outcome))
+        return [_finding(evidence, tried, budget.clock() - started)]
+
+
+class Repairs(Mutants):
+    """Tries all further edits of a function that keep its data flow: more of them, and rarer."""
+
+    name = REPAIR_KIND
+    outcomes = (
+        InspectionOutcome.EDIT_REPAIRS,
+        InspectionOutcome.EDIT_BREAKS_OTHERS,
+        InspectionOutcome.NO_EDIT_REPAIRS,
+    )
+    seconds = 1.0
+    most = MAX_REPAIRS
+    judge = staticmethod(judge_repairs)
 
 
 _ENDLESS = frozenset({Verdict.TIMEOUT, Verdict.CRASH})
@@ -119,17 +156,51 @@ def _try(case: Case, patch: InspectionPatch, budget: Budget, tried: _MutantTrial
         rest = budget.rerun(patch, failing[1:], at_most_s=at_most_s)
         tried.cpu_s += rest.cpu_s
         runs.update(rest.tests)
-        if not _all_pass(rest):
+        if any(run.verdict is not Verdict.PASS for run in rest.tests.values()):
             effect = Effect.REPAIRS_SOME
     if effect is Effect.REPAIRS:
         passing = case.near.nearest(patch.target, MAX_PASSING, line=patch.line)
-        if passing:
-            control = budget.rerun(patch, passing, at_most_s=at_most_s + 1.0)
-            tried.cpu_s += control.cpu_s
-            runs.update(control.tests)
-            effect = Effect.REPAIRS if _all_pass(control) else Effect.BREAKS_OTHERS
+        control = _control(patch, passing, budget, tried)
+        runs.update(control)
+        effect = _effect_on_others(control)
     tried.add(patch, effect, runs)
     return effect
+
+
+def _control(
+    patch: InspectionPatch, passing: Sequence[str], budget: Budget, tried: _MutantTrials
+) -> dict[str, TestRun]:
+    """Run tests that passed, those behind one that did not end as well.
+
+    Where none ended, the first one is timed as it is, and gets the time that it takes.
+    """
+    at_most_s = budget.patience_s(LEAST_S) + 1.0
+    runs: dict[str, TestRun] = {}
+    pending = list(passing)
+    for _ in range(MAX_CONTROLS):
+        if not pending:
+            break
+        rerun = budget.rerun(patch, pending, at_most_s=at_most_s)
+        tried.cpu_s += rerun.cpu_s
+        runs.update(rerun.tests)
+        pending = [n for n, run in rerun.tests.items() if run.verdict is Verdict.NOT_RUN]
+    if runs and not any(run.verdict in _ENDED for run in runs.values()) and budget.left_s():
+        usual = budget.rerun(None, passing[:1])
+        if usual.tests[passing[0]].verdict is Verdict.PASS:
+            rerun = budget.rerun(patch, passing[:1], at_most_s=at_most_s + 2.0 * usual.seconds)
+            runs.update(rerun.tests)
+    return runs
+
+
+_ENDED = frozenset({Verdict.PASS, Verdict.FAIL})
+
+
+def _effect_on_others(control: Mapping[str, TestRun]) -> Effect:
+    """Return the effect of a patch that repairs; a test that did not end says nothing."""
+    verdicts = {run.verdict for run in control.values()}
+    if Verdict.FAIL in verdicts:
+        return Effect.BREAKS_OTHERS
+    return Effect.REPAIRS if Verdict.PASS in verdicts or not control else Effect.INCONCLUSIVE
 
 
 def _effect_on_first(case: Case, rerun: Rerun) -> Effect:
@@ -142,18 +213,16 @@ def _effect_on_first(case: Case, rerun: Rerun) -> Effect:
     return Effect.INCONCLUSIVE
 
 
-def _all_pass(rerun: Rerun) -> bool:
-    return all(run.verdict is Verdict.PASS for run in rerun.tests.values())
-
-
-def _finding(case: Case, target: Location, tried: _MutantTrials, seconds: float) -> Finding:
-    outcome = judge([trial.effect for trial in tried.trials])
-    flips = outcome in {InspectionOutcome.MUTANT_REPAIRS, InspectionOutcome.MUTANT_BREAKS_OTHERS}
+def _finding(evidence: Evidence, tried: _MutantTrials, seconds: float) -> Finding:
     return Finding(
-        evidence=weigh(case.model, outcome, target, source=KIND, why=_why(tried, outcome)),
+        evidence=evidence,
         diff=tried.best.diff if tried.best is not None else "",
         tests=tried.tests,
-        signals=Signals(is_covered=True, has_target_assertion=False, is_failure=not flips),
+        signals=Signals(
+            is_covered=True,
+            has_target_assertion=False,
+            is_failure=evidence.outcome not in _FLIPS,
+        ),
         seconds=seconds,
         cpu_s=tried.cpu_s,
         log="\n".join(f"{trial.effect.value}: {trial.words}" for trial in tried.trials),
@@ -161,14 +230,22 @@ def _finding(case: Case, target: Location, tried: _MutantTrials, seconds: float)
     )
 
 
+_REPAIRING = frozenset({InspectionOutcome.MUTANT_REPAIRS, InspectionOutcome.EDIT_REPAIRS})
+_BREAKING = frozenset(
+    {InspectionOutcome.MUTANT_BREAKS_OTHERS, InspectionOutcome.EDIT_BREAKS_OTHERS}
+)
+_UNREPAIRED = frozenset({InspectionOutcome.NO_MUTANT_FLIPS, InspectionOutcome.NO_EDIT_REPAIRS})
+_FLIPS = _REPAIRING | _BREAKING
+
+
 def _why(tried: _MutantTrials, outcome: InspectionOutcome) -> str:
     n = len(tried.trials)
     words = tried.best.words if tried.best is not None else ""
-    if outcome is InspectionOutcome.MUTANT_REPAIRS:
+    if outcome in _REPAIRING:
         return f"the failing tests pass with one small edit, and nothing else breaks ({words})"
-    if outcome is InspectionOutcome.MUTANT_BREAKS_OTHERS:
+    if outcome in _BREAKING:
         return f"the failing tests pass with one small edit, but others break ({words})"
-    if outcome is InspectionOutcome.NO_MUTANT_FLIPS:
+    if outcome in _UNREPAIRED:
         return f"none of {n} small edits turned the failing tests green"
     if outcome is InspectionOutcome.NO_MUTANT_MATTERS:
         return f"the tests fail in the same way whatever is edited in it ({n} small edits)"

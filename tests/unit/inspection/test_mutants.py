@@ -13,7 +13,12 @@ from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.fixes.mutations import mutants
-from pytest_bayesloc.inspection.strategies.mutants import MAX_MUTANTS, MIN_CONCLUSIVE, Mutants
+from pytest_bayesloc.inspection.strategies.mutants import (
+    MAX_MUTANTS,
+    MIN_CONCLUSIVE,
+    Mutants,
+    Repairs,
+)
 from pytest_bayesloc.inspection.strategy import Budget
 from tests.fakes.case import case_of
 from tests.fakes.runner import FAILED, PASSED, FakeRunner, as_port
@@ -86,6 +91,7 @@ def test_only_functions_have_mutants(unit: object) -> None:
 
 # -- trying them
 
+SLEEP_S = 7.0
 TARGET = Location(file="m.py", start_line=1, end_line=9, qualname="f")
 
 
@@ -168,6 +174,72 @@ def test_mutant_that_breaks_what_passed_does_not_repair() -> None:
     assert finding.evidence.outcome is InspectionOutcome.MUTANT_BREAKS_OTHERS
     assert finding.tests.keys() == {"f0", "f1", "p0"}
     assert len(finding.trials) == len(ALL)
+
+
+@pytest.mark.parametrize("verdict", [Verdict.NOT_RUN, Verdict.TIMEOUT])
+def test_passing_test_that_did_not_end_is_not_broken(verdict: Verdict) -> None:
+    going: Going = {"m2": {**FIXED, "p0": replace(PASSED, verdict=verdict)}}
+
+    finding, _ = inspected(going, mutant(1, line=2), mutant(2, line=2), mutant(3, line=2))
+
+    assert finding.evidence.outcome is InspectionOutcome.MUTANT_REPAIRS
+    assert finding.tests["p1"].verdict is Verdict.PASS
+
+
+def test_tests_behind_one_that_does_not_end_are_run_as_well() -> None:
+    def answer(patch: InspectionPatch | None, node_id: str) -> TestRun:
+        del patch
+        if node_id == "p1" and len(runner.asked[-1][1]) > 1:
+            return replace(PASSED, verdict=Verdict.NOT_RUN)
+        return replace(PASSED, verdict=Verdict.TIMEOUT) if node_id == "p0" else PASSED
+
+    runner = FakeRunner(answer=answer)
+    budget = Budget(as_port(runner), lambda: 0.0, 60.0, case())
+
+    (finding,) = Mutants(lambda *_: iter([mutant(1, line=2)])).inspect(case(), TARGET, budget)
+
+    assert [names for _, names in runner.asked] == [("f0",), ("f1",), ("p0", "p1"), ("p1",)]
+    assert finding.evidence.outcome is InspectionOutcome.MUTANT_REPAIRS
+
+
+def test_slow_passing_tests_get_the_time_that_they_take_as_they_are() -> None:
+    def answer(patch: InspectionPatch | None, node_id: str) -> TestRun:
+        is_cut_off = patch is not None and runner.limits[-1] < SLEEP_S
+        slow = node_id.startswith("p") and is_cut_off
+        return replace(PASSED, verdict=Verdict.TIMEOUT) if slow else PASSED
+
+    runner = FakeRunner(answer=answer, seconds=SLEEP_S)
+    budget = Budget(as_port(runner), lambda: 0.0, 60.0, case())
+
+    (finding,) = Mutants(lambda *_: iter([mutant(1)])).inspect(case(), TARGET, budget)
+
+    assert finding.evidence.outcome is InspectionOutcome.MUTANT_REPAIRS
+
+
+def test_mutant_under_which_no_passing_test_ends_says_nothing() -> None:
+    endless = replace(PASSED, verdict=Verdict.TIMEOUT)
+    finding, _ = inspected({"m1": {**FIXED, "p0": endless}}, *ALL)
+
+    assert [trial.effect for trial in finding.trials] == [Effect.INCONCLUSIVE]
+    assert finding.evidence.outcome is InspectionOutcome.INCONCLUSIVE
+
+
+def test_repairs_are_judged_by_outcomes_of_their_own() -> None:
+    def made(going: Going) -> Outcome:
+        def answer(patch: InspectionPatch | None, node_id: str) -> TestRun:
+            usual = replace(FAILED, error="E") if node_id.startswith("f") else PASSED
+            return going.get(patch.words if patch is not None else "", {}).get(node_id, usual)
+
+        runner = FakeRunner(answer=answer)
+        budget = Budget(as_port(runner), lambda: 0.0, 60.0, case())
+        (finding,) = Repairs(lambda *_: iter(ALL)).inspect(case(), TARGET, budget)
+        assert finding.evidence.source == "repairs"
+        return finding.evidence.outcome
+
+    assert made({"m4": FIXED}) is InspectionOutcome.EDIT_REPAIRS
+    assert made({"m4": {**FIXED, "p0": FAILED}}) is InspectionOutcome.EDIT_BREAKS_OTHERS
+    assert made(OTHERWISE) is InspectionOutcome.NO_EDIT_REPAIRS
+    assert made({}) is InspectionOutcome.NO_EDIT_REPAIRS
 
 
 def test_mutants_that_only_change_the_error_turn_nothing_green() -> None:
