@@ -41,6 +41,7 @@ PARTS = (
     "order",
     "changed",
     "counterfactual",
+    "values",
     "assertions",
     "mutants",
     "repairs",

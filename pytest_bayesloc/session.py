@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager, suppress
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -219,7 +219,7 @@ class LocalizationSession:
                 Reader(
                     read=self.context.sources.map,
                     module=self.context.sources.module,
-                    changes=self._past.changes,
+                    changes=partial(self._past.changes, present=recorded.verdicts),
                 ),
                 ModelChoice(
                     formula=self._settings.formula,

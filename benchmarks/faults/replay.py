@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_bayesloc.domain.evidence import Evidence, Outcome
+    from pytest_bayesloc.domain.flow import ValueFlow
     from pytest_bayesloc.domain.inspection import InspectionPatch
     from pytest_bayesloc.domain.ports import Runner
     from pytest_bayesloc.inspection.selection import Action, Select
@@ -251,6 +252,10 @@ class _Fails:
     ) -> Recording:
         del tests, targets, limit_s
         return Recording() if sample else self._recording
+
+    def follow(self, tests: Sequence[str], *, limit_s: float) -> Sequence[ValueFlow]:
+        del tests, limit_s
+        return ()
 
     def cancel(self) -> None:
         return

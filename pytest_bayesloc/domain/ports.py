@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         Reflection,
         TargetContext,
     )
+    from pytest_bayesloc.domain.flow import ValueFlow
     from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.recording import Recording
@@ -51,6 +52,17 @@ class Runner(Protocol):
             targets: Functions; what else is among them is passed over.
             limit_s: Wall seconds at most.
             sample: Whether some calls of each function are enough.
+
+        Raises:
+            ExecutionError: If no transport is left.
+        """
+
+    def follow(self, tests: Sequence[str], *, limit_s: float) -> Sequence[ValueFlow]:
+        """Run ``tests`` as they are and follow the value that is wrong in each of them.
+
+        Args:
+            tests: Node ids of failing tests.
+            limit_s: Wall seconds at most.
 
         Raises:
             ExecutionError: If no transport is left.

@@ -54,14 +54,21 @@ class PastRuns:
         self._started_ns = time_ns()
         self._last_run_ns = written_ns(path) or self._started_ns
 
-    def changes(self, groups: Sequence[Sequence[str]]) -> list[Changes]:
-        """Return per group of tests the changes since they passed, as far as they are known."""
+    def changes(
+        self, groups: Sequence[Sequence[str]], present: Iterable[str] = ()
+    ) -> list[Changes]:
+        """Return per group of tests the changes since they passed, as far as they are known.
+
+        Args:
+            groups: Node ids.
+            present: Those of all tests of this run.
+        """
         from pytest_bayesloc.history.changes import Changes, changes_since
 
         if not groups:
             return []
         try:
-            texts, data = self._passed_texts(groups), self._changed_data(groups)
+            texts, data = self._passed_texts(groups, present), self._changed_data(groups)
         except StoreError as error:
             self._note(str(error))
             return [Changes() for _ in groups]
@@ -158,14 +165,16 @@ class PastRuns:
             return None
         return replace(self.history.changes_from(revision), commit=revision)
 
-    def _passed_texts(self, groups: Sequence[Sequence[str]]) -> list[Mapping[str, str]]:
+    def _passed_texts(
+        self, groups: Sequence[Sequence[str]], present: Iterable[str]
+    ) -> list[Mapping[str, str]]:
         if self._revision is None:
             return [{} for _ in groups]
         if self._revision:
             from pytest_bayesloc.history.git import texts_at
 
             return [texts_at(self._rootdir, self._revision)] * len(groups)
-        return [texts or {} for texts in self._snapshots.last_passed(groups)]
+        return [texts or {} for texts in self._snapshots.last_passed(groups, present)]
 
     def _changed_data(self, groups: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
         """Return per group the data files that differ from when its tests passed."""

@@ -17,7 +17,7 @@ from pytest_bayesloc.domain.errors import StoreError
 from pytest_bayesloc.domain.texts import as_python_reads, storable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     Texts = Mapping[str, str]  # of all files, by their paths relative to rootdir
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 VERSION = 2  # of the tables; version 1 was never released
 BUSY_S = 10.0
+N_LATELY = 10  # snapshots in which a test may have got another id
 N_SNAPSHOTS = 50  # no test needs an older one for long: it is one that passes, or is long gone
 
 SCHEMA = """
@@ -113,16 +114,19 @@ class SnapshotStore:
                 db.executemany("DELETE FROM failed WHERE node_id = ?", again)
             _forget(db)
 
-    def last_passed(self, groups: Sequence[Sequence[str]]) -> list[Texts | None]:
+    def last_passed(
+        self, groups: Sequence[Sequence[str]], present: Iterable[str] = ()
+    ) -> list[Texts | None]:
         """Return per group the texts on which most of its tests last passed; None if unknown.
 
         Args:
             groups: Node ids; that of a file, which could not be collected, stands for its tests.
+            present: Node ids of this run.
 
         Raises:
             StoreError: If it can't be read.
         """
-        return self._found(groups, _passed)
+        return self._found(groups, partial(_passed_as, {storable(n) for n in present}))
 
     def last_passed_data(self, groups: Sequence[Sequence[str]]) -> list[Texts | None]:
         """Return the same of files that are no Python code.
@@ -247,6 +251,32 @@ def _ran(db: sqlite3.Connection, node_ids: Iterable[str]) -> list[int]:
     asked = "SELECT snapshot FROM failed WHERE node_id = ?"
     found = [row for node_id in node_ids for row in db.execute(asked, (storable(node_id),))]
     return [int(snapshot) for (snapshot,) in found] or _passed(db, node_ids)
+
+
+def _passed_as(
+    present: Collection[str], db: sqlite3.Connection, node_ids: Iterable[str]
+) -> list[int]:
+    """Return the same, also of a test whose parameters changed, and its id with them."""
+    found = []
+    for node_id in node_ids:
+        known = _passed(db, [node_id])
+        found += known or (_replaced(db, node_id, present) if "[" in node_id else [])
+    return found
+
+
+def _replaced(db: sqlite3.Connection, node_id: str, present: Collection[str]) -> list[int]:
+    """Return the last snapshot of an id of the same function that passed lately and is gone.
+
+    Where all ids that passed are ``present``, it is a new case, of which nothing is known.
+    """
+    stem = storable(node_id).partition("[")[0]
+    rows = db.execute(
+        "SELECT node_id, snapshot FROM passed WHERE node_id >= ? AND node_id < ?",
+        (f"{stem}[", f"{stem}\\"),  # all that begin with the stem and a bracket
+    )
+    last = max((int(snapshot) for other, snapshot in rows if other not in present), default=0)
+    (n_since,) = db.execute("SELECT count(*) FROM snapshot WHERE id > ?", (last,)).fetchone()
+    return [last] if last and n_since <= N_LATELY else []
 
 
 def _shared(snapshots: Iterable[int], texts_of: Callable[[int], Texts]) -> Texts | None:

@@ -16,6 +16,7 @@ from pytest_bayesloc.inspection.strategies import assertions
 from pytest_bayesloc.inspection.strategies.assertions import Assertions
 from pytest_bayesloc.inspection.strategies.counterfactual import Counterfactual
 from pytest_bayesloc.inspection.strategies.mutants import Mutants, Repairs
+from pytest_bayesloc.inspection.strategies.value_flow import FollowValues
 from pytest_bayesloc.pipeline.merge import foreign_environment
 from pytest_bayesloc.ranking.case import NOT_INSPECTED
 from pytest_bayesloc.report.terminal import Progress
@@ -148,6 +149,7 @@ def _strategies(
 
     strategies: list[InspectionStrategy] = [
         Counterfactual(history),
+        FollowValues(context.sources.map),
         Assertions(propose_assertions),
         Mutants(edits_by(mutants)),
         Repairs(edits_by(repair_patches, never_edited)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from pytest_bayesloc.domain.evidence import Evidence, StaticOutcome
@@ -14,8 +14,10 @@ from pytest_bayesloc.domain.spectrum import Spectrum, bits
 from pytest_bayesloc.history.changes import Changes
 from pytest_bayesloc.history.rejected import Rejected
 from pytest_bayesloc.ranking.belief import MODELS, Belief
+from pytest_bayesloc.ranking.evidence.guards import Guard
 from pytest_bayesloc.ranking.evidence.invariants import Invariant
 from pytest_bayesloc.ranking.evidence.judgements import Judged
+from pytest_bayesloc.ranking.evidence.tracebacks import guard_evidence
 from pytest_bayesloc.ranking.formulas import scorer
 from pytest_bayesloc.ranking.groups import FailingGroup
 
@@ -85,6 +87,12 @@ class Neighbourhood:
         score = scorer(self._spectrum, "ochiai")
         rows = self._spectrum.lines.get(location, {})
         return {line: score(executed) for line, executed in rows.items()}
+
+
+def _is_about_raising(evidence: Evidence) -> bool:
+    """Say whether it was weighed as if what raised, or wrapped it, had failed itself."""
+    outcomes = (StaticOutcome.CODE_RAISED, StaticOutcome.RAISE_FRAME)
+    return evidence.source == "guard" or evidence.outcome in outcomes
 
 
 @dataclass(kw_only=True)
@@ -176,6 +184,23 @@ class Case:
         ]
         self.evidence += known
         self.belief = self.belief.update_all(known)
+
+    def answer_for(self, guard: Guard) -> None:
+        """Take ``guard`` as the check that refused the data of the failing tests.
+
+        That the check raised then speaks not against it, nor for its tests.
+        """
+        group = self.group
+        kept = [e for e in group.evidence if not _is_about_raising(e)]
+        told = [e for e in guard_evidence(guard, model=self.model) if e.location in group.prior]
+        known = [e for e in told if e.source not in group.model.without]
+        self.group = replace(group, guard=guard, evidence=(*known, *kept))
+        belief = MODELS[self.model](group.prior).update_all(self.group.evidence)
+        self.belief = belief.update_all(e for e in self.evidence if e.location in group.prior)
+        for inspection in self.inspections:
+            self.admit(inspection.target)
+            self.belief = self.belief.update(inspection.finding.evidence)
+        self.history.append(self.belief.top(N_HISTORY))
 
     def admit(self, location: Location) -> None:
         """Make ``location`` a candidate, if it is none."""

@@ -195,13 +195,13 @@ class CallTracer:
         self._clock += 1
         call.left = self._clock
         code = frame.f_code
-        if arg is None and not _exits_normally(code, frame.f_lasti):
+        if arg is None and not exits_normally(code, frame.f_lasti):
             call.raised = True
         elif not code.co_flags & CO_SUSPENDS:
             call.result = note(arg)
 
 
-def _exits_normally(code: CodeType, at: int) -> bool:
+def exits_normally(code: CodeType, at: int) -> bool:
     """Whether the instruction at ``at`` hands a value to the caller."""
     instructions = code.co_code
     if instructions[at] in _NORMAL_EXITS:

@@ -12,6 +12,7 @@ import pytest
 
 from pytest_bayesloc.domain.clock import monotonic
 from pytest_bayesloc.rerun.calls import CallTracer
+from pytest_bayesloc.rerun.flow_probe import FlowProbe
 from pytest_bayesloc.rerun.swap import (
     DataOverlay,
     Overlay,
@@ -96,6 +97,7 @@ class Child:
         self._current = ""
         self._probe = Probe(lambda: send({"covered": self._current}))
         self._tracer: CallTracer | None = None
+        self._flow: FlowProbe | None = None
         self._reports: list[pytest.TestReport] = []
         self._overlays: list[Overlay | DataOverlay] = []
         self._n_swapped = 0
@@ -112,10 +114,17 @@ class Child:
         self._send_n_swapped()
         if request.get("targets") is not None:
             self._tracer = CallTracer(_numbered(request["targets"]), sample=request["sample"])
+        if request.get("flow") is not None:
+            self._follow_values(request["flow"])
         self._run_tests(request["tests"], monotonic() + request.get("trace_s", inf))
         self._send_n_swapped()  # more of it, where tests import
         if self._tracer is not None:
             self._send({"edges": [[*edge, n] for edge, n in self._tracer.edges.items()]})
+
+    def _follow_values(self, files: Mapping[str, str]) -> None:
+        for item in list(self._items.values())[:1]:
+            self._flow = FlowProbe(str(item.config.rootpath), files)
+            item.config.pluginmanager.register(self._flow, "bayesloc-flow")
 
     def _send_n_swapped(self) -> None:
         if self._overlays:
@@ -192,12 +201,17 @@ class Child:
         self._send({"start": item.nodeid})
         if self._tracer is not None:
             self._tracer.start()
+        if self._flow is not None:
+            self._flow.start()
         try:
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
         finally:
             calls = self._tracer.stop() if self._tracer is not None else None
+            flow = self._flow.stop() if self._flow is not None else None
         if calls is not None:
             self._send({"calls": calls, "of": item.nodeid})
+        if flow:
+            self._send({"flow": flow, "of": item.nodeid})
         failed = [report for report in self._reports if report.failed]
         skipped = not self._reports or any(report.skipped for report in self._reports)
         verdict = "fail" if failed else "not-run" if skipped else "pass"

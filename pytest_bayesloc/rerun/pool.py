@@ -12,6 +12,7 @@ from pytest_bayesloc.rerun.runner import ServerRunner
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from pytest_bayesloc.domain.flow import ValueFlow
     from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.ports import Runner
@@ -154,6 +155,9 @@ class _PoolRunner(ServerRunner):
     ) -> Recording:
         record = partial(super().record, tests, targets, limit_s=limit_s, sample=sample)
         return self._anywhere(record)
+
+    def follow(self, tests: Sequence[str], *, limit_s: float) -> Sequence[ValueFlow]:
+        return self._anywhere(partial(super().follow, tests, limit_s=limit_s))
 
     def _anywhere(self, ask: Callable[[], T]) -> T:
         """Ask, once more elsewhere if the transport is lost; the request may be what ends them."""

@@ -10,12 +10,14 @@ from pytest_bayesloc.domain.errors import LostError
 from pytest_bayesloc.domain.inspection import Rerun, TestRun, Verdict
 from pytest_bayesloc.domain.recording import Call, Recording, Value
 from pytest_bayesloc.domain.source import SourceMap
+from pytest_bayesloc.rerun.flow_messages import flow_of
 from pytest_bayesloc.rerun.swap import excerpt
 from pytest_bayesloc.rerun.transport import may_answer_again
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from pytest_bayesloc.domain.flow import ValueFlow
     from pytest_bayesloc.domain.inspection import InspectionPatch
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.source import Unit
@@ -104,6 +106,20 @@ class ServerRunner:
         if messages is None:
             messages = self._ask_fresh(request)
         return _recording_of(messages, [unit.location for unit in units])
+
+    def follow(self, tests: Sequence[str], *, limit_s: float) -> Sequence[ValueFlow]:
+        """Run ``tests`` as they are and follow the value that is wrong in each of them."""
+        files = {self.transport.path_of(file): file for file in self._texts}
+        request: Message = {"tests": list(tests), "limit_s": limit_s, "flow": files}
+        messages = self._ask_warm(request) if self._may_fork else None
+        if messages is None:
+            messages = self._ask_fresh(request)
+        rerun = _rerun_of(messages, tests, "fork", self.transport.here)
+        return [
+            flow_of(message["of"], message["flow"], rerun.tests[message["of"]].error)
+            for message in messages
+            if "flow" in message
+        ]
 
     def trace(self, tests: Sequence[str], *, limit_s: float) -> Message:
         """Run ``tests`` in a process that records what they execute, one after the other.

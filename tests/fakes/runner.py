@@ -13,6 +13,7 @@ from pytest_bayesloc.rerun.pool import Pool
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from pytest_bayesloc.domain.flow import ValueFlow
     from pytest_bayesloc.domain.inspection import InspectionPatch
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.ports import Runner
@@ -30,6 +31,8 @@ class FakeRunner:
     Attributes:
         answer: How a test goes under a patch (None: as it is).
         recording: What every recording gives.
+        flows: What every request to follow values gives.
+        followed: Per such request, the tests.
         dies_at: Number of the re-run (from 1) at which the server dies; 0: never.
         n_swapped: Functions replaced by a patch.
         seconds: What each re-run takes.
@@ -43,6 +46,8 @@ class FakeRunner:
 
     answer: Answer = lambda _patch, _test: FAILED
     recording: Recording = field(default_factory=Recording)
+    flows: Sequence[ValueFlow] = ()
+    followed: list[tuple[str, ...]] = field(default_factory=list)
     dies_at: int = 0
     n_swapped: int = 1
     seconds: float = 0.5
@@ -79,6 +84,11 @@ class FakeRunner:
         self.limits.append(limit_s)
         self.targets = tuple(targets)
         return self.recording
+
+    def follow(self, tests: Sequence[str], *, limit_s: float) -> Sequence[ValueFlow]:
+        self.followed.append(tuple(tests))
+        self.limits.append(limit_s)
+        return self.flows
 
     def cancel(self) -> None:
         self.is_cancelled = True

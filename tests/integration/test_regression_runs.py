@@ -480,3 +480,24 @@ def test_look_at_git_leaves_its_files_alone(committed: Project) -> None:
     committed.localize(*INSPECT)
 
     assert index.read_bytes() == before
+
+
+def test_changed_parameter_of_a_test_is_the_change_since_it_passed(projects: Projects) -> None:
+    cases = """
+        import pytest
+
+        from prices import gross
+
+
+        @pytest.mark.parametrize(("price", "expected"), [(1, 2), (3, 6), (5, 10)])
+        def test_gross(price, expected):
+            assert gross(price) == expected
+        """
+    project = passed(projects, {"prices.py": FILES["prices.py"], "test_shop.py": cases})
+    edit(project, "test_shop.py", "(5, 10)", "(5, 11)")
+
+    for _ in range(2):  # the second run knows that the other cases passed once more
+        run = project.localize("--bayesloc")
+
+        assert run.names()[0] == "test_shop.py test_gross"
+        assert "UNCHANGED_SINCE_GREEN" in outcomes(run, "gross")

@@ -18,6 +18,7 @@ from pytest_bayesloc.domain.inspection import (
 )
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.fixes.mutations import KIND, REPAIR_KIND
+from pytest_bayesloc.inspection.dropped_checks import drops_check
 from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.likelihoods import weigh
@@ -113,7 +114,7 @@ class Mutants(InspectionStrategy):
             is_enough = len(tried.trials) == self.most or tried.cpu_s > MAX_CPU_S
             if is_enough or not budget.left_s():
                 break
-            if patch.line in stuck:
+            if patch.line in stuck or _drops_check(case, patch):
                 continue
             effect = _try(case, patch, budget, tried)
             if effect is Effect.INCONCLUSIVE and tried.is_stuck:
@@ -139,6 +140,11 @@ class Repairs(Mutants):
     seconds = 1.0
     most = MAX_REPAIRS
     judge = staticmethod(judge_repairs)
+
+
+def _drops_check(case: Case, patch: InspectionPatch) -> bool:
+    guard = case.group.guard
+    return guard is not None and drops_check(patch, guard)
 
 
 _ENDLESS = frozenset({Verdict.TIMEOUT, Verdict.CRASH})

@@ -85,7 +85,8 @@ def _happened(failures: Sequence[Failure]) -> str:
 
 def guard_evidence(guard: Guard, *, model: str) -> list[Evidence]:
     """Weigh a refusal: the owner of the refused value is suspect, the guard is not."""
-    outcome = StaticOutcome.GUARD_NAMES_OWNER if guard.owner.is_test else StaticOutcome.RAISE_FRAME
+    names_test = guard.owner.is_test
+    outcome = StaticOutcome.GUARD_NAMES_OWNER if names_test else StaticOutcome.GUARD_NAMES_CALLER
     return [
         weigh(
             model,

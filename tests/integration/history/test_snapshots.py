@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_bayesloc.domain.errors import StoreError
-from pytest_bayesloc.history.snapshots import N_SNAPSHOTS, SnapshotStore
+from pytest_bayesloc.history.snapshots import N_LATELY, N_SNAPSHOTS, SnapshotStore
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -71,6 +71,29 @@ def test_nothing_is_known_of_a_test_that_never_passed(folder: Folder) -> None:
     assert folder.texts("t::1") is None
     assert not folder.store.exists()
     assert folder.passes("t::1").texts("t::2") is None
+
+
+def test_test_with_another_parameter_passed_when_the_one_in_its_place_did(folder: Folder) -> None:
+    folder.passes("t::1[a]", "t::1[b]", "t::10[c]").write("a.py", "A = 2\n")
+    folder.passes("t::1[a]", "t::10[c]")
+
+    (green,) = folder.memory.last_passed([["t::1[new]"]], ["t::1[a]", "t::1[new]", "t::10[c]"])
+
+    assert (green or {})["a.py"] == "A = 1\n"
+
+
+def test_nothing_is_known_of_a_new_parameter_beside_all_others(folder: Folder) -> None:
+    folder.passes("t::1[a]", "t::1[b]")
+
+    assert folder.memory.last_passed([["t::1[c]"]], ["t::1[a]", "t::1[b]", "t::1[c]"]) == [None]
+
+
+def test_nothing_is_known_of_a_new_parameter_long_after_another_one_went(folder: Folder) -> None:
+    folder.passes("t::1[a]", "t::1[b]")
+    for n in range(N_LATELY + 1):
+        folder.write("a.py", f"A = {n + 2}\n").passes("t::1[a]", f"t::{n}")
+
+    assert folder.memory.last_passed([["t::1[c]"]], ["t::1[a]", "t::1[c]"]) == [None]
 
 
 def test_test_keeps_its_own_last_snapshot(folder: Folder) -> None:

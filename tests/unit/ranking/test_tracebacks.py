@@ -107,10 +107,12 @@ def test_guard_speaks_for_itself_and_against_the_owner() -> None:
     assert "`x < 0`" in owner.why
 
 
-def test_owner_that_is_code_is_suspect_like_code_that_raised() -> None:
-    owner, _ = guard_evidence(replace(GUARD, owner=F), model="single-fault")
+def test_owner_that_is_code_is_less_suspect_than_a_test_and_more_than_the_guard() -> None:
+    owner, guard = guard_evidence(replace(GUARD, owner=F), model="single-fault")
+    test, _ = guard_evidence(GUARD, model="single-fault")
 
-    assert owner.outcome is RAISED
+    assert owner.outcome is StaticOutcome.GUARD_NAMES_CALLER
+    assert test.log_ratio > owner.log_ratio > 0 > guard.log_ratio
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,97 @@
+"""Looks into objects without running code of theirs."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, defaultdict, deque
+from itertools import islice
+from types import (
+    BuiltinFunctionType,
+    FunctionType,
+    GetSetDescriptorType,
+    MemberDescriptorType,
+    ModuleType,
+)
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MAX_ATTRIBUTES = 50
+MAX_ELEMENTS = 100
+SHORT_TEXT = 20  # the compiler makes one object of equal short texts
+SMALL = 256  # Python keeps one object of each integer up to here
+
+Contents = dict[Any, Any]  # per attribute, index or key, the value
+
+_SEQUENCES = (list, tuple, deque)
+_SETS = (set, frozenset)
+_MAPPINGS = (dict, defaultdict, OrderedDict)
+_CONTAINERS = (*_SEQUENCES, *_SETS, *_MAPPINGS)
+_UNSET = object()
+_CLOSED = (ModuleType, FunctionType, BuiltinFunctionType)
+_KEYS = (str, int)  # others may have an ``__eq__`` of their own
+# Of ``type`` itself: a metaclass of the project may have its own.
+_mro = type.__dict__["__mro__"].__get__
+_namespace = type.__dict__["__dict__"].__get__
+_layouts: dict[type, tuple[Callable[..., Any] | None, tuple[tuple[str, Any], ...]]] = {}
+
+
+def contents_of(value: object) -> Contents | None:
+    """Return the attributes or elements of ``value``, as far as it has any, capped."""
+    kind: Any = type(value)
+    held: Any = value
+    if kind in _SEQUENCES or kind in _SETS:
+        return dict(enumerate(islice(held, MAX_ELEMENTS)))
+    if kind in _MAPPINGS:
+        pairs = enumerate(islice(dict.items(held), MAX_ELEMENTS))
+        return {key if type(key) in _KEYS else f"#{n}": child for n, (key, child) in pairs}
+    read, slots = _layouts.get(kind) or _layout(kind)
+    if read is None and not slots:
+        return None
+    attributes = read(value) if read is not None else {}
+    found: Contents = {}
+    if type(attributes) is dict:
+        found.update(islice(attributes.items(), MAX_ATTRIBUTES))
+    for name, slot in slots:
+        child = _in_slot(slot, value)
+        if child is not _UNSET:
+            found[name] = child
+    return found
+
+
+def _in_slot(slot: Any, value: object) -> object:  # noqa: ANN401
+    try:
+        return slot(value)
+    except AttributeError:
+        return _UNSET
+
+
+def _layout(kind: type) -> tuple[Callable[..., Any] | None, tuple[tuple[str, Any], ...]]:
+    """Return how attributes of instances of ``kind`` are read by its own C code alone."""
+    read, slots = None, []
+    if not issubclass(_mro(kind)[0], type) and kind not in _CLOSED:
+        for base in _mro(kind):
+            own = _namespace(base)
+            descriptor = own.get("__dict__")
+            if read is None and type(descriptor) is GetSetDescriptorType:
+                read = descriptor.__get__
+            slots += [(n, m.__get__) for n, m in own.items() if type(m) is MemberDescriptorType]
+    _layouts[kind] = read, tuple(slots[:MAX_ATTRIBUTES])
+    return _layouts[kind]
+
+
+def is_object(value: object) -> bool:
+    """Return whether ``value`` has attributes of its own, and is no built-in container."""
+    return type(value) not in _CONTAINERS and bool(contents_of(value))
+
+
+def is_shared(value: object) -> bool:
+    """Return whether ``value`` may be the same object elsewhere by chance alone."""
+    kind = type(value)
+    if kind is int:
+        return -SMALL <= value <= SMALL  # type: ignore[operator]
+    if kind in (str, bytes):
+        return len(value) <= SHORT_TEXT  # type: ignore[arg-type]
+    if kind in (tuple, frozenset):
+        return not value
+    return value is None or kind is bool or kind is FunctionType or issubclass(kind, type)

@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+from collections import OrderedDict, defaultdict, deque
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import pytest
+
+from pytest_bayesloc.rerun.contents import MAX_ELEMENTS, contents_of, is_object, is_shared
+
+
+class Plain:
+    def __init__(self) -> None:
+        self.knots = [1, 2]
+        self.degree = 3
+
+
+@dataclass(slots=True)
+class Slotted:
+    x: float
+    y: float
+
+
+class Below(Slotted):
+    def __init__(self) -> None:
+        self.x = 1.5
+        self.name = "below"
+
+
+def test_attributes_of_an_object_are_given_by_name() -> None:
+    plain = Plain()
+
+    assert contents_of(plain) == {"knots": [1, 2], "degree": 3}
+    assert (contents_of(plain) or {})["knots"] is plain.knots
+
+
+def test_slots_are_attributes_and_those_never_set_are_left_out() -> None:
+    assert contents_of(Slotted(1.5, 2.5)) == {"x": 1.5, "y": 2.5}
+    assert contents_of(Below()) == {"name": "below", "x": 1.5}
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ([5, 6], {0: 5, 1: 6}),
+        ((5,), {0: 5}),
+        (deque([5]), {0: 5}),
+        ({5}, {0: 5}),
+        ({"a": 1, 2: "b", (3,): "c"}, {"a": 1, 2: "b"}),
+        (defaultdict(int, a=1), {"a": 1}),
+        (OrderedDict(a=1), {"a": 1}),
+    ],
+)
+def test_elements_of_a_built_in_container_are_given_by_index_or_key(
+    value: object, expected: dict[Any, Any]
+) -> None:
+    held = contents_of(value) or {}
+
+    assert {key: held[key] for key in expected} == expected
+
+
+@pytest.mark.parametrize("value", [1, 1.5, "text", None, len, Plain, pytest])
+def test_nothing_is_looked_into_that_is_no_container(value: object) -> None:
+    assert contents_of(value) is None
+
+
+def test_only_the_first_elements_are_given() -> None:
+    assert len(contents_of(list(range(10_000))) or {}) == MAX_ELEMENTS
+
+
+class _Loud(type):
+    def __getattribute__(cls, name: str) -> NoReturn:
+        raise AssertionError(f"asked for {name}")
+
+
+class Hostile(metaclass=_Loud):
+    def __getattribute__(self, name: str) -> NoReturn:
+        raise AssertionError(f"asked for {name}")
+
+    def __eq__(self, other: object) -> NoReturn:
+        raise AssertionError("compared")
+
+    def __hash__(self) -> NoReturn:
+        raise AssertionError("hashed")
+
+    def __bool__(self) -> NoReturn:
+        raise AssertionError("asked for its truth")
+
+
+class OwnDict:
+    @property
+    def __dict__(self) -> NoReturn:  # type: ignore[override]
+        raise AssertionError("asked for __dict__")
+
+
+class OwnList(list[int]):
+    def __iter__(self) -> NoReturn:
+        raise AssertionError("iterated")
+
+
+def test_no_code_of_an_object_is_run() -> None:
+    hostile = Hostile()
+    object.__setattr__(hostile, "knots", [1])
+
+    assert contents_of(hostile) == {"knots": [1]}
+    assert contents_of(OwnDict()) is None
+    assert contents_of(OwnList([1])) == {}
+    assert not is_shared(hostile)
+    assert is_object(hostile)
+
+
+@pytest.mark.parametrize("value", [None, True, 7, -3, "x", "", b"", (), frozenset(), int])
+def test_small_values_may_be_the_same_object_by_chance(value: object) -> None:
+    assert is_shared(value)
+
+
+@pytest.mark.parametrize("value", [1.5, 10_000, "a text of many more words", [], {}, (1,), [1]])
+def test_other_values_are_objects_of_their_own(value: object) -> None:
+    assert not is_shared(value)
