@@ -328,6 +328,24 @@ def test_code_that_handed_a_refused_value_over_is_before_the_check(
     assert names.index("curve.py total") < names.index("curve.py as_cents")
 
 
+def test_code_that_handed_one_of_two_values_over_in_a_line_is_before_the_check(
+    projects: Projects,
+) -> None:
+    code = CONVERSION.replace(
+        """\
+        net = as_cents(price)
+        return net - as_cents(discount)
+""",
+        """\
+        return as_cents(price) - as_cents(discount)
+""",
+    )
+    names = localized(projects, code, CONVERTED).names()
+
+    assert code != CONVERSION
+    assert names.index("curve.py total") < names.index("curve.py as_cents")
+
+
 def test_check_that_is_wrong_itself_stays_first(projects: Projects) -> None:
     wrong = CURVE.replace("2 * self.degree + 2", "3 * self.degree + 2")
     tests = """
