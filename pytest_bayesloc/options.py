@@ -45,6 +45,7 @@ PARTS = (
     "assertions",
     "mutants",
     "repairs",
+    "returns",
     "llm",
     "generated",
     "loops",

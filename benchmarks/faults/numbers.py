@@ -51,6 +51,7 @@ INSPECTED = {
         "NO_MUTANT_MATTERS",
     ),
     "repairs": ("NO_EDIT_REPAIRS", "EDIT_REPAIRS", "EDIT_BREAKS_OTHERS"),
+    "returns": ("NO_RETURN_REPAIRS", "RETURN_REPAIRS", "RETURN_REPAIRS_BY_CALLEE"),
 }
 #: The unusual ones may only speak for the fault, but for this, which may only speak against it. A
 #: report that says "the tests pass with this edit, so it is less likely" reads like a mistake.

@@ -12,7 +12,7 @@ from functools import partial
 from posixpath import normpath
 from typing import TYPE_CHECKING, Any
 
-from pytest_bayesloc.domain.evidence import OUTCOMES
+from pytest_bayesloc.domain.evidence import OUTCOMES, InspectionOutcome
 from pytest_bayesloc.domain.failure import Failure, Role
 from pytest_bayesloc.domain.inspection import Effect, Finding, Rerun, TestRun, Verdict
 from pytest_bayesloc.domain.location import MODULE, Location
@@ -22,6 +22,7 @@ from pytest_bayesloc.inspection.loop import InspectionLoop
 from pytest_bayesloc.inspection.selection import Limits, likeliest, most_informative
 from pytest_bayesloc.inspection.strategies.assertions import Assertions
 from pytest_bayesloc.inspection.strategies.mutants import Mutants, Repairs
+from pytest_bayesloc.inspection.strategies.returns import Returns, revised
 from pytest_bayesloc.inspection.strategy import InspectionStrategy
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.evidence.names import name_evidence
@@ -32,7 +33,7 @@ from pytest_bayesloc.ranking.prior import joint_prior
 from pytest_bayesloc.rerun.pool import Pool
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_bayesloc.domain.evidence import Evidence, Outcome
     from pytest_bayesloc.domain.flow import ValueFlow
@@ -160,12 +161,16 @@ class Problem:
         )
 
     def recording(self) -> Recording:
-        """Of each recorded function, its last call in each failing test."""
+        """Of each recorded function, its last call in each failing test, and which it calls."""
         calls: dict[str, list[Call]] = defaultdict(list)
         for node_id, number, _n, entered, left, *_ in self.raw["recorded"]:
             where = self.locations[number]
             calls[node_id].append(Call(location=where, caller=-1, entered=entered, left=left))
-        return Recording(calls={node_id: tuple(seen) for node_id, seen in calls.items()})
+        edges = self.raw.get("edges", ())  # older rows have none
+        return Recording(
+            calls={node_id: tuple(seen) for node_id, seen in calls.items()},
+            edges={(self.locations[a], self.locations[b]): 1 for a, b in edges},
+        )
 
     def case(self, setting: Setting) -> Case:
         """What the loop starts from."""
@@ -206,7 +211,7 @@ def replay(problem: Problem, case: Case, setting: Setting) -> None:
     clock = _Clock()
     kinds: list[InspectionStrategy] = [
         _Replayed(kind, table, clock)
-        for kind in (Assertions, Mutants, Repairs)
+        for kind in (Assertions, Mutants, Repairs, Returns)
         if kind.name not in setting.without
     ]
     informative = partial(most_informative, setting.model)
@@ -298,6 +303,10 @@ class _Replayed(InspectionStrategy):
         self._table = table
         self._clock = clock
 
+    def revise(self, case: Case) -> Iterable[Evidence]:
+        """What its findings are worth once others are known."""
+        return revised(case) if self.name == Returns.name else ()
+
     def inspect(self, case: Case, target: Location, budget: Budget) -> Sequence[Finding]:
         """What was found when it was inspected; nothing if it never was."""
         del budget
@@ -306,7 +315,10 @@ class _Replayed(InspectionStrategy):
             return ()
         _, _, _, seconds, cpu_s, *_ = made
         self._clock.now += seconds
-        evidence = weigh(case.model, outcome_of(made), target, source=self.name)
+        outcome = outcome_of(made)
+        if outcome is InspectionOutcome.RETURN_REPAIRS_BY_CALLEE:  # as was found out later
+            outcome = InspectionOutcome.RETURN_REPAIRS
+        evidence = weigh(case.model, outcome, target, source=self.name)
         return [Finding(evidence=evidence, seconds=seconds, cpu_s=cpu_s)]
 
 

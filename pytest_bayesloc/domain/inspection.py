@@ -45,6 +45,19 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ForcedResult:
+    """A value that calls of the target give back instead of another one, in memory only.
+
+    Attributes:
+        value: As a text that ``ast.literal_eval`` reads.
+        instead: The value that is replaced, likewise.
+    """
+
+    value: str
+    instead: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class InspectionPatch:
     """A change to one file, or with companions to several, made in memory only.
 
@@ -60,6 +73,7 @@ class InspectionPatch:
         companions: What it changes in other files at the same time.
         fresh: Whether it changes more than the code of functions, so that only an import can put it
             in place.
+        forced: What calls of the target give back; its text is then not changed.
     """
 
     target: Location
@@ -72,6 +86,7 @@ class InspectionPatch:
     others: tuple[Location, ...] = ()
     companions: tuple[InspectionPatch, ...] = ()
     fresh: bool = False
+    forced: ForcedResult | None = None
 
     @property
     def diff(self) -> str:
@@ -98,6 +113,8 @@ class TestRun:
         covered: Whether the patch's heartbeat was seen.
         violations: Numbers of the patch's checks that failed in the target's own frame, in order.
         output: What the test printed and its traceback, capped.
+        sides: Of a comparison that failed without a patch, the sides that are plain values, as
+            literals.
     """
 
     __test__ = False  # not a test class for pytest
@@ -107,6 +124,7 @@ class TestRun:
     covered: bool = False
     violations: tuple[int, ...] = ()
     output: str = ""
+    sides: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import astuple
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.inspection import Rerun, TestRun, Verdict
@@ -94,6 +95,13 @@ def _letter(run: TestRun, error: str) -> str:
 
 def _key(patch: InspectionPatch, tests: Sequence[str], errors: Mapping[str, str]) -> str:
     """Digest all that decides the outcome, except the project's state."""
-    parts = [(part.target.file, part.patched, part.fresh) for part in (patch, *patch.companions)]
+    parts = [_essence(part) for part in (patch, *patch.companions)]
     text = repr((parts, [(node_id, errors.get(node_id)) for node_id in tests]))
     return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:DIGEST]
+
+
+def _essence(patch: InspectionPatch) -> tuple[object, ...]:
+    essence = (patch.target.file, patch.patched, patch.fresh)
+    if patch.forced is None:
+        return essence
+    return (*essence, patch.target.fqn, *astuple(patch.forced))

@@ -118,6 +118,7 @@ class InspectionLoop:
         case.flaky = tuple(node_id for node_id in case.failing if node_id not in steady)
         case.failing = steady
         case.errors = {node_id: run.error for node_id, run in second.tests.items()}
+        case.sides = {node_id: run.sides for node_id, run in second.tests.items()}
         return bool(steady)
 
     def _open(self, case: Case, budget: Budget) -> None:
@@ -143,9 +144,16 @@ class InspectionLoop:
                 self._take(case, finding)
 
     def _take(self, case: Case, finding: Finding) -> None:
-        case.take(finding)
+        self._weigh(case, finding)
         target = finding.evidence.location
         self._progress(len(case.inspections), target, case.belief.p(target))
+
+    def _weigh(self, case: Case, finding: Finding) -> None:
+        """Take ``finding``; earlier ones may be worth something else then."""
+        case.take(finding)
+        for strategy in self._strategies:
+            for evidence in strategy.revise(case):
+                case.correct(evidence)
 
     def _inspect_targets(self, case: Case, budget: Budget) -> str:
         open_actions = [
@@ -165,7 +173,7 @@ class InspectionLoop:
                 if reason is not None or not batch.pending:
                     return reason or (TOO_WEAK if open_actions else NOTHING_LEFT)
                 for finding in batch.next():
-                    case.take(finding)
+                    self._weigh(case, finding)
 
     def _fill(
         self, batch: Batch, case: Case, open_actions: list[Action], touched: set[Location]

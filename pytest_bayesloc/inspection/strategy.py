@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from copy import copy
 from math import inf
 
-from pytest_bayesloc.domain.evidence import Outcome
+from pytest_bayesloc.domain.evidence import Evidence, Outcome
 from pytest_bayesloc.domain.inspection import Finding, InspectionPatch, Rerun
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.ports import Clock, Runner
@@ -119,6 +119,11 @@ class InspectionStrategy:
             ExecutionError: If the place where re-runs happen is lost.
         """
         del case, target, budget
+        return ()
+
+    def revise(self, case: Case) -> Iterable[Evidence]:
+        """Yield what findings of its own in ``case`` are worth, where later ones change that."""
+        del case
         return ()
 
     def prepare(self, case: Case, budget: Budget) -> None:

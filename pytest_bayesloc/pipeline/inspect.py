@@ -12,10 +12,11 @@ from pytest_bayesloc.fixes.mutations import KIND, REPAIR_KIND, mutants, repair_p
 from pytest_bayesloc.fixes.side_effects import reaches_out
 from pytest_bayesloc.inspection.loop import InspectionLoop
 from pytest_bayesloc.inspection.selection import Limits, most_informative
-from pytest_bayesloc.inspection.strategies import assertions
+from pytest_bayesloc.inspection.strategies import assertions, returns
 from pytest_bayesloc.inspection.strategies.assertions import Assertions
 from pytest_bayesloc.inspection.strategies.counterfactual import Counterfactual
 from pytest_bayesloc.inspection.strategies.mutants import Mutants, Repairs
+from pytest_bayesloc.inspection.strategies.returns import Returns
 from pytest_bayesloc.inspection.strategies.value_flow import FollowValues
 from pytest_bayesloc.pipeline.merge import foreign_environment
 from pytest_bayesloc.ranking.case import NOT_INSPECTED
@@ -147,16 +148,22 @@ def _strategies(
             patches.append(assertions.propose(*found, invariants))
         return [*patches, *_proposed_by_others(context, target, found[0].text)]
 
+    def text_of(target: Location) -> str | None:
+        found = context.sources.unit(target)
+        may_be_tried = found is not None and not reaches_out(*found, never_edited)
+        return found[0].text if found is not None and may_be_tried else None
+
     strategies: list[InspectionStrategy] = [
         Counterfactual(history),
         FollowValues(context.sources.map),
         Assertions(propose_assertions),
         Mutants(edits_by(mutants)),
         Repairs(edits_by(repair_patches, never_edited)),
+        Returns(text_of),
         *more,
     ]
-    # Who wants no mutants wants no other edits either.
-    left_out = {*without, REPAIR_KIND} if KIND in without else without
+    # Who wants no mutants wants nothing else either that makes code do what it never did.
+    left_out = {*without, REPAIR_KIND, returns.KIND} if KIND in without else without
     return [s for s in strategies if s.name not in left_out]
 
 

@@ -113,6 +113,7 @@ class Case:
         evidence: What the recorded calls and a language model say.
         flaky: Tests that did not fail again.
         errors: Per failing test, the first line of its error when it was run again as it is.
+        sides: Per failing test, the plain sides of the comparison that failed then, as literals.
         values: Per function, what passing and failing calls had.
         recording: The calls of the failing tests and their neighbours.
         invariants: Per function, what held in all passing calls.
@@ -133,6 +134,7 @@ class Case:
     evidence: list[Evidence] = field(default_factory=list)
     flaky: tuple[str, ...] = ()
     errors: Mapping[str, str] = field(default_factory=dict)
+    sides: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     values: Mapping[Location, Mapping[str, tuple[str, str]]] = field(default_factory=dict)
     recording: Recording = field(default_factory=Recording)
     invariants: Mapping[Location, Sequence[Invariant]] = field(default_factory=dict)
@@ -206,6 +208,19 @@ class Case:
         """Make ``location`` a candidate, if it is none."""
         if location not in self.belief.probabilities:
             self.belief = self.belief.joined(location, UNSEEN)
+
+    def correct(self, evidence: Evidence) -> None:
+        """Put ``evidence`` in the place of an inspection's that is of the same kind and place."""
+        for n, inspection in enumerate(self.inspections):
+            old = inspection.finding.evidence
+            if (old.location, old.source) == (evidence.location, evidence.source):
+                p_if_faulty = evidence.p_if_faulty * old.p_if_clean
+                p_if_clean = evidence.p_if_clean * old.p_if_faulty
+                weighed = replace(evidence, p_if_faulty=p_if_faulty, p_if_clean=p_if_clean)
+                self.belief = self.belief.update(weighed)
+                finding = replace(inspection.finding, evidence=evidence)
+                self.inspections[n] = replace(inspection, finding=finding)
+                return
 
     def divide(self, runs: Mapping[str, TestRun]) -> tuple[dict[str, TestRun], dict[str, TestRun]]:
         """Divide ``runs`` into those of failing and those of passing tests."""

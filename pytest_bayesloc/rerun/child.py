@@ -13,11 +13,14 @@ import pytest
 from pytest_bayesloc.domain.clock import monotonic
 from pytest_bayesloc.rerun.calls import CallTracer
 from pytest_bayesloc.rerun.flow_probe import FlowProbe
+from pytest_bayesloc.rerun.forced import ForcedCalls, Trampolines
+from pytest_bayesloc.rerun.sides import Sides
 from pytest_bayesloc.rerun.swap import (
     DataOverlay,
     Overlay,
     codes_in,
     compile_patched,
+    functions_by_file,
     key_of,
     swap_code,
 )
@@ -46,6 +49,7 @@ class Probe:
 
     Attributes:
         builtins: For checks in files that hide a built-in name.
+        forced: What functions give back whose result is replaced.
     """
 
     builtins = builtins
@@ -54,6 +58,7 @@ class Probe:
         self._on_first_heartbeat = on_first_heartbeat
         self.covered = False
         self.violations: list[int] = []
+        self.forced = Trampolines()
 
     def reset(self) -> None:
         """Begin the next test."""
@@ -98,6 +103,7 @@ class Child:
         self._probe = Probe(lambda: send({"covered": self._current}))
         self._tracer: CallTracer | None = None
         self._flow: FlowProbe | None = None
+        self._sides: Sides | None = None
         self._reports: list[pytest.TestReport] = []
         self._overlays: list[Overlay | DataOverlay] = []
         self._n_swapped = 0
@@ -112,6 +118,10 @@ class Child:
             return
         self._overlays += overlays
         self._send_n_swapped()
+        if request.get("forced"):
+            self._force(request["forced"])
+        elif not patches:
+            self._sides = Sides()
         if request.get("targets") is not None:
             self._tracer = CallTracer(_numbered(request["targets"]), sample=request["sample"])
         if request.get("flow") is not None:
@@ -145,6 +155,13 @@ class Child:
         self._send({"swapped": self._n_swapped})
         return True
 
+    def _force(self, forced: Message) -> None:
+        """Let calls of a function give back what ``forced`` says; also in a fresh process."""
+        functions = functions_by_file() if self._functions is None else self._functions
+        own = functions.get(os.path.realpath(forced["filename"]), ())
+        calls = ForcedCalls(forced, lambda: self._probe.heartbeat(""))
+        self._send({"swapped": self._probe.forced.place(own, tuple(forced["key"]), calls)})
+
     def _swap(self, patch: Message, code: CodeType) -> bool:
         assert self._functions is not None  # noqa: S101 - for the type checker
         keys = {(line, name) for line, name in patch["keys"]}
@@ -166,7 +183,7 @@ class Child:
         runnable = [self._items[node_id] for node_id in tests if node_id in self._items]
         following = dict(pairwise(runnable))
         for item in list(self._items.values())[:1]:  # also where only whole files are named
-            item.config.pluginmanager.register(self, "bayesloc-child")
+            self._watch(item.config.pluginmanager)
         for node_id in tests:
             if monotonic() > ends:
                 break
@@ -184,6 +201,11 @@ class Child:
         if recorder is not None:
             self._send({"traced": recorder.payload()})
 
+    def _watch(self, plugins: pytest.PytestPluginManager) -> None:
+        plugins.register(self, "bayesloc-child")
+        if self._sides is not None:
+            plugins.register(self._sides, "bayesloc-sides")
+
     def _run_whole(self, name: str) -> None:
         """Run all tests of a file; it passes if some do, and none fails."""
         self._failed, self._n_passed = "", 0
@@ -198,6 +220,8 @@ class Child:
         self._current = item.nodeid
         self._probe.reset()
         self._reports = []
+        if self._sides is not None:
+            self._sides.texts = []
         self._send({"start": item.nodeid})
         if self._tracer is not None:
             self._tracer.start()
@@ -236,6 +260,7 @@ class Child:
                 "output": output[-OUTPUT_LIMIT:],
                 "covered": self._probe.covered,
                 "violations": self._probe.violations,
+                "sides": self._sides.texts if self._sides is not None else [],
             }
         )
 

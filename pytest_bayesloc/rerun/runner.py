@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from pytest_bayesloc.domain.flow import ValueFlow
-    from pytest_bayesloc.domain.inspection import InspectionPatch
+    from pytest_bayesloc.domain.inspection import ForcedResult, InspectionPatch
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.source import Unit
     from pytest_bayesloc.rerun.link import Message
@@ -65,7 +66,10 @@ class ServerRunner:
         here = self.transport.here
         request: Message = {"tests": list(tests), "limit_s": limit_s}
         forked = self._may_fork and all("::" in node_id for node_id in tests)
-        if patch is not None:
+        if patch is not None and patch.forced is not None:
+            request["forced"] = self._wire_forced(patch.target, patch.forced)
+            forked = forked and not patch.fresh
+        elif patch is not None:
             parts = (patch, *patch.companions)
             request["patches"] = [self._wire_patch(part) for part in parts]
             swapped = all(wired["keys"] for wired in request["patches"])
@@ -75,7 +79,8 @@ class ServerRunner:
             if messages is not None:
                 rerun = _rerun_of(messages, tests, "fork", here)
                 covered = any(run.covered for run in rerun.tests.values())
-                if patch is None or rerun.log or rerun.n_swapped or covered:
+                is_placed = bool(rerun.n_swapped) or covered
+                if patch is None or patch.forced or rerun.log or is_placed:
                     return rerun
         return _rerun_of(self._ask_fresh(request), tests, "fresh", here)
 
@@ -182,6 +187,11 @@ class ServerRunner:
             ],
         }
 
+    def _wire_forced(self, target: Location, forced: ForcedResult) -> Message:
+        unit = self._unit(target)
+        key = [unit.first_line, target.qualname.rpartition(".")[2]] if unit is not None else []
+        return {"filename": self.transport.path_of(target.file), "key": key, **asdict(forced)}
+
     # -- servers
 
     def _ask_warm(self, request: Message) -> Sequence[Message] | None:
@@ -284,6 +294,7 @@ def _test_run(message: Message, here: Callable[[str], str]) -> TestRun:
         covered=message["covered"],
         violations=tuple(message["violations"]),
         output=here(message["output"]),
+        sides=tuple(message["sides"]),
     )
 
 

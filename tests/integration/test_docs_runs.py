@@ -64,7 +64,7 @@ def test_first_places_are_read_from_the_result(first_page: Project) -> None:
         check=True,
     )
 
-    assert re.match(r"0\.\d\d prices\.py:9 to_pay: partly named", done.stdout)
+    assert re.match(r"0\.\d\d prices\.py:9 to_pay: the failing tests pass", done.stdout)
     assert len(done.stdout.splitlines()) == 3
 
 
@@ -117,7 +117,8 @@ def test_hook_that_is_not_optional_needs_the_plugin(projects: Projects) -> None:
 
 @pytest.mark.parametrize(("model", "ratio"), [("single-fault", "x1"), ("independent", "x19")])
 def test_rule_of_the_project_is_run_and_weighed(projects: Projects, model: str, ratio: str) -> None:
-    run = with_hooks(projects, "rules").localize("--bayesloc", "-vv", f"--bayesloc-model={model}")
+    asked = ("--bayesloc", "--bayesloc-threshold=0.999", "-vv", f"--bayesloc-model={model}")
+    run = with_hooks(projects, "rules").localize(*asked)
 
     (rule,) = (step for step in run.inspections if step["kind"] == "rule")
     (said,) = shown("extending.md", "broken in the failing test")

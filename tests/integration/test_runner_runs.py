@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_bayesloc.domain.errors import ExecutionError
-from pytest_bayesloc.domain.inspection import InspectionPatch, Verdict
+from pytest_bayesloc.domain.inspection import ForcedResult, InspectionPatch, Verdict
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.rerun.command import NEUTRAL, PLUGIN, Command
 from pytest_bayesloc.rerun.runner import ServerRunner
@@ -171,6 +171,25 @@ def test_patch_that_asks_for_an_import_gets_one(project: Project, runner: Server
     both = patch(project, "a.py", "one", "two", edits={**ONE, **TWO})
 
     assert rerun(runner, replace(both, fresh=True), "a")[:2] == (Verdict.PASS, "fresh")
+
+
+@pytest.mark.parametrize("how", ["fork", "fresh"])
+def test_result_is_replaced_where_the_function_is_found(
+    project: Project, runner: ServerRunner, how: str
+) -> None:
+    size = patch(project, "a.py", "Child.size", edits={})
+    zero = replace(size, forced=ForcedResult(value="0", instead="1"), fresh=how == "fresh")
+
+    assert rerun(runner, zero, "size") == (Verdict.PASS, how, 1)
+
+
+def test_sides_of_a_failed_comparison_are_known_of_a_run_as_it_is(
+    project: Project, runner: ServerRunner
+) -> None:
+    done = runner.rerun(None, [node_id("a"), node_id("size")], limit_s=30)
+
+    assert done.tests[node_id("a")].sides == ("(1, 1)", "(2, 2)")
+    assert done.tests[node_id("size")].sides == ("1", "0")
 
 
 def test_default_is_only_changed_by_an_import(project: Project, runner: ServerRunner) -> None:

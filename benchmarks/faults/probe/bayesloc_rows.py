@@ -109,6 +109,11 @@ class _Row:
             ],
             "inspections": list(self._inspections()),
             "recorded": list(self._recorded()),
+            "edges": [
+                [self._where[caller], self._where[callee]]
+                for caller, callee in case.recording.edges
+                if caller in self._where and callee in self._where
+            ],
             "stop": case.stop,
             "flaky": list(case.flaky),
         }
