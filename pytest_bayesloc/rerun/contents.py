@@ -75,7 +75,11 @@ def _layout(kind: type) -> tuple[Callable[..., Any] | None, tuple[tuple[str, Any
             descriptor = own.get("__dict__")
             if read is None and type(descriptor) is GetSetDescriptorType:
                 read = descriptor.__get__
-            slots += [(n, m.__get__) for n, m in own.items() if type(m) is MemberDescriptorType]
+            slots += [
+                (name, member.__get__)
+                for name, member in own.items()
+                if type(member) is MemberDescriptorType and not name.startswith("__")
+            ]  # what Python keeps of an exception is no data
     _layouts[kind] = read, tuple(slots[:MAX_ATTRIBUTES])
     return _layouts[kind]
 

@@ -59,6 +59,13 @@ def test_elements_of_a_built_in_container_are_given_by_index_or_key(
     assert {key: held[key] for key in expected} == expected
 
 
+def test_what_python_keeps_of_an_exception_is_none_of_its_attributes() -> None:
+    error = ValueError("no")
+    error.code = 5  # type: ignore[attr-defined]
+
+    assert contents_of(error) == {"code": 5}
+
+
 @pytest.mark.parametrize("value", [1, 1.5, "text", None, len, Plain, pytest])
 def test_nothing_is_looked_into_that_is_no_container(value: object) -> None:
     assert contents_of(value) is None
