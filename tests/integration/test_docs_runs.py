@@ -21,7 +21,7 @@ pytestmark = pytest.mark.one_python
 START, EXTENDING, FIXES = (files_of(name) for name in ("index.md", "extending.md", "fixes.md"))
 PRICES = {name: START[name] for name in ("prices.py", "test_prices.py")}
 #: What differs from machine to machine, and between the page's margin and the terminal's.
-VARIES = re.compile(r"\d+\.\d+ s|<0\.01 s|(?<=html )\S*(?=\.bayesloc/)")
+VARIES = re.compile(r"\d+(?:\.\d+)? s|<0\.01 s|(?<=html )\S*(?=\.bayesloc/)")
 
 
 def shown(page: str, holds: str) -> list[str]:
