@@ -114,10 +114,10 @@ def _one_subject(
 
 
 def _planted(workspace: Workspace, n_faults: int, seed: int, work: Path) -> list[PlantedFault]:
-    """Half regressions, as far as there are any, the rest mutants."""
+    """Half regressions, as far as there are any, the rest single edits."""
     regressions = plant(workspace, {"regression": (n_faults + 1) // 2}, seed=seed, work=work)
     n_left = n_faults - len(regressions)
-    return [*regressions, *plant(workspace, {"mutant": n_left}, seed=seed, work=work)]
+    return [*regressions, *plant(workspace, {"edit": n_left}, seed=seed, work=work)]
 
 
 def _measure_all(

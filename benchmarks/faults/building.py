@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from benchmarks.suites.planting import Planting, plant, planting_file
+from benchmarks.suites.change import Place
+from benchmarks.suites.drawing import draw_again
+from benchmarks.suites.planting import PlantedFault, Planting, plant, planting_file
 from benchmarks.suites.subjects import KNOWN
 from benchmarks.suites.workspace import prepare, write_json
 
 if TYPE_CHECKING:
-    from benchmarks.suites.planting import PlantedFault
+    from collections.abc import Iterator, Mapping
+
+    from benchmarks.suites.workspace import Workspace
 
 SEED = 3
 #: A package, as far as it has them.
@@ -61,7 +65,7 @@ def listed(fault: PlantedFault) -> dict[str, object]:
     }
 
 
-def faults_of(name: str) -> dict[str, object]:
+def faults_of(name: str) -> dict[str, Any]:
     """The list of one package, as ``build`` wrote it.
 
     Raises:
@@ -70,5 +74,37 @@ def faults_of(name: str) -> dict[str, object]:
     path = LISTED / f"{name}.json"
     if not path.is_file():
         raise SystemExit(f"{name} has no list of faults: `python -m benchmarks.faults build` one")
-    found: dict[str, object] = json.loads(path.read_text("utf-8"))
+    found: dict[str, Any] = json.loads(path.read_text("utf-8"))
     return found
+
+
+def remade(
+    workspace: Workspace, counts: Mapping[str, int], *, work: Path
+) -> Iterator[PlantedFault]:
+    """The first listed faults of each kind, with their texts, from the pins alone."""
+    listed = faults_of(workspace.subject.name)
+    workspace.restore()  # what is drawn is drawn from the published tree
+    for kind, n in counts.items():
+        chosen = [fault for fault in listed["faults"] if fault["kind"] == kind][:n]
+        digests = [fault["digest"] for fault in chosen]
+        n_drawn, seed = listed["n_drawn"].get(kind, 0), listed["seed"]
+        changes = draw_again(workspace, kind, digests, n_drawn=n_drawn, seed=seed, work=work)
+        for fault in chosen:
+            change = changes.get(fault["digest"])
+            if change is None:
+                print(f"NOT MADE AGAIN: {kind} {fault['digest']} of {workspace.subject}")
+                continue
+            yield PlantedFault(
+                subject=listed["subject"],
+                kind=kind,
+                how=fault["how"],
+                places=tuple(
+                    Place(file=file, qualname=name, start_line=line)
+                    for file, name, line in fault["places"]
+                ),
+                texts=change.texts,
+                diff=change.diff,
+                digest=change.digest,
+                failing=tuple(fault["failing"]),
+                n_passing=fault["n_passing"],
+            )

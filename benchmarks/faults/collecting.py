@@ -7,10 +7,9 @@ import json
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.faults.building import GOALS, SEED, listed
+from benchmarks.faults.building import GOALS, listed, remade
 from benchmarks.faults.storage import write_rows
 from benchmarks.suites.measuring import COLD, install_plugin
-from benchmarks.suites.planting import plant
 from benchmarks.suites.process import run
 from benchmarks.suites.subjects import KNOWN
 from benchmarks.suites.workspace import CHECKOUT, prepare, write_json
@@ -36,7 +35,7 @@ EVERYTHING = (
 def collect(name: str, *, work: Path, python: Path, plugin: Path) -> str:
     """Collect the rows of one package's faults; what came of it, in words."""
     workspace = prepare(KNOWN[name], work=work, python=python)
-    faults = plant(workspace, GOALS, seed=SEED, work=work)
+    faults = remade(workspace, GOALS, work=work)
     fingerprint = install_plugin(workspace, plugin)
     kept = workspace.root / "rows" / fingerprint
     kept.mkdir(parents=True, exist_ok=True)

@@ -19,11 +19,10 @@ from posixpath import normpath
 from statistics import mean
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.faults.building import GOALS, SEED, faults_of
+from benchmarks.faults.building import GOALS, faults_of, remade
 from benchmarks.faults.collecting import resumed
 from benchmarks.suites.drawing import draw_again
 from benchmarks.suites.measuring import install_plugin
-from benchmarks.suites.planting import plant
 from benchmarks.suites.process import run
 from benchmarks.suites.scores import standing
 from benchmarks.suites.subjects import KNOWN
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
     from benchmarks.suites.process import Finished
     from benchmarks.suites.workspace import Workspace
 
-KINDS = ("regression", "test")
+KINDS = ("regression", "edit", "test")
 #: Changes beside the fault, at most.
 N_OTHERS = 6
 RUNS = Path(__file__).resolve().parent / "data" / "green"
@@ -79,8 +78,7 @@ def collect_green(name: str, *, work: Path, python: Path, plugin: Path, given: G
         given: What the plugin has to go by.
     """
     workspace = prepare(KNOWN[name], work=work, python=python)
-    planted = plant(workspace, GOALS, seed=SEED, work=work)
-    faults = [fault for fault in planted if fault.kind in KINDS]
+    faults = list(remade(workspace, {kind: GOALS[kind] for kind in KINDS}, work=work))
     root = workspace.root / "green" / install_plugin(workspace, plugin)
     kept = root / given.name
     kept.mkdir(parents=True, exist_ok=True)

@@ -11,14 +11,17 @@ from benchmarks.faults.replay import Problem, Setting, problems, replay
 from benchmarks.faults.scoring import (
     POSTERIOR,
     PRIOR,
+    SHARES,
     calibration_error,
     calibration_error_of_chance,
     interval,
     judge,
+    naturally,
     reliability,
     summary,
     top,
     top_lines,
+    weighted,
 )
 from benchmarks.faults.split import PARTS, packages_of
 from benchmarks.faults.storage import packages, read_rows
@@ -32,17 +35,28 @@ if TYPE_CHECKING:
     from benchmarks.faults.scoring import Judged
     from pytest_bayesloc.domain.location import Location
 
-CODE = ("regression", "mutant")
+CODE = ("regression", "edit")
 KINDS = (*CODE, "import", "test")
 SURE = 0.9
 #: What is left out, one at a time, for the table of what each kind of evidence brings.
-SOURCES = ("traceback", "guard", "origin", "tests", "names", "order", "assertions", "mutants")
+SOURCES = (
+    "traceback",
+    "guard",
+    "origin",
+    "tests",
+    "names",
+    "order",
+    "assertions",
+    "mutants",
+    "repairs",
+)
 
 
 def judged_part(part: str, setting: Setting | None = None) -> list[Judged]:
     """Every fault of one part for which there are rows, judged under ``setting``."""
     chosen = setting or Setting()
-    return [judge(name, row, chosen) for name in packages(part) for row in read_rows(name)]
+    rows = ((name, row) for name in packages(part) for row in read_rows(name))
+    return naturally([judge(name, row, chosen) for name, row in rows if row["kind"] in SHARES])
 
 
 def digest() -> tuple[str, int]:
@@ -71,13 +85,13 @@ def report(part: str, *, ablation: bool = False) -> None:
     """Print everything about one part."""
     judged = judged_part(part)
     print(f"{part}: {len(judged)} faults of {len({item.package for item in judged})} packages")
-    for title, kinds in (("regressions and mutants", CODE), *((kind, (kind,)) for kind in KINDS)):
+    for title, kinds in (("regressions and edits", CODE), *((kind, (kind,)) for kind in KINDS)):
         chosen = [item for item in judged if item.kind in kinds]
         if chosen:
             print(f"\n### {title}: {len(chosen)} faults\n")
             print("\n".join(_orderings(chosen)))
     code = [item for item in judged if item.kind in CODE]
-    print("\n### Lines, regressions and mutants\n")
+    print("\n### Lines, regressions and edits\n")
     print("\n".join(_lines(code)))
     print("\n### Claims, all kinds\n")
     print("\n".join(_claims(judged)))
@@ -87,9 +101,9 @@ def report(part: str, *, ablation: bool = False) -> None:
     print("\n### Where the last green run is known, and up to six other functions changed too\n")
     print("\n".join(_after_green(part)))
     if ablation:
-        print("\n### Without one kind of evidence, regressions and mutants\n")
+        print("\n### Without one kind of evidence, regressions and edits\n")
         print("\n".join(_ablation(part)))
-        print("\n### With another setting, regressions and mutants\n")
+        print("\n### With another setting, regressions and edits\n")
         print("\n".join(_alternatives(part)))
 
 
@@ -129,15 +143,17 @@ def _claims(judged: Sequence[Judged]) -> Iterator[str]:
     yield "| claimed | right | faults |"
     yield "|---|---|---|"
     for claimed, right, n in reliability(judged):
-        yield f"| {claimed:.2f} | {right:.2f} | {n} |"
+        yield f"| {claimed:.2f} | {right:.2f} | {n:.0f} |"
     yield ""
-    for title, kinds in (("all kinds", KINDS), ("regressions and mutants", CODE)):
+    for title, kinds in (("all kinds", KINDS), ("regressions and edits", CODE)):
         chosen = [item for item in judged if item.kind in kinds]
         sure = [item for item in chosen if item.claim >= SURE]
-        right = 100 * mean(item.right for item in sure) if sure else 0.0
+        right = 100 * weighted(sure, lambda item: item.right)
+        share = 100 * weighted(chosen, lambda item: float(item.claim >= SURE))
         yield (
-            f"{title}: {SURE} or more is claimed in {100 * len(sure) / len(chosen):.0f} % of "
-            f"faults, and right in {right:.1f} %; ECE {calibration_error(chosen):.3f} (true claims "
+            f"{title}: {SURE} or more is claimed in {share:.0f} % of "
+            f"faults, {len(sure)} of them, and right in {right:.1f} %; "
+            f"ECE {calibration_error(chosen):.3f} (true claims "
             f"would show {calibration_error_of_chance(chosen):.3f})"
         )
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from dataclasses import dataclass, replace
 from statistics import mean
 from typing import TYPE_CHECKING
 
 from benchmarks.faults.replay import Setting, problems, replay
-from benchmarks.suites.scores import Standing, score, standing
+from benchmarks.suites.scores import TOP, Standing, standing
 from pytest_bayesloc.ranking.formulas import function_scores, line_maximum, scorer
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     Scores = Mapping[Location, float]
     Line = tuple[str, int]
 
+#: How often faults of each kind are met, as shares (docs/accuracy.md says where they come from).
+SHARES = {"edit": 0.3, "regression": 0.58, "import": 0.08, "test": 0.04}
 FORMULAS = ("tarantula", "ochiai", "dstar2", "op2")
 POSTERIOR, PRIOR = "posterior", "prior"
 N_RESAMPLED = 500
@@ -47,6 +50,7 @@ class Judged:
         seconds: What inspections took.
         cpu_s: CPU seconds of the run above the plain one, with every inspection made.
         n_inspections: How many were made.
+        weight: Of the fault in every figure: kinds weigh as often as they are met.
     """
 
     package: str
@@ -60,6 +64,7 @@ class Judged:
     seconds: float
     cpu_s: float
     n_inspections: int
+    weight: float = 1.0
 
 
 def judge(
@@ -208,48 +213,73 @@ def interval(
     return Interval(value=figure(judged), low=low, high=high)
 
 
+def weighted(judged: Sequence[Judged], value: Callable[[Judged], float]) -> float:
+    """The mean of ``value``, each fault by its weight; 0 of none."""
+    total = sum(item.weight for item in judged)
+    return sum(item.weight * value(item) for item in judged) / total if total else 0.0
+
+
+def naturally(judged: Sequence[Judged]) -> list[Judged]:
+    """The same with weights by which the kinds among them are as frequent as ``SHARES`` says."""
+    n_of = Counter(item.kind for item in judged)
+    total = sum(SHARES[kind] for kind in n_of)
+    return [
+        replace(item, weight=SHARES[item.kind] / total * len(judged) / n_of[item.kind])
+        for item in judged
+    ]
+
+
 def top(ordering: str, k: int) -> Callable[[Sequence[Judged]], float]:
     """The share of faults among the first ``k`` of an ordering, in per cent."""
-    return lambda judged: (
-        100
-        * mean(
-            place.p_within(k) if (place := item.standings[ordering]) is not None else 0.0
-            for item in judged
-        )
-    )
+    return lambda judged: 100 * weighted(judged, lambda item: _within(item.standings[ordering], k))
+
+
+def _within(place: Standing | None, k: int) -> float:
+    return 0.0 if place is None else place.p_within(k)
 
 
 def exam(judged: Sequence[Judged], ordering: str) -> float:
     """The mean share of the ranked locations that are looked at before the fault, in per cent."""
-    places = [place for item in judged if (place := item.standings[ordering]) is not None]
-    return 100 * mean(place.rank / place.n_rows for place in places) if places else 0.0
+    return 100 * weighted(
+        [item for item in judged if item.standings[ordering] is not None],
+        lambda item: _value(item.standings[ordering], "share"),
+    )
 
 
 def summary(judged: Sequence[Judged], ordering: str) -> tuple[float, ...]:
     """Top-1/3/5/10 in per cent, mean first rank, MRR, EXAM in per cent."""
-    got = score([item.standings[ordering] for item in judged])
-    return (*(100 * share for share in got.top), got.mean_rank, got.mrr, exam(judged, ordering))
+    ranked = [item for item in judged if item.standings[ordering] is not None]
+    return (
+        *(top(ordering, k)(judged) for k in TOP),
+        weighted(ranked, lambda item: _value(item.standings[ordering], "rank")),
+        weighted(judged, lambda item: _value(item.standings[ordering], "reciprocal")),
+        exam(judged, ordering),
+    )
+
+
+def _value(place: Standing | None, name: str) -> float:
+    return 0.0 if place is None else float(getattr(place, name))
 
 
 def top_lines(judged: Sequence[Judged], ordering: str) -> tuple[float, ...]:
     """Top-1/5/10 of lines, in per cent."""
     return tuple(
-        100
-        * mean(
-            place.p_within(k) if (place := item.lines[ordering]) is not None else 0.0
-            for item in judged
-        )
+        100 * weighted(judged, lambda item, k=k: _within(item.lines[ordering], k))  # type: ignore[misc]
         for k in TOP_LINES
     )
 
 
-def reliability(judged: Sequence[Judged]) -> list[tuple[float, float, int]]:
-    """Per tenth of the claimed probability: mean claim, share that was right, how many."""
+def reliability(judged: Sequence[Judged]) -> list[tuple[float, float, float]]:
+    """Per tenth of the claimed probability: mean claim, share that was right, how many by weight."""
     bins: dict[int, list[Judged]] = {}
     for item in judged:
         bins.setdefault(min(BINS - 1, int(item.claim * BINS)), []).append(item)
     return [
-        (mean(i.claim for i in items), mean(i.right for i in items), len(items))
+        (
+            weighted(items, lambda i: i.claim),
+            weighted(items, lambda i: i.right),
+            sum(i.weight for i in items),
+        )
         for _, items in sorted(bins.items())
     ]
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-KINDS = ("regression", "mutant")
+KINDS = ("regression", "edit")
 MOST_OF_ONE = {"sbfl": 3, "mbfl": 2}
 OUR_RANKING = "posterior"
 
@@ -49,7 +49,7 @@ class Compared:
         family: Of FauxPy's techniques.
         subject: The release.
         where: What is at fault.
-        kind: ``regression`` or ``mutant``.
+        kind: ``regression`` or ``edit``.
         how: What was done.
         n_failing: Tests that fail.
         plain: The suite without either.

@@ -6,28 +6,23 @@ import multiprocessing
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from statistics import mean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from benchmarks.faults.building import faults_of
+from benchmarks.faults.building import remade
 from benchmarks.faults.pool import follow_parent
-from benchmarks.suites.change import Place
-from benchmarks.suites.drawing import draw_again
 from benchmarks.suites.measuring import install_plugin, measure
-from benchmarks.suites.planting import PlantedFault
 from benchmarks.suites.scores import score
 from benchmarks.suites.subjects import KNOWN
 from benchmarks.suites.workspace import CHECKOUT, prepare
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from benchmarks.suites.measuring import Row
-    from benchmarks.suites.workspace import Workspace
 
 #: Small suites, none of a package that is judged on; of each, so many faults of a kind.
 PACKAGES = ("h11", "toolz", "colander", "prettytable")
-COUNTS = {"regression": 2, "mutant": 1, "import": 1, "test": 1}
+COUNTS = {"regression": 2, "edit": 1, "import": 1, "test": 1}
 LIMIT_S = 120.0
 #: Far below what is reached: this run looks for what is broken, not for what got worse.
 LEAST_TOP_5 = 0.5
@@ -44,11 +39,11 @@ def smoke(*, work: Path, python: Path, jobs: int) -> int:
             rows += measured
     n_wrong = sum(bool(row.troubles) for row in rows)
     n_wanted = len(PACKAGES) * sum(COUNTS.values())
-    code = [row.places["posterior"] for row in rows if row.kind in {"regression", "mutant"}]
+    code = [row.places["posterior"] for row in rows if row.kind in {"regression", "edit"}]
     top = score(code).top
     print(
         f"{len(rows)} of {n_wanted} faults made again, {n_wrong} with trouble; "
-        f"regressions and mutants: Top-1 {top[0]:.0%}, Top-5 {top[2]:.0%}; "
+        f"regressions and edits: Top-1 {top[0]:.0%}, Top-5 {top[2]:.0%}; "
         f"{mean(row.ratio for row in rows):.1f} times the plain run"
     )
     return int(n_wrong > 0 or len(rows) < n_wanted or top[2] < LEAST_TOP_5)
@@ -61,40 +56,10 @@ def _measured(name: str, *, work: Path, python: Path) -> list[Row]:
     try:
         return [
             measure(workspace, fault, options=(), limit_s=LIMIT_S)
-            for fault in remade(workspace, faults_of(name), COUNTS, work=work)
+            for fault in remade(workspace, COUNTS, work=work)
         ]
     finally:
         workspace.restore()
-
-
-def remade(
-    workspace: Workspace, listed: Mapping[str, Any], counts: Mapping[str, int], *, work: Path
-) -> Iterator[PlantedFault]:
-    """The first listed faults of each kind, with their texts, from the pins alone."""
-    for kind, n in counts.items():
-        chosen = [fault for fault in listed["faults"] if fault["kind"] == kind][:n]
-        digests = [fault["digest"] for fault in chosen]
-        n_drawn, seed = listed["n_drawn"].get(kind, 0), listed["seed"]
-        changes = draw_again(workspace, kind, digests, n_drawn=n_drawn, seed=seed, work=work)
-        for fault in chosen:
-            change = changes.get(fault["digest"])
-            if change is None:
-                print(f"NOT MADE AGAIN: {kind} {fault['digest']} of {workspace.subject}")
-                continue
-            yield PlantedFault(
-                subject=listed["subject"],
-                kind=kind,
-                how=fault["how"],
-                places=tuple(
-                    Place(file=file, qualname=name, start_line=line)
-                    for file, name, line in fault["places"]
-                ),
-                texts=change.texts,
-                diff=change.diff,
-                digest=change.digest,
-                failing=tuple(fault["failing"]),
-                n_passing=fault["n_passing"],
-            )
 
 
 def _print(row: Row) -> None:

@@ -32,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     work = given.work.resolve()
     names = given.packages or packages_of(given.part)
     plan = Plan(
-        counts={"each": given.each, "mutant": given.mutants, "regression": given.regressions},
+        counts={"each": given.each, "edit": given.edits, "regression": given.regressions},
         budget_s=given.budget,
         knows=given.knowing,
     )
@@ -61,7 +61,7 @@ def _arguments() -> argparse.ArgumentParser:
     add("packages", nargs="*", metavar="PACKAGE", help="names from the table; all of the part")
     add("--part", choices=PARTS, default=VALIDATE, help="whose packages (validate)")
     add("--each", type=int, default=2, metavar="N", help="faults of each of the shelf's kinds (2)")
-    add("--mutants", type=int, default=5, metavar="N", help="mutants a package (5)")
+    add("--edits", type=int, default=5, metavar="N", help="single edits a package (5)")
     add("--regressions", type=int, default=5, metavar="N", help="regressions a package (5)")
     known = "remember a run in which all tests passed, and change more beside the fault"
     add("--knowing", action="store_true", help=known)

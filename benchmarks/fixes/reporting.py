@@ -44,7 +44,7 @@ def _by_kind(rows: Sequence[Row]) -> None:
     print("| fault | n | verified | first is right | any is right | as it was | fix, s | run, s |")
     print("|---|---|---|---|---|---|---|---|")
     kinds = dict.fromkeys(row["kind"] for row in rows)
-    shelf = [row for row in rows if row["kind"] not in {"mutant", "regression"}]
+    shelf = [row for row in rows if row["kind"] not in {"edit", "regression"}]
     groups = [(kind, [row for row in rows if row["kind"] == kind]) for kind in kinds]
     for kind, own in [*groups, ("the shelf's kinds", shelf), ("all", rows)]:
         if not own:

@@ -9,9 +9,8 @@ import subprocess
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.faults.building import faults_of
+from benchmarks.faults.building import faults_of, remade
 from benchmarks.faults.green_runs import N_OTHERS, harmless, merged, remembered, remind
-from benchmarks.faults.smoke import remade
 from benchmarks.fixes.planting import plant_mistakes
 from benchmarks.suites.measuring import COLD, install_plugin
 from benchmarks.suites.process import run
@@ -65,7 +64,7 @@ class Plan:
     """What is searched.
 
     Attributes:
-        counts: How many faults of a kind: ``regression``, ``mutant``, and ``each`` of the shelf's.
+        counts: How many faults of a kind: ``regression``, ``edit``, and ``each`` of the shelf's.
         budget_s: Of a run.
         knows: Whether a run is remembered in which all tests passed, and more changed since.
     """
@@ -101,7 +100,7 @@ def search_package(name: str, *, work: Path, python: Path, plugin: Path, plan: P
         if plan.knows:
             others = harmless(workspace, faults_of(name), work)
             known = Known(memory=remembered(workspace, kept), others=others)
-        for fault in _faults(workspace, name, plan.counts, work):
+        for fault in _faults(workspace, plan.counts, work):
             path = kept / f"{fault.digest}-{plan.budget_s:g}.json"
             if not path.is_file():
                 write_json(path, _searched(workspace, fault, plan.budget_s, known))
@@ -114,15 +113,13 @@ def search_package(name: str, *, work: Path, python: Path, plugin: Path, plan: P
     return f"{len(rows)} faults, a fix for {found}, the first right for {right}"
 
 
-def _faults(
-    workspace: Workspace, name: str, counts: Mapping[str, int], work: Path
-) -> Iterator[PlantedFault]:
+def _faults(workspace: Workspace, counts: Mapping[str, int], work: Path) -> Iterator[PlantedFault]:
     if counts["each"]:
         yield from plant_mistakes(workspace, counts["each"])
-    older = {kind: counts[kind] for kind in ("mutant", "regression") if counts[kind]}
+    older = {kind: counts[kind] for kind in ("edit", "regression") if counts[kind]}
     workspace.restore()
     if older:
-        yield from remade(workspace, faults_of(name), older, work=work)
+        yield from remade(workspace, older, work=work)
 
 
 def held_back(fault: PlantedFault, passing: tuple[str, ...]) -> list[str]:

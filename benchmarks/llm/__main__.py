@@ -21,7 +21,7 @@ from benchmarks.llm.live import Asked, live
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-KINDS = ("regression", "mutant", "import", "test")
+KINDS = ("regression", "edit", "import", "test")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -15,9 +15,8 @@ from posixpath import normpath
 from statistics import mean
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.faults.building import faults_of
+from benchmarks.faults.building import remade
 from benchmarks.faults.scoring import N_RESAMPLED
-from benchmarks.faults.smoke import remade
 from benchmarks.suites.measuring import install_plugin, measure
 from benchmarks.suites.scores import Standing, score, standing
 from benchmarks.suites.subjects import KNOWN
@@ -78,7 +77,7 @@ def live(asked: Asked, *, work: Path, python: Path) -> Iterator[str]:
             *asked.options,
         )
         try:
-            for fault in remade(workspace, faults_of(name), asked.counts, work=work):
+            for fault in remade(workspace, asked.counts, work=work):
                 _keep_exchanges(workspace.tree, asked.folder / name)
                 row = measure(workspace, fault, options=options, limit_s=LIMIT_S)
                 report = workspace.root / "report.json"

@@ -40,6 +40,11 @@ class Standing:
         """The expected value of one over the position."""
         return mean(1 / position for position in range(self.first, self.last + 1))
 
+    @property
+    def share(self) -> float:
+        """The share of the ranking that is looked at before it."""
+        return self.rank / self.n_rows
+
     def p_within(self, k: int) -> float:
         """How likely it is among the first ``k``."""
         n_tied = self.last - self.first + 1
