@@ -270,7 +270,7 @@ def top_lines(judged: Sequence[Judged], ordering: str) -> tuple[float, ...]:
 
 
 def reliability(judged: Sequence[Judged]) -> list[tuple[float, float, float]]:
-    """Per tenth of the claimed probability: mean claim, share that was right, how many by weight."""
+    """Per tenth of the claimed probability: mean claim, share that was right, how many."""
     bins: dict[int, list[Judged]] = {}
     for item in judged:
         bins.setdefault(min(BINS - 1, int(item.claim * BINS)), []).append(item)
