@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from benchmarks.suites.workspace import Workspace
 
 PROBE = CHECKOUT / "benchmarks" / "faults" / "probe"
-BUDGET_S = 60
+BUDGET_S = 120
 EVERYTHING = (
     "--bayesloc",
     COLD,

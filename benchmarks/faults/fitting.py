@@ -56,7 +56,7 @@ class Choice:
         guilty: Per location, whether it is at fault.
         tests: Per location, whether it is test code.
         of_test: Whether what is at fault is test code.
-        weight: Of the group; those of one fault have 1 together.
+        weight: Of the group; those of one fault have its weight together.
     """
 
     package: str
@@ -67,12 +67,22 @@ class Choice:
     weight: float
 
 
-def choices(package: str, rows: Iterable[Mapping[str, Any]]) -> list[Choice]:
-    """The groups of ``rows`` in which what is at fault is among the locations."""
+def choices(
+    package: str, rows: Iterable[Mapping[str, Any]], weights: Mapping[str, float]
+) -> list[Choice]:
+    """The groups of ``rows`` in which what is at fault is among the locations.
+
+    Args:
+        package: The subject's name.
+        rows: Of its faults.
+        weights: Of each kind of fault; those of other kinds are left out.
+    """
     found = []
     for row in rows:
+        if row["kind"] not in weights:
+            continue
         groups = problems(row)
-        weight = 1 / max(1, len(groups))
+        weight = weights[row["kind"]] / max(1, len(groups))
         found += [_choice(package, problem, weight) for problem in groups if problem.truth]
     return found
 

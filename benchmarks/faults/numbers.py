@@ -16,6 +16,7 @@ from benchmarks.faults.fitting import (
     pairs,
     temperature,
 )
+from benchmarks.faults.shares import SHARES, weights
 from benchmarks.faults.split import FIT
 from benchmarks.faults.storage import packages, read_rows
 from pytest_bayesloc.domain.evidence import OUTCOMES
@@ -66,24 +67,26 @@ PENALTY_INSPECTED = 10.0
 def fit() -> str:
     """Fit everything and write it; what was done, in words."""
     names = packages(FIT)
-    found = [choice for name in names for choice in choices(name, read_rows(name))]
+    rows = {name: [r for r in read_rows(name) if r["kind"] in SHARES] for name in names}
+    each = weights([row["kind"] for own in rows.values() for row in own])
+    found = [choice for name in names for choice in choices(name, rows[name], each)]
     told = held_out(found, learn)
     lower = lowered(told, BLAMED)
     heat = temperature(told, lower)
-    weights = learn(found)
-    weights |= {role.name: weights[role.name] - lower for role in Role}
-    weights = {name: weight / heat for name, weight in weights.items()}
+    learned = learn(found)
+    learned |= {role.name: learned[role.name] - lower for role in Role}
+    learned = {name: weight / heat for name, weight in learned.items()}
     chances = {
         name: pair
         for outcomes in INSPECTED.values()
-        for name, pair in pairs(weights, found, outcomes).items()
+        for name, pair in pairs(learned, found, outcomes).items()
     }
     n_faults = round(sum(choice.weight for choice in found))
     said = (
         f"{n_faults} faults of {len(names)} packages, penalties {PENALTY:g} and "
         f"{PENALTY_INSPECTED:g},\ntests lowered by {lower:.2f}, temperature {heat:.2f}"
     )
-    TO.write_text(_text(weights, chances, names, said), encoding="utf-8")
+    TO.write_text(_text(learned, chances, names, said), encoding="utf-8")
     return said
 
 

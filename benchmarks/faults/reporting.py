@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from benchmarks.faults.green_runs import read_runs, variants
 from benchmarks.faults.replay import Problem, Setting, problems, replay
 from benchmarks.faults.scoring import (
+    OF_CODE,
     POSTERIOR,
     PRIOR,
-    SHARES,
     calibration_error,
     calibration_error_of_chance,
     interval,
@@ -23,6 +23,7 @@ from benchmarks.faults.scoring import (
     top_lines,
     weighted,
 )
+from benchmarks.faults.shares import SHARES
 from benchmarks.faults.split import PARTS, packages_of
 from benchmarks.faults.storage import packages, read_rows
 from benchmarks.suites.scores import Standing, score
@@ -117,7 +118,9 @@ def _orderings(judged: Sequence[Judged]) -> Iterator[str]:
     for k in (1, 5):
         share = interval(judged, top(POSTERIOR, k))
         yield f"\nTop-{k} by posterior, with its 95 % interval over packages: {share}"
-    best = max((n for n in judged[0].standings if n not in {POSTERIOR, PRIOR}), key=_first(judged))
+    best = max(
+        (n for n in judged[0].standings if n not in {POSTERIOR, OF_CODE, PRIOR}), key=_first(judged)
+    )
     yield (
         f"above tarantula: {_gain(judged, 'tarantula')}; above the best single formula ({best}): "
         f"{_gain(judged, best)}"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import random
-from collections import Counter
 from dataclasses import dataclass, replace
 from statistics import mean
 from typing import TYPE_CHECKING
 
 from benchmarks.faults.replay import Setting, problems, replay
+from benchmarks.faults.shares import weights
 from benchmarks.suites.scores import TOP, Standing, standing
 from pytest_bayesloc.ranking.formulas import function_scores, line_maximum, scorer
 
@@ -23,10 +23,9 @@ if TYPE_CHECKING:
     Scores = Mapping[Location, float]
     Line = tuple[str, int]
 
-#: How often faults of each kind are met, as shares (docs/accuracy.md says where they come from).
-SHARES = {"edit": 0.3, "regression": 0.58, "import": 0.08, "test": 0.04}
 FORMULAS = ("tarantula", "ochiai", "dstar2", "op2")
 POSTERIOR, PRIOR = "posterior", "prior"
+OF_CODE = "posterior, tests left out"
 N_RESAMPLED = 500
 TOP_LINES = (1, 5, 10)
 BINS = 10
@@ -89,7 +88,8 @@ def judge(
         replay(problem, case, setting)
     truth = frozenset().union(*(problem.truth for problem in found))
     posteriors = [case.belief.probabilities for case in cases]
-    orderings = {POSTERIOR: _joined(posteriors), PRIOR: _joined(priors)}
+    belief = _joined(posteriors)
+    orderings = {POSTERIOR: belief, OF_CODE: _code(belief), PRIOR: _joined(priors)}
     lines = {POSTERIOR: _joined_lines(map(_lines_by_belief, found, cases))}
     for name in FORMULAS:
         orderings[name] = _joined([_code(function_scores(p.spectrum, name)) for p in found])
@@ -97,7 +97,6 @@ def judge(
             [_code(line_maximum(p.spectrum, name)) for p in found]
         )
         lines[name] = _joined_lines(_plain_lines(problem, name) for problem in found)
-    belief = orderings[POSTERIOR]
     claim = max(belief.values(), default=0.0)
     leading = [where for where, p in belief.items() if p >= claim - 1e-12]
     changed = _changed(row, truth)
@@ -221,12 +220,8 @@ def weighted(judged: Sequence[Judged], value: Callable[[Judged], float]) -> floa
 
 def naturally(judged: Sequence[Judged]) -> list[Judged]:
     """The same with weights by which the kinds among them are as frequent as ``SHARES`` says."""
-    n_of = Counter(item.kind for item in judged)
-    total = sum(SHARES[kind] for kind in n_of)
-    return [
-        replace(item, weight=SHARES[item.kind] / total * len(judged) / n_of[item.kind])
-        for item in judged
-    ]
+    each = weights([item.kind for item in judged])
+    return [replace(item, weight=each[item.kind]) for item in judged]
 
 
 def top(ordering: str, k: int) -> Callable[[Sequence[Judged]], float]:

@@ -12,12 +12,14 @@ import os
 import re
 from collections import defaultdict
 from difflib import SequenceMatcher
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import bits
 from pytest_bayesloc.inspection import loop
+from pytest_bayesloc.inspection.strategies.mutants import Repairs
 from pytest_bayesloc.ranking import faults
 from pytest_bayesloc.ranking.evidence.invariants import broken
 from pytest_bayesloc.ranking.faults import fault_of
@@ -28,19 +30,32 @@ if TYPE_CHECKING:
     import pytest
 
     from pytest_bayesloc.domain.failure import Failure, Frame
+    from pytest_bayesloc.domain.inspection import Finding
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.recording import Call
     from pytest_bayesloc.domain.result import Fault
+    from pytest_bayesloc.inspection.strategy import Budget
     from pytest_bayesloc.ranking.case import Case
 
 ROWS_TO = "BAYESLOC_ROWS"
 N_INSPECTED = 15
+N_REPAIRED = 8
+MAX_EDGES = 2000
 MAX_LOCATIONS = 400
 MAX_FAILURES = 40
 TEXT_LIMIT = 400
 
 loop.N_ALWAYS = N_INSPECTED
+_inspect = Repairs.inspect
 
+
+def _of_the_first(self: Repairs, case: Case, target: Location, budget: Budget) -> Sequence[Finding]:
+    """Repair the likeliest locations alone: all of them would take hours."""
+    first = {where for where, _ in case.belief.top(N_REPAIRED)}
+    return _inspect(self, case, target, budget) if target in first else ()
+
+
+Repairs.inspect = _of_the_first  # type: ignore[method-assign]
 
 CASES: list[Case] = []
 
@@ -109,11 +124,7 @@ class _Row:
             ],
             "inspections": list(self._inspections()),
             "recorded": list(self._recorded()),
-            "edges": [
-                [self._where[caller], self._where[callee]]
-                for caller, callee in case.recording.edges
-                if caller in self._where and callee in self._where
-            ],
+            "edges": list(islice(self._edges(), MAX_EDGES)),
             "stop": case.stop,
             "flaky": list(case.flaky),
         }
@@ -224,6 +235,12 @@ class _Row:
             where = self._where.get(inspection.target, -1)
             seconds = [round(made.seconds, 4), round(made.cpu_s, 4)]
             yield [where, made.evidence.source, outcome, *seconds, len(made.tests), trials]
+
+    def _edges(self) -> Iterator[list[int]]:
+        """Which ranked location called which, and how often, in the recorded failing tests."""
+        for (caller, callee), n in self._case.recording.edges.items():
+            if caller in self._where and callee in self._where:
+                yield [self._where[caller], self._where[callee], n]
 
     def _recorded(self) -> Iterator[list[Any]]:
         """Per location in the recorded failing tests: how it was called, and what was unusual."""
