@@ -12,6 +12,7 @@ from benchmarks.faults.scoring import (
     OF_CODE,
     POSTERIOR,
     PRIOR,
+    SHOWN,
     calibration_error,
     calibration_error_of_chance,
     interval,
@@ -119,7 +120,8 @@ def _orderings(judged: Sequence[Judged]) -> Iterator[str]:
         share = interval(judged, top(POSTERIOR, k))
         yield f"\nTop-{k} by posterior, with its 95 % interval over packages: {share}"
     best = max(
-        (n for n in judged[0].standings if n not in {POSTERIOR, OF_CODE, PRIOR}), key=_first(judged)
+        (n for n in judged[0].standings if n not in {POSTERIOR, SHOWN, OF_CODE, PRIOR}),
+        key=_first(judged),
     )
     yield (
         f"above tarantula: {_gain(judged, 'tarantula')}; above the best single formula ({best}): "

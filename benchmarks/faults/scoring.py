@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from benchmarks.faults.replay import Setting, problems, replay
 from benchmarks.faults.shares import weights
 from benchmarks.suites.scores import TOP, Standing, standing
+from pytest_bayesloc.ranking.faults import listed
 from pytest_bayesloc.ranking.formulas import function_scores, line_maximum, scorer
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 FORMULAS = ("tarantula", "ochiai", "dstar2", "op2")
 POSTERIOR, PRIOR = "posterior", "prior"
-OF_CODE = "posterior, tests left out"
+SHOWN, OF_CODE = "as it is listed", "posterior, tests left out"
 N_RESAMPLED = 500
 TOP_LINES = (1, 5, 10)
 BINS = 10
@@ -88,8 +89,9 @@ def judge(
         replay(problem, case, setting)
     truth = frozenset().union(*(problem.truth for problem in found))
     posteriors = [case.belief.probabilities for case in cases]
+    shown = _joined([listed(case)[0] for case in cases])
     belief = _joined(posteriors)
-    orderings = {POSTERIOR: belief, OF_CODE: _code(belief), PRIOR: _joined(priors)}
+    orderings = {POSTERIOR: belief, SHOWN: shown, OF_CODE: _code(belief), PRIOR: _joined(priors)}
     lines = {POSTERIOR: _joined_lines(map(_lines_by_belief, found, cases))}
     for name in FORMULAS:
         orderings[name] = _joined([_code(function_scores(p.spectrum, name)) for p in found])

@@ -69,6 +69,8 @@ class Fault:
         inspections: Those made for this fault.
         flaky: Node ids of its tests that did not fail again when re-run as they were.
         n_candidates: Locations that were ranked; ``ranking`` may hold fewer.
+        test_share: P(it is a mistake of the tests) that is in no row: nothing of their own speaks
+            for it.
         reached: Per failing test, of the first of them, which of the first rows of ``ranking`` it
             executed, by their index.
         changed_data: Files that are no code and changed since the tests passed.
@@ -83,5 +85,6 @@ class Fault:
     inspections: tuple[Inspection, ...] = ()
     flaky: tuple[str, ...] = ()
     n_candidates: int = 0
+    test_share: float = 0.0
     reached: tuple[tuple[int, ...], ...] = ()
     changed_data: tuple[str, ...] = ()

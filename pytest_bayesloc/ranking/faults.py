@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
+from math import fsum
 from types import MappingProxyType
 
-from pytest_bayesloc.domain.evidence import Evidence
+from pytest_bayesloc.domain.evidence import (
+    ChangeOutcome,
+    Evidence,
+    Judgement,
+    Outcome,
+    StaticOutcome,
+)
 from pytest_bayesloc.domain.failure import Origin, Role
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.result import Fault, Ranked, RankedLine
@@ -32,13 +39,25 @@ _ORIGINS = {
     Role.DATA: Origin.DATA,
     Role.PART: Origin.TEST,
 }
+#: What a piece of test code is in the list for; else only its share is told.
+OF_ITS_OWN: frozenset[Outcome] = frozenset(
+    {
+        StaticOutcome.GUARD_NAMES_OWNER,
+        StaticOutcome.ORIGIN_IN_TEST,
+        ChangeOutcome.CHANGED_SINCE_GREEN,
+        ChangeOutcome.REVERT_REPAIRS,
+        Judgement.LLM_FIRST,
+        Judgement.LLM_SUSPECTED,
+    }
+)
 _NONE: Mapping[str, tuple[str, str]] = MappingProxyType({})
 
 
 def fault_of(case: Case) -> Fault:
     """Return what is known of a group of failing tests by now."""
     group = case.group
-    ranking = _ranking(case)
+    shown, test_share = listed(case)
+    ranking = _ranking(case, shown)
     return Fault(
         failures=group.failures,
         origin=_origin(case),
@@ -50,6 +69,7 @@ def fault_of(case: Case) -> Fault:
         flaky=case.flaky,
         changed_data=group.changes.data,
         n_candidates=len(case.belief.probabilities),
+        test_share=test_share,
         reached=_reached(case, ranking[:N_REACHED_ROWS]),
     )
 
@@ -76,14 +96,34 @@ def _origin(case: Case) -> Origin:
     return origin
 
 
-def _ranking(case: Case) -> tuple[Ranked, ...]:
+def listed(case: Case) -> tuple[dict[Location, float], float]:
+    """Return the locations to list, and the share of the tests that are not.
+
+    Nearly every failing test holds some belief, since it may be wrong itself. Where nothing of its
+    own speaks for that, and it holds less than half, it hides the code that is looked for.
+    """
+    believed = case.belief.probabilities
+    own = {e.location for e in _evidence(case) if e.outcome in OF_ITS_OWN}
+    hidden = {w for w, p in believed.items() if w.is_test and p < LIKELY and w not in own}
+    if len(hidden) == len(believed):
+        return dict(believed), 0.0
+    shown = {where: p for where, p in believed.items() if where not in hidden}
+    return shown, fsum(believed[where] for where in hidden)
+
+
+def _evidence(case: Case) -> Iterator[Evidence]:
+    yield from case.group.evidence
+    yield from case.evidence
+    yield from (inspection.finding.evidence for inspection in case.inspections)
+
+
+def _ranking(case: Case, shown: Mapping[Location, float]) -> tuple[Ranked, ...]:
     group = case.group
     evidence: dict[Location, list[Evidence]] = {}
-    inspected = (inspection.finding.evidence for inspection in case.inspections)
-    for item in (*group.evidence, *case.evidence, *inspected):
+    for item in _evidence(case):
         evidence.setdefault(item.location, []).append(item)
     return rank(
-        case.belief.probabilities,
+        shown,
         group.prior,
         group.spectrum,
         function_scores(group.spectrum, formula_of(group.model.formula)),

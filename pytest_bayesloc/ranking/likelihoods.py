@@ -85,6 +85,18 @@ _RETURNS: Mapping[Outcome, Likelihood] = {
     InspectionOutcome.NO_RETURN_REPAIRS: Likelihood(p_if_faulty=0.48, p_if_clean=0.80),
 }
 
+#: An edit in memory that makes the failing tests pass. Of 373 regressions 5 % of faulty functions
+#: had such a mutant, and 0.5 % of the other functions that were inspected; of 11 single edits 4, and
+#: none of 87 others. Of 9 single edits 7 had such a repair, and 1 of 30 others. Shrunk, until faults
+#: in natural proportions are fitted: most are no single edits.
+_EDITS: Mapping[Outcome, Likelihood] = {
+    InspectionOutcome.MUTANT_REPAIRS: Likelihood(p_if_faulty=0.12, p_if_clean=0.015),
+    InspectionOutcome.NO_MUTANT_FLIPS: Likelihood(p_if_faulty=0.68, p_if_clean=0.811),
+    InspectionOutcome.EDIT_REPAIRS: Likelihood(p_if_faulty=0.20, p_if_clean=0.033),
+    InspectionOutcome.EDIT_BREAKS_OTHERS: Likelihood(p_if_faulty=0.06, p_if_clean=0.04),
+    InspectionOutcome.NO_EDIT_REPAIRS: Likelihood(p_if_faulty=0.74, p_if_clean=0.927),
+}
+
 #: The reference table. It knows no other evidence: that is neutral, but for what concerns tests.
 REFERENCE: Mapping[Outcome, Likelihood] = MappingProxyType(
     {
@@ -121,6 +133,7 @@ MEASURED: Mapping[Outcome, Likelihood] = MappingProxyType(
             outcome: Likelihood(p_if_faulty=faulty, p_if_clean=clean)
             for outcome, (faulty, clean) in CHANCES.items()
         },
+        **_EDITS,
     }
 )
 

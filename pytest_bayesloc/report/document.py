@@ -233,6 +233,7 @@ class FaultEntry(_Entry):
         failing_tests: Node ids, in the order they ran.
         failures: How the first of them failed.
         n_candidates: Locations that were ranked; the list may be cut.
+        test_share: P(it is a mistake of the tests) that is in no row of the list.
         history: The likeliest locations: by the prior, then after each step.
         flaky: Node ids that passed when re-run as they were.
         changed_data: Files that are no code and changed since the tests passed: of configuration,
@@ -244,6 +245,7 @@ class FaultEntry(_Entry):
     error: ErrorEntry
     stop_reason: str
     n_candidates: int
+    test_share: Unit
     ranking: Annotated[list[RowEntry], Meta(max_length=MAX_ROWS)]
     history: list[list[BeliefEntry]]
     flaky: list[str]

@@ -212,6 +212,7 @@ def _fault(fault: Fault) -> doc.FaultEntry:
         ],
         error=_error(fault),
         n_candidates=max(fault.n_candidates, len(fault.ranking)),
+        test_share=unit(fault.test_share),
         ranking=[_row(row) for row in fault.ranking[: doc.MAX_ROWS]],
         history=[
             [entry_of(doc.BeliefEntry, location, posterior=unit(p)) for location, p in step]

@@ -91,6 +91,9 @@ Snippet: TypeAlias = tuple[int, str, str]
 Key = tuple[str, int, str]
 
 
+LEAST_RATIO = 1.05  # of likelihoods, for a reason to be shown
+
+
 def key_of(location: Document) -> Key:
     """Return the key of a row, a target or the end of a call."""
     return location["file"], location["start_line"], location["qualname"]
@@ -118,7 +121,7 @@ def suspect_row(row: Document) -> SuspectRow:
         prior_bar=round(row["prior"] * 100, 1),
         suspiciousness=score(row["suspiciousness"]) if row["counts"] else "-",
         counts=_counts(row["counts"]),
-        why=tuple(map(why_of, row["evidence"])),
+        why=tuple(why_of(item) for item in row["evidence"] if _tells(item)),
         values=tuple(
             (one_line(name), one_line(seen["passing"]), one_line(seen["failing"]))
             for name, seen in row["values"].items()
@@ -132,6 +135,12 @@ def _counts(counts: Mapping[str, int] | None) -> str:
     failing = count(counts["ef"] + counts["nf"], "failing test")
     passing = count(counts["ep"] + counts["np"], "passing test")
     return f"executed by {counts['ef']} of {failing} and {counts['ep']} of {passing}"
+
+
+def _tells(evidence: Document) -> bool:
+    """Return whether it moves the belief: a reason that says nothing is not shown."""
+    least, most = sorted((evidence["p_if_faulty"], evidence["p_if_clean"]))
+    return bool(most > LEAST_RATIO * least)
 
 
 def why_of(evidence: Document) -> Why:

@@ -126,14 +126,7 @@ def _fault(fault: FaultView, width: int, extent: Extent) -> Iterator[Line]:
     at = f" at {fault.raised_at}" if fault.raised_at else ""
     yield Line(f"  {fault.origin}: {fault.kind}{at}")
     yield from _remarks(fault)
-    if fault.confidence:
-        yield Line(f"  {fault.confidence}")
-    if fault.rows:
-        yield Line(HEADER, HEAD)
-    yield from _rows(fault.rows[: extent.rows], width)
-    hidden = len(fault.rows) - extent.rows
-    if hidden > 0:
-        yield Line(f"      {hidden} more in the report")
+    yield from _ranking(fault, width, extent)
     for row in fault.rows[: extent.explained]:
         yield from _why(row, width, extent.why)
     for step in fault.steps[: extent.steps]:
@@ -148,6 +141,19 @@ def _remarks(fault: FaultView) -> Iterator[Line]:
         yield Line(f"  passed when re-run as they were: {', '.join(fault.flaky)}", WARNING)
     if fault.changed_data:
         yield Line(f"  data changed since the tests passed: {fault.changed_data}", WARNING)
+
+
+def _ranking(fault: FaultView, width: int, extent: Extent) -> Iterator[Line]:
+    hidden = len(fault.rows) - extent.rows
+    if fault.confidence:
+        yield Line(f"  {fault.confidence}")
+    if fault.rows:
+        yield Line(HEADER, HEAD)
+    yield from _rows(fault.rows[: extent.rows], width)
+    if hidden > 0:
+        yield Line(f"      {hidden} more in the report")
+    if fault.or_test:
+        yield Line(f"  {fault.or_test}")
 
 
 def _inspected(step: Document) -> str:

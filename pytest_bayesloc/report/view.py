@@ -35,6 +35,7 @@ N_TO_RUN = 3  # tests in a command to copy
 N_DATA = 3  # data files that are named of a fault
 N_FAULTS = 3  # that are named of a suspect
 ENOUGH = 0.8  # of the belief, for a list of suspects to be worth naming
+LEAST_SHARE = 0.01  # of the tests, to be told
 NUMBERS = dict(
     enumerate(["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"], 2)
 )
@@ -75,6 +76,7 @@ class FaultView:
     rows: tuple[SuspectRow, ...]
     steps: tuple[Document, ...]
     n_candidates: int
+    or_test: str
     failures: tuple[FailureGroup, ...]
     chart: BeliefChart | None
     snippet: Snippet | None
@@ -164,6 +166,7 @@ def _fault(number: int, fault: Document, document: Document, read_source: ReadSo
         rows=tuple(map(suspect_row, rows)),
         steps=tuple(steps),
         n_candidates=fault["n_candidates"],
+        or_test=_or_test(fault),
         failures=failure_groups(fault),
         chart=belief_chart(fault["history"], session["threshold"]),
         snippet=snippet(rows[0], error, read_source) if rows else None,
@@ -176,6 +179,13 @@ def _listed(files: Sequence[str]) -> str:
     """Return the first of ``files`` in one line, and how many more there are."""
     more = f" and {len(files) - N_DATA} more" if len(files) > N_DATA else ""
     return ", ".join(map(one_line, files[:N_DATA])) + more
+
+
+def _or_test(fault: Document) -> str:
+    """Return the share of the failing tests themselves in words; empty if it is small."""
+    share = fault["test_share"]
+    tests = "the test itself is" if len(fault["failing_tests"]) == 1 else "the tests themselves are"
+    return f"or {tests} wrong: {percent(share)}" if share >= LEAST_SHARE else ""
 
 
 def _next_steps(

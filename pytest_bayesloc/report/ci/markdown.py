@@ -114,6 +114,9 @@ def _fault(fault: FaultView) -> Iterator[str]:
     if fault.rows:
         yield from _first(fault)
         yield from _table(fault.rows[:N_SUSPECTS])
+        if fault.or_test:
+            yield f"{fault.or_test[0].upper()}{fault.or_test[1:]}."
+            yield ""
     else:
         yield "No location to rank."
         yield ""

@@ -2,11 +2,15 @@ from __future__ import annotations
 
 from math import sqrt
 
+import pytest
+
 from pytest_bayesloc.domain.evidence import Evidence, StaticOutcome
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.result import RankedLine
 from pytest_bayesloc.domain.spectrum import Counts, Spectrum
-from pytest_bayesloc.ranking.faults import calls_near, rank
+from pytest_bayesloc.ranking.faults import calls_near, listed, rank
+from pytest_bayesloc.ranking.likelihoods import weigh
+from tests.fakes.case import case_of
 
 
 def location(name: str, *, is_test: bool = False) -> Location:
@@ -111,3 +115,29 @@ def test_only_calls_near_a_suspect_are_shown() -> None:
     assert calls_near(edges, [D]) == ((B, C, 2), (C, D, 1))
     assert calls_near(edges, [TEST]) == ()
     assert calls_near({}, [A]) == ()
+
+
+def test_silent_test_is_left_out_of_the_list_and_its_share_told() -> None:
+    case = case_of(SPECTRUM, {A: 0.6, B: 0.1, TEST: 0.3})
+
+    shown, test_share = listed(case)
+
+    assert set(shown) == {A, B}
+    assert test_share == pytest.approx(0.3)
+
+
+def test_test_that_something_of_its_own_speaks_against_is_listed() -> None:
+    case = case_of(SPECTRUM, {A: 0.6, TEST: 0.4})
+    case.learn([weigh(case.model, StaticOutcome.ORIGIN_IN_TEST, TEST, source="origin")])
+
+    assert TEST in listed(case)[0]
+
+
+def test_test_that_holds_half_of_the_belief_is_listed() -> None:
+    assert listed(case_of(SPECTRUM, {A: 0.4, TEST: 0.6})) == ({A: 0.4, TEST: 0.6}, 0.0)
+
+
+def test_where_there_is_no_code_the_tests_are_listed() -> None:
+    tests = [location(f"test_{n}", is_test=True) for n in range(3)]
+
+    assert listed(case_of(SPECTRUM, dict.fromkeys(tests, 1 / 3)))[1] == 0.0

@@ -30,13 +30,30 @@ def test_the_reason_is_the_strongest_evidence_against(
     assert second.reason == "executed by 1 of 2 failing tests and 1 of 7 passing tests"
 
 
-def test_a_ratio_of_one_says_nothing(document: dict[str, Any], read_source: ReadSource) -> None:
+def test_a_reason_that_says_nothing_is_not_shown(
+    document: dict[str, Any], read_source: ReadSource
+) -> None:
     evidence = document["faults"][0]["ranking"][0]["evidence"][0]
-    evidence["p_if_faulty"] = evidence["p_if_clean"]
+    assert page(document, read_source).faults[0].rows[0].why
+    evidence["p_if_faulty"] = 1.04 * evidence["p_if_clean"]
 
-    (why,) = page(document, read_source).faults[0].rows[0].why
+    assert page(document, read_source).faults[0].rows[0].why == ()
 
-    assert why.verdict == "says nothing"
+
+@pytest.mark.parametrize(
+    ("tests", "share", "said"),
+    [
+        (["t.py::test_a"], 0.12, "or the test itself is wrong: 12 %"),
+        (["t.py::test_a", "t.py::test_b"], 0.3, "or the tests themselves are wrong: 30 %"),
+        (["t.py::test_a"], 0.001, ""),
+    ],
+)
+def test_share_of_the_tests_is_told_apart(
+    document: dict[str, Any], read_source: ReadSource, tests: list[str], share: float, said: str
+) -> None:
+    document["faults"][0] |= {"failing_tests": tests, "test_share": share}
+
+    assert page(document, read_source).faults[0].or_test == said
 
 
 def test_evidence_without_words_is_named_after_its_outcome(
