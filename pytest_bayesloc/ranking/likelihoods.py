@@ -86,9 +86,9 @@ _RETURNS: Mapping[Outcome, Likelihood] = {
 }
 
 #: An edit in memory that makes the failing tests pass. Of 373 regressions 5 % of faulty functions
-#: had such a mutant, and 0.5 % of the other functions that were inspected; of 11 single edits 4, and
-#: none of 87 others. Of 9 single edits 7 had such a repair, and 1 of 30 others. Shrunk, until faults
-#: in natural proportions are fitted: most are no single edits.
+#: had such a mutant, and 0.5 % of the other functions that were inspected; of 11 single edits 4,
+#: and none of 87 others. Of 9 single edits 7 had such a repair, and 1 of 30 others. Shrunk, until
+#: faults in natural proportions are fitted: most are no single edits.
 _EDITS: Mapping[Outcome, Likelihood] = {
     InspectionOutcome.MUTANT_REPAIRS: Likelihood(p_if_faulty=0.12, p_if_clean=0.015),
     InspectionOutcome.NO_MUTANT_FLIPS: Likelihood(p_if_faulty=0.68, p_if_clean=0.811),
