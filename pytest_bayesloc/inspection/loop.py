@@ -215,7 +215,8 @@ class InspectionLoop:
 
     def _is_worth(self, case: Case, action: Action, touched: set[Location]) -> bool:
         """Say whether the strongest evidence it can bring would make its target the likeliest."""
-        if len(touched) < N_ALWAYS or action.target in touched:
+        is_first = len(touched) < N_ALWAYS or action.target in touched
+        if is_first and not action.strategy.is_costly:
             return True
         ratio = max(likelihood(case.model, o).ratio for o in action.strategy.outcomes)
         _, leading = case.belief.top(1)[0]

@@ -87,11 +87,14 @@ class InspectionStrategy:
             has all its work done when the case is opened.
         seconds: What inspecting a target usually takes. A constant, so that what is inspected next
             does not depend on how busy the machine is.
+        is_costly: Whether it inspects only what its strongest outcome could make the likeliest, and
+            not the first few targets in any case.
     """
 
     name: str
     outcomes: tuple[Outcome, ...] = ()
     seconds: float = 1.0
+    is_costly: bool = False
 
     def chances(self, model: str) -> Sequence[tuple[float, float]]:
         """Return P(it | faulty) and P(it | clean) of each outcome, then of all that says nothing.

@@ -71,7 +71,7 @@ def test_patch_that_hangs_times_out(projects: Projects) -> None:
     proposer = PROPOSER.replace("import os; os._exit(3)", "while True: pass")
     project = projects.buggy({"conftest.py": proposer.replace('"half"', '"no"')})
 
-    run = project.localize(*INSPECTED, "--bayesloc-budget=3")
+    run = project.localize(*INSPECTED, "--bayesloc-budget=3", "--bayesloc-without=mutants")
 
     (inspection,) = _of_kind(run, "crash")
     assert inspection["tests"][0]["verdict"] == "timeout"

@@ -55,6 +55,7 @@ def _of_the_first(self: Repairs, case: Case, target: Location, budget: Budget) -
     return _inspect(self, case, target, budget) if target in first else ()
 
 
+Repairs.is_costly = False
 Repairs.inspect = _of_the_first  # type: ignore[assignment, method-assign]
 
 CASES: list[Case] = []

@@ -32,7 +32,7 @@ MAX_PASSING = 10
 MAX_CONTROLS = 3  # re-runs of passing tests: one that does not end keeps the rest from running
 LEAST_S = 0.5  # a mutant may loop: it gets much less time than the tests themselves would
 #: CPU seconds of re-runs of one target. CPU, so that a busy machine tries as many.
-MAX_CPU_S = 3.0
+MAX_CPU_S = 1.0
 MAX_REPAIRS = 150
 
 
@@ -138,6 +138,7 @@ class Repairs(Mutants):
         InspectionOutcome.NO_EDIT_REPAIRS,
     )
     seconds = 1.0
+    is_costly = True
     most = MAX_REPAIRS
     judge = staticmethod(judge_repairs)
 
