@@ -87,9 +87,11 @@ class InspectionLoop:
         else:
             self._open(case, budget)
             case.stop = self._stop(case, budget) or self._inspect_all(case, budget)
-            if case.stop == NOTHING_LEFT and not case.inspections:
-                is_reached = any(case.near.is_reached(where) for where in case.targets()[:1])
-                case.stop += NOT_COMPARED if is_reached else NOT_REACHED
+            is_reached = any(case.near.is_reached(where) for where in case.targets()[:1])
+            if not is_reached and case.stop in {NOTHING_LEFT, TOO_WEAK}:
+                case.stop += NOT_REACHED
+            elif case.stop == NOTHING_LEFT and not case.inspections:
+                case.stop += NOT_COMPARED
 
     def _stop(self, case: Case, budget: Budget) -> str | None:
         reason = stop_reason(

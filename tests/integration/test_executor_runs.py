@@ -14,11 +14,12 @@ pytestmark = pytest.mark.traced
 pytest.importorskip("execnet", reason="pip install execnet")
 
 FORGETFUL = True
+INSPECTED = ("--bayesloc", "--bayesloc-threshold=0.999")
 
 
 @pytest.fixture(scope="module")
 def local(shared_buggy_project: Project) -> dict[str, float]:
-    return answer(shared_buggy_project.localize("--bayesloc"))
+    return answer(shared_buggy_project.localize(*INSPECTED))
 
 
 def answer(run: Run) -> dict[str, float]:
@@ -31,14 +32,14 @@ def answer(run: Run) -> dict[str, float]:
 def test_answer_does_not_depend_on_where_tests_are_run_again(
     shared_buggy_project: Project, local: dict[str, float], option: str
 ) -> None:
-    assert answer(shared_buggy_project.localize("--bayesloc", option)) == pytest.approx(local)
+    assert answer(shared_buggy_project.localize(*INSPECTED, option)) == pytest.approx(local)
 
 
 def test_place_that_can_not_be_used_is_left_out_and_said(
     shared_buggy_project: Project, local: dict[str, float]
 ) -> None:
     places = ("--bayesloc-executor=popen//python=/no/python", "--bayesloc-executor=popen")
-    run = shared_buggy_project.localize("--bayesloc", *places)
+    run = shared_buggy_project.localize(*INSPECTED, *places)
 
     assert answer(run) == local
     assert "popen//python=/no/python can't be reached (FileNotFoundError" in run.output
@@ -47,7 +48,7 @@ def test_place_that_can_not_be_used_is_left_out_and_said(
 
 def test_interpreter_without_pytest_costs_one_line(shared_buggy_project: Project) -> None:
     place = "popen//python=python3 -I -S"
-    run = shared_buggy_project.localize("--bayesloc", f"--bayesloc-executor={place}")
+    run = shared_buggy_project.localize(*INSPECTED, f"--bayesloc-executor={place}")
 
     assert f"{place} can't run tests again: no pytest in its Python" in run.output
     assert run.inspections == []

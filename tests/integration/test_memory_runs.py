@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.one_python
 
+INSPECTED = ("--bayesloc", "--bayesloc-threshold=0.999")
 FILES = {
     "knots.py": """
         def check(knots, degree):
@@ -459,10 +460,10 @@ def test_machine_that_saw_no_run_before_knows_flaky_from_mended(
 
 def test_patches_that_failed_are_not_tried_again_on_the_same_code(project: Project) -> None:
     edit(project, "knots.py", "[0] * n", "[0] * n + [n]")
-    before = project.localize("--bayesloc")
+    before = project.localize(*INSPECTED)
     project.run("-q")  # inspects nothing, and forgets nothing
 
-    again = project.localize("--bayesloc")
+    again = project.localize(*INSPECTED)
 
     words = "patches that failed on this very code were not tried again"
     assert words not in before.stdout
@@ -472,7 +473,7 @@ def test_patches_that_failed_are_not_tried_again_on_the_same_code(project: Proje
         step["trials"] for step in before.inspections
     ]
     edit(project, "knots.py", "[0] * n + [n]", "[0] * n + [n, n]")
-    assert words not in project.localize("--bayesloc").stdout
+    assert words not in project.localize(*INSPECTED).stdout
 
 
 FIXES = {

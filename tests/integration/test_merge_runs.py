@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.one_python
 
+INSPECTED = ("--bayesloc", "--bayesloc-threshold=0.999")
 MERGE = ("-m", "pytest_bayesloc", "merge")
 DEMO = Path(__file__).resolve().parents[2] / "demo_project"
 ON_ONE_MACHINE = """
@@ -58,9 +59,9 @@ def split(projects: Projects, recorded_jobs: Project) -> Project:
 
 
 def test_a_suite_that_was_split_is_ranked_as_a_whole(split: Project) -> None:
-    whole = split.localize("--bayesloc")
+    whole = split.localize(*INSPECTED)
 
-    run = split.localize("--bayesloc", "--bayesloc-merge=jobs")
+    run = split.localize(*INSPECTED, "--bayesloc-merge=jobs")
 
     assert run.ret == 1
     assert run.failing == whole.failing
