@@ -52,7 +52,7 @@ class Activation:
 
 
 @dataclass(eq=False, slots=True)
-class Sighting:
+class Occurrence:
     """An object as it was first seen, or as it was put into another one.
 
     Attributes:
@@ -95,9 +95,9 @@ class FlowTracer:
         self.is_cut = False
         self._stack: list[tuple[FrameType, Activation]] = []
         self._raised: deque[tuple[FrameType, Activation]] = deque(maxlen=MAX_RAISED)
-        self._first: dict[int, Sighting] = {}
+        self._first: dict[int, Occurrence] = {}
         self._held: dict[int, Contents] = {}
-        self._changes: dict[int, list[Sighting]] = {}
+        self._changes: dict[int, list[Occurrence]] = {}
 
     def start(self) -> None:
         """Begin a test."""
@@ -120,11 +120,11 @@ class FlowTracer:
         known = (a for f, a in (*reversed(self._raised), *reversed(self._stack)) if f is frame)
         return next(known, None)
 
-    def first(self, value: object) -> Sighting | None:
+    def first(self, value: object) -> Occurrence | None:
         """Return where ``value`` was seen first."""
         return self._first.get(id(value))
 
-    def changes(self, value: object) -> list[Sighting]:
+    def changes(self, value: object) -> list[Occurrence]:
         """Return what was put into ``value``, in order; what was taken out is told as itself."""
         return self._changes.get(id(value), [])
 
@@ -186,7 +186,7 @@ class FlowTracer:
         self, value: object, maker: Activation, line: int, key: object, *, held: bool = False
     ) -> None:
         if id(value) not in self._first and not is_shared(value):
-            self._first[id(value)] = Sighting(value, self.clock, maker, line, key, held)
+            self._first[id(value)] = Occurrence(value, self.clock, maker, line, key, held)
 
     def _look_into(self, values: Iterable[object], maker: Activation, line: int) -> None:
         """Note what ``values`` hold, and what that holds, where it changed."""
@@ -223,9 +223,9 @@ class FlowTracer:
             # An element may have moved; an attribute that has another value was set.
             if before is None or id(child) not in known or _is_other(before, key, child):
                 self._see(child, maker, line, key, held=True)
-                changes.append(Sighting(child, self.clock, maker, line, key, is_held=True))
+                changes.append(Occurrence(child, self.clock, maker, line, key, is_held=True))
         if len(changes) == n_before:
-            changes.append(Sighting(value, self.clock, maker, line, "", is_held=True))
+            changes.append(Occurrence(value, self.clock, maker, line, "", is_held=True))
 
 
 def _is_other(before: Contents, key: object, child: object) -> bool:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Mapping, Sequence
     from types import CodeType
 
-    from pytest_bayesloc.rerun.flow import Activation, Sighting
+    from pytest_bayesloc.rerun.flow import Activation, Occurrence
     from pytest_bayesloc.rerun.link import Message
     from pytest_bayesloc.rerun.origins import Root
     from pytest_bayesloc.rerun.wrong_values import WrongValues
@@ -104,19 +104,19 @@ class FlowProbe:
         }
 
     def _makers(
-        self, origins: Origins, sightings: Sequence[Sighting], levels: int
+        self, origins: Origins, occurrences: Sequence[Occurrence], levels: int
     ) -> list[Message]:
         found: list[Message] = []
-        for sighting in sightings:
-            maker = sighting.maker
+        for occurrence in occurrences:
+            maker = occurrence.maker
             self._n_makers += 1
             if self._n_makers > MAX_MAKERS:
                 continue
             found.append(
                 {
-                    "frame": self._frame(maker.code, sighting.line),
-                    "key": str(sighting.key),
-                    "held": sighting.is_held,
+                    "frame": self._frame(maker.code, occurrence.line),
+                    "key": str(occurrence.key),
+                    "held": occurrence.is_held,
                     "arguments": self._arguments(origins, maker, levels) if levels else {},
                 }
             )
@@ -130,8 +130,8 @@ class FlowProbe:
         self, origins: Origins, maker: Activation, levels: int
     ) -> dict[str, list[Message]]:
         return {
-            name: self._makers(origins, sightings, levels - 1)
-            for name, sightings in origins.arguments(maker)
+            name: self._makers(origins, occurrences, levels - 1)
+            for name, occurrences in origins.arguments(maker)
         }
 
     def _frame(self, code: CodeType, line: int) -> list[Any]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.rerun.contents import contents_of, is_shared
-from pytest_bayesloc.rerun.flow import Sighting
+from pytest_bayesloc.rerun.flow import Occurrence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,7 +65,7 @@ class Origins:
 
     # -- who made a value
 
-    def of_root(self, root: Root) -> list[Sighting]:
+    def of_root(self, root: Root) -> list[Occurrence]:
         """Return who made ``root``, and who changed it before it was used."""
         at = root.user.left or self._tracer.clock
         if root.key and is_shared(root.value):
@@ -93,13 +93,13 @@ class Origins:
 
     def makers(
         self, value: object, user: Activation, at: int, name: str, *, hops: int = 0
-    ) -> list[Sighting]:
+    ) -> list[Occurrence]:
         """Return who made ``value``, which ``user`` had at ``at``, and who changed it before."""
         if is_shared(value):
             return self._steps(value, user, at, name, user.left_at)
         first = self._tracer.first(value)
         if first is None or first.clock > at:
-            first = Sighting(value, at, user, user.left_at, name)
+            first = Occurrence(value, at, user, user.left_at, name)
         source = self._copied(value, first.maker) if hops < MAX_STEPS else MISSING
         if source is not MISSING:
             found = self.makers(source, first.maker, first.maker.entered, name, hops=hops + 1)
@@ -113,7 +113,7 @@ class Origins:
 
     def _steps(
         self, value: object, user: Activation | None, at: int, name: object, line: int
-    ) -> list[Sighting]:
+    ) -> list[Occurrence]:
         """Follow an object that is the same elsewhere by chance: by the latest event before."""
         for _ in range(MAX_STEPS):
             if user is None:
@@ -122,7 +122,7 @@ class Origins:
             if names:
                 name = name if name in names else names[0]
                 if user.caller is None:
-                    return [Sighting(value, user.entered, user, user.called_at, name)]
+                    return [Occurrence(value, user.entered, user, user.called_at, name)]
                 user, at, line = user.caller, user.entered, user.called_at
                 continue
             result = self._latest_result(value, user, at)
@@ -133,7 +133,7 @@ class Origins:
             if held is None or held.maker is user:
                 break
             user, at, line, name = held.maker, held.clock, held.line, held.key
-        return [Sighting(value, at, user, line, name)] if user is not None else []
+        return [Occurrence(value, at, user, line, name)] if user is not None else []
 
     def _latest_result(self, value: object, user: Activation, at: int) -> Activation | None:
         for callee in reversed(self._callees.get(id(user), ())):
@@ -143,7 +143,7 @@ class Origins:
 
     def _latest_held(
         self, value: object, user: Activation, at: int, name: object
-    ) -> Sighting | None:
+    ) -> Occurrence | None:
         for holder in user.args.values():
             for change in reversed(self._tracer.changes(holder)):
                 if change.value is value and change.key == name and change.clock < at:
@@ -166,33 +166,33 @@ class Origins:
 
     # -- what a value was made of
 
-    def made_of(self, sighting: Sighting) -> Iterator[tuple[object, Activation, int, str]]:
-        """Yield what its maker had when ``sighting`` was made: arguments, and results of calls."""
-        maker = sighting.maker
+    def made_of(self, occurrence: Occurrence) -> Iterator[tuple[object, Activation, int, str]]:
+        """Yield what the maker of ``occurrence`` had then: arguments, and results of calls."""
+        maker = occurrence.maker
         for name, value in maker.args.items():
             yield value, maker, maker.entered, name
         for callee in self._callees.get(id(maker), ()):
-            if callee.has_result and 0 < callee.left <= sighting.clock:
+            if callee.has_result and 0 < callee.left <= occurrence.clock:
                 yield callee.result, callee, callee.left, "return"
 
     def levels(self, roots: list[Root]) -> dict[int, tuple[CodeType, int]]:
         """Return per code how many values were made between it and a wrong one, or ``PASSED``."""
         found: dict[int, tuple[CodeType, int]] = {}
         seen: set[tuple[int, int]] = set()
-        pending = deque((sighting, 0) for root in roots for sighting in self.of_root(root))
+        pending = deque((occurrence, 0) for root in roots for occurrence in self.of_root(root))
         for root in roots:
             self._pass_on(root.value, found)
         while pending and len(seen) < MAX_VALUES:
-            sighting, level = pending.popleft()
-            maker = sighting.maker
-            if (id(maker), id(sighting.value)) in seen:
+            occurrence, level = pending.popleft()
+            maker = occurrence.maker
+            if (id(maker), id(occurrence.value)) in seen:
                 continue
-            seen.add((id(maker), id(sighting.value)))
+            seen.add((id(maker), id(occurrence.value)))
             code = maker.code
             _, known = found.get(id(code), (code, PASSED))
             found[id(code)] = code, level if known == PASSED else min(known, level)
             if level < MAX_LEVEL:
-                for value, user, at, name in self.made_of(sighting):
+                for value, user, at, name in self.made_of(occurrence):
                     self._pass_on(value, found)
                     pending.extend((s, level + 1) for s in self.makers(value, user, at, name))
         return found
@@ -201,7 +201,7 @@ class Origins:
         for code in self._handlers.get(id(value), {}).values():
             found.setdefault(id(code), (code, PASSED))
 
-    def arguments(self, maker: Activation) -> Iterator[tuple[str, list[Sighting]]]:
+    def arguments(self, maker: Activation) -> Iterator[tuple[str, list[Occurrence]]]:
         """Yield per parameter of ``maker`` who made what it was given."""
         for name, value in maker.args.items():
             if maker.caller is None:
