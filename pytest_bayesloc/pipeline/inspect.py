@@ -122,7 +122,7 @@ def _loop(
 def _strategies(
     context: Context, history: History, more: Sequence[InspectionStrategy]
 ) -> list[InspectionStrategy]:
-    never_edited, without = context.settings.never_edited, context.settings.without
+    never_edited = context.settings.never_edited
 
     def edits_by(
         make: Callable[..., Iterator[InspectionPatch]], *given: Collection[str]
@@ -162,9 +162,19 @@ def _strategies(
         Returns(text_of),
         *more,
     ]
-    # Who wants no mutants wants nothing else either that makes code do what it never did.
-    left_out = {*without, REPAIR_KIND, returns.KIND} if KIND in without else without
+    left_out = _left_out(context)
     return [s for s in strategies if s.name not in left_out]
+
+
+def _left_out(context: Context) -> set[str]:
+    """Return the strategies that are not wanted, or would not tell the same everywhere."""
+    left_out = set(context.settings.without)
+    if KIND in left_out:  # nor anything else that makes code do what it never did
+        left_out |= {REPAIR_KIND, returns.KIND}
+    if not context.settings.searches_fixes:
+        # How many of them fit into their time differs between machines, and so would the answer.
+        left_out.add(REPAIR_KIND)
+    return left_out
 
 
 def _proposed_by_others(context: Context, target: Location, text: str) -> Sequence[InspectionPatch]:
