@@ -32,7 +32,9 @@ def test_testmon_runs_again_what_changed_and_no_more(projects: Projects) -> None
         {"test_other.py": "import other\n\n\ndef test_one():\n    assert other.one() == 1\n"}
     )
     options = (*OURS, "-p", "testmon.pytest_testmon", "--testmon")
-    first = project.localize(*options, "--bayesloc", lean=False, env=ALONE)
+    first = project.localize(
+        *options, "--bayesloc", "--bayesloc-threshold=0.999", lean=False, env=ALONE
+    )
     again = project.run("-q", *options, lean=False, env=ALONE)
     project.write({"calc.py": project.read("calc.py").replace("a - b", "a + b")})
 
@@ -236,7 +238,7 @@ CLOCKS = """
 def test_clock_that_jumps_is_no_trouble(projects: Projects) -> None:  # noqa: F811
     project = projects.buggy({"conftest.py": CLOCKS})
 
-    run = project.localize("--bayesloc", "--bayesloc-budget=20")
+    run = project.localize("--bayesloc", "--bayesloc-threshold=0.999", "--bayesloc-budget=20")
 
     assert run.outcomes == {"failed": 2, "passed": 4}
     assert run.names()[0] == "calc.py add"
@@ -264,7 +266,10 @@ def test_without_fork_each_inspection_has_a_process_of_its_own(projects: Project
     project = projects.buggy()
 
     run = project.localize(
-        "--bayesloc", "--bayesloc-inspections=3", env={"PYTEST_BAYESLOC_FORK": "off"}
+        "--bayesloc",
+        "--bayesloc-threshold=0.999",
+        "--bayesloc-inspections=3",
+        env={"PYTEST_BAYESLOC_FORK": "off"},
     )
 
     assert run.names()[0] == "calc.py add"
