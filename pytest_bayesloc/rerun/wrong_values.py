@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pytest_bayesloc.domain.conditions import guarding, spans
 from pytest_bayesloc.domain.flow import WrongKind
 from pytest_bayesloc.domain.source import SourceMap, Unit
+from pytest_bayesloc.domain.texts import as_python_reads
 from pytest_bayesloc.rerun.contents import contents_of, is_object
 from pytest_bayesloc.rerun.origins import MISSING, Root
 
@@ -293,8 +294,8 @@ def _brief(calls: Sequence[ast.Call]) -> str:
 @lru_cache(maxsize=32)
 def _map(filename: str) -> SourceMap | None:
     try:
-        return SourceMap(Path(filename).read_text(encoding="utf-8"), filename)
-    except (OSError, UnicodeError, ValueError):
+        return SourceMap(as_python_reads(Path(filename).read_bytes()), filename)
+    except (OSError, SyntaxError, ValueError):
         return None
 
 
