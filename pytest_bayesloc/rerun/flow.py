@@ -22,6 +22,8 @@ MAX_EVENTS = 20_000  # entries and exits: a longer test is not followed to its e
 MAX_HELD = 60  # containers that are looked into at one entry or exit
 MAX_RAISED = 1_000
 _HAS_MORE = (0x04, 0x08)  # *args, **kwargs
+#: Frames of their own before Python 3.12; there, as since, they are part of the function around them.
+_INLINED = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>"})
 
 
 @dataclass(eq=False, slots=True)
@@ -117,6 +119,8 @@ class FlowTracer:
 
     def activation(self, frame: FrameType) -> Activation | None:
         """Return the call that ``frame``, of a traceback, was left with."""
+        while frame.f_code.co_name in _INLINED and frame.f_back is not None:
+            frame = frame.f_back
         known = (a for f, a in (*reversed(self._raised), *reversed(self._stack)) if f is frame)
         return next(known, None)
 
@@ -133,7 +137,8 @@ class FlowTracer:
     def _is_noted(self, code: CodeType) -> bool:
         known = self._known.get(id(code))
         if known is None:
-            known = self._known[id(code)] = (code, self._is_ours(code.co_filename))
+            is_noted = code.co_name not in _INLINED and self._is_ours(code.co_filename)
+            known = self._known[id(code)] = (code, is_noted)
         return known[1]
 
     def _event(self, frame: FrameType, event: str, arg: Any) -> None:  # noqa: ANN401

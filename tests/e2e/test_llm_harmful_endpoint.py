@@ -20,7 +20,13 @@ if TYPE_CHECKING:
 
 ADD = "def add(a, b):\n    return a - b\n"
 GOOD = "def add(a, b):\n    r = a - b\n    assert r == a + b\n    return r\n"
-OPTIONS = ("--bayesloc", "--bayesloc-llm", "--bayesloc-memory=off")
+#: A belief that only inspections reach: what the model writes shall be wanted.
+OPTIONS = (
+    "--bayesloc",
+    "--bayesloc-threshold=0.999",
+    "--bayesloc-llm",
+    "--bayesloc-memory=off",
+)
 
 
 def obeying(code: str) -> Callable[[Request], None]:
