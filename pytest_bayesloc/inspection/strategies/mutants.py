@@ -31,9 +31,10 @@ MAX_FAILING = 10
 MAX_PASSING = 10
 MAX_CONTROLS = 3  # re-runs of passing tests: one that does not end keeps the rest from running
 LEAST_S = 0.5  # a mutant may loop: it gets much less time than the tests themselves would
-#: CPU seconds of re-runs of one target. CPU, so that a busy machine tries as many.
-MAX_CPU_S = 1.0
-MAX_REPAIRS = 150
+#: CPU seconds of re-runs of one target: a guard against slow tests alone, since what fits into it
+#: differs between machines, and so would the answer.
+MAX_CPU_S = 4.0
+MAX_REPAIRS = 60
 
 
 @dataclass
