@@ -34,7 +34,7 @@ class Change:
     """New texts of some files of a tree.
 
     Attributes:
-        kind: ``regression``, ``mutant``, ``import`` or ``test``.
+        kind: ``regression``, ``edit``, ``import`` or ``test``.
         how: What it does, in words: the older release, or the operator.
         places: What is at fault then, the most changed first.
         texts: Per changed file, relative to the tree, its new text.

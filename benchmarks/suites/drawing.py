@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from benchmarks.suites.faulty_tests import faulty_tests, test_source_files
 from benchmarks.suites.functions import source_files
 from benchmarks.suites.import_faults import import_faults
-from benchmarks.suites.mutants import mutants
 from benchmarks.suites.single_edits import single_edits
 from benchmarks.suites.transplants import joint, transplants
 from benchmarks.suites.workspace import package_folder, unpacked
@@ -97,11 +96,6 @@ def _transplants(workspace: Workspace, version: str, work: Path) -> list[Change]
     return list(transplants(newer, older, root=workspace.tree, release=version))
 
 
-def _mutants(workspace: Workspace, work: Path, dice: random.Random) -> Iterator[Change]:
-    del work
-    return mutants([f for file in _sources(workspace) for f in file.functions], dice)
-
-
 def _edits(workspace: Workspace, work: Path, dice: random.Random) -> Iterator[Change]:
     del work
     return single_edits([f for file in _sources(workspace) for f in file.functions], dice)
@@ -119,7 +113,6 @@ def _tests(workspace: Workspace, work: Path, dice: random.Random) -> Iterator[Ch
 
 _DRAWN: dict[str, Callable[[Workspace, Path, random.Random], Iterator[Change]]] = {
     "regression": _regressions,
-    "mutant": _mutants,
     "edit": _edits,
     "import": _imports,
     "test": _tests,

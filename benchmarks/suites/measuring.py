@@ -40,7 +40,7 @@ class Row:
         fault: Its key.
         subject: The release.
         where: The planted function.
-        kind: ``regression`` or ``mutant``.
+        kind: ``regression``, ``edit``, ``import`` or ``test``.
         how: What was done.
         n_failing: Tests that fail.
         places: Per ranking, where the planted function stands; None if it is not in it.

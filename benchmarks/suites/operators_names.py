@@ -7,7 +7,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from benchmarks.suites.edits import Edit, operator
-from benchmarks.suites.spans import called, exchanged, instead, nearest, own, without_item
+from benchmarks.suites.spans import called, instead, nearest, own, without_item
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -151,47 +151,6 @@ def similar_function(site: Site) -> Iterator[Edit]:
         if name == "append" and len(node.args) == 1:
             first, _ = site.file.span(node.args[0])
             yield Edit(start=end - len("append"), end=first, text="insert(0, ")
-
-
-@operator(
-    "exchanged targets",
-    ("def f(x):\n    a, b = x\n", "def f(x):\n    b, a = x\n"),
-    (
-        "def f(x):\n    return {k: v for k, v in x}\n",
-        "def f(x):\n    return {k: v for v, k in x}\n",
-    ),
-)
-def exchanged_targets(function: Function) -> Iterator[Edit]:
-    """What is unpacked goes into names in another order."""
-    for node in own(function, ast.Tuple):
-        if isinstance(node.ctx, ast.Store):
-            for first, second in zip(node.elts, node.elts[1:], strict=False):
-                starred = isinstance(first, ast.Starred) or isinstance(second, ast.Starred)
-                if not starred and ast.dump(first) != ast.dump(second):
-                    yield exchanged(function.file, first, second)
-
-
-@operator(
-    "uncalled method",
-    ("def f(a):\n    if a.done():\n        pass\n", "def f(a):\n    if a.done:\n        pass\n"),
-    ("def f(a):\n    return not a.b() and a\n", "def f(a):\n    return not a.b and a\n"),
-)
-def uncalled_method(function: Function) -> Iterator[Edit]:
-    """The brackets of a call are forgotten in a condition, where any method is true."""
-    for node in function.own_nodes():
-        tests: list[ast.expr] = []
-        if isinstance(node, (ast.If, ast.While, ast.IfExp)):
-            tests = [node.test]
-        elif isinstance(node, ast.BoolOp):
-            tests = node.values[:-1]
-        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-            tests = [node.operand]
-        elif isinstance(node, ast.comprehension):
-            tests = node.ifs
-        for test in tests:
-            if isinstance(test, ast.Call) and not (test.args or test.keywords):
-                end = function.file.span(test)[1]
-                yield Edit(start=function.file.span(test.func)[1], end=end)
 
 
 @operator(

@@ -108,19 +108,6 @@ def changed_text(function: Function) -> Iterator[Edit]:
 
 
 @operator(
-    "wider slice",
-    ("def f(a):\n    g(a[1:])\n", "def f(a):\n    g(a[:])\n"),
-    ("def f(a):\n    g(a[b:c + 1])\n", "def f(a):\n    g(a[b:])\n"),
-)
-def wider_slice(function: Function) -> Iterator[Edit]:
-    """A bound of a slice is forgotten."""
-    for node in own(function, ast.Slice):
-        for bound in (node.lower, node.upper, node.step):
-            if bound is not None:
-                yield instead(function.file, bound, "")
-
-
-@operator(
     "assigned, not added",
     ("def f(a):\n    a += 1\n", "def f(a):\n    a = 1\n"),
     ("def f(a):\n    a.b  //= (c)\n", "def f(a):\n    a.b  = (c)\n"),

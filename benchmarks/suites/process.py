@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 MARK = "REAL_SUITES_RUN"
-MEMORY_LIMIT = 6 << 30  # a mutant that loops may allocate without end
+MEMORY_LIMIT = 6 << 30  # a fault that loops may allocate without end
 OUTPUT_LIMIT = 2_000_000
 
 

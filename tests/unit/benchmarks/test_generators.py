@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchmarks.suites import faulty_tests, import_faults, mutants
+from benchmarks.suites import faulty_tests, import_faults, single_edits
 from benchmarks.suites.change import Change, Place
 from benchmarks.suites.functions import SourceFile
 from pytest_bayesloc.domain.source import SourceMap
@@ -106,8 +106,8 @@ def suite() -> SourceFile:
 
 def drawn(kind: str, seed: int) -> Iterator[Change]:
     dice = random.Random(seed)
-    if kind == "mutant":
-        return mutants.mutants(program().functions, dice)
+    if kind == "edit":
+        return single_edits.single_edits(program().functions, dice)
     if kind == "import":
         return import_faults.import_faults([program()], dice)
     return faulty_tests.faulty_tests([suite()], dice)
@@ -119,7 +119,7 @@ def changed(change: Change) -> str:
     return "\n".join(line[1:] for line in lines if line.startswith("-"))
 
 
-@pytest.mark.parametrize("kind", ["mutant", "import", "test"])
+@pytest.mark.parametrize("kind", ["edit", "import", "test"])
 def test_one_seed_gives_one_order_and_every_change_once(kind: str) -> None:
     first, again, other = (list(drawn(kind, seed)) for seed in (1, 1, 2))
 
@@ -129,7 +129,7 @@ def test_one_seed_gives_one_order_and_every_change_once(kind: str) -> None:
     assert len({c.digest for c in first}) == len(first)
 
 
-@pytest.mark.parametrize("kind", ["mutant", "import", "test"])
+@pytest.mark.parametrize("kind", ["edit", "import", "test"])
 def test_changes_are_named_as_the_plugin_names_them(kind: str) -> None:
     changes = list(drawn(kind, 1))
 
@@ -156,31 +156,12 @@ def test_import_faults_leave_alone_what_does_nothing() -> None:
     assert "count=1" not in lines
 
 
-def test_mutants_leave_docstrings_and_f_strings_alone() -> None:
-    texts = [change.texts["shop.py"] for change in drawn("mutant", 1)]
+def test_edits_leave_docstrings_and_f_strings_alone() -> None:
+    texts = [change.texts["shop.py"] for change in drawn("edit", 1)]
 
     assert texts
     assert all('"""Put it in."""' in text for text in texts)
     assert all('f"{result} of {cart.size}"' in text for text in texts)
-
-
-def test_no_mutant_is_a_returned_value_that_another_return_restores() -> None:
-    file = SourceFile("m.py", "def f(a, b):\n    if b:\n        return g(a)\n    return g(a)\n")
-
-    found = [changed(change) for change in mutants.mutants(file.functions, random.Random(1))]
-
-    assert found
-    assert not [lines for lines in found if "return" in lines and "if b" not in lines]
-
-
-def test_statements_change_places_only_if_that_matters() -> None:
-    lines = ("a.x = 1", "a.y = 2", "a['k'] = 1", "a['l'] = a.x", "b = a.x", "a = c(a)")
-    text = "def f(a):\n" + "".join(f"    {line}\n" for line in lines)
-
-    made = mutants.mutants(SourceFile("m.py", text).functions, random.Random(1))
-
-    exchanged = [change for change in made if change.how == "exchanged statements"]
-    assert [change.lines["m.py"] for change in exchanged] == [range(6, 8)]
 
 
 def test_a_faulty_row_is_a_fault_of_its_test() -> None:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import pytest
 
-from benchmarks.suites import faulty_tests, import_faults, mutants, single_edits
+from benchmarks.suites import faulty_tests, import_faults, single_edits
 from benchmarks.suites.bodies import Body, bodies
 from benchmarks.suites.edits import Operator, Site, changes_of
 from benchmarks.suites.functions import Function, SourceFile
@@ -33,13 +33,6 @@ def examples(operators: Sequence[Operator[SiteT]]) -> list[ParameterSet]:
     ]
 
 
-@pytest.mark.parametrize(("operator", "before", "after"), examples(mutants.OPERATORS))
-def test_operator_of_mutants_makes_its_examples(
-    operator: Operator[Function], before: str, after: str
-) -> None:
-    assert after in made(operator, lambda file: file.functions, before)
-
-
 @pytest.mark.parametrize(("operator", "before", "after"), examples(single_edits.OPERATORS))
 def test_operator_of_single_edits_makes_its_examples(
     operator: Operator[Function], before: str, after: str
@@ -64,7 +57,6 @@ def test_operator_of_faulty_tests_makes_its_examples(
 @pytest.mark.parametrize(
     "operators",
     [
-        mutants.OPERATORS,
         single_edits.OPERATORS,
         import_faults.OPERATORS,
         faulty_tests.OPERATORS,
