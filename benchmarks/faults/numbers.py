@@ -52,6 +52,7 @@ INSPECTED = {
         "NO_MUTANT_MATTERS",
     ),
     "repairs": ("NO_EDIT_REPAIRS", "EDIT_REPAIRS", "EDIT_BREAKS_OTHERS"),
+    "values": ("VALUE_NOT_MADE", "VALUE_MADE"),
     "returns": ("NO_RETURN_REPAIRS", "RETURN_REPAIRS", "RETURN_REPAIRS_BY_CALLEE"),
 }
 #: The unusual ones may only speak for the fault, but for this, which may only speak against it. A

@@ -47,10 +47,13 @@ SOURCES = (
     "origin",
     "tests",
     "names",
+    "support",
     "order",
+    "values",
     "assertions",
     "mutants",
     "repairs",
+    "returns",
 )
 
 

@@ -20,6 +20,7 @@ from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import bits
 from pytest_bayesloc.inspection import loop
 from pytest_bayesloc.inspection.strategies.mutants import Repairs
+from pytest_bayesloc.pipeline import inspect
 from pytest_bayesloc.ranking import faults
 from pytest_bayesloc.ranking.evidence.invariants import broken
 from pytest_bayesloc.ranking.faults import fault_of
@@ -55,6 +56,8 @@ def _of_the_first(self: Repairs, case: Case, target: Location, budget: Budget) -
     return _inspect(self, case, target, budget) if target in first else ()
 
 
+# Also where no fix is searched: what they would add is worked out from the rows.
+inspect._left_out = lambda context: set(context.settings.without)  # noqa: SLF001
 Repairs.is_costly = False
 Repairs.inspect = _of_the_first  # type: ignore[assignment, method-assign]
 
