@@ -26,7 +26,8 @@ LEAN = tuple(
     f"-pno:{name}" for name in ("hypothesispytest", "xdist", "xdist.looponfail", "pytest_cov")
 )
 NO_MEMORY = "--bayesloc-memory=off"
-LIMIT_S = 120.0
+#: Of a run that hangs: far above what any takes, a small language model on a busy machine too.
+LIMIT_S = 300.0
 
 
 @dataclass(frozen=True)
