@@ -56,6 +56,7 @@ class Choice:
         guilty: Per location, whether it is at fault.
         tests: Per location, whether it is test code.
         of_test: Whether what is at fault is test code.
+        is_complete: Whether locations were inspected in every way that there is.
         weight: Of the group; those of one fault have its weight together.
     """
 
@@ -64,6 +65,7 @@ class Choice:
     guilty: tuple[bool, ...]
     tests: tuple[bool, ...]
     of_test: bool
+    is_complete: bool
     weight: float
 
 
@@ -94,6 +96,7 @@ def _choice(package: str, problem: Problem, weight: float) -> Choice:
         guilty=tuple(where in problem.truth for where in problem.locations),
         tests=tuple(where.is_test for where in problem.locations),
         of_test=any(where.is_test for where in problem.truth),
+        is_complete="edges" in problem.raw,  # older rows know fewer ways, and no calls
         weight=weight,
     )
 

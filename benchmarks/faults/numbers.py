@@ -71,6 +71,7 @@ def fit() -> str:
     rows = {name: [r for r in read_rows(name) if r["kind"] in SHARES] for name in names}
     each = weights([row["kind"] for own in rows.values() for row in own])
     found = [choice for name in names for choice in choices(name, rows[name], each)]
+    complete = [choice for choice in found if choice.is_complete]
     told = held_out(found, learn)
     lower = lowered(told, BLAMED)
     heat = temperature(told, lower)
@@ -80,7 +81,7 @@ def fit() -> str:
     chances = {
         name: pair
         for outcomes in INSPECTED.values()
-        for name, pair in pairs(learned, found, outcomes).items()
+        for name, pair in pairs(learned, complete, outcomes).items()
     }
     n_faults = round(sum(choice.weight for choice in found))
     said = (
@@ -92,12 +93,16 @@ def fit() -> str:
 
 
 def learn(found: Sequence[Choice]) -> dict[str, float]:
-    """All weights: of what is at hand first, then of what inspections show beside it."""
+    """All weights: of what is at hand first, then of what inspections show beside it.
+
+    Older rows say what is at hand alone: they know fewer ways to inspect.
+    """
+    complete = [choice for choice in found if choice.is_complete]
     roles = [role.name for role in Role]
     at_hand = fitted(found, [*PRIOR, *roles, *(n for kind in AT_HAND.values() for n in kind)])
     unusual = [name for kind in INSPECTED.values() for name in kind[1:]]
     bounds = dict.fromkeys(unusual, FOR) | {SPEAKS_AGAINST: AGAINST}
-    shown = fitted(found, unusual, held=at_hand, penalty=PENALTY_INSPECTED, bounds=bounds)
+    shown = fitted(complete, unusual, held=at_hand, penalty=PENALTY_INSPECTED, bounds=bounds)
     return {**at_hand, **shown}
 
 

@@ -48,6 +48,7 @@ def choice(
         guilty=tuple(i == guilty for i in range(n)),
         tests=tuple(i >= n - n_tests for i in range(n)),
         of_test=guilty >= n - n_tests,
+        is_complete=True,
         weight=1.0,
     )
 
