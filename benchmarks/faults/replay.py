@@ -169,7 +169,7 @@ class Problem:
         edges = self.raw.get("edges", ())  # older rows have none
         return Recording(
             calls={node_id: tuple(seen) for node_id, seen in calls.items()},
-            edges={(self.locations[a], self.locations[b]): 1 for a, b in edges},
+            edges={(self.locations[a], self.locations[b]): n for a, b, n in edges},
         )
 
     def case(self, setting: Setting) -> Case:
