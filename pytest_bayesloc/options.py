@@ -527,7 +527,7 @@ class Settings:
     green: str = _option(
         "--bayesloc-green",
         "REV",
-        "git revision at which the tests are known to pass",
+        "git revision at which the tests are known to pass; auto: search all commits for it",
         default_words="what is remembered, else found in git",
     )
     never_edited: tuple[str, ...] = _option(
@@ -689,6 +689,11 @@ class Settings:
     def remembers(self) -> bool:
         """Whether anything is kept from run to run."""
         return self.memory != "off"
+
+    @property
+    def green_revision(self) -> str:
+        """The git revision at which the tests are known to pass; empty if none is named."""
+        return "" if self.green == AUTO else self.green
 
     @property
     def searches_fixes(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import difflib
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -147,6 +147,24 @@ def changes_since(
         files = {file: change for file, change in changes.items() if change is not None}
         found.append(Changes(files=files, known=frozenset(green)))
     return found
+
+
+def narrowed(changes: Changes, own: Changes) -> Changes:
+    """Return those of ``changes`` whose locations are among ``own``.
+
+    All of them if none is, unless there is none in ``own``: they were moved or renamed since.
+    """
+    names = {name_of(where) for where in own.every}
+    files: dict[str, FileChange] = {}
+    for file, change in changes.files.items():
+        chosen = [where for where in change.changed if name_of(where) in names]
+        text = change.reverted(chosen) if chosen else None
+        if text is not None:
+            before = SourceMap(text, file, is_test=change.now.is_test)
+            files[file] = FileChange(before=before, now=change.now)
+        elif chosen:  # they can't be told from the rest
+            files[file] = change
+    return replace(changes, files=files) if files or not names else changes
 
 
 def named(source: SourceMap) -> dict[Name, Unit]:

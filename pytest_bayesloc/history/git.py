@@ -4,19 +4,41 @@ from __future__ import annotations
 
 import os
 import subprocess
-from contextlib import suppress
+import tempfile
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import StoreError
 from pytest_bayesloc.domain.texts import as_python_reads
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Iterator, Mapping, Sequence
 
 LIMIT_S = 30.0
 LOOK_S = 5.0  # where nobody asked for it: a long history with little Python takes longer
 PYTHON = "*.py"
+# A copy is no place for the user's hooks, nor for half of the files, and loads nothing from afar.
+PLAIN = ("core.hooksPath=/dev/null", "core.fsmonitor=false", "core.sparseCheckout=false")
+OFFLINE = {"GIT_NO_LAZY_FETCH": "1", "GIT_LFS_SKIP_SMUDGE": "1"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Commit:
+    """One commit.
+
+    Attributes:
+        id: Its whole name.
+        name: Its abbreviated name.
+        date: The day on which its author made it.
+        subject: Its first line.
+    """
+
+    id: str
+    name: str
+    date: str
+    subject: str
 
 
 def texts_at(rootdir: Path, revision: str) -> dict[str, str]:
@@ -54,6 +76,52 @@ def commits(rootdir: Path, at_most: int) -> list[tuple[str, str]]:
     return []
 
 
+def first_parents(rootdir: Path, at_most: int) -> list[Commit]:
+    """Return the newest commits, newest first; a merge stands for what it brought.
+
+    None where git can't say. Those that changed no Python are among them: data can break tests.
+    """
+    log = ["log", "--first-parent", "--format=%H%x00%h%x00%as%x00%s", f"--max-count={at_most}"]
+    with suppress(_GitError):
+        lines = _git(rootdir, [*log, "HEAD"]).decode("utf-8", "replace").split("\n")
+        rows = (line.split("\0", 3) for line in lines if line)
+        return [Commit(id=i, name=n, date=date, subject=text) for i, n, date, text in rows]
+    return []
+
+
+def is_shallow(rootdir: Path) -> bool:
+    """Whether the repository holds the newest part of the history only."""
+    with suppress(_GitError):
+        return b"true" in _git(rootdir, ["rev-parse", "--is-shallow-repository"])
+    return False
+
+
+@contextmanager
+def copy_at(rootdir: Path, commit: str) -> Iterator[tuple[Path, Path] | None]:
+    """Write the files of ``commit`` into a new folder, which is removed at the end.
+
+    The repository's files, index and references stay as they are.
+
+    Yields:
+        The folder of the repository and that of the copy; None where git can't make it.
+    """
+    with tempfile.TemporaryDirectory(prefix="bayesloc-", ignore_cleanup_errors=True) as made:
+        folder = Path(made).resolve() / "copy"
+        folder.mkdir()
+        try:
+            asked = _git(rootdir, ["rev-parse", "--absolute-git-dir", "--show-prefix"]).decode()
+            git_dir, prefix = asked.split("\n")[:2]
+            where = [f"--git-dir={git_dir}", f"--work-tree={folder}"]
+            options = [part for value in PLAIN for part in ("-c", value)]
+            own = {**OFFLINE, "GIT_INDEX_FILE": str(folder.parent / "index")}
+            _git(folder, [*options, *where, "read-tree", "--reset", "-u", commit], more=own)
+        except (_GitError, UnicodeError):
+            yield None
+            return
+        depth = len(Path(prefix).parts)
+        yield (rootdir.parents[depth - 1] if depth else rootdir), folder
+
+
 def head(rootdir: Path) -> tuple[str, str]:
     """Return the commit that is checked out, and its first line; empty without git.
 
@@ -75,29 +143,35 @@ def knows(rootdir: Path, commit: str) -> bool:
     return False
 
 
-def changed_texts(rootdir: Path, commit: str) -> dict[str, str]:
+def changed_texts(rootdir: Path, commit: str, until: str = "") -> dict[str, str]:
     """Return the Python files below ``rootdir`` that differ from ``commit``, as they were then.
 
     Files that are new since are not among them. Nothing where git can't say.
+
+    Args:
+        rootdir: Of the project.
+        commit: The older state.
+        until: The younger one; empty: the files as they are.
     """
-    # By itself, a diff writes to the index what it finds unchanged.
-    diff = ["-c", "diff.autoRefreshIndex=false", "diff", "--name-only", "--no-renames"]
-    asked = [*diff, "--diff-filter=a", "-z", "--relative", commit, "--", PYTHON]
     with suppress(_GitError):
-        names = _names(_git(rootdir, asked, limit_s=LOOK_S))
-        return _read(rootdir, commit, names)
+        return _read(rootdir, commit, _differing(rootdir, [commit, until], "a", PYTHON))
     return {}
 
 
-def changed_names(rootdir: Path, revision: str) -> list[str]:
+def changed_names(rootdir: Path, revision: str, until: str = "") -> list[str]:
     """Return the files below ``rootdir`` that were at ``revision`` and differ from it.
 
     Nothing where git can't say.
     """
-    diff = ["-c", "diff.autoRefreshIndex=false", "diff", "--name-only", "--no-renames"]
-    asked = [*diff, "--diff-filter=a", "-z", "--relative", revision, "--"]
     with suppress(_GitError):
-        return _names(_git(rootdir, asked, limit_s=LOOK_S))
+        return _differing(rootdir, [revision, until], "a")
+    return []
+
+
+def new_names(rootdir: Path, revision: str, until: str = "") -> list[str]:
+    """Return the Python files in git below ``rootdir`` that were not there at ``revision``."""
+    with suppress(_GitError):
+        return _differing(rootdir, [revision, until], "A", PYTHON)
     return []
 
 
@@ -113,6 +187,13 @@ class _GitError(Exception):
     """An error message of git, in one line."""
 
 
+def _differing(rootdir: Path, revisions: Sequence[str], chosen: str, *patterns: str) -> list[str]:
+    # By itself, a diff writes to the index what it finds unchanged.
+    diff = ["-c", "diff.autoRefreshIndex=false", "diff", "--name-only", "--no-renames"]
+    asked = [*diff, f"--diff-filter={chosen}", "-z", "--relative", *filter(None, revisions)]
+    return _names(_git(rootdir, [*asked, "--", *patterns], limit_s=LOOK_S))
+
+
 def _read(rootdir: Path, commit: str, names: Sequence[str]) -> dict[str, str]:
     """Return the files ``names`` at ``commit``; those that are no text are left out."""
     named = [name for name in names if "\n" not in name]
@@ -125,13 +206,22 @@ def _names(listed: bytes) -> list[str]:
 
 
 def _git(
-    rootdir: Path, command: Sequence[str], given: bytes = b"", *, limit_s: float = LIMIT_S
+    rootdir: Path,
+    command: Sequence[str],
+    given: bytes = b"",
+    *,
+    limit_s: float = LIMIT_S,
+    more: Mapping[str, str] | None = None,
 ) -> bytes:
     try:
         done = subprocess.run(
             ["git", *command],  # noqa: S607 - the one that the user's PATH finds
             cwd=rootdir,
-            env={**os.environ, "GIT_OPTIONAL_LOCKS": "0"},  # a look must not refresh the index
+            env={
+                **os.environ,
+                "GIT_OPTIONAL_LOCKS": "0",
+                **(more or {}),
+            },  # a look refreshes no index
             input=given,
             check=True,
             capture_output=True,

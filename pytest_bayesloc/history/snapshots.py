@@ -59,6 +59,18 @@ CREATE TABLE seen (          -- spares reading files that did not change
 ) WITHOUT ROWID;
 """
 
+# Made when it is first needed: no version of the other tables depends on it.
+TRIED = """
+CREATE TABLE IF NOT EXISTS tried ( -- how tests ended on older commits
+    id INTEGER PRIMARY KEY,
+    place TEXT NOT NULL,           -- digest of what is installed
+    revision TEXT NOT NULL,
+    node_id TEXT NOT NULL,
+    verdict TEXT NOT NULL,         -- pass, fail, or empty: it could not be run
+    UNIQUE (place, revision, node_id)
+)"""
+N_TRIED = 5_000
+
 
 class SnapshotStore:
     """A file of the project's own that two runs may write at once.
@@ -149,6 +161,46 @@ class SnapshotStore:
             StoreError: If it can't be read.
         """
         return self._found(groups, _ran)
+
+    def note_tried(self, place: str, revision: str, verdicts: Mapping[str, str]) -> None:
+        """Keep how tests ended on an older commit.
+
+        Args:
+            place: A digest of what is installed.
+            revision: The commit.
+            verdicts: ``pass``, ``fail`` or nothing, by node id.
+
+        Raises:
+            StoreError: If it can't be written.
+        """
+        with self._open() as db:
+            db.execute(TRIED)
+            db.executemany(
+                "INSERT OR REPLACE INTO tried (place, revision, node_id, verdict) "
+                "VALUES (?, ?, ?, ?)",
+                [(place, revision, storable(name), how) for name, how in verdicts.items()],
+            )
+            db.execute(
+                "DELETE FROM tried WHERE id NOT IN (SELECT id FROM tried ORDER BY id DESC LIMIT ?)",
+                (N_TRIED,),
+            )
+
+    def tried(self, place: str, node_ids: Collection[str]) -> dict[str, dict[str, str]]:
+        """Return what is kept of ``note_tried``, by commit and node id.
+
+        Raises:
+            StoreError: If it can't be read.
+        """
+        found: dict[str, dict[str, str]] = {}
+        if not self.path.is_file():
+            return found
+        with self._open() as db:
+            db.execute(TRIED)
+            asked = "SELECT revision, verdict FROM tried WHERE place = ? AND node_id = ?"
+            for name in node_ids:
+                for revision, verdict in db.execute(asked, (place, storable(name))):
+                    found.setdefault(revision, {})[name] = verdict
+        return found
 
     def _found(
         self, groups: Sequence[Sequence[str]], look_up: LookUp, *, code: bool = True

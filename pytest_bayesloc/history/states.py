@@ -12,19 +12,20 @@ from functools import cached_property
 from textwrap import shorten
 from typing import TYPE_CHECKING, Protocol
 
-from pytest_bayesloc.history.changes import changes_since
-from pytest_bayesloc.history.git import changed_texts, commits, tracked
+from pytest_bayesloc.domain.source import SourceMap
+from pytest_bayesloc.history.changes import changes_since, narrowed
+from pytest_bayesloc.history.git import changed_texts, commits, new_names, tracked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from pytest_bayesloc.history.changes import Changes
+    from pytest_bayesloc.history.git import Commit
     from pytest_bayesloc.spectrum.sources import Sources
 
-#: The states that are tried: the code before none, 1, 3 and 7 of the youngest commits.
-STEPS = (0, 1, 3, 7)
-N_STATES = STEPS[-1] + 1
+N_STATES = 8  # that are tried in memory: the code before none, 1, 3 and 7 of the youngest commits
+MAX_SILENT = 10  # states that can't say, between one that passes and one that fails
 MAX_SUBJECT = 40  # characters of a commit's first line
 
 
@@ -84,9 +85,81 @@ class GitHistory:
         (found,) = changes_since([texts], self._sources.read, self._sources.map)
         return found
 
+    def changes_of(self, good: Commit, bad: Commit | None) -> Changes:
+        """Return the changes that ``bad`` and what lies before it made since ``good``.
+
+        Code that only younger commits changed is as good as unchanged: the tests failed before.
+
+        Args:
+            good: The older commit.
+            bad: The younger one; None: all changes up to the code of now.
+        """
+        (found,) = changes_since([self._old(good.id)], self._sources.read, self._sources.map)
+        if bad is not None:
+            then = changed_texts(self._rootdir, bad.id, good.id)
+            (own,) = changes_since(
+                [self._old(good.id, bad.id)], then.get, lambda file: SourceMap(then[file], file)
+            )
+            found = narrowed(found, own)
+        known = found.known | self._tracked
+        return replace(found, known=known, commit=_named(good.name, good.subject))
+
+    def _old(self, commit: str, until: str = "") -> dict[str, str]:
+        """Return the files that differ from ``commit``; what is new since was empty."""
+        new = new_names(self._rootdir, commit, until)
+        return {**dict.fromkeys(new, ""), **changed_texts(self._rootdir, commit, until)}
+
 
 def _named(commit: str, subject: str) -> str:
     return f"{commit} ({shorten(subject, MAX_SUBJECT, placeholder=' ...')})" if subject else commit
+
+
+class Bisection:
+    """The next older state to try, until the youngest one that passes is known.
+
+    Steps back double until a state passes; then the states between are halved. States that can't
+    say are left out, as by ``git bisect skip``. Where all older ones can't say (the tests were
+    not written yet), what lies between those and the last one that fails is halved.
+
+    Args:
+        n_states: How many there are; the youngest is number 0.
+
+    Attributes:
+        failing: The oldest one known to fail, of those younger than ``passing``; -1: the code of
+            now.
+        passing: The youngest one known to pass.
+    """
+
+    def __init__(self, n_states: int) -> None:
+        self._last = n_states - 1
+        self._reach: int | None = 0 if n_states else None  # while steps double
+        self._silent: set[int] = set()
+        self.failing = -1
+        self.passing: int | None = None
+
+    def next(self) -> int | None:
+        """Return the state to try; None if no more is to be learned."""
+        if self._reach is not None:
+            return self._reach
+        older = self.passing
+        if older is None:
+            older = min((at for at in self._silent if at > self.failing), default=self.failing)
+        between = range(self.failing + 1, older)
+        if len(self._silent.intersection(between)) > MAX_SILENT:
+            return None
+        untried = (at for at in between if at not in self._silent)
+        return min(untried, key=lambda at: abs(2 * at - self.failing - older), default=None)
+
+    def take(self, at: int, passes: bool | None) -> None:
+        """Learn whether state ``at`` passes; None if it can't say."""
+        if at == self._reach:
+            self._reach = None if passes or at == self._last else min(2 * at + 1, self._last)
+        if passes is None:
+            self._silent.add(at)
+        elif passes:
+            self.passing = at
+        else:
+            self.failing = at
 
 
 def last_passing(history: History, passes: Callable[[Changes], bool]) -> Changes | None:
@@ -99,21 +172,8 @@ def last_passing(history: History, passes: Callable[[Changes], bool]) -> Changes
     Returns:
         None if none of the states that are tried passes.
     """
-    states = history.states()
-    failing, found = -1, None
-    for at in dict.fromkeys(min(step, len(states) - 1) for step in STEPS if states):
-        changes = history.changes(states[at])
-        if passes(changes):
-            found, passing = changes, at
-            break
-        failing = at
-    else:
-        return None
-    while passing - failing > 1:
-        middle = (passing + failing) // 2
-        changes = history.changes(states[middle])
-        if passes(changes):
-            found, passing = changes, middle
-        else:
-            failing = middle
-    return found
+    states = history.states()[:N_STATES]
+    search = Bisection(len(states))
+    while (at := search.next()) is not None:
+        search.take(at, passes(history.changes(states[at])))
+    return None if search.passing is None else history.changes(states[search.passing])

@@ -79,7 +79,7 @@ class RerunTransports:
         """Name the places where tests were run again, for a person."""
         counts = Counter(transport.name for transport in self._transports)
         named = (f"{n} x {name}" if n > 1 else name for name, n in counts.items())
-        return ", ".join(named) or (LOCAL if self._is_local else "nowhere")
+        return ", ".join(named) or (LOCAL if self.is_local else "nowhere")
 
     def close(self) -> None:
         """End all transports. May be called twice."""
@@ -93,7 +93,8 @@ class RerunTransports:
                 self._opener = None
 
     @property
-    def _is_local(self) -> bool:
+    def is_local(self) -> bool:
+        """Whether tests are run again on this machine, by processes of the run's own."""
         return set(self.executors) <= {LOCAL}
 
     def _n_runners(self) -> int:
@@ -101,7 +102,7 @@ class RerunTransports:
 
         A suite that was run by one process may not bear company.
         """
-        if not self._is_local:
+        if not self.is_local:
             return sum(max(1, transport.n_servers) for transport in self._transports)
         asked = getattr(self.config.option, "numprocesses", None) or 1
         usual = max(1, min(int(asked), os.cpu_count() or 1, MAX_SERVERS))
@@ -110,7 +111,7 @@ class RerunTransports:
     def _open(self) -> None:
         """Open what was asked for; what can't be is left out while there is another transport."""
         command = command_for(self.config, self.launch.path, self.launch.environment)
-        if self._is_local:
+        if self.is_local:
             self._transports = [LocalTransport(command)]
             return
         files = self.files()

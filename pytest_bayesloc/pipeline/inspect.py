@@ -10,6 +10,7 @@ from pytest_bayesloc.domain.clock import monotonic
 from pytest_bayesloc.domain.errors import BayeslocError
 from pytest_bayesloc.fixes.mutations import KIND, REPAIR_KIND, mutants, repair_patches
 from pytest_bayesloc.fixes.side_effects import reaches_out
+from pytest_bayesloc.history.states import N_STATES
 from pytest_bayesloc.inspection.loop import InspectionLoop
 from pytest_bayesloc.inspection.selection import Limits, most_informative
 from pytest_bayesloc.inspection.strategies import assertions, returns
@@ -18,6 +19,7 @@ from pytest_bayesloc.inspection.strategies.counterfactual import Counterfactual
 from pytest_bayesloc.inspection.strategies.mutants import Mutants, Repairs
 from pytest_bayesloc.inspection.strategies.returns import Returns
 from pytest_bayesloc.inspection.strategies.value_flow import FollowValues
+from pytest_bayesloc.options import AUTO
 from pytest_bayesloc.pipeline.merge import foreign_environment
 from pytest_bayesloc.ranking.case import NOT_INSPECTED
 from pytest_bayesloc.report.terminal import Progress
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
     from pytest_bayesloc.domain.inspection import InspectionPatch
     from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.history.states import History
+    from pytest_bayesloc.history.states import GitHistory
     from pytest_bayesloc.inspection.strategies.mutants import Propose
     from pytest_bayesloc.inspection.strategy import InspectionStrategy
     from pytest_bayesloc.pipeline.context import Context
@@ -40,7 +42,7 @@ if TYPE_CHECKING:
 def inspect(
     context: Context,
     cases: Sequence[Case],
-    history: History,
+    history: GitHistory,
     *,
     spent_s: float = 0.0,
     more: Sequence[InspectionStrategy] = (),
@@ -61,7 +63,7 @@ def inspect(
     progress = Progress(context.config, monotonic, left_s)
     try:
         with closing(_pool(context, cases)) as pool:
-            strategies = _strategies(context, history, more)
+            strategies = _strategies(context, _older_code(context, history, progress), more)
             loop = _loop(context, pool, strategies, progress, left_s)
             for n_left, case in zip(range(len(cases), 0, -1), cases, strict=True):
                 loop.run(case, share=1 / n_left)
@@ -119,8 +121,23 @@ def _loop(
 # -- where patches come from
 
 
+def _older_code(context: Context, history: GitHistory, progress: Progress) -> Counterfactual:
+    """Return the strategy that takes changes back; it looks for them as far back as is asked."""
+    if context.settings.green != AUTO:
+        return Counterfactual(history)
+    if not context.transports.is_local:
+        context.note(
+            f"The tests are run again by {', '.join(context.settings.executors)}, where no copy "
+            f"of older commits is made: {N_STATES} commits are looked at. (bisect)"
+        )
+        return Counterfactual(history)
+    from pytest_bayesloc.pipeline.bisect import CommitSearch
+
+    return Counterfactual(history, CommitSearch(context, history, progress))
+
+
 def _strategies(
-    context: Context, history: History, more: Sequence[InspectionStrategy]
+    context: Context, older_code: Counterfactual, more: Sequence[InspectionStrategy]
 ) -> list[InspectionStrategy]:
     never_edited = context.settings.never_edited
 
@@ -154,7 +171,7 @@ def _strategies(
         return found[0].text if found is not None and may_be_tried else None
 
     strategies: list[InspectionStrategy] = [
-        Counterfactual(history),
+        older_code,
         FollowValues(context.sources.map),
         Assertions(propose_assertions),
         Mutants(edits_by(mutants)),

@@ -130,7 +130,7 @@ def past_runs(context: Context) -> PastRuns:
         context.sources,
         lambda: recorder.files_in_use().keys(),
         context.note,
-        settings.green or ("" if settings.remembers else None),
+        settings.green_revision or ("" if settings.remembers else None),
     )
 
 

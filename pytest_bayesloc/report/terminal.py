@@ -233,11 +233,15 @@ class Progress:
 
     def show(self, number: int, target: Location | None, belief: float) -> None:
         """Show what is done now, how much is believed so far, and how long it may go on."""
-        if self._reporter is None:
-            return
         what = "running the failing tests again"
         if target is not None:
             what = f"inspection {number}, {target}, P = {belief:.0%}"
+        self.say(what)
+
+    def say(self, what: str) -> None:
+        """Show what is done now, and how long it may go on."""
+        if self._reporter is None:
+            return
         self._reporter.ensure_newline()  # the dots stay
         width = self._reporter._tw.fullwidth  # noqa: SLF001 - no public way leads to the width
         left_s = max(0.0, self._ends - self._clock())

@@ -20,6 +20,9 @@ from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.evidence.changes import change_evidence, suspect_of
 from pytest_bayesloc.ranking.likelihoods import weigh
 
+#: Finds the changes since the failing tests passed; None if it can't.
+Search = Callable[[Case, Budget], Changes | None]
+
 KIND = "counterfactual"
 MAX_FAILING = 10
 MAX_SINGLE = 20  # changes that are taken back one by one
@@ -33,17 +36,19 @@ class Counterfactual(InspectionStrategy):
 
     Args:
         history: Older code, which is tried where no run is known in which the tests passed.
+        search: Finds the changes that broke the tests, in the place of ``history``.
     """
 
     name = KIND
 
-    def __init__(self, history: History | None = None) -> None:
+    def __init__(self, history: History | None = None, search: Search | None = None) -> None:
         self._history = history
+        self._search = search
 
     def open(self, case: Case, budget: Budget) -> Iterator[Finding]:
         """Take changes back, the likeliest of the code first, until the failing tests pass."""
-        if self._history is not None and not case.changes.known:
-            _look_back(self._history, case, budget)
+        if not case.changes.known:
+            self._look_back(case, budget)
         changed = case.changes.code
         known = [where for where in changed if where in case.belief.probabilities]
         suspects = sorted(known, key=lambda where: (-case.belief.p(where), where))[:MAX_SINGLE]
@@ -60,9 +65,20 @@ class Counterfactual(InspectionStrategy):
         found = [] if is_done else list(_together(case, changed, budget))
         yield from found or _together(case, case.changes.tests, budget)
 
+    def _look_back(self, case: Case, budget: Budget) -> None:
+        """Find out since when the tests fail, and weigh what changed then."""
+        found = None
+        if self._search is not None:
+            found = self._search(case, budget)
+        elif self._history is not None:
+            found = _last_passing(self._history, case, budget)
+        if found is not None:
+            case.changes = found
+            case.learn(change_evidence(found, case.belief.probabilities, model=case.model))
 
-def _look_back(history: History, case: Case, budget: Budget) -> None:
-    """Find out since when the tests fail; it proves that what changed since is the cause."""
+
+def _last_passing(history: History, case: Case, budget: Budget) -> Changes | None:
+    """Return the changes since older code passes; that proves that the cause is among them."""
     until_s = (1 - LOOK_BACK) * budget.left_s()
 
     def passes(changes: Changes) -> bool:
@@ -71,10 +87,7 @@ def _look_back(history: History, case: Case, budget: Budget) -> None:
         tried = _try(case, patch_back(changes, changes.every, fresh=True), budget)
         return tried is not None and tried.repairs
 
-    found = last_passing(history, passes)
-    if found is not None:
-        case.changes = found
-        case.learn(change_evidence(found, case.belief.probabilities, model=case.model))
+    return last_passing(history, passes)
 
 
 class _Reversion:

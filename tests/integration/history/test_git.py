@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_bayesloc.domain.errors import StoreError
-from pytest_bayesloc.history.git import changed_texts, commits, texts_at, tracked
+from pytest_bayesloc.history.git import (
+    changed_texts,
+    commits,
+    copy_at,
+    first_parents,
+    texts_at,
+    tracked,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -83,6 +90,44 @@ def test_files_that_differ_now_are_given_as_they_were(repository: Path) -> None:
 
     assert changed_texts(repository, "HEAD") == {"top.py": "y = 1\n", "pkg/a.py": "x = 1\n"}
     assert changed_texts(repository / "pkg", "HEAD") == {"a.py": "x = 1\n"}
+
+
+def test_merge_is_one_commit_for_all_that_it_brought(repository: Path) -> None:
+    git(repository, "checkout", "-q", "-b", "side")
+    edited(repository, "pkg/a.py", "x = 2\n", "on the side")
+    git(repository, "checkout", "-q", "-")
+    git(repository, "merge", "-q", "--no-ff", "-m", "merged", "side")
+    edited(repository, "pkg/notes.txt", "other", "no code")
+
+    found = first_parents(repository, 9)
+
+    assert [commit.subject for commit in found] == ["no code", "merged", "first"]
+    assert all(commit.id.startswith(commit.name) for commit in found)
+
+
+def test_copy_of_a_commit_has_all_its_files_and_runs_no_hook(repository: Path) -> None:
+    hook = repository / ".git" / "hooks" / "post-index-change"
+    hook.write_text(f"#!/bin/sh\ntouch {repository}/ran\n", encoding="ascii")
+    hook.chmod(0o755)
+
+    with copy_at(repository / "pkg", "HEAD") as copy:
+        assert copy is not None
+        original, folder = copy
+        names = sorted(str(path.relative_to(folder)) for path in folder.rglob("*.*"))
+        text = (folder / "top.py").read_text(encoding="ascii")
+
+    assert original == repository
+    assert names == [
+        "pkg/a.py", "pkg/broken.py", "pkg/empty.py", "pkg/latin.py", "pkg/notes.txt", "top.py",
+    ]  # fmt: skip
+    assert text == "y = 1\n"
+    assert not (repository / "ran").exists()
+    assert not folder.exists()
+
+
+def test_commit_that_git_does_not_know_has_no_copy(repository: Path) -> None:
+    with copy_at(repository, "0" * 40) as copy:
+        assert copy is None
 
 
 def test_files_that_git_looks_after_are_told_from_others(repository: Path) -> None:

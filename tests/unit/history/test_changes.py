@@ -6,7 +6,7 @@ import pytest
 
 from pytest_bayesloc.domain.evidence import ChangeOutcome, Outcome
 from pytest_bayesloc.domain.source import SourceMap
-from pytest_bayesloc.history.changes import FileChange, changes_since
+from pytest_bayesloc.history.changes import Changes, FileChange, changes_since, narrowed
 from pytest_bayesloc.ranking.evidence.changes import change_evidence
 
 GREEN = '''\
@@ -360,3 +360,28 @@ def test_test_answers_for_the_functions_inside_it() -> None:
     assert changed(found.files["test_a.py"]) == ["test_a.<locals>.double"]
     (weighed,) = change_evidence(found, [test], model="single-fault")
     assert weighed.outcome is ChangeOutcome.CHANGED_SINCE_GREEN
+
+
+def test_what_later_commits_changed_is_left_out_of_the_changes_and_of_their_old_text() -> None:
+    def since(old: str, now: str) -> Changes:
+        (found,) = changes_since([{"m.py": old}], lambda _: now, lambda file: SourceMap(now, file))
+        return found
+
+    bad = GREEN.replace("price / rate", "price - rate")
+    now = bad.replace("item * 2", "item + item")
+
+    found = narrowed(since(GREEN, now), since(GREEN, bad))
+
+    assert [where.qualname for where in found.every] == ["net"]
+    assert found.files["m.py"].before.text == now.replace("price - rate", "price / rate")
+    assert found.known == {"m.py"}
+
+
+def test_changes_are_not_narrowed_to_what_was_renamed_since() -> None:
+    (every,) = changes_since(
+        [{"m.py": GREEN}], lambda _: "RATE = 4\n", lambda file: SourceMap("RATE = 4\n", file)
+    )
+    elsewhere = FileChange(before=SourceMap("", "n.py"), now=SourceMap("RATE = 4\n", "n.py"))
+
+    assert narrowed(every, Changes(files={"n.py": elsewhere})) is every
+    assert narrowed(every, Changes()).every == []

@@ -1,0 +1,281 @@
+"""Searches the commits for the one that broke tests, which run on copies of older commits.
+
+A copy is a folder outside of the repository: nothing of the user's is checked out.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+from textwrap import shorten
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.domain.errors import ExecutionError, StoreError
+from pytest_bayesloc.domain.inspection import Verdict
+from pytest_bayesloc.history.git import changed_names, copy_at, first_parents, is_shallow
+from pytest_bayesloc.history.snapshots import SnapshotStore
+from pytest_bayesloc.history.states import MAX_SUBJECT, Bisection
+from pytest_bayesloc.pipeline.place import FOLDER, own_folder
+from pytest_bayesloc.rerun.command import command_for
+from pytest_bayesloc.rerun.runner import ServerRunner
+from pytest_bayesloc.rerun.transports.local import LocalTransport
+from pytest_bayesloc.rerun.transports.remote import Workspaces
+from pytest_bayesloc.spectrum.cache.key import digest, installation
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_bayesloc.domain.inspection import TestRun
+    from pytest_bayesloc.history.changes import Changes
+    from pytest_bayesloc.history.git import Commit
+    from pytest_bayesloc.history.states import GitHistory
+    from pytest_bayesloc.inspection.strategy import Budget
+    from pytest_bayesloc.pipeline.context import Context
+    from pytest_bayesloc.ranking.case import Case
+    from pytest_bayesloc.report.terminal import Progress
+    from pytest_bayesloc.rerun.command import Command
+
+MAX_COMMITS = 20_000  # 15 steps back, and 14 to halve
+MAX_FAILING = 10
+SHARE = 0.5  # of the time left: the user asked for the commit
+LEAST_S = 1.0  # tests can't be started in less
+N_NAMED = 3
+PASS, FAIL, SILENT = Verdict.PASS.value, Verdict.FAIL.value, ""
+# A test that ends so on an older commit misses what came later: it says nothing of the bug.
+MISSING = ("ImportError", "ModuleNotFoundError")
+NO_FIXTURE = re.compile(r"^E? *fixture '.*' not found$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """The state of a search when it ended.
+
+    Attributes:
+        commits: All commits, newest first.
+        failing: Number of the oldest one that fails and is younger than ``passing``; -1: none, the
+            tests fail on the code of now.
+        passing: Number of the youngest one that passes; None: none is known.
+        verdicts: Of those that were tried, in earlier runs too, by number; None: it could not say.
+        is_cut: Whether the time was up.
+    """
+
+    commits: Sequence[Commit]
+    failing: int
+    passing: int | None
+    verdicts: Mapping[int, bool | None]
+    is_cut: bool
+
+
+class CommitSearch:
+    """Finds the commit since which failing tests fail.
+
+    Args:
+        context: The session.
+        history: The commits of the project.
+        progress: Shows each step.
+    """
+
+    def __init__(self, context: Context, history: GitHistory, progress: Progress) -> None:
+        self._context = context
+        self._history = history
+        self._progress = progress
+        self._store = SnapshotStore(context.rootdir / FOLDER / "green.sqlite")
+        self._place = digest(installation())
+
+    def __call__(self, case: Case, budget: Budget) -> Changes | None:
+        """Return the changes of the commit that broke the tests of ``case``; None if unknown."""
+        rootdir, tests = self._context.rootdir, case.failing[:MAX_FAILING]
+        outcome = self._search(first_parents(rootdir, MAX_COMMITS), tests, budget)
+        words = words_of(outcome, tests, is_shallow=is_shallow(rootdir))
+        if outcome.is_cut:
+            words = f"{words} {CUT if self._context.settings.remembers else CUT_FOR_GOOD}"
+        if outcome.passing is None:
+            self._context.note(f"{words} (bisect)")
+            return None
+        good = outcome.commits[outcome.passing]
+        bad = outcome.commits[outcome.failing] if outcome.failing >= 0 else None
+        found = self._history.changes_of(good, bad)
+        if not found.every:
+            files = changed_names(rootdir, good.id, bad.id if bad is not None else "")
+            words = f"{words} {_without_code(files)}"
+        self._context.note(f"{words} (bisect)")
+        return found
+
+    def _search(self, commits: Sequence[Commit], tests: Sequence[str], budget: Budget) -> Outcome:
+        until_s = (1 - SHARE) * budget.left_s()
+        known, search = self._known(tests), Bisection(len(commits))
+        verdicts: dict[int, bool | None] = {}
+        while (at := search.next()) is not None:
+            commit = commits[at]
+            limit_s = min(budget.limit_s(), budget.left_s() - until_s)
+            if commit.id not in known:
+                if limit_s < LEAST_S:
+                    break
+                self._progress.say(f"step {len(verdicts) + 1} back, {_named(commit)}")
+                known[commit.id] = self._try(commit, tests, limit_s, budget)
+            verdicts[at] = passes(known[commit.id])
+            search.take(at, verdicts[at])
+        return Outcome(
+            commits=commits,
+            failing=search.failing,
+            passing=search.passing,
+            verdicts=verdicts,
+            is_cut=at is not None,
+        )
+
+    def _try(
+        self, commit: Commit, tests: Sequence[str], limit_s: float, budget: Budget
+    ) -> Mapping[str, str]:
+        """Return how the tests end on a copy of ``commit``, and keep that."""
+        started = budget.clock()
+        found = self._run(commit, tests, limit_s)
+        is_cut = budget.clock() - started >= limit_s < budget.wait_s
+        if self._context.settings.remembers and not is_cut:
+            try:
+                own_folder(self._context.rootdir)
+                self._store.note_tried(self._place, commit.id, found)
+            except (OSError, StoreError):  # it is tried again in the next run
+                self._context.note(NOT_KEPT)
+        return found
+
+    def _run(self, commit: Commit, tests: Sequence[str], limit_s: float) -> dict[str, str]:
+        with copy_at(self._context.rootdir, commit.id) as copy:
+            if copy is None:
+                return dict.fromkeys(tests, SILENT)
+            transport = LocalTransport(self._command(*copy))
+            transport.may_fork = False  # one process runs the tests once
+            runner = ServerRunner(transport, tests, {})
+            try:
+                rerun = runner.rerun(None, tests, limit_s=limit_s)
+            except ExecutionError:
+                return dict.fromkeys(tests, SILENT)
+            finally:
+                runner.close()
+        return {node_id: _verdict(run) for node_id, run in rerun.tests.items()}
+
+    def _command(self, original: Path, copy: Path) -> Command:
+        """Return the command of a server that sees the copy in the place of the repository."""
+        context = self._context
+        there = Workspaces(str(original), str(copy)).there
+        is_installed = context.recorder.files.is_installed
+
+        def moved(entry: str) -> str:
+            is_own = not is_installed(f"{entry}/x") and not Path(entry).is_relative_to(sys.prefix)
+            return there(entry) if is_own else entry
+
+        # An editable install may lead to the repository by a finder, which is asked last.
+        path = dict.fromkeys(map(moved, (*context.launch.path, *self._import_roots())))
+        environment = dict(context.launch.environment)
+        if "PYTHONPATH" in environment:
+            entries = environment["PYTHONPATH"].split(os.pathsep)
+            environment["PYTHONPATH"] = os.pathsep.join(map(moved, entries))
+        command = command_for(context.config, tuple(path), environment)
+        cwd = Path(there(str(command.cwd)))
+        return replace(
+            command,
+            arguments=_with_files([there(argument) for argument in command.arguments]),
+            rootdir=Path(there(str(command.rootdir))),
+            cwd=cwd if cwd.is_dir() else copy,
+        )
+
+    def _import_roots(self) -> list[str]:
+        """Return the folders that the project's modules are imported from."""
+        roots = dict.fromkeys(
+            path.parent for path in self._context.recorder.files_in_use().values()
+        )
+        return list(dict.fromkeys(str(_above_packages(folder)) for folder in roots))
+
+    def _known(self, tests: Sequence[str]) -> dict[str, Mapping[str, str]]:
+        """Return what earlier runs found, of commits on which all of ``tests`` were tried."""
+        if not self._context.settings.remembers:
+            return {}
+        try:
+            found = self._store.tried(self._place, tests)
+        except StoreError as error:
+            self._context.note(str(error))
+            return {}
+        return {commit: ends for commit, ends in found.items() if len(ends) == len(tests)}
+
+
+NOT_KEPT = "The results on older commits could not be kept: the next run begins anew. (bisect)"
+
+
+def passes(ends: Mapping[str, str]) -> bool | None:
+    """Return whether tests passed that ended as ``ends`` says; None if none of them ran.
+
+    Those that were not there yet say nothing.
+    """
+    if FAIL in ends.values():
+        return False
+    return True if PASS in ends.values() else None
+
+
+def _verdict(run: TestRun) -> str:
+    is_missing = run.error.startswith(MISSING) or NO_FIXTURE.search(run.output) is not None
+    if run.verdict is Verdict.FAIL and is_missing:
+        return SILENT
+    return run.verdict.value if run.verdict.value in {PASS, FAIL} else SILENT
+
+
+def _with_files(arguments: Sequence[str]) -> tuple[str, ...]:
+    """Leave out the ini file where the commit does not have it."""
+    at = arguments.index("-c") if "-c" in arguments else -1
+    if at < 0 or Path(arguments[at + 1]).is_file():
+        return tuple(arguments)
+    return (*arguments[:at], *arguments[at + 2 :])
+
+
+def _above_packages(folder: Path) -> Path:
+    while (folder / "__init__.py").is_file():
+        folder = folder.parent
+    return folder
+
+
+# -- words
+
+
+def words_of(outcome: Outcome, tests: Sequence[str], *, is_shallow: bool) -> str:
+    """Return what a search found, for a person."""
+    named = tests[0] if len(tests) == 1 else f"{tests[0]} and {len(tests) - 1} more"
+    if not outcome.commits:
+        return f"git knows no commits here: the one that broke {named} is not searched."
+    n, n_silent = len(outcome.verdicts), list(outcome.verdicts.values()).count(None)
+    steps = f"{n} of {len(outcome.commits)} commits tried"
+    if n_silent:
+        steps += f", {n_silent} of them could not run the tests"
+    if outcome.passing is None:
+        rest = f" {SHALLOW}" if is_shallow and not outcome.is_cut else ""
+        return f"No commit was found on which {named} passes ({steps}).{rest}"
+    return f"{_culprit(outcome, named)} ({steps})."
+
+
+CUT = "The time for that was up: run again to go on, or raise --bayesloc-budget."
+CUT_FOR_GOOD = "The time for that was up, and nothing is kept: raise --bayesloc-budget."
+SHALLOW = "The clone is shallow: `git fetch --unshallow` gets older commits."
+
+
+def _culprit(outcome: Outcome, named: str) -> str:
+    commits, young, old = outcome.commits, outcome.failing, outcome.passing or 0
+    good = f"passes at {commits[old].name}"
+    if old - young > 1:
+        first = _named(commits[young]) if young >= 0 else "what is not committed"
+        last = _named(commits[old - 1])
+        return f"{named} was broken between {last} and {first}; it {good}. What changed is ranked"
+    if young < 0:
+        return f"{named} {good}, the last commit: it was broken by what is not committed"
+    return f"{_named(commits[young])} broke {named}, which {good}: its changes are ranked"
+
+
+def _without_code(files: Sequence[str]) -> str:
+    if not files:
+        return "git sees no change: a file that is ignored, or not added, may be the cause."
+    more = f" and {len(files) - N_NAMED} more" if len(files) > N_NAMED else ""
+    return f"No Python code changed that is still there: {', '.join(files[:N_NAMED])}{more}."
+
+
+def _named(commit: Commit) -> str:
+    subject = shorten(commit.subject, MAX_SUBJECT, placeholder=" ...")
+    return f"{commit.name} ({subject}, {commit.date})"
