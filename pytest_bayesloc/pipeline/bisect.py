@@ -69,6 +69,24 @@ class Outcome:
     is_cut: bool
 
 
+class CopyTransport(LocalTransport):
+    """Runs tests in a copy, in one process that runs them once.
+
+    Args:
+        command: Of a server there.
+        workspaces: The folder of the repository, and that of the copy.
+    """
+
+    def __init__(self, command: Command, workspaces: Workspaces) -> None:
+        super().__init__(command)
+        self.may_fork = False
+        self._workspaces = workspaces
+
+    def here(self, text: str) -> str:
+        """Return ``text`` with the paths of the repository."""
+        return self._workspaces.here(text)
+
+
 class CommitSearch:
     """Finds the commit since which failing tests fail.
 
@@ -88,7 +106,8 @@ class CommitSearch:
     def __call__(self, case: Case, budget: Budget) -> Changes | None:
         """Return the changes of the commit that broke the tests of ``case``; None if unknown."""
         rootdir, tests = self._context.rootdir, case.failing[:MAX_FAILING]
-        outcome = self._search(first_parents(rootdir, MAX_COMMITS), tests, budget)
+        errors = {node_id: case.errors.get(node_id, "") for node_id in tests}
+        outcome = self._search(first_parents(rootdir, MAX_COMMITS), errors, budget)
         words = words_of(outcome, tests, is_shallow=is_shallow(rootdir))
         if outcome.is_cut:
             words = f"{words} {CUT if self._context.settings.remembers else CUT_FOR_GOOD}"
@@ -104,19 +123,23 @@ class CommitSearch:
         self._context.note(f"{words} (bisect)")
         return found
 
-    def _search(self, commits: Sequence[Commit], tests: Sequence[str], budget: Budget) -> Outcome:
+    def _search(
+        self, commits: Sequence[Commit], errors: Mapping[str, str], budget: Budget
+    ) -> Outcome:
+        """Try commits until the time is up; ``errors`` are those of the tests as they are."""
         until_s = (1 - SHARE) * budget.left_s()
-        known, search = self._known(tests), Bisection(len(commits))
+        known, search = self._known([*errors]), Bisection(len(commits))
         verdicts: dict[int, bool | None] = {}
         while (at := search.next()) is not None:
             commit = commits[at]
-            limit_s = min(budget.limit_s(), budget.left_s() - until_s)
-            if commit.id not in known:
-                if limit_s < LEAST_S:
-                    break
-                self._progress.say(f"step {len(verdicts) + 1} back, {_named(commit)}")
-                known[commit.id] = self._try(commit, tests, limit_s, budget)
-            verdicts[at] = passes(known[commit.id])
+            ends = known.get(commit.id)
+            if ends is None:
+                self._progress.say(f"step {len(verdicts) + 1} back, to {_named(commit)}")
+                limit_s = min(budget.limit_s(), budget.left_s() - until_s)
+                ends = self._try(commit, errors, limit_s, budget)
+            if ends is None:
+                break
+            verdicts[at] = passes(ends)
             search.take(at, verdicts[at])
         return Outcome(
             commits=commits,
@@ -127,13 +150,16 @@ class CommitSearch:
         )
 
     def _try(
-        self, commit: Commit, tests: Sequence[str], limit_s: float, budget: Budget
-    ) -> Mapping[str, str]:
-        """Return how the tests end on a copy of ``commit``, and keep that."""
+        self, commit: Commit, errors: Mapping[str, str], limit_s: float, budget: Budget
+    ) -> Mapping[str, str] | None:
+        """Return how the tests end on a copy of ``commit``, and keep it; None if time was short."""
+        if limit_s < LEAST_S:
+            return None
         started = budget.clock()
-        found = self._run(commit, tests, limit_s)
-        is_cut = budget.clock() - started >= limit_s < budget.wait_s
-        if self._context.settings.remembers and not is_cut:
+        found = self._run(commit, errors, limit_s)
+        if budget.clock() - started >= limit_s < budget.wait_s:
+            return None
+        if self._context.settings.remembers:
             try:
                 own_folder(self._context.rootdir)
                 self._store.note_tried(self._place, commit.id, found)
@@ -141,25 +167,24 @@ class CommitSearch:
                 self._context.note(NOT_KEPT)
         return found
 
-    def _run(self, commit: Commit, tests: Sequence[str], limit_s: float) -> dict[str, str]:
+    def _run(self, commit: Commit, errors: Mapping[str, str], limit_s: float) -> dict[str, str]:
         with copy_at(self._context.rootdir, commit.id) as copy:
             if copy is None:
-                return dict.fromkeys(tests, SILENT)
-            transport = LocalTransport(self._command(*copy))
-            transport.may_fork = False  # one process runs the tests once
-            runner = ServerRunner(transport, tests, {})
+                return dict.fromkeys(errors, SILENT)
+            workspaces = Workspaces(*map(str, copy))
+            transport = CopyTransport(self._command(workspaces), workspaces)
+            runner = ServerRunner(transport, [*errors], {})
             try:
-                rerun = runner.rerun(None, tests, limit_s=limit_s)
+                rerun = runner.rerun(None, [*errors], limit_s=limit_s)
             except ExecutionError:
-                return dict.fromkeys(tests, SILENT)
+                return dict.fromkeys(errors, SILENT)
             finally:
                 runner.close()
-        return {node_id: _verdict(run) for node_id, run in rerun.tests.items()}
+        return ends_of(rerun.tests, errors)
 
-    def _command(self, original: Path, copy: Path) -> Command:
+    def _command(self, workspaces: Workspaces) -> Command:
         """Return the command of a server that sees the copy in the place of the repository."""
-        context = self._context
-        there = Workspaces(str(original), str(copy)).there
+        context, there = self._context, workspaces.there
         is_installed = context.recorder.files.is_installed
 
         def moved(entry: str) -> str:
@@ -178,7 +203,7 @@ class CommitSearch:
             command,
             arguments=_with_files([there(argument) for argument in command.arguments]),
             rootdir=Path(there(str(command.rootdir))),
-            cwd=cwd if cwd.is_dir() else copy,
+            cwd=cwd if cwd.is_dir() else Path(workspaces.there_folder),
         )
 
     def _import_roots(self) -> list[str]:
@@ -213,11 +238,29 @@ def passes(ends: Mapping[str, str]) -> bool | None:
     return True if PASS in ends.values() else None
 
 
-def _verdict(run: TestRun) -> str:
-    is_missing = run.error.startswith(MISSING) or NO_FIXTURE.search(run.output) is not None
-    if run.verdict is Verdict.FAIL and is_missing:
-        return SILENT
-    return run.verdict.value if run.verdict.value in {PASS, FAIL} else SILENT
+def ends_of(runs: Mapping[str, TestRun], errors: Mapping[str, str]) -> dict[str, str]:
+    """Return how tests ended on an older commit.
+
+    Args:
+        runs: Their runs there.
+        errors: Their errors on the code of now.
+    """
+    # The tests behind one that hangs or ends the process were not run.
+    is_whole = {Verdict.TIMEOUT, Verdict.CRASH}.isdisjoint(run.verdict for run in runs.values())
+    return {
+        node_id: FAIL
+        if run.verdict is Verdict.FAIL and not _is_missing(run, errors[node_id])
+        else PASS
+        if run.verdict is Verdict.PASS and is_whole
+        else SILENT
+        for node_id, run in runs.items()
+    }
+
+
+def _is_missing(run: TestRun, error: str) -> bool:
+    """Whether the test misses what came later, and did not fail for want of it as it does now."""
+    misses = run.error.startswith(MISSING) or NO_FIXTURE.search(run.output) is not None
+    return misses and run.error != error
 
 
 def _with_files(arguments: Sequence[str]) -> tuple[str, ...]:
@@ -271,7 +314,7 @@ def _culprit(outcome: Outcome, named: str) -> str:
 
 def _without_code(files: Sequence[str]) -> str:
     if not files:
-        return "git sees no change: a file that is ignored, or not added, may be the cause."
+        return "Git sees no change: a file that is ignored, or not added, may be the cause."
     more = f" and {len(files) - N_NAMED} more" if len(files) > N_NAMED else ""
     return f"No Python code changed that is still there: {', '.join(files[:N_NAMED])}{more}."
 

@@ -159,6 +159,18 @@ def test_commits_that_can_not_run_the_test_leave_a_range(project: Project) -> No
     assert outcomes(run, "net") >= {"CHANGED_SINCE_GREEN", "REVERT_REPAIRS"}
 
 
+def test_import_that_a_commit_broke_is_no_lack_of_what_came_later(project: Project) -> None:
+    test = "def test_net():\n    from prices import net\n\n    assert net(4) == 2\n"
+    code = {3: "def netto(price):\n    return price / 2\n"}
+    names = history(
+        project,
+        3,
+        lambda n: {"prices.py": code.get(n, prices(n, 9)), "test_shop.py": test},
+    )
+
+    assert note(project.localize(*SEARCH)).startswith(names[3])
+
+
 def test_shallow_clone_says_how_to_get_more(projects: Projects, project: Project) -> None:
     history(project, 6, lambda n: {"prices.py": prices(n, 2), "test_shop.py": TEST})
     clone = projects.make({})

@@ -66,3 +66,12 @@ def test_progress_is_for_terminals_that_are_not_quiet(
 
     assert "calc.py:1 add" in seen
     assert "inspection 1" not in seen
+
+
+def test_a_terminal_is_told_each_commit_that_is_tried(buggy_project: Project) -> None:
+    for words in (("init", "-q"), ("add", "-A"), ("commit", "-q", "-m", "all of it")):
+        subprocess.run(["git", *words], cwd=buggy_project.root, check=True)
+
+    seen = seen_at_a_terminal(buggy_project, "--bayesloc-green=auto")
+
+    assert re.search(r" s left: step 1 back, to \w+ \(all of it, [-\d]+\)", seen)
