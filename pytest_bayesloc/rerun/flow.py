@@ -22,7 +22,7 @@ MAX_EVENTS = 20_000  # entries and exits: a longer test is not followed to its e
 MAX_HELD = 60  # containers that are looked into at one entry or exit
 MAX_RAISED = 1_000
 _HAS_MORE = (0x04, 0x08)  # *args, **kwargs
-#: Frames of their own before Python 3.12; there, as since, they are part of the function around them.
+#: Frames of their own before Python 3.12; since then they are part of the function around them.
 _INLINED = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>"})
 
 
