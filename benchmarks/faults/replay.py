@@ -262,6 +262,10 @@ class _Fails:
         del tests, limit_s
         return ()
 
+    def state_before(self, tests: Sequence[str], *, limit_s: float) -> Mapping[str, str]:
+        del tests, limit_s
+        return {}
+
     def cancel(self) -> None:
         return
 

@@ -68,6 +68,20 @@ class Runner(Protocol):
             ExecutionError: If no transport is left.
         """
 
+    def state_before(self, tests: Sequence[str], *, limit_s: float) -> Mapping[str, str]:
+        """Run ``tests`` and return a digest of each shared variable just before the last one.
+
+        Args:
+            tests: Node ids, in this order.
+            limit_s: Wall seconds at most.
+
+        Returns:
+            By ``file::module.variable``, or ``::os.environ['NAME']``; empty if that is not known.
+
+        Raises:
+            ExecutionError: If no transport is left.
+        """
+
     def cancel(self) -> None:
         """End what is under way, from another thread; nothing is run until ``resume``."""
 

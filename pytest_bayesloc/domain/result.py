@@ -55,6 +55,43 @@ class Ranked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ChangedState:
+    """A variable of a module or a class that earlier tests leave changed.
+
+    Attributes:
+        name: Dotted, from the module on.
+        writers: Functions that those tests execute and that change it, test code first, each with
+            the line.
+    """
+
+    name: str
+    writers: tuple[tuple[Location, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpoiledTest:
+    """A test that passes alone, and fails after others.
+
+    Attributes:
+        test: Its node id.
+        after: Node ids of the tests that spoil it together, in the order they ran.
+        n_earlier: Tests that ran before it in the same process.
+        is_smallest: Whether no part of them was found to be enough; else time was up before.
+        command: Reproduces the failure.
+        state: What they leave changed, most likely first.
+        n_changed: Variables that differ; ``state`` may hold fewer.
+    """
+
+    test: str
+    after: tuple[str, ...]
+    n_earlier: int
+    is_smallest: bool
+    command: str
+    state: tuple[ChangedState, ...] = ()
+    n_changed: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
     """A group of failing tests that is localized by itself.
 
@@ -74,6 +111,7 @@ class Fault:
         reached: Per failing test, of the first of them, which of the first rows of ``ranking`` it
             executed, by their index.
         changed_data: Files that are no code and changed since the tests passed.
+        spoiled: Those of ``flaky`` that fail after certain other tests.
     """
 
     failures: tuple[Failure, ...]
@@ -88,3 +126,4 @@ class Fault:
     test_share: float = 0.0
     reached: tuple[tuple[int, ...], ...] = ()
     changed_data: tuple[str, ...] = ()
+    spoiled: tuple[SpoiledTest, ...] = ()

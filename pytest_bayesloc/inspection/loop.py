@@ -93,6 +93,10 @@ class InspectionLoop:
             elif case.stop == NOTHING_LEFT and not case.inspections:
                 case.stop += NOT_COMPARED
 
+    def left_s(self) -> float:
+        """Return seconds left of the budget; 0 if there are none."""
+        return max(0.0, self._started + self._limits.budget_s - self._clock())
+
     def _stop(self, case: Case, budget: Budget) -> str | None:
         reason = stop_reason(
             case.belief,

@@ -21,6 +21,7 @@ from pytest_bayesloc.inspection.strategies.returns import Returns
 from pytest_bayesloc.inspection.strategies.value_flow import FollowValues
 from pytest_bayesloc.options import AUTO
 from pytest_bayesloc.pipeline.merge import foreign_environment
+from pytest_bayesloc.pipeline.order import explain_order
 from pytest_bayesloc.ranking.case import NOT_INSPECTED
 from pytest_bayesloc.report.terminal import Progress
 from pytest_bayesloc.spectrum.shards import environment
@@ -66,7 +67,10 @@ def inspect(
             strategies = _strategies(context, _older_code(context, history, progress), more)
             loop = _loop(context, pool, strategies, progress, left_s)
             for n_left, case in zip(range(len(cases), 0, -1), cases, strict=True):
-                loop.run(case, share=1 / n_left)
+                share = 1 / n_left
+                loop.run(case, share=share)
+                if case.flaky:
+                    explain_order(context, case, limit_s=share * loop.left_s())
     except BayeslocError as error:
         _stop_all(cases, "tests could not be run again")
         context.note(str(error))

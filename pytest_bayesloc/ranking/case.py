@@ -10,6 +10,7 @@ from pytest_bayesloc.domain.evidence import Evidence, StaticOutcome
 from pytest_bayesloc.domain.inspection import Finding, Inspection, TestRun
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.recording import Recording
+from pytest_bayesloc.domain.result import SpoiledTest
 from pytest_bayesloc.domain.spectrum import Spectrum, bits
 from pytest_bayesloc.history.changes import Changes
 from pytest_bayesloc.history.rejected import Rejected
@@ -112,6 +113,7 @@ class Case:
         inspections: Those made.
         evidence: What the recorded calls and a language model say.
         flaky: Tests that did not fail again.
+        spoiled: Those of them that fail after certain other tests.
         errors: Per failing test, the first line of its error when it was run again as it is.
         sides: Per failing test, the plain sides of the comparison that failed then, as literals.
         values: Per function, what passing and failing calls had.
@@ -133,6 +135,7 @@ class Case:
     inspections: list[Inspection] = field(default_factory=list)
     evidence: list[Evidence] = field(default_factory=list)
     flaky: tuple[str, ...] = ()
+    spoiled: tuple[SpoiledTest, ...] = ()
     errors: Mapping[str, str] = field(default_factory=dict)
     sides: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     values: Mapping[Location, Mapping[str, tuple[str, str]]] = field(default_factory=dict)

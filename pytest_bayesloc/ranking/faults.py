@@ -67,6 +67,7 @@ def fault_of(case: Case) -> Fault:
         history=tuple(case.history),
         inspections=tuple(case.inspections),
         flaky=case.flaky,
+        spoiled=case.spoiled,
         changed_data=group.changes.data,
         n_candidates=len(case.belief.probabilities),
         test_share=test_share,

@@ -14,6 +14,7 @@ from pytest_bayesloc.report.text import count, one_line
 #: A line of a unified diff: its kind (``add``, ``del``, ``hunk``, ``file`` or ``same``), its text.
 DiffLine: TypeAlias = tuple[str, str]
 
+N_NAMED = 3  # tests or functions in one sentence
 TREATS = "It may treat the symptom rather than the cause."
 LOSES = "It loses what the change was to do."
 
@@ -34,6 +35,34 @@ def failure_groups(fault: Document) -> tuple[FailureGroup, ...]:
     return tuple(
         (error, count(len(failures), "test"), tuple(failures)) for error, failures in ordered
     )
+
+
+def spoiled_words(spoiled: Document) -> str:
+    """Return which earlier tests make a test fail, and by which state that they leave."""
+    earlier = [node_id.rpartition("::")[2] for node_id in spoiled["after"]]
+    some, n_more = ", ".join(earlier[:N_NAMED]), len(earlier) - N_NAMED
+    after = f"{some} and {n_more} more" if n_more > 0 else some
+    matter = " matters" if len(earlier) == 1 else " matter"
+    if not spoiled["is_smallest"]:
+        matter = ", not narrowed down further: the time was up"
+    text = (
+        f"{spoiled['test'].rpartition('::')[2]} passes alone and fails after {after} "
+        f"({len(earlier)} of {count(spoiled['n_earlier'], 'earlier test')}{matter})"
+    )
+    if spoiled["state"]:
+        leaves = "it leaves" if len(earlier) == 1 else "they leave"
+        text += f": {leaves} {', '.join(map(_changed_words, spoiled['state']))}"
+        n_unnamed = spoiled["n_changed"] - len(spoiled["state"])
+        text += f" and {count(n_unnamed, 'more variable')}" if n_unnamed > 0 else ""
+    return one_line(text)
+
+
+def _changed_words(changed: Document) -> str:
+    writers = [
+        f"{writer['file']}:{writer['line']} {writer['qualname']}" for writer in changed["writers"]
+    ]
+    written = f", written by {' and '.join(writers[:N_NAMED])}" if writers else ""
+    return f"{changed['name']} changed{written}"
 
 
 def reached(failure: Document, rows: Sequence[SuspectRow]) -> list[tuple[str, bool]]:

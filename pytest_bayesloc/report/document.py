@@ -226,6 +226,46 @@ class ErrorEntry(_Entry):
     kind: ErrorKind
 
 
+class WriterEntry(LocationEntry):
+    """A function that changes a variable, in 'line'."""
+
+    line: Ordinal
+
+
+class ChangedStateEntry(_Entry):
+    """A variable of a module or a class that earlier tests leave changed.
+
+    Attributes:
+        name: Dotted, from the module on.
+        writers: Functions that those tests execute and that change it, test code first.
+    """
+
+    name: str
+    writers: list[WriterEntry]
+
+
+class SpoiledTestEntry(_Entry):
+    """A test that passes alone, and fails after others.
+
+    Attributes:
+        test: Its node id.
+        after: Node ids of the tests that spoil it together, in the order they ran.
+        n_earlier: Tests that ran before it in the same process.
+        is_smallest: Whether no part of them was found to be enough; else time was up before.
+        command: Reproduces the failure.
+        state: The variables that they leave changed, most likely first; of many the first few.
+        n_changed: Variables that differ.
+    """
+
+    test: str
+    after: Annotated[list[str], Meta(min_length=1)]
+    n_earlier: Ordinal
+    is_smallest: bool
+    command: str
+    state: list[ChangedStateEntry]
+    n_changed: int
+
+
 class FaultEntry(_Entry):
     """A group of failing tests that is localized by itself.
 
@@ -238,6 +278,7 @@ class FaultEntry(_Entry):
         flaky: Node ids that passed when re-run as they were.
         changed_data: Files that are no code and changed since the tests passed: of configuration,
             tables, templates. Those that the code names come first.
+        spoiled: Those of 'flaky' that fail after certain other tests.
     """
 
     failing_tests: Annotated[list[str], Meta(min_length=1)]
@@ -250,6 +291,7 @@ class FaultEntry(_Entry):
     history: list[list[BeliefEntry]]
     flaky: list[str]
     changed_data: list[str]
+    spoiled: list[SpoiledTestEntry]
 
 
 class TestEntry(_Entry):

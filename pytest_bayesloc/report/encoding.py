@@ -21,7 +21,7 @@ from pytest_bayesloc.domain.fixing import TAKE_BACK, Level
 from pytest_bayesloc.domain.inspection import Effect, Inspection
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.masking import masked
-from pytest_bayesloc.domain.result import Fault, Ranked, RankedLine
+from pytest_bayesloc.domain.result import Fault, Ranked, RankedLine, SpoiledTest
 from pytest_bayesloc.report import document as doc
 from pytest_bayesloc.report.text import MAX_TEXT, clip
 
@@ -213,12 +213,26 @@ def _fault(fault: Fault) -> doc.FaultEntry:
         error=_error(fault),
         n_candidates=max(fault.n_candidates, len(fault.ranking)),
         test_share=unit(fault.test_share),
+        spoiled=[_spoiled(spoiled) for spoiled in fault.spoiled],
         ranking=[_row(row) for row in fault.ranking[: doc.MAX_ROWS]],
         history=[
             [entry_of(doc.BeliefEntry, location, posterior=unit(p)) for location, p in step]
             for step in fault.history[: doc.MAX_STEPS + 1]
         ],
     )
+
+
+def _spoiled(spoiled: SpoiledTest) -> doc.SpoiledTestEntry:
+    state = [
+        doc.ChangedStateEntry(
+            name=changed.name,
+            writers=[
+                entry_of(doc.WriterEntry, where, line=line) for where, line in changed.writers
+            ],
+        )
+        for changed in spoiled.state
+    ]
+    return entry_of(doc.SpoiledTestEntry, spoiled, state=state)
 
 
 def _error(fault: Fault) -> doc.ErrorEntry:

@@ -32,6 +32,7 @@ WHY_INDENT = len("  x1.00   ")
 N_BRIEF = 3
 N_SUMMARY = 3
 N_WHY_LINES = 3
+N_SPOILED = 6
 EVERYTHING = 1_000
 HEADER = f"rank  {'P':>5}  susp.  where"
 
@@ -79,9 +80,10 @@ def full(
     extent = EXTENTS[max(-2, min(verbosity, 2))]
     lines = [*_faults(view, width, extent), *_ending(view, extent)]
     fitted = (Line(fit(line.text, width), line.markup) for line in lines)
-    # A path that is cut leads nowhere: a terminal wraps it.
+    # A path or command that is cut leads nowhere: a terminal wraps it.
+    commands = (Line(f"reproduce: {c}") for f in view.faults[: extent.faults] for _, c in f.spoiled)
     places = (Line(f"report: {k} {path}", HEAD) for k, path in (reports or {}).items())
-    return [*fitted, *places]
+    return [*fitted, *commands, *places]
 
 
 def brief(document: Document, *, width: int = 80) -> list[Line]:
@@ -125,7 +127,7 @@ def _fault(fault: FaultView, width: int, extent: Extent) -> Iterator[Line]:
     yield Line(title, {"bold": True, "red": True})
     at = f" at {fault.raised_at}" if fault.raised_at else ""
     yield Line(f"  {fault.origin}: {fault.kind}{at}")
-    yield from _remarks(fault)
+    yield from _remarks(fault, width)
     yield from _ranking(fault, width, extent)
     for row in fault.rows[: extent.explained]:
         yield from _why(row, width, extent.why)
@@ -136,9 +138,12 @@ def _fault(fault: FaultView, width: int, extent: Extent) -> Iterator[Line]:
     yield Line(f"stopped: {fault.stop_reason}")
 
 
-def _remarks(fault: FaultView) -> Iterator[Line]:
+def _remarks(fault: FaultView, width: int) -> Iterator[Line]:
     if fault.flaky:
         yield Line(f"  passed when re-run as they were: {', '.join(fault.flaky)}", WARNING)
+    for words, _ in fault.spoiled:
+        for text in wrap(words, width - 2, N_SPOILED):
+            yield Line(f"  {text}", WARNING)
     if fault.changed_data:
         yield Line(f"  data changed since the tests passed: {fault.changed_data}", WARNING)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TypeAlias
 
-from pytest_bayesloc.report.details import FailureGroup, failure_groups
+from pytest_bayesloc.report.details import FailureGroup, failure_groups, spoiled_words
 from pytest_bayesloc.report.document import Document, ReadSource
 from pytest_bayesloc.report.drawings import BeliefChart, belief_chart
 from pytest_bayesloc.report.memory import brief_lines
@@ -59,12 +59,14 @@ class FaultView:
     """One group of failing tests.
 
     ``next_steps`` are things to do: in words, and the command for it, empty if there is none.
+    ``spoiled`` are tests that fail after others: in words, and the command that reproduces it.
     """
 
     number: int
     n_tests: str
     tests: tuple[str, ...]
     flaky: tuple[str, ...]
+    spoiled: tuple[tuple[str, str], ...]
     changed_data: str
     headline: str
     origin: str
@@ -155,6 +157,7 @@ def _fault(number: int, fault: Document, document: Document, read_source: ReadSo
         n_tests=count(len(tests), "test"),
         tests=tuple(map(one_line, tests)),
         flaky=tuple(map(one_line, fault["flaky"])),
+        spoiled=tuple((spoiled_words(s), one_line(s["command"])) for s in fault["spoiled"]),
         changed_data=_listed(fault["changed_data"]),
         headline=_headline(error),
         origin=ORIGINS[error["origin"]],
@@ -195,6 +198,8 @@ def _next_steps(
     patch = next((fix["patch_file"] for fix in fixes if fix["verified"] and fix["patch_file"]), "")
     if patch:
         yield "look at the change and take it", f"git apply {one_line(patch)}"
+    for spoiled in fault["spoiled"]:
+        yield "reproduce", one_line(spoiled["command"])
     rows = fault["ranking"]
     if rows:
         where = one_line(f"{rows[0]['file']}:{hot_line(rows[0], fault['error'])}")

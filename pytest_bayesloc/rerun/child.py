@@ -12,9 +12,10 @@ import pytest
 
 from pytest_bayesloc.domain.clock import monotonic
 from pytest_bayesloc.rerun.calls import CallTracer
-from pytest_bayesloc.rerun.flow_probe import FlowProbe
+from pytest_bayesloc.rerun.flow_probe import FileNames, FlowProbe
 from pytest_bayesloc.rerun.forced import ForcedCalls, Trampolines
 from pytest_bayesloc.rerun.sides import Sides
+from pytest_bayesloc.rerun.state import shared_state
 from pytest_bayesloc.rerun.swap import (
     DataOverlay,
     Overlay,
@@ -27,6 +28,7 @@ from pytest_bayesloc.rerun.swap import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
     from types import CodeType
 
     from pytest_bayesloc.rerun.link import Message
@@ -104,6 +106,7 @@ class Child:
         self._tracer: CallTracer | None = None
         self._flow: FlowProbe | None = None
         self._sides: Sides | None = None
+        self._state: Mapping[str, str] | None = None  # the project's files
         self._reports: list[pytest.TestReport] = []
         self._overlays: list[Overlay | DataOverlay] = []
         self._n_swapped = 0
@@ -126,6 +129,7 @@ class Child:
             self._tracer = CallTracer(_numbered(request["targets"]), sample=request["sample"])
         if request.get("flow") is not None:
             self._follow_values(request["flow"])
+        self._state = request.get("state")
         self._run_tests(request["tests"], monotonic() + request.get("trace_s", inf))
         self._send_n_swapped()  # more of it, where tests import
         if self._tracer is not None:
@@ -135,6 +139,9 @@ class Child:
         for item in list(self._items.values())[:1]:
             self._flow = FlowProbe(str(item.config.rootpath), files)
             item.config.pluginmanager.register(self._flow, "bayesloc-flow")
+
+    def _send_state(self, root: Path, files: Mapping[str, str]) -> None:
+        self._send({"state": shared_state(FileNames(str(root), files).name)})
 
     def _send_n_swapped(self) -> None:
         if self._overlays:
@@ -222,6 +229,8 @@ class Child:
         self._reports = []
         if self._sides is not None:
             self._sides.texts = []
+        if self._state is not None and following is None:
+            self._send_state(item.config.rootpath, self._state)
         self._send({"start": item.nodeid})
         if self._tracer is not None:
             self._tracer.start()

@@ -14,7 +14,7 @@ from types import (
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 MAX_ATTRIBUTES = 50
 MAX_ELEMENTS = 100
@@ -57,6 +57,12 @@ def contents_of(value: object) -> Contents | None:
         if child is not _UNSET:
             found[name] = child
     return found
+
+
+def names_of(value: object) -> Mapping[str, object] | None:
+    """Return the namespace of a class; None of anything else."""
+    is_class = issubclass(type(value), type)
+    return _namespace(value) if is_class else None
 
 
 def _in_slot(slot: Any, value: object) -> object:  # noqa: ANN401

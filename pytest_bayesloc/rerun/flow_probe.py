@@ -28,8 +28,8 @@ _FOREIGN = frozenset({"site-packages", "dist-packages", "node_modules"})
 _isabs, _realpath, _relpath = os.path.isabs, os.path.realpath, os.path.relpath
 
 
-class FlowProbe:
-    """Follows one test at a time, and says what came of it.
+class FileNames:
+    """Names the project's files.
 
     Args:
         root: The project's root.
@@ -40,6 +40,36 @@ class FlowProbe:
         self._root = _realpath(root)
         self._files = {_realpath(path): file for path, file in files.items()}
         self._names: dict[str, str] = {}
+
+    def name(self, filename: str) -> str:
+        """The name of a file of the project, relative to its root; empty if it is none."""
+        known = self._names.get(filename)
+        if known is None:
+            known = self._names[filename] = self._named(filename)
+        return known
+
+    def _named(self, filename: str) -> str:
+        if not _isabs(filename) or not filename.endswith(".py"):
+            return ""
+        path = _realpath(filename)
+        if path in self._files:
+            return self._files[path]
+        parts = PurePath(_relpath(path, self._root)).parts
+        if ".." in parts or any(p.startswith(".") or p in _FOREIGN for p in parts):
+            return ""
+        return "/".join(parts)
+
+
+class FlowProbe:
+    """Follows one test at a time, and says what came of it.
+
+    Args:
+        root: The project's root.
+        files: Per path of a file of the project, its name relative to the root of the main run.
+    """
+
+    def __init__(self, root: str, files: Mapping[str, str]) -> None:
+        self._name = FileNames(root, files).name
         self._tracer = FlowTracer(lambda filename: bool(self._name(filename)))
         self._compared: tuple[object, object] | None = None
         self._found: Message = {}
@@ -143,21 +173,3 @@ class FlowProbe:
             name,
             code.co_firstlineno,
         ]
-
-    def _name(self, filename: str) -> str:
-        """The name of a file of the project, relative to its root; empty if it is none."""
-        known = self._names.get(filename)
-        if known is None:
-            known = self._names[filename] = self._named(filename)
-        return known
-
-    def _named(self, filename: str) -> str:
-        if not _isabs(filename) or not filename.endswith(".py"):
-            return ""
-        path = _realpath(filename)
-        if path in self._files:
-            return self._files[path]
-        parts = PurePath(_relpath(path, self._root)).parts
-        if ".." in parts or any(p.startswith(".") or p in _FOREIGN for p in parts):
-            return ""
-        return "/".join(parts)

@@ -159,6 +159,9 @@ class _PoolRunner(ServerRunner):
     def follow(self, tests: Sequence[str], *, limit_s: float) -> Sequence[ValueFlow]:
         return self._anywhere(partial(super().follow, tests, limit_s=limit_s))
 
+    def state_before(self, tests: Sequence[str], *, limit_s: float) -> Mapping[str, str]:
+        return self._anywhere(partial(super().state_before, tests, limit_s=limit_s))
+
     def _anywhere(self, ask: Callable[[], T]) -> T:
         """Ask, once more elsewhere if the transport is lost; the request may be what ends them."""
         try:

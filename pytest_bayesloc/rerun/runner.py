@@ -126,6 +126,17 @@ class ServerRunner:
             if "flow" in message
         ]
 
+    def state_before(self, tests: Sequence[str], *, limit_s: float) -> Mapping[str, str]:
+        """Run ``tests`` and return a digest of each shared variable just before the last one.
+
+        None is known where no process is forked: objects can't be told apart by identity then.
+        """
+        files = {self.transport.path_of(file): file for file in self._texts}
+        request: Message = {"tests": list(tests), "limit_s": limit_s, "state": files}
+        messages = self._ask_warm(request) if self._may_fork else None
+        state: Mapping[str, str] = _last(messages or (), "state").get("state", {})
+        return state
+
     def trace(self, tests: Sequence[str], *, limit_s: float) -> Message:
         """Run ``tests`` in a process that records what they execute, one after the other.
 

@@ -251,6 +251,7 @@ class Recorder:
     def _note(self, report: pytest.TestReport) -> None:
         node_id, recorded = report.nodeid, self.recorded
         outcome = str(report.outcome)
+        recorded.order.setdefault(getattr(report, "worker_id", ""), {})[node_id] = None
         if outcome == "rerun":
             recorded.verdicts.pop(node_id, None)
             recorded.failures.pop(node_id, None)

@@ -75,6 +75,7 @@ class RunRecord:
         verdicts: Per node id, whether it passed; tests that are no evidence are absent.
         remembered: Node ids of tests that did not run, and would pass as they did before.
         excused: Per node id of a test that is no evidence, ``skipped`` or ``xfailed``.
+        order: Per worker of pytest-xdist (empty: this process), its tests as they ran.
         failures: Per node id of a failing test or of a file that could not be collected.
         footprints: Executed lines, by the numbers in the rows of windows.
         imported: Per node id of a test file that could be collected, the window of its import.
@@ -90,6 +91,7 @@ class RunRecord:
     verdicts: dict[str, bool] = field(default_factory=dict)
     remembered: list[str] = field(default_factory=list)
     excused: dict[str, str] = field(default_factory=dict)
+    order: dict[str, dict[str, None]] = field(default_factory=dict)
     failures: dict[str, RawFailure] = field(default_factory=dict)
     footprints: list[Footprint] = field(default_factory=list)
     imported: dict[str, int] = field(default_factory=dict)
@@ -104,6 +106,11 @@ class RunRecord:
         """Tests that were traced in this run."""
         owns = (self.windows[windows[0]] for windows in self.windows_of.values())
         return sum(own.cached_name is None for own in owns)
+
+    def earlier_tests(self, node_id: str) -> list[str]:
+        """List the tests that ran before ``node_id`` in the same process, in their order."""
+        ran = next((list(tests) for tests in self.order.values() if node_id in tests), [node_id])
+        return ran[: ran.index(node_id)]
 
     def open(self, window: Window) -> int:
         """Add ``window`` and return its number."""

@@ -11,7 +11,7 @@ from pytest_bayesloc.domain.recording import Recording
 from pytest_bayesloc.rerun.pool import Pool
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from pytest_bayesloc.domain.flow import ValueFlow
     from pytest_bayesloc.domain.inspection import InspectionPatch
@@ -32,6 +32,7 @@ class FakeRunner:
         answer: How a test goes under a patch (None: as it is).
         recording: What every recording gives.
         flows: What every request to follow values gives.
+        states: Per tests that run, the shared state before the last one.
         followed: Per such request, the tests.
         dies_at: Number of the re-run (from 1) at which the server dies; 0: never.
         n_swapped: Functions replaced by a patch.
@@ -47,6 +48,7 @@ class FakeRunner:
     answer: Answer = lambda _patch, _test: FAILED
     recording: Recording = field(default_factory=Recording)
     flows: Sequence[ValueFlow] = ()
+    states: Mapping[tuple[str, ...], Mapping[str, str]] = field(default_factory=dict)
     followed: list[tuple[str, ...]] = field(default_factory=list)
     dies_at: int = 0
     n_swapped: int = 1
@@ -89,6 +91,10 @@ class FakeRunner:
         self.followed.append(tuple(tests))
         self.limits.append(limit_s)
         return self.flows
+
+    def state_before(self, tests: Sequence[str], *, limit_s: float) -> Mapping[str, str]:
+        self.limits.append(limit_s)
+        return self.states.get(tuple(tests), {})
 
     def cancel(self) -> None:
         self.is_cancelled = True

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
+from typing import TypeVar
 
 from pytest_bayesloc.domain.evidence import ChangeOutcome, InspectionOutcome, Outcome
 from pytest_bayesloc.domain.inspection import Finding, InspectionPatch, Rerun, Signals, Verdict
@@ -19,6 +20,8 @@ from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.evidence.changes import change_evidence, suspect_of
 from pytest_bayesloc.ranking.likelihoods import weigh
+
+T = TypeVar("T")
 
 #: Finds the changes since the failing tests passed; None if it can't.
 Search = Callable[[Case, Budget], Changes | None]
@@ -170,9 +173,7 @@ def _together(case: Case, changed: Sequence[Location], budget: Budget) -> Iterat
             yield _finding(case, where, best, smallest)
 
 
-def minimal(
-    items: Sequence[Location], suffices: Callable[[Sequence[Location]], bool]
-) -> list[Location]:
+def minimal(items: Sequence[T], suffices: Callable[[Sequence[T]], bool]) -> list[T]:
     """Return a subset of ``items`` that still suffices, of which no smaller part was found to.
 
     Reference:

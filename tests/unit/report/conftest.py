@@ -23,7 +23,7 @@ from pytest_bayesloc.domain.inspection import (
     Verdict,
 )
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.domain.result import Fault, Ranked, RankedLine
+from pytest_bayesloc.domain.result import ChangedState, Fault, Ranked, RankedLine, SpoiledTest
 from pytest_bayesloc.domain.spectrum import Counts
 from pytest_bayesloc.report.document import SessionEntry
 from pytest_bayesloc.report.encoding import Result, encode
@@ -246,7 +246,18 @@ def data_fault() -> Fault:
             ),
         ),
         stop_reason="nothing is left to try",
-        flaky=("test_calc.py::test_sometimes",),
+        flaky=("test_calc.py::test_sometimes", "test_calc.py::test_late"),
+        spoiled=(
+            SpoiledTest(
+                test="test_calc.py::test_late",
+                after=("test_calc.py::test_early",),
+                n_earlier=7,
+                is_smallest=True,
+                command="pytest test_calc.py::test_early test_calc.py::test_late",
+                state=(ChangedState(name="calc.TABLE", writers=((PARSE, 14),)),),
+                n_changed=3,
+            ),
+        ),
     )
 
 

@@ -116,6 +116,11 @@ def test_an_inspection_shows_all_that_led_to_its_weight(report: str) -> None:
         assert part in inspection
 
 
+def test_command_that_reproduces_a_spoiled_test_is_shown(report: str) -> None:
+    assert "test_late passes alone and fails after test_early" in report
+    assert "<code>pytest test_calc.py::test_early test_calc.py::test_late</code>" in report
+
+
 def test_the_belief_is_drawn_over_the_steps(report: str) -> None:
     figure = between(report, "<figure", "</figure>")
 

@@ -296,6 +296,7 @@ def test_a_verified_change_is_the_first_thing_to_do(
     assert first.next_steps[0][1] == "git apply .bayesloc/fixes/1.patch"
     assert first.next_steps[1][0] == "read calc.py:2"
     assert [text for text, _ in second.next_steps] == [
+        "reproduce",
         "begin at test_calc.py:12",
         "then calc.py:12 parse",
         "search for a fix",

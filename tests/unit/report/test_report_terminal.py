@@ -73,8 +73,9 @@ def test_a_long_reason_goes_on_in_the_next_lines_up_to_three(document: dict[str,
 
 
 def test_the_end_tells_the_time_and_where_the_reports_lie(document: dict[str, Any]) -> None:
-    assert texts(full(document, reports={"html": "out/report.html"}))[-2:] == [
+    assert texts(full(document, reports={"html": "out/report.html"}))[-3:] == [
         "time: collect <0.01 s, inspect 1.25 s",
+        "reproduce: pytest test_calc.py::test_early test_calc.py::test_late",
         "report: html out/report.html",
     ]
 
@@ -87,6 +88,28 @@ def test_what_is_missing_is_said(document: dict[str, Any]) -> None:
 
 def test_flaky_tests_are_named(document: dict[str, Any]) -> None:
     assert matching(full(document), "*passed when re-run as they were: test_calc.py::test_so*")
+
+
+def test_test_that_earlier_ones_spoil_is_explained_with_the_command(
+    document: dict[str, Any],
+) -> None:
+    lines = texts(full(document, width=300))
+
+    assert (
+        "  test_late passes alone and fails after test_early (1 of 7 earlier tests matters): it "
+        "leaves calc.TABLE changed, written by calc.py:14 parse and 2 more variables" in lines
+    )
+    assert "reproduce: pytest test_calc.py::test_early test_calc.py::test_late" in lines
+
+
+def test_spoilers_that_were_not_narrowed_down_are_told_as_such(document: dict[str, Any]) -> None:
+    (spoiled,) = document["faults"][1]["spoiled"]
+    spoiled.update(after=[f"t.py::t{n}" for n in range(5)], is_smallest=False, state=[])
+
+    assert (
+        "  test_late passes alone and fails after t0, t1, t2 and 2 more (5 of 7 earlier tests, not "
+        "narrowed down further: the time was up)" in texts(full(document, width=300))
+    )
 
 
 def test_a_ranking_shows_ten_rows_and_counts_the_rest(document: dict[str, Any]) -> None:
@@ -136,7 +159,8 @@ def test_no_line_is_wider_than_the_terminal(document: dict[str, Any], width: int
 
     lines = full(document, width=width)
 
-    assert max(columns(line.text) for line in lines) <= width
+    fitted = [line.text for line in lines if not line.text.startswith("reproduce: ")]
+    assert max(map(columns, fitted)) <= width
 
 
 def test_the_path_of_a_report_is_never_cut(document: dict[str, Any]) -> None:

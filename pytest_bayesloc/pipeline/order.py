@@ -1,0 +1,188 @@
+"""Explains failing tests that pass when they run alone by the tests before them."""
+
+from __future__ import annotations
+
+import ast
+import os
+import shlex
+from contextlib import closing
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.domain.clock import monotonic
+from pytest_bayesloc.domain.errors import BayeslocError
+from pytest_bayesloc.domain.result import ChangedState, SpoiledTest
+from pytest_bayesloc.inspection.order import OrderSearch
+from pytest_bayesloc.ranking.evidence.writers import line_that_writes, mentions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import pytest
+
+    from pytest_bayesloc.domain.failure import Failure
+    from pytest_bayesloc.domain.location import Location
+    from pytest_bayesloc.domain.ports import Runner
+    from pytest_bayesloc.domain.source import Unit
+    from pytest_bayesloc.pipeline.context import Context
+    from pytest_bayesloc.ranking.case import Case
+
+MAX_TESTS = 3  # of a group that are explained: what spoils one mostly spoils the others
+MAX_STATE = 3  # variables that are named
+MAX_WRITERS = 5  # of each
+PASSED = "{0} of {0} failing tests passed when run again"
+
+
+def explain_order(context: Context, case: Case, *, limit_s: float) -> None:
+    """Find the tests that spoil those of ``case`` which passed when they were run again.
+
+    They run in a server of their own, which imports all the test files that the main run did until
+    then.
+
+    Args:
+        context: The session.
+        case: What is found is added to it.
+        limit_s: Wall seconds at most.
+    """
+    flaky = [f for f in case.group.failures if f.node_id in case.flaky][:MAX_TESTS]
+    earlier = {f.node_id: context.recorder.recorded.earlier_tests(f.node_id) for f in flaky}
+    tests = dict.fromkeys(n for node_id, before in earlier.items() for n in (*before, node_id))
+    if limit_s <= 0 or not any(earlier.values()):
+        return
+    explanations = Explanations(context, case, monotonic() + limit_s)
+    files = [where.file for where in case.belief.probabilities]
+    texts = {file: context.sources.read(file) or "" for file in files}
+    try:
+        with closing(context.transports.pool([*tests], texts)) as pool:
+            found = [explanations.of(f, earlier[f.node_id], pool.first) for f in flaky]
+    except BayeslocError as error:
+        context.note(str(error))
+        return
+    case.spoiled = tuple(spoiled for spoiled in found if spoiled is not None)
+    if not case.failing and case.spoiled:
+        case.stop = f"{PASSED.format(len(case.flaky))}: dependent on order"
+    elif not case.failing and explanations.n_flaky == len(case.flaky):
+        case.stop = f"{PASSED.format(len(case.flaky))}: flaky, not localized further"
+
+
+class Explanations:
+    """Looks for what spoils the tests of one group.
+
+    Args:
+        context: The session.
+        case: The group.
+        deadline: When the work must end.
+
+    Attributes:
+        n_flaky: Tests that passed after all earlier ones as well.
+    """
+
+    def __init__(self, context: Context, case: Case, deadline: float) -> None:
+        self._context = context
+        self._case = case
+        self._deadline = deadline
+        self.n_flaky = 0
+
+    def of(self, failure: Failure, earlier: Sequence[str], runner: Runner) -> SpoiledTest | None:
+        """Return which of ``earlier`` spoil a test, and by what; None if that was not found."""
+        search = OrderSearch(runner, failure, monotonic, self._deadline)
+        spoilers = search.spoilers(earlier)
+        self.n_flaky += search.is_flaky
+        if not spoilers:
+            return None
+        names = [n for n in search.changed_by(spoilers) if not _is_import(self._context, n)]
+        state = _state(self._context, self._case, failure, spoilers, names)
+        return SpoiledTest(
+            test=failure.node_id,
+            after=spoilers,
+            n_earlier=len(earlier),
+            is_smallest=not search.is_cut,
+            command=_command(self._context, [*spoilers, failure.node_id]),
+            state=state[:MAX_STATE],
+            n_changed=len(names),
+        )
+
+
+def _command(context: Context, tests: Sequence[str]) -> str:
+    """Return the command that runs ``tests`` in this order, in one process."""
+    config = context.config
+    options = ["-n0"] if getattr(config.option, "numprocesses", None) else []
+    options += ["-p", "no:randomly"] if config.pluginmanager.hasplugin("randomly") else []
+    return shlex.join(["pytest", *options, *(_from_here(config, test) for test in tests)])
+
+
+def _from_here(config: pytest.Config, node_id: str) -> str:
+    """Return ``node_id`` with its file relative to the folder that the run was started in."""
+    file, separator, name = node_id.partition("::")
+    path = os.path.relpath(config.rootpath / file, config.invocation_params.dir)
+    return f"{path.replace(os.sep, '/')}{separator}{name}"
+
+
+# -- who writes
+
+
+def _state(
+    context: Context, case: Case, failure: Failure, spoilers: Sequence[str], names: Sequence[str]
+) -> tuple[ChangedState, ...]:
+    """Return the variables ``names``: first those that the failing test reads and tests write."""
+    writing = [u for test in spoilers for u in _test_code(context, test)]
+    writing += _executed(context, case, spoilers)
+    reading = [*_test_code(context, failure.node_id), *_executed(context, case, [failure.node_id])]
+
+    def writers(name: str) -> tuple[tuple[Location, int], ...]:
+        lines = {unit.location: line_that_writes(unit.node, _variable(name)) for unit in writing}
+        return tuple((where, line) for where, line in lines.items() if line)[:MAX_WRITERS]
+
+    plain = [name.partition("::")[2] for name in names]
+    state = [ChangedState(name=name, writers=writers(name)) for name in plain]
+    is_read = {
+        name: any(mentions(unit.node, _variable(name)) for unit in reading) for name in plain
+    }
+    return tuple(sorted(state, key=lambda s: (not is_read[s.name], not s.writers, s.name)))
+
+
+def _variable(name: str) -> str:
+    return name.partition("[")[0]  # of an environment variable, ``os.environ``
+
+
+def _is_import(context: Context, name: str) -> bool:
+    """Say whether a variable is only another module's, under a name of its own."""
+    file, _, dotted = name.partition("::")
+    source = context.sources.map(file) if file else None
+    body = [] if source is None else [*ast.walk(source.module.node)]
+    imported = [alias for node in body if isinstance(node, ast.ImportFrom) for alias in node.names]
+    return dotted.rpartition(".")[2] in {alias.asname or alias.name for alias in imported}
+
+
+def _executed(context: Context, case: Case, tests: Sequence[str]) -> Iterator[Unit]:
+    """Yield the functions of the code that ``tests`` execute."""
+    spectrum = case.group.spectrum
+    wanted = sum(1 << i for i, node_id in enumerate(spectrum.tests) if node_id in tests)
+    for where in sorted(w for w, executed in spectrum.executed.items() if executed & wanted):
+        found = context.sources.unit(where)
+        if found is not None and found[1].is_function:
+            yield found[1]
+
+
+def _test_code(context: Context, node_id: str) -> Iterator[Unit]:
+    """Yield the function of a test, then what it uses of its file and of conftest files by name."""
+    file, _, name = node_id.partition("::")
+    qualname = name.partition("[")[0].replace("::", ".")
+    folders = PurePosixPath(file).parents
+    files = [file, *(str(folder / "conftest.py") for folder in folders)]
+    maps = [source for f in files if (source := context.sources.map(f)) is not None]
+    known = [unit for source in maps for unit in source.units if unit.is_function]
+    used = [unit for unit in known if unit.location.qualname == qualname][:1]
+    for unit in used:  # grows while it is read
+        yield unit
+        rest = [other for other in known if other not in used]
+        used += [other for other in rest if _uses(unit, other)]
+
+
+def _uses(unit: Unit, other: Unit) -> bool:
+    """Say whether ``unit`` asks for a fixture or names a function ``other``, or is set up by it."""
+    around, _, name = other.location.qualname.rpartition(".")
+    asked = {node.arg for node in ast.walk(unit.node) if isinstance(node, ast.arg)}
+    is_set_up = name.lower().startswith("setup") and bool(around)
+    is_own = is_set_up and unit.location.qualname.rpartition(".")[0] == around
+    return name in asked or is_own or mentions(unit.node, name)
