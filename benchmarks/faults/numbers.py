@@ -62,7 +62,7 @@ FOR, AGAINST = (0.0, None), (None, 0.0)
 #: The share of faults in the code that may be blamed on a test.
 BLAMED = 0.04
 #: Of what inspections show: it is rare, and must prove itself.
-PENALTY_INSPECTED = 10.0
+PENALTY_INSPECTED = 1.0
 
 
 def fit() -> str:
