@@ -217,11 +217,8 @@ def _git(
         done = subprocess.run(
             ["git", *command],  # noqa: S607 - the one that the user's PATH finds
             cwd=rootdir,
-            env={
-                **os.environ,
-                "GIT_OPTIONAL_LOCKS": "0",
-                **(more or {}),
-            },  # a look refreshes no index
+            # A look must not refresh the index.
+            env={**os.environ, "GIT_OPTIONAL_LOCKS": "0", **(more or {})},
             input=given,
             check=True,
             capture_output=True,

@@ -188,12 +188,12 @@ def _strategies(
 
 
 def _left_out(context: Context) -> set[str]:
-    """Return the strategies that are not wanted, or would not tell the same everywhere."""
+    """Return the strategies that are not wanted, or have not earned their time yet."""
     left_out = set(context.settings.without)
     if KIND in left_out:  # nor anything else that makes code do what it never did
         left_out |= {REPAIR_KIND, returns.KIND}
     if not context.settings.searches_fixes:
-        # How many of them fit into their time differs between machines, and so would the answer.
+        # They take longest, and what they bring to the answer is not fitted yet.
         left_out.add(REPAIR_KIND)
     return left_out
 
