@@ -8,7 +8,7 @@ from operator import or_
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from pytest_bayesloc.domain.location import Location
 
@@ -99,6 +99,10 @@ class Spectrum:
     def node_ids(self, bitset: int) -> tuple[str, ...]:
         """The node ids whose bit is set."""
         return tuple(self.tests[i] for i in bits(bitset))
+
+    def bitset(self, node_ids: Collection[str]) -> int:
+        """The bitset of those of ``node_ids`` that are among its tests."""
+        return bitset_of(i for i, node_id in enumerate(self.tests) if node_id in node_ids)
 
     def for_failures(self, failing: int) -> Spectrum:
         """The same spectrum with only ``failing`` as failing tests; the others have no verdict."""

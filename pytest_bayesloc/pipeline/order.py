@@ -157,7 +157,7 @@ def _is_import(context: Context, name: str) -> bool:
 def _executed(context: Context, case: Case, tests: Sequence[str]) -> Iterator[Unit]:
     """Yield the functions of the code that ``tests`` execute."""
     spectrum = case.group.spectrum
-    wanted = sum(1 << i for i, node_id in enumerate(spectrum.tests) if node_id in tests)
+    wanted = spectrum.bitset(tests)
     for where in sorted(w for w, executed in spectrum.executed.items() if executed & wanted):
         found = context.sources.unit(where)
         if found is not None and found[1].is_function:

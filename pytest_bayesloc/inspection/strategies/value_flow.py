@@ -46,7 +46,7 @@ class FollowValues(InspectionStrategy):
 
     def _executed(self, case: Case, tests: Sequence[str]) -> list[Location]:
         spectrum = case.group.spectrum
-        chosen = sum(1 << i for i, node_id in enumerate(spectrum.tests) if node_id in tests)
+        chosen = spectrum.bitset(tests)
         return [
             where
             for where in case.belief.probabilities
