@@ -74,8 +74,10 @@ class GitHistory:
     def changes(self, state: str) -> Changes:
         """Return the changes since one of ``states``."""
         if state not in self._changes:
-            found = self.changes_from(self._commits[state])
-            known = found.known | self._tracked
+            commit = self._commits[state]
+            found = self.changes_from(commit)
+            # Taking a new file back could take away what tests import: of its code nothing is said.
+            known = (found.known | self._tracked).difference(new_names(self._rootdir, commit))
             self._changes[state] = replace(found, known=known, commit=state)
         return self._changes[state]
 

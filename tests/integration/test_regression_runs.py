@@ -436,6 +436,23 @@ def test_commit_since_which_the_tests_fail_is_found(committed: Project) -> None:
     assert why.endswith("(last good one)")
 
 
+def test_code_of_a_file_that_is_new_since_is_not_called_unchanged(committed: Project) -> None:
+    new = "def halved(price):\n    return price / 3\n"
+    (committed.root / "rates.py").write_text(new, encoding="utf-8")
+    edit(
+        committed,
+        "prices.py",
+        "return price / rate",
+        "import rates\n    return rates.halved(price)",
+    )
+    commit(committed, "halved elsewhere")
+
+    run = committed.localize(*INSPECT)
+
+    assert "CHANGED_SINCE_GREEN" in outcomes(run, "net")
+    assert not outcomes(run, "halved") & {"CHANGED_SINCE_GREEN", "UNCHANGED_SINCE_GREEN"}
+
+
 def test_test_that_changed_with_code_is_taken_back_alone(committed: Project) -> None:
     edit(committed, "prices.py", "return net(price) * 4", "return 4 * net(price)")
     edit(committed, "test_shop.py", '"gross: 6"', '"gross: 7"')

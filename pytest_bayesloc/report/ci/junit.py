@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from xml.etree import ElementTree as ET
 
+from pytest_bayesloc.report.details import spoiled_words
 from pytest_bayesloc.report.document import Document
 from pytest_bayesloc.report.rows import suspect_row
 from pytest_bayesloc.report.text import clip, one_line
@@ -56,6 +57,9 @@ def _values(document: Document) -> Iterator[tuple[str, str]]:
         tests = fault["failing_tests"]
         yield f"{name}.n_tests", str(len(tests))
         yield f"{name}.tests", " ".join(map(one_line, tests[:N_TESTS]))
+        for order, spoiled in enumerate(fault["spoiled"], 1):
+            yield f"{name}.spoiled.{order}", clip(spoiled_words(spoiled))
+            yield f"{name}.spoiled.{order}.command", one_line(spoiled["command"])
         # Numbered in order: tied suspects have one rank, and a name is given once.
         for order, row in enumerate(fault["ranking"][:N_SUSPECTS], 1):
             shown = suspect_row(row)

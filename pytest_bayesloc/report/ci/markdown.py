@@ -111,6 +111,9 @@ def _notes(shown: Page) -> str:
 def _fault(fault: FaultView) -> Iterator[str]:
     yield f"#### Fault {fault.number}: {fault.n_tests} failed with {code(fault.headline)}"
     yield ""
+    for words, command in fault.spoiled:
+        yield f"**{plain(words)}.** To reproduce it: {code(command)}"
+        yield ""
     if fault.rows:
         yield from _first(fault)
         yield from _table(fault.rows[:N_SUSPECTS])

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
+from pytest_bayesloc.report.details import spoiled_words
 from pytest_bayesloc.report.document import Document
 from pytest_bayesloc.report.rows import SuspectRow, hot_line, suspect_row
 from pytest_bayesloc.report.text import clip, one_line
@@ -103,12 +104,13 @@ class Suspect:
 
     @property
     def message(self) -> str:
-        """The evidence against it and the error of its fault, on one line."""
+        """On one line: the evidence against it, which tests spoil those of its fault, the error."""
         said = one_line(f"{self.fault['error']['type']}: {self.fault['error']['message']}")
+        spoiled = "".join(f"{clip(spoiled_words(s), MAX_ERROR)}. " for s in self.fault["spoiled"])
         return (
             f"{self.shown.posterior} likely to be the cause of fault {self.number} "
             f"({len(self.fault['failing_tests'])} failing): {self.shown.reason}. "
-            f"{clip(said, MAX_ERROR)}"
+            f"{spoiled}{clip(said, MAX_ERROR)}"
         )
 
 

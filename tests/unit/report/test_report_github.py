@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 Document = dict[str, Any]
 MIB = 1 << 20
 
+SPOILED = (
+    "test_late passes alone and fails after test_early (1 of 7 earlier tests matters): it leaves "
+    "calc.TABLE changed, written by calc.py:14 parse and 2 more variables"
+)
+
 
 def size(text: str) -> int:
     return len(text.encode("utf-8", "backslashreplace"))
@@ -28,11 +33,11 @@ def test_marks_name_line_suspect_and_why(document: Document) -> None:
         "(2 failing): returned -1 for a=2, b=3: in passing tests the result is never below a. "
         "AssertionError: assert -1 == 5 + where -1 = add(2, 3)",
         "::error file=test_calc.py,line=12,title=62 %25 test_parse::62 %25 likely to be the cause "
-        "of fault 2 (1 failing): handed '' to parse, whose check refused it. ValueError: no text "
-        "given",
+        f"of fault 2 (1 failing): handed '' to parse, whose check refused it. {SPOILED}. "
+        "ValueError: no text given",
         "::warning file=calc.py,line=14,title=38 %25 parse::38 %25 likely to be the cause of fault "
-        "2 (1 failing): executed by 1 of 1 failing test and 0 of 7 passing tests. ValueError: no "
-        "text given",
+        f"2 (1 failing): executed by 1 of 1 failing test and 0 of 7 passing tests. {SPOILED}. "
+        "ValueError: no text given",
     ]
 
 

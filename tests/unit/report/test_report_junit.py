@@ -80,3 +80,11 @@ def test_hostile_text_is_still_xml(document: Document) -> None:
 def test_other_file_is_refused(document: Document, xml: str, why: str) -> None:
     with pytest.raises(ValueError, match=why):
         with_properties(xml, document)
+
+
+def test_tests_that_spoil_a_later_one_have_a_property(document: Document) -> None:
+    found = properties(with_properties(XUNIT2, document))
+
+    (spoiled,) = document["faults"][1]["spoiled"]
+    assert "passes alone and fails after" in found["bayesloc.fault.2.spoiled.1"]
+    assert found["bayesloc.fault.2.spoiled.1.command"] == spoiled["command"]

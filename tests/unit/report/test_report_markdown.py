@@ -125,3 +125,14 @@ def test_code_in_a_sentence_is_code(text: str, shown: str) -> None:
 
 def test_bars_part_no_cell() -> None:
     assert cell(r"`a|b` \| c") == rf"`a\|b` \{J}\| c"
+
+
+def test_tests_that_spoil_a_later_one_are_told_with_the_command(
+    document: Document, read_source: ReadSource
+) -> None:
+    (spoiled,) = document["faults"][1]["spoiled"]
+
+    text = render(document, read_source)
+
+    assert text.count("passes alone and fails after") == 1
+    assert f"To reproduce it: `{spoiled['command']}`" in text
