@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TypeAlias
 
+from pytest_bayesloc.domain.source import FunctionNode
+
 _INVERSE: dict[type[ast.cmpop], ast.cmpop] = {
     ast.Lt: ast.GtE(),
     ast.LtE: ast.Gt(),
@@ -20,10 +22,17 @@ _INVERSE: dict[type[ast.cmpop], ast.cmpop] = {
 Spanned: TypeAlias = ast.stmt | ast.expr
 
 
-def guarding(function: ast.AST, line: int) -> list[ast.expr]:
+def guarding(
+    function: ast.AST, line: int, *, refusing: tuple[type[ast.stmt], ...] = (ast.Raise,)
+) -> list[ast.expr]:
     """The condition of the ``if`` right around the ``raise`` at ``line``, or of the ``assert``.
 
     Behind it those of the statements around it; empty if nothing guards the line directly.
+
+    Args:
+        function: Or another scope.
+        line: One of its own.
+        refusing: The statements that count as a ``raise``.
     """
     around: list[ast.expr] = []
     found: list[ast.expr] = []
@@ -31,7 +40,7 @@ def guarding(function: ast.AST, line: int) -> list[ast.expr]:
         if isinstance(node, ast.If) and spans(node, line):
             around.insert(0, node.test)
             inside = (*node.body, *node.orelse)
-            if any(isinstance(s, ast.Raise) and spans(s, line) for s in inside):
+            if any(isinstance(s, refusing) and spans(s, line) for s in inside):
                 found = around
         elif isinstance(node, ast.While) and spans(node, line):
             around.insert(0, node.test)
@@ -55,6 +64,19 @@ def demanded(function: ast.AST, line: int) -> str:
             refuses = any(spans(statement, line) for statement in node.body)
             return ast.unparse(conditions[0] if not refuses else negated(conditions[0]))
     return ""
+
+
+def only_raises(function: ast.AST) -> bool:
+    """Whether ``function`` never returns: it ends in a ``raise``, and returns and yields nothing.
+
+    An abstract method, say, or a helper that makes the exception. Who calls it decides to raise.
+    """
+    if not isinstance(function, FunctionNode) or not isinstance(function.body[-1], ast.Raise):
+        return False
+    return not any(isinstance(node, _RESULTS) for node in ast.walk(function))
+
+
+_RESULTS = (ast.Return, ast.Yield, ast.YieldFrom)
 
 
 def negated(condition: ast.expr) -> ast.expr:

@@ -162,9 +162,14 @@ class Case:
         return any(e.location == location and e.outcome in _RAISED for e in self.group.evidence)
 
     def targets(self) -> list[Location]:
-        """Return the likeliest locations that are code, best first."""
+        """Return the likeliest locations that are code, best first.
+
+        Test support is left out, as tests are: an edit of an assertion makes any test pass.
+        """
+        told = self.group.evidence
+        spared = {e.location for e in told if e.outcome is StaticOutcome.TEST_SUPPORT}
         top = self.belief.top(N_RECORDED)
-        return [where for where, _ in top if not where.is_test]
+        return [where for where, _ in top if not where.is_test and where not in spared]
 
     def neighbours(self) -> tuple[str, ...]:
         """Return the passing tests that calls are recorded of, for comparison."""

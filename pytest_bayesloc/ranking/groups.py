@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import NamedTuple
 
 from pytest_bayesloc.domain.evidence import Evidence, StaticOutcome
@@ -17,7 +18,7 @@ from pytest_bayesloc.domain.source import ReadMap, unit_of_frame
 from pytest_bayesloc.domain.spectrum import Spectrum, bits
 from pytest_bayesloc.history.changes import Changes
 from pytest_bayesloc.ranking.evidence.changes import change_evidence
-from pytest_bayesloc.ranking.evidence.guards import Guard, refusals
+from pytest_bayesloc.ranking.evidence.guards import Guard, raises_alone, refusals
 from pytest_bayesloc.ranking.evidence.names import name_evidence
 from pytest_bayesloc.ranking.evidence.support import support_evidence, with_support
 from pytest_bayesloc.ranking.evidence.test_code import signs, test_side_evidence, test_suspects
@@ -179,7 +180,14 @@ def _group(
     own = test_evidence(failures, reader.locate, model=model.belief, ran_code=ran_code)
     named = guard_evidence(guard, model=model.belief) if guard is not None else []
     spared = frozenset({guard.function} if guard is not None else ())
-    traced = traceback_evidence(failures, code, reader.locate, model=model.belief, spared=spared)
+    traced = traceback_evidence(
+        failures,
+        code,
+        reader.locate,
+        model=model.belief,
+        spared=spared,
+        raises_alone=partial(raises_alone, read=reader.read),
+    )
     recent = change_evidence(changes, belief, model=model.belief)
     called = name_evidence([f.node_id for f in failures], code, model=model.belief)
     seen = signs(failures, spectrum, reader.locate)

@@ -47,9 +47,13 @@ def test_support_that_reports_a_fault_is_behind_it(projects: Projects, name: str
     module = name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
     text = text.replace("frames.testing", module)
 
-    run = projects.make({**FRAMES, name: TESTING, "tests/test_core.py": text}).localize()
+    run = projects.make({**FRAMES, name: TESTING, "tests/test_core.py": text}).localize(
+        "--bayesloc"
+    )
 
     assert run.names()[0] == "frames/core.py double"
+    # An edit of an assertion would make any test pass.
+    assert {step["target"]["qualname"] for step in run.inspections} == {"double"}
     outcomes = {seen["outcome"] for seen in run.row("assert_same")["evidence"]}
     assert "TEST_SUPPORT" in outcomes
     assert "RAISE_FRAME" not in outcomes

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from pytest_bayesloc.domain.conditions import guarding, spans
+from pytest_bayesloc.domain.conditions import guarding, only_raises, spans
 from pytest_bayesloc.domain.failure import Failure, Frame
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.source import FunctionNode, ReadMap, Unit, unit_of_frame
@@ -55,17 +55,28 @@ class Guard:
 def refusal(failure: Failure, read: ReadMap) -> Guard | None:
     """Return the guard that ended ``failure``, with its owner, if both are plain."""
     frames = [frame for frame in failure.frames if not frame.file.startswith("<")]
+    n_helpers = len(frames)
+    while frames and raises_alone(frames[-1], read):
+        frames.pop()
+    n_helpers -= len(frames)
     if not frames or not frames[-1].in_app or frames[-1].is_test:
         return None
     unit = unit_of_frame(frames[-1], read)
     if unit is None or not isinstance(unit.node, FunctionNode):
         return None
-    conditions = guarding(unit.node, frames[-1].line)
+    refusing = (ast.Raise, ast.Expr, ast.Return) if n_helpers else (ast.Raise,)
+    conditions = guarding(unit.node, frames[-1].line, refusing=refusing)
     refused = _refused(conditions, unit, read)
     if not refused:
         return None
     follower = _Owner(failure, read, unit.location, ast.unparse(conditions[0]))
     return follower.find(frames[:-1], unit, refused)
+
+
+def raises_alone(frame: Frame, read: ReadMap) -> bool:
+    """Return whether ``frame`` is of code that does nothing but raise: its caller decides that."""
+    unit = unit_of_frame(frame, read) if frame.in_app and not frame.is_test else None
+    return unit is not None and only_raises(unit.node)
 
 
 def refusals(failures: Iterable[Failure], read: ReadMap) -> dict[str, Guard]:

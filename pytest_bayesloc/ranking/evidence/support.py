@@ -71,12 +71,12 @@ def with_support(failures: Sequence[Failure], executed: Collection[Location]) ->
 
 def _marked(frames: Sequence[Frame], node_id: str) -> tuple[Frame, ...]:
     return tuple(
-        replace(frame, is_test=True) if _supports(frame.file, node_id) else frame
-        for frame in frames
+        replace(frame, is_test=True) if supports(frame.file, node_id) else frame for frame in frames
     )
 
 
-def _supports(file: str, node_id: str) -> bool:
+def supports(file: str, node_id: str) -> bool:
+    """Return whether ``file`` is test support, and the test ``node_id`` is not about that."""
     root = _root(file)
     return root is not None and not _is_about(node_id, root)
 

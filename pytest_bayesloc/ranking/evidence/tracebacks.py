@@ -18,10 +18,18 @@ TEST_ERRORS = frozenset({"NameError", "UnboundLocalError", "FixtureLookupError",
 ASSERTIONS = frozenset({"AssertionError", "Failed", "XPASS", "ExceptionGroup"})
 
 
-def raising(failure: Failure, locate: Locate) -> list[tuple[Location, Frame]]:
+def raising(
+    failure: Failure, locate: Locate, raises_alone: Callable[[Frame], bool] = lambda _: False
+) -> list[tuple[Location, Frame]]:
     """Find the places at which the exception, and its causes, left the code under test.
 
     A file that does not parse has no frame: it stands for itself.
+
+    Args:
+        failure: Of a test.
+        locate: Finds the location of a frame.
+        raises_alone: Whether a frame is of code that does nothing but raise: of 185 crashes by
+            planted faults, 16 ended in such a function, and none of these was at fault.
     """
     if failure.syntax_error is not None:
         file, line = failure.syntax_error
@@ -30,7 +38,8 @@ def raising(failure: Failure, locate: Locate) -> list[tuple[Location, Frame]]:
         return [] if where is None or where.is_test else [(where, frame)]
     found = []
     for frames in (failure.frames, *failure.cause_frames):
-        inner = next((frame for frame in reversed(frames) if frame.in_app), None)
+        own = (frame for frame in reversed(frames) if frame.in_app and not raises_alone(frame))
+        inner = next(own, None)
         where = None if inner is None or inner.is_test else locate(inner)
         if inner is not None and where is not None:
             found.append((where, inner))
@@ -44,6 +53,7 @@ def traceback_evidence(
     *,
     model: str,
     spared: frozenset[Location] = frozenset(),
+    raises_alone: Callable[[Frame], bool] = lambda _: False,
 ) -> list[Evidence]:
     """Weigh a group's tracebacks as evidence on ``candidates``.
 
@@ -53,11 +63,12 @@ def traceback_evidence(
         locate: Finds the location of a frame.
         model: Name of the belief model.
         spared: Guards that refused a caller's data: that they raised speaks not against them.
+        raises_alone: As for ``raising``.
     """
     raised: dict[Location, Frame] = {}
     passed: set[Location] = set()
     for failure in failures:
-        for where, frame in raising(failure, locate):
+        for where, frame in raising(failure, locate, raises_alone):
             raised.setdefault(where, frame)
         for frames in (failure.frames, *failure.cause_frames):
             passed.update(w for f in frames if f.in_app and (w := locate(f)) is not None)

@@ -13,6 +13,7 @@ from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.source import FunctionNode, ReadMap, Unit, unit_of_frame
 from pytest_bayesloc.ranking.evidence.guards import Guard
 from pytest_bayesloc.ranking.evidence.provenance import ASKS, Values, is_self
+from pytest_bayesloc.ranking.evidence.support import supports
 from pytest_bayesloc.ranking.likelihoods import weigh
 
 RETURNED = "return"
@@ -34,6 +35,8 @@ def traced_guard(
     """
     checker = unit_of_frame(flow.user, read)
     if flow.kind not in _REFUSALS or checker is None or checker.location.is_test:
+        return None
+    if supports(checker.location.file, flow.node_id):  # it asserts, as a test does
         return None
     owned = [(value, list(_owners(value, checker, read))) for value in flow.values]
     in_code = [

@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from pytest_bayesloc.domain.conditions import demanded
+from pytest_bayesloc.domain.conditions import demanded, only_raises
 
 
 @pytest.mark.parametrize(
@@ -29,3 +29,20 @@ def test_assertion_demands_what_it_says() -> None:
 
 def test_raise_that_nothing_guards_demands_nothing() -> None:
     assert not demanded(ast.parse("def f(n):\n    raise ValueError\n"), 2)
+
+
+@pytest.mark.parametrize(
+    ("body", "is_alone"),
+    [
+        ("raise NotImplementedError", True),
+        ("text = 'no'\n    log(text)\n    raise ValueError(text)", True),
+        ("if n:\n        raise KeyError\n    raise ValueError", True),
+        ("if n:\n        raise ValueError", False),
+        ("if n:\n        return 1\n    raise ValueError", False),
+        ("yield n\n    raise ValueError", False),
+    ],
+)
+def test_function_that_never_returns_is_known(body: str, is_alone: bool) -> None:
+    (function,) = ast.parse(f"def f(n):\n    {body}\n").body
+
+    assert only_raises(function) is is_alone

@@ -94,6 +94,25 @@ def test_guard_names_the_test_that_made_the_value() -> None:
     assert not guard.in_fixture
 
 
+def test_check_that_has_its_error_raised_elsewhere_is_the_guard() -> None:
+    code = """\
+    def pay(amount):
+        if amount < 0:
+            refuse("negative")
+        return amount
+
+
+    def refuse(text):
+        raise ValueError(text)
+    """
+
+    guard = guard_of(code, "def test():\n    assert pay(-5) == 5\n")
+
+    assert guard is not None
+    assert (guard.function.qualname, guard.condition) == ("pay", "amount < 0")
+    assert (guard.owner.qualname, guard.value) == ("test", "`-5`")
+
+
 @pytest.mark.parametrize(
     "call",
     ["pay(amount=-5)", "pay(5, fee=-1)", "pay(int('-5'))", "pay(**{'amount': -5})", "pay(*[-5])"],

@@ -90,6 +90,18 @@ def test_causes_of_an_exception_count_as_well() -> None:
     assert outcomes(chained) == {"f": RAISED, "g": RAISED, "h": ELSEWHERE}
 
 
+def test_caller_of_code_that_does_nothing_but_raise_is_where_the_error_left_it() -> None:
+    found = traceback_evidence(
+        [failure(IN_TEST, frame("f"), frame("g"))],
+        dict.fromkeys((F, G, H, T), 0.2),
+        locate,
+        model="single-fault",
+        raises_alone=lambda frame: frame.name == "g",
+    )
+
+    assert {e.location: e.outcome for e in found} == {F: RAISED, H: ELSEWHERE}
+
+
 def test_file_that_does_not_parse_stands_for_itself() -> None:
     ((where, found),) = raising(SYNTAX, locate)
 
