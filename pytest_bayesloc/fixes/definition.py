@@ -29,7 +29,7 @@ PRIORITIES = ("high", "medium", "low")
 MAX_BYTES = 64 << 10
 MAX_WORDS = 40  # of args, tags, globs
 MAX_TEXT = 2_000
-_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+_NAME = re.compile(r"[a-z][a-z0-9]*([-_][a-z0-9]+)*")
 
 
 class ToolOrigin(str, Enum):
@@ -46,7 +46,7 @@ class Tool:
     """A fix tool: its definition, and what it runs.
 
     Attributes:
-        name: Words in lower case, joined by hyphens.
+        name: Words in lower case, joined by hyphens or underscores.
         description: One or two sentences: what it is for, and what it does.
         command: What is run; ``python`` is the interpreter that runs pytest. Empty for tools of
             this package.
@@ -114,7 +114,9 @@ def parse_definition(text: bytes, where: str) -> Tool:
         fields.choice(name, _FIXED[name], _FIXED[name][0])
     metadata.text("category", "")  # for people alone
     return Tool(
-        name=fields.matching("name", _NAME, "words in lower case, joined by hyphens"),
+        name=fields.matching(
+            "name", _NAME, "words in lower case, joined by hyphens or underscores"
+        ),
         description=fields.text("description"),
         command=fields.text("command"),
         args=fields.words("args", ()),
@@ -127,7 +129,7 @@ def parse_definition(text: bytes, where: str) -> Tool:
     )
 
 
-_FIXED = {"type": ("fix",), "input_format": ("json",), "output_format": ("json",)}
+_FIXED = {"type": ("fix", "executable"), "input_format": ("json",), "output_format": ("json",)}
 
 
 class _Fields:

@@ -128,9 +128,10 @@ def _proposals(answer: bytes, name: str) -> Iterator[Proposal]:
     for item in [read, *more][:MAX_PROPOSALS]:
         given = item if isinstance(item, dict) else {}
         code, message = given.get("fixed_code"), given.get("message", "")
-        if given.get("fixed") is True and isinstance(code, str) and isinstance(message, str):
+        is_fixed = given.get("fixed", given.get("success"))
+        if is_fixed is True and isinstance(code, str) and isinstance(message, str):
             yield Proposal(code=code, message=" ".join(message.split())[:200] or name)
-        elif given.get("fixed") is not False:
+        elif is_fixed is not False:
             raise _broken(name, "it wrote no JSON object with fixed, fixed_code and message")
 
 
@@ -185,15 +186,16 @@ def main(argv: Sequence[str]) -> int:
 def write_answer(task: Task, proposals: Iterable[Proposal]) -> None:
     """Write the first proposals to standard output, as a fix tool does."""
     made = [
-        {"fixed": True, "fixed_code": found.code, "message": found.message}
+        {"fixed": True, "success": True, "fixed_code": found.code, "message": found.message}
         for found in islice(proposals, MAX_PROPOSALS)
     ]
-    first = made[0] if made else {"fixed": False, "fixed_code": task.code, "message": ""}
+    none = {"fixed": False, "success": False, "fixed_code": task.code, "message": ""}
+    first = made[0] if made else none
     json.dump({**first, "alternatives": made[1:]}, sys.stdout)
 
 
 def task_of(read: Mapping[str, object]) -> Task:
-    """Returns the task in a request, which needs ``code``, ``filename`` and ``error``.
+    """Returns the task in a request, which needs ``code`` and ``filename``.
 
     Raises:
         KeyError: If one of them is missing.
@@ -201,7 +203,7 @@ def task_of(read: Mapping[str, object]) -> Task:
     return Task(
         code=str(read["code"]),
         filename=str(read["filename"]),
-        error=str(read["error"]),
+        error=str(read.get("error", "")),
         line=int(str(read.get("line", 0))),
         test=str(read.get("test", "")),
         test_file=str(read.get("test_file", "")),

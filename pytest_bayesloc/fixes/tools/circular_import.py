@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pytest_bayesloc.domain.fixing import Level
-from pytest_bayesloc.domain.source import FunctionNode, first_line, lines_of
+from pytest_bayesloc.domain.source import FunctionNode, ScopeNode, first_line, lines_of
 from pytest_bayesloc.fixes.imports import Use, is_of, module_of, uses_of, with_import
 from pytest_bayesloc.fixes.library import on_syntax, package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
@@ -28,6 +28,8 @@ _Import = ast.Import | ast.ImportFrom
 _CIRCLE = re.compile(
     r"cannot import name '(?P<name>\w+)' from partially initialized module '(?P<module>[\w.]+)'"
     r"|partially initialized module '(?P<of>[\w.]+)'.* has no attribute '(?P<attribute>\w+)'"
+    # So Python 3.13 speaks of a module of the project that is only partially initialized.
+    r"|module '(?P<half>[\w.]+)' has no attribute '(?P<late>\w+)' \(consider renaming"
     r"|cannot access submodule '(?P<inner>\w+)' of module '(?P<outer>[\w.]+)' \(most likely due"
 )
 _FUTURE = "from __future__ import annotations"
@@ -57,7 +59,7 @@ class _Move:
     "Two modules import each other while one is only partially initialized. Defers the import"
     " to where the name is used.",
     error_pattern=r"^(ImportError|AttributeError): .*(partially initialized module"
-    r"|most likely due to a circular import)",
+    r"|most likely due to a circular import|has no attribute .* \(consider renaming)",
     level=Level.SAFE,
     auto_apply=True,
 )
@@ -71,6 +73,9 @@ def circular_import(
         return
     own = module_of(task.filename)
     statement, wanted = _closing(tree, task.line, found, own)
+    if isinstance(statement, ast.ImportFrom) and is_of(statement, own):
+        yield from _without_own(task.code, tree, statement)
+        return
     move = None if statement is None else _move(task.code, tree, statement, wanted)
     if move is None or any(_is_asked(alias, own, project) for alias in move.uses):
         return
@@ -82,12 +87,22 @@ def circular_import(
         yield Proposal(code=code, message=words)
 
 
+def _without_own(code: str, tree: ast.Module, statement: ast.ImportFrom) -> Iterator[Proposal]:
+    """The file without what it imports from itself, if it defines all of that."""
+    defined = {s.name for s in tree.body if isinstance(s, ScopeNode)}
+    if all(alias.name in defined and alias.asname is None for alias in statement.names):
+        uses: dict[ast.alias, list[Use]] = {alias: [] for alias in statement.names}
+        move = _Move(code=code, places=Text(code), tree=tree, statement=statement, uses=uses)
+        words = f"`{ast.unparse(statement)}` imports the module from itself; it goes"
+        yield Proposal(code=move.places.edited(*_removed(move)), message=words)
+
+
 def _closing(
     tree: ast.Module, line: int, found: re.Match[str], own: str
 ) -> tuple[_Import | None, str]:
     """The import at the top that closes the circle, and the one name that failed, if any."""
     name = found["name"] or ""
-    module = found["module"] or found["of"] or found["outer"]
+    module = found["module"] or found["of"] or found["half"] or found["outer"]
     imports = [s for s in tree.body if isinstance(s, (ast.Import, ast.ImportFrom))]
     froms = [s for s in imports if isinstance(s, ast.ImportFrom) and is_of(s, module)]
     failing = [s for s in froms if name in {alias.name for alias in s.names}]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -44,6 +47,24 @@ def test_it_may_give_alternatives() -> None:
 
 def test_it_may_have_nothing_to_say() -> None:
     assert answer(READ + 'print(json.dumps({"fixed": False}))\n') == []
+
+
+def test_it_may_answer_in_the_first_format() -> None:
+    assert answer(READ + 'print(json.dumps({"success": True, "fixed_code": "1"}))\n') == ["1"]
+    assert answer(READ + 'print(json.dumps({"success": False, "error": "no"}))\n') == []
+
+
+def test_a_tool_of_the_package_takes_a_request_of_the_first_format() -> None:
+    request = {"code": "import self\n", "filename": "a.py"}
+    command = [sys.executable, "-m", "pytest_bayesloc.fixes.run", "circular-import"]
+
+    done = subprocess.run(
+        command, check=True, input=json.dumps(request), capture_output=True, text=True
+    )
+
+    answered = json.loads(done.stdout)
+    assert answered["success"] is False
+    assert answered["fixed_code"] == request["code"]
 
 
 def test_it_sees_nothing_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -101,6 +101,29 @@ EXAMPLES = (
         line=1,
         filename="a.py",
     ),
+    Example(  # as Python 3.13 says it
+        error="AttributeError: module 'a' has no attribute 'X' (consider renaming '/p/a.py' if it "
+        "has the same name as a third-party module you intended to import)",
+        before="import b\n\nX = 1\n\n\ndef f(): return b.Y\n",
+        after="X = 1\n\n\ndef f(): import b; return b.Y\n",
+        line=1,
+        filename="a.py",
+    ),
+    Example(
+        error=f"ImportError: {_HALF.format('add', 'main')}{_WHY}",
+        before="from main import add\n\n\ndef add(a, b):\n    return a + b\n",
+        after="def add(a, b):\n    return a + b\n",
+        says="imports the module from itself",
+        line=1,
+        filename="main.py",
+    ),
+    Example(  # nothing else defines the name
+        error=f"ImportError: {_HALF.format('add', 'main')}{_WHY}",
+        before="from main import add\n\n\ndef total(xs):\n    return add(*xs)\n",
+        after=None,
+        line=1,
+        filename="main.py",
+    ),
     Example(  # a base can't wait
         error=f"ImportError: {_HALF.format('Cart', 'shop.cart')}{_WHY}",
         before=_NEEDED,
