@@ -2,6 +2,7 @@
 
 python -m benchmarks.memory collect [PACKAGE ...]    a labelled set of failures, an hour
 python -m benchmarks.memory report                   fingerprints and retrieval on it
+python -m benchmarks.memory replay [WORD ...]        stories whose names hold a word: what is told
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from typing import TYPE_CHECKING
 from benchmarks.faults.pool import over_packages
 from benchmarks.memory.labelled import collect, read
 from benchmarks.memory.minilm import MiniLM
+from benchmarks.memory.replay import is_good, table, tallied
 from benchmarks.memory.scoring import by_meaning, hits, pairs, reference
+from benchmarks.memory.stories import STORIES
 from pytest_bayesloc.memory.advice import MIN_SCORE
 from pytest_bayesloc.memory.retrieval import Score, by_words
 
@@ -35,6 +38,8 @@ PACKAGES = (
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; 0 if it could do its work."""
     given = _arguments().parse_args(argv)
+    if given.command == "replay":
+        return _replay(given.packages, show=given.show)
     work = given.work.resolve()
     if given.command == "collect":
         task = partial(
@@ -43,6 +48,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         return over_packages(given.packages or PACKAGES, task, jobs=given.jobs)
     print(_report(work, with_embeddings=given.embeddings))
     return 0
+
+
+def _replay(words: Sequence[str], *, show: bool) -> int:
+    """Replay stories and print what was told; 1 if a target is missed."""
+    chosen = [story for story in STORIES if all(word in story.name for word in words)]
+    tally = tallied(chosen, show=show)
+    print(table(tally))
+    return 0 if is_good(tally) else 1
 
 
 def _report(work: Path, *, with_embeddings: bool) -> str:
@@ -75,12 +88,13 @@ def _arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.memory", description=__doc__)
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     add = parser.add_argument
-    add("command", choices=("collect", "report"))
-    add("packages", nargs="*", metavar="PACKAGE")
+    add("command", choices=("collect", "report", "replay"))
+    add("packages", nargs="*", metavar="PACKAGE or WORD")
     add("--work", type=Path, default=cache / "bayesloc-real-suites", metavar="DIR")
     add("--python", type=Path, default=Path(sys.executable), metavar="PY")
     add("--plugin", type=Path, default=CHECKOUT, metavar="DIR", help="checkout that is measured")
     add("--embeddings", action="store_true", help="measure them too (benchmarks/memory/minilm.py)")
+    add("--show", action="store_true", help="print what each run of a replay told")
     add("--jobs", type=int, default=2, metavar="N", help="packages worked on at a time (2)")
     return parser
 
