@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 #: Rules that are read from the terminal; all others are kinds of loops in the JSON result.
 SAID: Mapping[str, str] = {
     "mended": r"is mended",
-    "no fix": r"no fix",
+    "no fix": r"(?<!, which is )no fix|(?<!by trial \d), which is no fix",
     "flaky": r"\bflaky\b",
     "moved": r"\bmoved\b",
 }

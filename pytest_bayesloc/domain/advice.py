@@ -37,6 +37,7 @@ class LoopWarning:
         edited: Functions that those edits touched, as ``file qualname``.
         since: When it began.
         period: Of an alternation, else 0.
+        n_told: How often it was told before, without a break.
         messages: Lines for the user: what happens, and what to do instead.
     """
 
@@ -45,6 +46,7 @@ class LoopWarning:
     edited: tuple[str, ...]
     since: datetime
     period: int = 0
+    n_told: int = 0
     messages: tuple[str, ...] = ()
 
 

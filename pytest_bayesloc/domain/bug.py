@@ -62,6 +62,8 @@ class TestFailure:
         node_id: Of the test, or of a file that could not be collected.
         fingerprint: Tells its failure from others.
         signature: Type of the exception and its message, masked.
+        place: The function of the code, or of the test, where it was raised or left; the file,
+            where there is no such function.
     """
 
     __test__ = False  # not a test for pytest
@@ -69,6 +71,7 @@ class TestFailure:
     node_id: str
     fingerprint: str
     signature: str
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -265,8 +268,10 @@ class Sighting:
         workspace: Of the run.
         revision: Of the run.
         seen_at: In UTC.
-        error: The fingerprints of its failing tests, sorted, in one text.
-        tests: Digest of which tests failed.
+        error: Digest of its errors: masked exceptions and messages, and the functions they came
+            from. The statement is no part of it: editing that one makes no new error.
+        tests: Digest of which of its tests fail, the last time that each was run.
+        n_failing: How many of its tests fail, the last time that each was run.
         code_state: Digest of the code that they executed.
         test_state: Digest of the tests and what they use of their files.
         edited: Functions that were edited since the run before, as ``file qualname``.
@@ -283,6 +288,7 @@ class Sighting:
     test_state: str
     edited: tuple[str, ...] = ()
     is_aimed: bool = False
+    n_failing: int = 0
 
     @property
     def state(self) -> tuple[str, str]:

@@ -143,6 +143,18 @@ def knows(rootdir: Path, commit: str) -> bool:
     return False
 
 
+def went_back(rootdir: Path, commit: str) -> bool:
+    """Whether a commit before ``commit`` is checked out, and nothing differs from it."""
+    then = commit.rstrip("+")
+    now, _ = head(rootdir) if then else ("", "")
+    if not now or now.endswith("+") or now == then:
+        return False
+    with suppress(_GitError):
+        _git(rootdir, ["merge-base", "--is-ancestor", now, then], limit_s=LOOK_S)
+        return True
+    return False
+
+
 def changed_texts(rootdir: Path, commit: str, until: str = "") -> dict[str, str]:
     """Return the Python files below ``rootdir`` that differ from ``commit``, as they were then.
 

@@ -10,12 +10,17 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
 
+    from pytest_bayesloc.domain.source import SourceMap
     from pytest_bayesloc.history.changes import Changes
 
 LIKE = 0.5  # share of lines
 #: Fields of syntax nodes that hold a name.
 NAMES = frozenset({"id", "attr", "name", "arg", "asname", "rest", "module"})
 SAYS_NOTHING = frozenset({"ctx", "kind", "type_comment"})
+# Modules and functions that show values.
+LOOKING = frozenset(
+    {"print", "pprint", "pp", "breakpoint", "pdb", "ic", "log", "logger", "logging"}
+)
 
 
 def followed(
@@ -112,6 +117,38 @@ def is_renaming(changes: Changes) -> bool:
         and renamed.isdisjoint(left)
         and len(set(names.values())) == len(names)
     )
+
+
+def is_looking(changes: Changes) -> bool:
+    """Return whether prints, log messages and break points came or went, and nothing else did."""
+    return bool(changes.files) and all(
+        not change.before.is_broken
+        and not change.now.is_broken
+        and _without_looks(change.before) == _without_looks(change.now)
+        for change in changes.files.values()
+    )
+
+
+def _without_looks(source: SourceMap) -> str:
+    tree = ast.parse(source.text)
+    for node in ast.walk(tree):
+        for name in ("body", "orelse", "finalbody"):
+            block = getattr(node, name, None)
+            if isinstance(block, list):
+                setattr(node, name, [part for part in block if not _is_look(part)])
+    return ast.dump(tree)
+
+
+def _is_look(node: ast.stmt) -> bool:
+    """Whether a statement only shows something, or makes that possible."""
+    if isinstance(node, ast.Import):
+        return all(alias.name in LOOKING for alias in node.names)
+    if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call):
+        return False
+    called = node.value.func
+    while isinstance(called, (ast.Attribute, ast.Call)):
+        called = called.value if isinstance(called, ast.Attribute) else called.func
+    return isinstance(called, ast.Name) and called.id in LOOKING
 
 
 def _tokens(tree: ast.AST) -> Iterator[object]:

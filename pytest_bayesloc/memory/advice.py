@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ from pytest_bayesloc.domain.similarity import words
 from pytest_bayesloc.history.changes import name_of
 from pytest_bayesloc.memory import feedback, retrieval
 from pytest_bayesloc.memory.episodes import Event
-from pytest_bayesloc.memory.ledger import Ledger
+from pytest_bayesloc.memory.ledger import FAILING, PASSING, Ledger
 from pytest_bayesloc.memory.loops import LoopKind, loops
 from pytest_bayesloc.memory.retrieval import (
     NEWEST,
@@ -138,7 +138,10 @@ class Adviser:
         history = self._ledger.sightings(bug, self._workspace, N_HISTORY)
         edited = tuple(dict.fromkeys(name for seen in history for name in seen.edited))
         return [
-            replace(loop, messages=_step_back(loop, record, symptom, edited))
+            replace(
+                loop,
+                messages=_step_back(loop, record, symptom, (edited, self._ledger.fates(bug))),
+            )
             for loop in loops(history, in_test=symptom.in_test)[:1]
         ]
 
@@ -207,14 +210,22 @@ _HAPPENS = {
 
 
 def _step_back(
-    loop: LoopWarning, record: BugRecord, symptom: Symptom, edited: Sequence[str]
+    loop: LoopWarning,
+    record: BugRecord,
+    symptom: Symptom,
+    past: tuple[Sequence[str], Mapping[str, str]],
 ) -> tuple[str, ...]:
-    """Describe the loop, and answer five questions as far as that can be done."""
+    """Describe the loop, and answer five questions as far as that can be done.
+
+    Where it was told before, in one line, with more of the answers each time.
+    """
+    edited, fates = past
     happens = _HAPPENS[LoopKind(loop.kind)].format(n=loop.n, since=loop.since, period=loop.period)
-    lines = [f"step back: {happens}", f"error: {symptom.signature}"]
+    head, error = f"step back: {happens}", [f"error: {symptom.signature}"]
     raised = symptom.error.rpartition("\n")[2]
     if raised.startswith("at "):
-        lines.append(f"raised {raised}")
+        error.append(f"raised {raised}")
+    lines = _both_sides(record, fates) if loop.kind == LoopKind.ALTERNATION.value else []
     if loop.edited:
         lines.append(f"all these edits were in: {', '.join(loop.edited[:5])}")
     if symptom.in_test:
@@ -232,4 +243,21 @@ def _step_back(
         f"does the input meet this? {text}; if it may not, check it first"
         for text in constraints[:2]
     ]
-    return tuple(lines)
+    if loop.n_told:
+        return ("; ".join((head, *lines[: loop.n_told])),)
+    return (head, *error, *lines)
+
+
+def _both_sides(record: BugRecord, fates: Mapping[str, str]) -> list[str]:
+    """Name the tests and the edits of two states, of which each breaks what the other mends."""
+    failing, passing = (
+        ", ".join(sorted(node_id for node_id, found in fates.items() if found == fate))
+        for fate in (FAILING, PASSING)
+    )
+    if not failing or not passing:
+        return []
+    edits = [trial.summary.strategy for trial in record.trials[-2:]]
+    lines = [f"a change is needed with which both pass: {passing}; {failing}"]
+    if len(edits) > 1:
+        lines += [f"{failing} fails after {edits[1]}", f"{passing} fails after {edits[0]}"]
+    return lines

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from uuid import uuid4
@@ -116,13 +116,20 @@ class Episodes:
             self._ledger.move(bug, sighting.moved)
         open_bugs = self._ledger.open_bugs()
         bug_of = self._bugs_of(groups, open_bugs)
+        bug_of = [
+            self._origin(group, passing.keys() - set(bug_of), passing) if bug is None else bug
+            for group, bug in zip(groups, bug_of, strict=True)
+        ]
         events: list[Event] = []
         for bug, record in open_bugs.items():
             own = [i for i, found in enumerate(bug_of) if found == bug]
             sighting = passing.get(bug, PassingSighting())
             if own:
-                self._ledger.settle(bug, dict.fromkeys(sighting.passed, PASSING))
-                events += self._failed_again(bug, record, {i: groups[i] for i in own})
+                before = self._ledger.fates(bug)
+                passed = {n: PASSING for n in sighting.passed if n in before}
+                self._ledger.settle(bug, passed)
+                mended = sorted(n for n in passed if before[n] == FAILING)
+                events += self._failed_again(bug, record, {i: groups[i] for i in own}, mended)
             else:
                 events += self._not_failed(bug, record, sighting)
         return events + [self._begun(g, i) for i, g in enumerate(groups) if bug_of[i] is None]
@@ -154,6 +161,26 @@ class Episodes:
             found.append(best)
         return found
 
+    def _origin(
+        self, group: GroupSighting, bugs: Collection[int], passing: Mapping[int, PassingSighting]
+    ) -> int | None:
+        """Return the bug that was moved into ``group`` by the edit with which its own tests pass.
+
+        Of the same edit, both executed a function, and both ran on the code before it.
+        """
+        edit = group.edit
+        if edit is None or edit.in_tests:
+            return None
+        for bug in sorted(bugs):
+            other = passing[bug].edit
+            if other is None or other.diff != edit.diff or not passing[bug].passed:
+                continue
+            failing = {n for n, fate in self._ledger.fates(bug).items() if fate == FAILING}
+            both = group.executed & self._ledger.executed(bug)
+            if failing and failing <= passing[bug].passed and not both.isdisjoint(edit.functions):
+                return bug
+        return None
+
     # -- failing tests
 
     def _begun(self, group: GroupSighting, index: int) -> Event:
@@ -168,11 +195,16 @@ class Episodes:
             plan=self._run.plan,
         )
         bug = self._ledger.add(record, group.executed)
-        self._ledger.see(bug, self._sighting([group], CodeEdit()), group.executed)
+        fates = dict.fromkeys(group.symptom.tests, FAILING)
+        self._ledger.see(bug, self._sighting([group], CodeEdit(), fates), group.executed)
         return Event(bug=bug, kind="begun", message=f"bug {record.id} begins", group=index)
 
     def _failed_again(
-        self, bug: int, record: BugRecord, own: Mapping[int, GroupSighting]
+        self,
+        bug: int,
+        record: BugRecord,
+        own: Mapping[int, GroupSighting],
+        mended: Sequence[str],
     ) -> list[Event]:
         groups = list(own.values())
         executed = frozenset().union(*(group.executed for group in groups))
@@ -181,12 +213,14 @@ class Episodes:
         is_known = any(group.is_since_seen for group in groups) or bool(
             self._ledger.sightings(bug, self._run.workspace, 1)
         )
+        failing = {node_id for group in groups for node_id in group.symptom.tests}
+        known = self._ledger.fates(bug)
+        new = sorted(n for n in failing if known.get(n) != FAILING)
         for group in groups:
             self._ledger.add_failures(bug, group.symptom)
-        self._ledger.see(bug, self._sighting(groups, edit), executed)
-        failing = {node_id for group in groups for node_id in group.symptom.tests}
-        fates = self._ledger.fates(bug)
+        fates = known | dict.fromkeys(failing, FAILING)
         self._ledger.settle(bug, dict.fromkeys(failing, FAILING))
+        self._ledger.see(bug, self._sighting(groups, edit, fates), executed)
         if not is_tried or not is_known:
             return [Event(bug=bug, kind="again", message="", group=i) for i in own]
         trial = DebugTrial(
@@ -200,19 +234,30 @@ class Episodes:
         )
         self._ledger.add_trial(bug, trial, self._run.id)
         message = f"bug {record.id}: trial {trial.number} failed"
+        if mended and new:
+            listed = ", ".join(new)
+            message = (
+                f"bug {record.id} was moved by trial {trial.number}, which is no fix: "
+                f"{', '.join(mended)} passes, and {listed} fails since the same edit"
+            )
         return [Event(bug=bug, kind="tried", message=message, group=i) for i in own]
 
-    def _sighting(self, groups: Sequence[GroupSighting], edit: CodeEdit) -> Sighting:
-        errors = sorted({f for group in groups for f in group.symptom.fingerprints})
-        tests = sorted({n for group in groups for n in group.symptom.tests})
+    def _sighting(
+        self, groups: Sequence[GroupSighting], edit: CodeEdit, fates: Mapping[str, str]
+    ) -> Sighting:
+        failures = [failure for group in groups for failure in group.symptom.failures]
+        errors = sorted({f"{failure.signature}\0{failure.place}" for failure in failures})
+        # Of all its tests, run or not: who selects others in turn changes nothing.
+        failing = sorted(node_id for node_id, fate in fates.items() if fate == FAILING)
         top = {suspect for group in groups for suspect in group.symptom.suspects[:N_TOP]}
         return Sighting(
             run=self._run.id,
             workspace=self._run.workspace,
             revision=self._run.revision,
             seen_at=self._run.made_at,
-            error=" ".join(errors),
-            tests=_digest(tests),
+            error=_digest(errors),
+            tests=_digest(failing),
+            n_failing=len(failing),
             code_state=_joined(group.code_state for group in groups),
             test_state=_joined(group.test_state for group in groups),
             edited=edit.functions,

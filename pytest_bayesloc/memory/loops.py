@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from enum import Enum
-from itertools import pairwise
 
 from pytest_bayesloc.domain.advice import LoopWarning
 from pytest_bayesloc.domain.bug import Sighting
 
 MAX_PERIOD = 5
-# Two in a row is an ordinary second try; each is told again at twice as many.
+# Two in a row is an ordinary second try. Each is told as long as it lasts.
 N_ERRORS = 3  # code states with the same error
 N_MISSES = 3  # edits of which none hit a top suspect
-N_CYCLES = 3  # repetitions of a cycle of errors, failing tests or states
+N_CYCLES = 3  # repetitions of a cycle of errors: they may be steps of one way
+N_SURE_CYCLES = 2  # of failing tests or states: it is the same code, or the same breakage
 N_CODE_EDITS = 2  # edits of code where the test causes the error: the first was one too many
 
 
@@ -34,8 +34,9 @@ class LoopKind(str, Enum):
 def loops(history: Sequence[Sighting], *, in_test: bool) -> list[LoopWarning]:
     """Return the loops that the last sighting of ``history`` closes, the most telling first.
 
-    A run without an edit closes none, and each is told once a streak: when it reaches its limit,
-    and at twice that. A changed error ends a streak of the same error, a new revision every one.
+    A run without an edit closes none. Each is told from its limit on, as long as it lasts. A
+    changed error ends a streak of the same error, and so does a test that passes now. States are
+    of texts: commits, branches and stashes in between change nothing.
 
     Args:
         history: Of one bug in one checkout, oldest first, this run last.
@@ -48,8 +49,8 @@ def loops(history: Sequence[Sighting], *, in_test: bool) -> list[LoopWarning]:
     edits = streak[1:]
     found = [
         _alternation(attempts),
-        _same_error(streak),
         _test_at_fault(edits) if in_test else None,
+        _same_error(streak),
         _wrong_place(edits),
         _seen_state(attempts),
     ]
@@ -57,35 +58,27 @@ def loops(history: Sequence[Sighting], *, in_test: bool) -> list[LoopWarning]:
 
 
 def _attempts(history: Sequence[Sighting]) -> list[Sighting]:
-    """Return the sightings since the last new revision: the first, then those after an edit."""
-    start = 0
-    for i, (before, after) in enumerate(pairwise(history), 1):
-        if before.revision.rstrip("+") != after.revision.rstrip("+"):
-            start = i
-    recent = history[start:]
-    return [seen for i, seen in enumerate(recent) if i == 0 or seen.edited]
+    """Return the first sighting, then those after an edit."""
+    return [seen for i, seen in enumerate(history) if i == 0 or seen.edited]
 
 
 def _of_one_error(attempts: Sequence[Sighting]) -> list[Sighting]:
-    """Return the last sightings that show the error of the last."""
+    """Return the last sightings that show the error of the last, in no fewer tests."""
     found: list[Sighting] = []
     for seen in reversed(attempts):
-        if seen.error != attempts[-1].error:
+        is_mended = bool(found) and found[0].n_failing < seen.n_failing
+        if seen.error != attempts[-1].error or is_mended:
             break
         found.insert(0, seen)
     return found
 
 
-def _is_due(n: int, limit: int) -> bool:
-    return n in {limit, 2 * limit}
-
-
 def _same_error(streak: Sequence[Sighting]) -> LoopWarning | None:
     states = {seen.state for seen in streak}
     is_new = streak[-1].state not in {seen.state for seen in streak[:-1]}
-    if not is_new or not _is_due(len(states), N_ERRORS):
+    if not is_new or len(states) < N_ERRORS:
         return None
-    return _loop(LoopKind.SAME_ERROR, len(states), streak)
+    return _loop(LoopKind.SAME_ERROR, len(states), streak, limit=N_ERRORS)
 
 
 def _wrong_place(edits: Sequence[Sighting]) -> LoopWarning | None:
@@ -94,15 +87,15 @@ def _wrong_place(edits: Sequence[Sighting]) -> LoopWarning | None:
         if seen.is_aimed:
             break
         missed.insert(0, seen)
-    if not _is_due(len(missed), N_MISSES):
+    if len(missed) < N_MISSES:
         return None
-    return _loop(LoopKind.WRONG_PLACE, len(missed), missed)
+    return _loop(LoopKind.WRONG_PLACE, len(missed), missed, limit=N_MISSES)
 
 
 def _test_at_fault(edits: Sequence[Sighting]) -> LoopWarning | None:
-    if len({seen.test_state for seen in edits}) > 1 or not _is_due(len(edits), N_CODE_EDITS):
+    if len({seen.test_state for seen in edits}) > 1 or len(edits) < N_CODE_EDITS:
         return None
-    return _loop(LoopKind.TEST_AT_FAULT, len(edits), edits)
+    return _loop(LoopKind.TEST_AT_FAULT, len(edits), edits, limit=N_CODE_EDITS)
 
 
 def _seen_state(attempts: Sequence[Sighting]) -> LoopWarning | None:
@@ -111,22 +104,24 @@ def _seen_state(attempts: Sequence[Sighting]) -> LoopWarning | None:
     for i, seen in enumerate(attempts[:-1]):
         between = attempts[i + 1 : -1]
         if seen.state == last.state and any(other.state != last.state for other in between):
-            return _loop(LoopKind.SEEN_STATE, 2, attempts[i:])
+            return _loop(LoopKind.SEEN_STATE, 2, attempts[i:], limit=2)
     return None
 
 
 def _alternation(attempts: Sequence[Sighting]) -> LoopWarning | None:
     """Find errors, failing tests or states that repeat with a period of 2 to 5: ``A B A B A B``."""
-    sequences: tuple[list[Hashable], ...] = (
-        [seen.error for seen in attempts],
-        [seen.tests for seen in attempts],
-        [seen.state for seen in attempts],
+    sequences: tuple[tuple[list[Hashable], int], ...] = (
+        ([seen.tests for seen in attempts], N_SURE_CYCLES),
+        ([seen.state for seen in attempts], N_SURE_CYCLES),
+        ([seen.error for seen in attempts], N_CYCLES),
     )
-    for sequence in sequences:
+    for sequence, limit in sequences:
         for period in range(2, MAX_PERIOD + 1):
             n = _periodic(sequence, period)
-            if n and n % period == 0 and _is_due(n // period, N_CYCLES):
-                return _loop(LoopKind.ALTERNATION, n // period, attempts[-n:], period)
+            if n // period >= limit:
+                return _loop(
+                    LoopKind.ALTERNATION, n // period, attempts[-n:], limit=limit, period=period
+                )
     return None
 
 
@@ -146,7 +141,12 @@ def _periodic(sequence: Sequence[Hashable], period: int) -> int:
     return 0 if shorter else n
 
 
-def _loop(kind: LoopKind, n: int, seen: Sequence[Sighting], period: int = 0) -> LoopWarning:
+def _loop(
+    kind: LoopKind, n: int, seen: Sequence[Sighting], *, limit: int, period: int = 0
+) -> LoopWarning:
     edited = tuple(dict.fromkeys(name for sighting in seen for name in sighting.edited))
     since = seen[0].seen_at
-    return LoopWarning(kind=kind.value, n=n, edited=edited, since=since, period=period)
+    n_told = len(seen) - limit * max(period, 1) if period else n - limit
+    return LoopWarning(
+        kind=kind.value, n=n, edited=edited, since=since, period=period, n_told=n_told
+    )

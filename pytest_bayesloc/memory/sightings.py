@@ -14,7 +14,8 @@ from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.ports import Summarizer
 from pytest_bayesloc.domain.result import Fault
 from pytest_bayesloc.history.changes import Changes, edit_of, name_of, state_of
-from pytest_bayesloc.history.moves import is_renaming
+from pytest_bayesloc.history.git import went_back
+from pytest_bayesloc.history.moves import is_looking, is_renaming
 from pytest_bayesloc.memory.episodes import GroupSighting, PassingSighting
 from pytest_bayesloc.memory.symptoms import symptom_of
 
@@ -70,8 +71,9 @@ class Observer:
         failing = [[f.node_id for f in fault.failures] for fault in faults]
         seen = [next((last_seen_at[t] for t in own if t in last_seen_at), "") for own in failing]
         edits = self._edits(failing, seen)
+        back = {revision for revision in {*seen} if went_back(self._rootdir, revision)}
         found = []
-        for case, fault, changes in zip(cases, faults, edits, strict=True):
+        for case, fault, changes, revision in zip(cases, faults, edits, seen, strict=True):
             code, tests = _executed(case.group)
             symptom = symptom_of(
                 fault.failures,
@@ -85,7 +87,8 @@ class Observer:
                 GroupSighting(
                     symptom=symptom,
                     executed=frozenset(map(name_of, (*code, *tests))),
-                    edit=None if changes is None else _tried(changes),
+                    # An older commit that is checked out is a look as well.
+                    edit=_tried(changes, is_back=revision in back),
                     is_since_seen=changes is not None and bool(changes.commit),
                     code_state=state_of(code, self._sources.map),
                     test_state=state_of(tests, self._sources.map),
@@ -166,9 +169,12 @@ class Observer:
         )
 
 
-def _tried(changes: Changes) -> CodeEdit:
-    """Return the edit made while the tests failed: a mere renaming is no attempt."""
-    return CodeEdit() if is_renaming(changes) else edit_of(changes)
+def _tried(changes: Changes | None, *, is_back: bool) -> CodeEdit | None:
+    """Return the edit made while the tests failed: to rename, or to look, is no attempt."""
+    if changes is None:
+        return None
+    is_none = is_back or is_renaming(changes) or is_looking(changes)
+    return CodeEdit() if is_none else edit_of(changes)
 
 
 def _executed(group: FailingGroup) -> tuple[set[Location], set[Location]]:

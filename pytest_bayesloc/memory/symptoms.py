@@ -33,6 +33,7 @@ from pytest_bayesloc.history.changes import name_of
 from pytest_bayesloc.memory.fingerprint import fingerprint
 
 N_SUSPECTS = 5
+MIN_P = 0.01  # below it, a suspect is no place to look at, unless it is the first
 _MISUSES = (
     "unexpected keyword argument",
     "required positional argument",
@@ -121,6 +122,7 @@ def symptom_of(
             node_id=failure.node_id,
             fingerprint=fingerprint(failure, read, rootdir),
             signature=_signature(failure, rootdir),
+            place=_function(failure, read),
         )
         for failure in failures
     )
@@ -134,7 +136,11 @@ def symptom_of(
         error=error[:ERROR_LENGTH],
         code=_code(first, read)[:CODE_LENGTH],
         constraint=next(filter(None, constraints), ""),
-        suspects=tuple(name_of(where) for where, _ in suspects[:N_SUSPECTS]),
+        suspects=tuple(
+            name_of(where)
+            for rank, (where, p) in enumerate(suspects[:N_SUSPECTS])
+            if p >= MIN_P or not rank
+        ),
         in_test=in_test,
         first_check=next(filter(None, checks), ""),
     )
@@ -147,6 +153,18 @@ def _signature(failure: Failure, rootdir: str) -> str:
     message = failure.message.partition("\n  ")[0]  # what is below repeats it with values
     text = f"{failure.exc_type}: {masked(message, rootdir)}"
     return clipped(text, SIGNATURE_LENGTH)
+
+
+def _function(failure: Failure, read: ReadMap) -> str:
+    """Return the function that the exception was raised in or left last, of the project's own."""
+    if failure.syntax_error is not None:
+        return failure.syntax_error[0]
+    own = [frame for frame in failure.frames if frame.in_app]
+    frame = next((frame for frame in reversed(own) if not frame.is_test), own[-1] if own else None)
+    if frame is None:
+        return failure.node_id.partition("::")[0]
+    unit = unit_of_frame(frame, read)
+    return frame.name if unit is None else unit.location.qualname
 
 
 def _tags(

@@ -24,7 +24,7 @@ def test_bug_is_counted_from_its_first_run_to_its_last(story: Story) -> None:
     story.run(red(edit=edit(), state="s1"))
     story.run(red(edit=edit(), state="s2"))
     add_advice(story.ledger, event.bug, "run4", ["knots.py check"], ["same error"], shown=True)
-    story.run(red(symptom(fingerprint="1:cc"), edit=edit(), state="s3"))
+    story.run(red(symptom("KeyError: z", fingerprint="1:cc"), edit=edit(), state="s3"))
     story.run(passing={event.bug: PassingSighting(passed=PASSED, edit=edit())})
 
     assert bug_counts(story.ledger) == [

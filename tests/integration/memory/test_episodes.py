@@ -119,6 +119,35 @@ def test_fix_of_what_the_failing_run_did_not_execute_is_one_too(story: Story) ->
     assert only(story, bug).root_cause == "new.py helper"
 
 
+def test_edit_that_makes_another_test_fail_moves_the_bug(story: Story) -> None:
+    bug = begun(story)
+    other = symptom("KeyError: x", ["t.py::test_b"], fingerprint="1:bb")
+
+    (event,) = story.run(
+        red(other, edit()),
+        passing={bug: PassingSighting(passed=frozenset({TEST}), edit=edit())},
+    )
+
+    record = only(story, bug)
+    assert (event.bug, event.kind, record.state) == (bug, "tried", BugState.OPEN)
+    assert (
+        "moved by trial 1, which is no fix: t.py::test_a passes, and t.py::test_b" in event.message
+    )
+    assert record.trials[-1].outcome is TrialOutcome.FAILED
+
+
+def test_failure_that_another_edit_made_is_a_bug_of_its_own(story: Story) -> None:
+    bug = begun(story)
+    other = symptom("KeyError: x", ["t.py::test_b"], fingerprint="1:bb")
+
+    events = story.run(
+        red(other, edit(old="c")),
+        passing={bug: PassingSighting(passed=frozenset({TEST}), edit=edit())},
+    )
+
+    assert [event.kind for event in events] == ["resolved", "begun"]
+
+
 def test_pass_without_an_edit_is_flaky(story: Story) -> None:
     bug = begun(story)
 

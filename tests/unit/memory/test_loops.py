@@ -12,7 +12,7 @@ from pytest_bayesloc.memory.loops import LoopKind, loops
 START = datetime(2026, 11, 22, tzinfo=timezone.utc)
 
 
-def seen(
+def seen(  # noqa: PLR0913 - all of it has a default
     error: str,
     state: str,
     edited: str = "knots.py check",
@@ -20,6 +20,7 @@ def seen(
     is_aimed: bool = True,
     test_state: str = "t",
     revision: str = "r",
+    n_failing: int = 1,
 ) -> Sighting:
     return Sighting(
         run="r",
@@ -32,6 +33,7 @@ def seen(
         test_state=test_state,
         edited=(edited,) if edited else (),
         is_aimed=is_aimed,
+        n_failing=n_failing,
     )
 
 
@@ -50,22 +52,28 @@ def replay(history: list[Sighting], *, in_test: bool = False) -> list[list[LoopK
 HOUR = timedelta(hours=1)
 
 
-def test_same_error_over_three_states_is_told_at_the_third_and_at_the_sixth() -> None:
+def test_same_error_is_told_from_the_third_state_on() -> None:
     told = replay([seen("A", f"s{n}") for n in range(8)])
 
-    assert [i for i, kinds in enumerate(told, 1) if LoopKind.SAME_ERROR in kinds] == [3, 6]
+    assert [i for i, kinds in enumerate(told, 1) if LoopKind.SAME_ERROR in kinds] == [*range(3, 9)]
+
+
+def test_same_error_in_fewer_tests_is_no_loop() -> None:
+    told = replay([seen("A", f"s{n}", n_failing=9 - n) for n in range(8)])
+
+    assert not any(told)
 
 
 def test_alternating_errors_are_told_after_three_cycles() -> None:
     told = replay([seen("AB"[n % 2], f"s{n}") for n in range(8)])
 
-    assert [i for i, kinds in enumerate(told, 1) if LoopKind.ALTERNATION in kinds] == [6]
+    assert [i for i, kinds in enumerate(told, 1) if LoopKind.ALTERNATION in kinds] == [6, 7, 8]
 
 
-def test_alternating_states_are_told_as_well() -> None:
+def test_alternating_states_are_told_after_two_cycles() -> None:
     told = replay([seen("A", "xy"[n % 2]) for n in range(6)])
 
-    assert LoopKind.ALTERNATION in told[-1]
+    assert [i for i, kinds in enumerate(told, 1) if LoopKind.ALTERNATION in kinds] == [4, 5, 6]
 
 
 @pytest.mark.parametrize("period", [3, 4, 5])
@@ -81,16 +89,16 @@ def test_code_that_failed_before_is_recognised() -> None:
     assert told == [[], [], [LoopKind.SEEN_STATE]]
 
 
-def test_edits_of_unlikely_places_are_told_at_the_third() -> None:
+def test_edits_of_unlikely_places_are_told_from_the_third_on() -> None:
     told = replay([seen("A", "s0", "far.py f", is_aimed=False) for _ in range(5)])
 
-    assert [i for i, kinds in enumerate(told) if LoopKind.WRONG_PLACE in kinds] == [3]
+    assert [i for i, kinds in enumerate(told) if LoopKind.WRONG_PLACE in kinds] == [3, 4]
 
 
 def test_edits_of_code_are_told_where_the_error_stands_in_the_test() -> None:
     told = replay([seen("A", f"s{n}") for n in range(4)], in_test=True)
 
-    assert [i for i, kinds in enumerate(told) if LoopKind.TEST_AT_FAULT in kinds] == [2]
+    assert [i for i, kinds in enumerate(told) if LoopKind.TEST_AT_FAULT in kinds] == [2, 3]
 
 
 def test_runs_without_an_edit_are_no_loop() -> None:
@@ -114,7 +122,7 @@ def test_changed_error_ends_a_streak() -> None:
     assert not any(told)
 
 
-def test_new_revision_ends_a_streak() -> None:
-    told = replay([seen("A", f"s{n}", revision=f"r{n // 2}") for n in range(6)])
+def test_commit_after_each_edit_ends_no_streak() -> None:
+    told = replay([seen("A", f"s{n}", revision=f"r{n}") for n in range(4)])
 
-    assert not any(told)
+    assert [i for i, kinds in enumerate(told, 1) if LoopKind.SAME_ERROR in kinds] == [3, 4]
