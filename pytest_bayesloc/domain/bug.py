@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from datetime import datetime  # noqa: TC003 - records are converted by their annotations
 from enum import Enum
@@ -18,6 +19,13 @@ LESSON_LENGTH = 200
 ERROR_LENGTH = 4_000
 CODE_LENGTH = 8_000
 DIFF_LENGTH = 20_000
+LIKELY = 0.5  # a suspect's probability from which on nothing is learned about it that spares it
+
+
+#: The function, class or module at the beginning of a constraint.
+_ABOUT = re.compile(
+    r"^(?:class |there is no (?=module))?(?P<module>module )?(?P<name>'[\w.]+'|[\w.<>]+)"
+)
 
 
 class Category(str, Enum):
@@ -90,6 +98,7 @@ class Symptom:
         suspects: The likeliest locations, best first, as ``file qualname``.
         in_test: Whether the tests or their data cause the error.
         first_check: Where the constraint could be checked first, if it was broken far below.
+        p_first: Probability of the first suspect in this run, 0 if there is none.
     """
 
     failures: tuple[TestFailure, ...]
@@ -103,6 +112,12 @@ class Symptom:
     suspects: tuple[str, ...] = ()
     in_test: bool = False
     first_check: str = ""
+    p_first: float = 0.0
+
+    @property
+    def believed(self) -> tuple[str, ...]:
+        """The first suspect if it is likelier than all others together, else none."""
+        return self.suspects[:1] if self.p_first > LIKELY else ()
 
     @property
     def tests(self) -> tuple[str, ...]:
@@ -126,6 +141,7 @@ class CodeEdit:
         n_removed: Lines.
         plan: What the person, or the commit, says about it.
         in_tests: Whether all of it is test code.
+        mistake: The kind of mistake that it mends, if it is the mend; empty if that has no name.
     """
 
     functions: tuple[str, ...] = ()
@@ -134,6 +150,7 @@ class CodeEdit:
     n_removed: int = 0
     plan: str = ""
     in_tests: bool = False
+    mistake: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -300,6 +317,29 @@ def clipped(text: str, length: int) -> str:
     """Return ``text`` on one line, cut to ``length`` characters; a cut ends in dots."""
     line = " ".join(text.split())
     return line if len(line) <= length else f"{line[: length - 3].rstrip()}..."
+
+
+def is_contradicted(constraint: str, functions: Iterable[str]) -> bool:
+    """Whether a constraint is about one of ``functions``, which are at fault or were mended.
+
+    ``check needs n > 0`` is no condition of the domain if ``check`` itself is wrong.
+
+    Args:
+        constraint: As the rules word it: it begins with what it is about.
+        functions: As ``file qualname``.
+    """
+    about = _ABOUT.search(constraint)
+    if about is None:
+        return False
+    name = about["name"].strip("'")
+    for function in functions:
+        file, _, qualname = function.partition(" ")
+        module = file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        if f"{qualname}.".startswith(f"{name}."):
+            return True
+        if about["module"] and f".{module}".endswith(f".{name}"):
+            return True
+    return False
 
 
 def _distinct(texts: Iterable[str]) -> tuple[str, ...]:

@@ -88,10 +88,31 @@ class PastRuns:
         Raises:
             StoreError: If the snapshots can't be read.
         """
+        return [
+            self._since(revision) if found is None else found
+            for found, revision in zip(
+                self._compared(self._snapshots.last_runs(groups)), revisions, strict=True
+            )
+        ]
+
+    def net_edits(self, groups: Sequence[Sequence[str]]) -> list[Changes | None]:
+        """Return per group of tests the changes since they first failed; None if unknown.
+
+        What was tried and taken back in between is none of them.
+
+        Args:
+            groups: Node ids.
+
+        Raises:
+            StoreError: If the snapshots can't be read.
+        """
+        return self._compared(self._snapshots.first_failed(groups))
+
+    def _compared(self, runs: Sequence[Mapping[str, str] | None]) -> list[Changes | None]:
+        """Return the changes since the files held each of ``runs``; None for none."""
         from pytest_bayesloc.history.changes import changes_since
         from pytest_bayesloc.history.moves import followed
 
-        runs = self._snapshots.last_runs(groups)
         nothing: tuple[Mapping[str, str], frozenset[str]] = ({}, frozenset())
         present = {  # groups share texts
             id(texts): followed(texts, self._sources.read, self._files, self._is_new)
@@ -105,10 +126,8 @@ class PastRuns:
             lambda file: self._sources.map(file) or self._sources.empty(file),
         )
         return [
-            self._since(revision) if run is None else replace(changes, moved=moved)
-            for run, changes, (_, moved), revision in zip(
-                runs, found, before, revisions, strict=True
-            )
+            None if run is None else replace(changes, moved=moved)
+            for run, changes, (_, moved) in zip(runs, found, before, strict=True)
         ]
 
     def state(self) -> str:

@@ -70,6 +70,11 @@ CREATE TABLE IF NOT EXISTS tried ( -- how tests ended on older commits
     UNIQUE (place, revision, node_id)
 )"""
 N_TRIED = 5_000
+BEGUN = """
+CREATE TABLE IF NOT EXISTS begun ( -- the snapshot of its first failing run since it passed
+    node_id TEXT PRIMARY KEY,
+    snapshot INTEGER NOT NULL REFERENCES snapshot (id) ON DELETE CASCADE
+) WITHOUT ROWID"""
 
 
 class SnapshotStore:
@@ -121,9 +126,12 @@ class SnapshotStore:
                     "snapshot = excluded.snapshot WHERE snapshot <> excluded.snapshot",
                     [(storable(node_id), snapshot) for node_id in node_ids],
                 )
-            if db.execute("SELECT 1 FROM failed LIMIT 1").fetchone() is not None:
+            begun = [(storable(node_id), snapshot) for node_id in failed]
+            db.executemany("INSERT OR IGNORE INTO begun VALUES (?, ?)", begun)
+            if db.execute("SELECT 1 FROM begun LIMIT 1").fetchone() is not None:
                 again = [(storable(node_id),) for node_id in passed]
                 db.executemany("DELETE FROM failed WHERE node_id = ?", again)
+                db.executemany("DELETE FROM begun WHERE node_id = ?", again)
             _forget(db)
 
     def last_passed(
@@ -161,6 +169,17 @@ class SnapshotStore:
             StoreError: If it can't be read.
         """
         return self._found(groups, _ran)
+
+    def first_failed(self, groups: Sequence[Sequence[str]]) -> list[Texts | None]:
+        """Return per group the texts on which its tests failed first since they passed.
+
+        Args:
+            groups: Node ids, as of ``last_passed``.
+
+        Raises:
+            StoreError: If it can't be read.
+        """
+        return self._found(groups, partial(_of_table, "begun"))
 
     def note_tried(self, place: str, revision: str, verdicts: Mapping[str, str]) -> None:
         """Keep how tests ended on an older commit.
@@ -249,6 +268,7 @@ def _prepare(db: sqlite3.Connection) -> None:
         db.execute(f"PRAGMA user_version = {VERSION}")
     elif version != VERSION:
         raise sqlite3.DatabaseError(f"it is of version {version}, not {VERSION}")
+    db.execute(BEGUN)
 
 
 def _noted(db: sqlite3.Connection, name: str, path: Path) -> str:
@@ -300,9 +320,13 @@ def _passed(db: sqlite3.Connection, node_ids: Iterable[str]) -> list[int]:
 
 def _ran(db: sqlite3.Connection, node_ids: Iterable[str]) -> list[int]:
     """Return each test's last snapshot: of those that failed, or where none did that passed."""
-    asked = "SELECT snapshot FROM failed WHERE node_id = ?"
+    return _of_table("failed", db, node_ids) or _passed(db, node_ids)
+
+
+def _of_table(table: str, db: sqlite3.Connection, node_ids: Iterable[str]) -> list[int]:
+    asked = f"SELECT snapshot FROM {table} WHERE node_id = ?"  # noqa: S608 - a name of ours
     found = [row for node_id in node_ids for row in db.execute(asked, (storable(node_id),))]
-    return [int(snapshot) for (snapshot,) in found] or _passed(db, node_ids)
+    return [int(snapshot) for (snapshot,) in found]
 
 
 def _passed_as(
@@ -351,7 +375,7 @@ def _forget(db: sqlite3.Connection) -> None:
     """Drop snapshots that are no test's last one, then the oldest, and texts of neither."""
     db.execute(
         "DELETE FROM snapshot WHERE id NOT IN (SELECT snapshot FROM passed) "
-        "AND id NOT IN (SELECT snapshot FROM failed)"
+        "AND id NOT IN (SELECT snapshot FROM failed) AND id NOT IN (SELECT snapshot FROM begun)"
     )
     db.execute(
         "DELETE FROM snapshot WHERE id NOT IN (SELECT id FROM snapshot ORDER BY id DESC LIMIT ?)",

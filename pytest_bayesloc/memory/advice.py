@@ -84,9 +84,8 @@ class Adviser:
         names = {tag[4:] for what in symptoms for tag in what.tags if tag.startswith("api:")}
         tests = [node_id for what in symptoms for node_id in what.tests]
         seen = {(what.category, what.signature): None for what in symptoms}
-        counts = {key: retrieval.n_alike(ledger, *key) for key in seen}
         insights = dict.fromkeys(
-            f"{category.value}: {text}"
+            text
             for category in dict.fromkeys(category for category, _ in seen)
             for text in retrieval.insights(ledger, category, N_KNOWN)
         )
@@ -95,9 +94,9 @@ class Adviser:
             "insights": list(insights)[:N_KNOWN],
             "constraints": retrieval.demands(ledger, names, N_KNOWN),
             "patterns": [
-                f"{n} bugs so far: {category.value}, {signature}"
-                for (category, signature), n in counts.items()
-                if n > 1
+                f"{n} bugs that failed with {signature} were mended alike: {kind}"
+                for category, signature in seen
+                for kind, n in retrieval.mended_alike(ledger, category, signature).items()
             ][:N_KNOWN],
             "observations": [
                 *(
@@ -238,7 +237,7 @@ def _step_back(
     if untried:
         lines.append(f"never edited: {', '.join(untried)}")
     demands = record.learned_constraints or (symptom.constraint,)
-    constraints = [text for text in demands if text and " does not change " not in text]
+    constraints = [text for text in demands if text]
     lines += [
         f"does the input meet this? {text}; if it may not, check it first"
         for text in constraints[:2]

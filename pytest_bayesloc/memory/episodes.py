@@ -17,6 +17,7 @@ from pytest_bayesloc.domain.bug import (
     Sighting,
     Symptom,
     TrialOutcome,
+    is_contradicted,
 )
 from pytest_bayesloc.domain.ports import Summarizer
 from pytest_bayesloc.memory.feedback import judge_advice, judge_verdicts
@@ -60,6 +61,8 @@ class PassingSighting:
         moved: Node ids of those that are in another file now, to their new ones; the other
             attributes hold the new ones.
         edit: The edit since they ran before; None if nobody knows.
+        net: The edit since they first failed, without what was taken back in between; None if
+            nobody knows.
         proven: The functions of that edit without which the tests fail; empty if that was not
             tried.
     """
@@ -69,6 +72,7 @@ class PassingSighting:
     gone: frozenset[str] = frozenset()
     moved: Mapping[str, str] = field(default_factory=dict)
     edit: CodeEdit | None = None
+    net: CodeEdit | None = None
     proven: tuple[str, ...] = ()
 
 
@@ -221,8 +225,11 @@ class Episodes:
         fates = known | dict.fromkeys(failing, FAILING)
         self._ledger.settle(bug, dict.fromkeys(failing, FAILING))
         self._ledger.see(bug, self._sighting(groups, edit, fates), executed)
+        doubted = [name for group in groups for name in group.symptom.believed]
+        withdrawn = self._withdrawn(doubted, "the evidence points at it", bug)
         if not is_tried or not is_known:
-            return [Event(bug=bug, kind="again", message="", group=i) for i in own]
+            message = f"bug {record.id}{withdrawn}" if withdrawn else ""
+            return [Event(bug=bug, kind="again", message=message, group=i) for i in own]
         trial = DebugTrial(
             number=len(record.trials) + 1,
             made_at=self._run.made_at,
@@ -233,14 +240,27 @@ class Episodes:
             metric=max(0.0, 1 - len(failing & fates.keys()) / len(fates)) if fates else 0.0,
         )
         self._ledger.add_trial(bug, trial, self._run.id)
-        message = f"bug {record.id}: trial {trial.number} failed"
+        message = f"bug {record.id}: trial {trial.number} failed{withdrawn}"
         if mended and new:
             listed = ", ".join(new)
             message = (
                 f"bug {record.id} was moved by trial {trial.number}, which is no fix: "
-                f"{', '.join(mended)} passes, and {listed} fails since the same edit"
+                f"{', '.join(mended)} passes, and {listed} fails since the same edit{withdrawn}"
             )
         return [Event(bug=bug, kind="tried", message=message, group=i) for i in own]
+
+    def _withdrawn(self, functions: Sequence[str], why: str, bug: int | None = None) -> str:
+        """Take back constraints about ``functions``, and say so; each is told once.
+
+        Args:
+            functions: That are at fault, as ``file qualname``.
+            why: In words.
+            bug: Whose constraints; None: those of all bugs.
+        """
+        known = self._ledger.constraints(bug)
+        wrong = [text for text in known if is_contradicted(text, functions)]
+        self._ledger.withdraw(wrong, bug)
+        return "".join(f"; no longer learned, since {why}: {text}" for text in wrong)
 
     def _sighting(
         self, groups: Sequence[GroupSighting], edit: CodeEdit, fates: Mapping[str, str]
@@ -281,7 +301,8 @@ class Episodes:
             self._ledger.close(bug, BugState.GONE, "", at)
             end = "its tests were deleted, which is no fix; closed unresolved"
             return [Event(bug=bug, kind="gone", message=f"bug {record.id}: {end}")]
-        if self._is_unchanged(bug, sighting.edit):
+        is_back = sighting.net is not None and not sighting.net.functions
+        if self._is_unchanged(bug, sighting.net if is_back else sighting.edit):
             self._ledger.close(bug, BugState.FLAKY, "", at)
             for node_id in sorted(sighting.passed):
                 self._ledger.observe("flaky", node_id, at)
@@ -297,7 +318,7 @@ class Episodes:
         return before.rstrip("+") == self._run.revision.rstrip("+")
 
     def _resolved(self, bug: int, record: BugRecord, sighting: PassingSighting) -> Event:
-        edit = sighting.edit or CodeEdit()
+        edit = sighting.net or sighting.edit or CodeEdit()
         executed = self._ledger.executed(bug)
         hit = sighting.proven or tuple(name for name in edit.functions if name in executed)
         fix = replace(edit, functions=hit or edit.functions, plan=self._run.plan)
@@ -318,7 +339,9 @@ class Episodes:
         n = len(record.trials)
         after = f" after {n} failed trial{'s' * (n != 1)}" if n else ""
         where = f": {cause}" if cause else ", by something that is not known"
-        message = f"bug {record.id} is mended{after}{where}"
+        lesson = trial.summary.lesson
+        message = f"bug {record.id} is mended{after}{where}{f'; {lesson}' if lesson else ''}"
+        message += self._withdrawn(fix.functions, "the mend changed it")
         return Event(bug=bug, kind="resolved", message=message)
 
 

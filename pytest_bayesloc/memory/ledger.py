@@ -20,6 +20,7 @@ from pytest_bayesloc.domain.bug import (
     Sighting,
     Symptom,
     TestFailure,
+    TrialOutcome,
     TrialSummary,
 )
 from pytest_bayesloc.domain.similarity import numbered, words
@@ -196,6 +197,27 @@ class Ledger:
         """Replace the summary of a trial."""
         where = (TRIAL.c.bug == bug) & (TRIAL.c.number == number)
         self.db.execute(update(TRIAL).where(where).values(**row(TRIAL, summary)))
+
+    def constraints(self, bug: int | None) -> list[str]:
+        """Return the constraints that were learned from a bug, or from all of the project."""
+        own = BUG.c.project == self.project if bug is None else BUG.c.seq == bug
+        is_failed = TRIAL.c.outcome == TrialOutcome.FAILED.value
+        lessons = select(TRIAL.c.lesson).join_from(TRIAL, BUG, BUG.c.seq == TRIAL.c.bug)
+        asked = select(BUG.c.demand).where(own, BUG.c.demand != "")
+        learned = lessons.where(own, is_failed, TRIAL.c.lesson != "")
+        return sorted({str(text) for text in self.db.execute(asked.union(learned)).scalars()})
+
+    def withdraw(self, constraints: Collection[str], bug: int | None) -> None:
+        """Take back constraints of a bug, or of all of the project."""
+        bugs = select(BUG.c.seq).where(BUG.c.project == self.project)
+        for text in constraints:
+            for table, key, column in (
+                (BUG, BUG.c.seq, BUG.c.demand),
+                (TRIAL, TRIAL.c.bug, TRIAL.c.lesson),
+            ):
+                own = key.in_(bugs) if bug is None else key == bug
+                change = update(table).where(own, column == text).values({column.name: ""})
+                self.db.execute(change)
 
     def close(self, bug: int, state: BugState, root_cause: str, at: datetime) -> None:
         """End an episode."""

@@ -157,11 +157,15 @@ def _counted(ledger: Ledger, wanted: Sequence[int]) -> list[tuple[int, int]]:
     return [(int(word), int(n)) for word, n in rows if n]
 
 
-def n_alike(ledger: Ledger, category: Category, signature: str) -> int:
-    """Count the bugs of this category and signature."""
+def mended_alike(ledger: Ledger, category: Category, signature: str) -> dict[str, int]:
+    """Count the kinds of mistakes that several bugs of this category and signature had."""
     where = (BUG.c.project == ledger.project) & (BUG.c.category == category.value)
     is_same = BUG.c.signature == written(BUG.c.signature, signature)
-    return int(ledger.db.execute(select(func.count()).where(where, is_same)).scalar_one())
+    lessons = select(TRIAL.c.lesson).join_from(TRIAL, BUG, BUG.c.seq == TRIAL.c.bug)
+    is_fix = TRIAL.c.outcome == TrialOutcome.PASSED.value
+    found = ledger.db.execute(lessons.where(where, is_same, is_fix)).scalars()
+    counts = Counter(text.partition(": ")[0] for text in found if ": `" in text)
+    return {kind: n for kind, n in counts.most_common() if n > 1}
 
 
 def demands(ledger: Ledger, functions: Collection[str], at_most: int) -> list[str]:

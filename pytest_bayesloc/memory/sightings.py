@@ -13,8 +13,9 @@ from pytest_bayesloc.domain.failure import Origin
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.ports import Summarizer
 from pytest_bayesloc.domain.result import Fault
-from pytest_bayesloc.history.changes import Changes, edit_of, name_of, state_of
+from pytest_bayesloc.history.changes import Changes, edit_of, name_of, narrowed, state_of
 from pytest_bayesloc.history.git import went_back
+from pytest_bayesloc.history.mistakes import mistake_of
 from pytest_bayesloc.history.moves import is_looking, is_renaming
 from pytest_bayesloc.memory.episodes import GroupSighting, PassingSighting
 from pytest_bayesloc.memory.symptoms import symptom_of
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 #: Per group of tests, by its node ids and the git revision that it was last seen at, the edits
 #: since it last ran; None where they are not known.
 Edits: TypeAlias = Callable[[Sequence[Sequence[str]], Sequence[str]], Sequence[Changes | None]]
+#: Per group of tests, the edits since it first failed; None where they are not known.
+NetEdits: TypeAlias = Callable[[Sequence[Sequence[str]]], Sequence[Changes | None]]
 #: The changes that some tests need to pass.
 Prove: TypeAlias = Callable[[Changes, Sequence[str]], Sequence[Location]]
 
@@ -42,15 +45,24 @@ class Observer:
         rootdir: Of the project.
         sources: The project's files.
         edits: Finds the edits since tests last ran.
+        net_edits: Finds the edits since tests first failed.
         prove: Finds which of some changes tests need to pass; None: that is not to be tried.
     """
 
-    def __init__(self, rootdir: Path, sources: Sources, edits: Edits, prove: Prove | None) -> None:
+    def __init__(
+        self,
+        rootdir: Path,
+        sources: Sources,
+        edits: Edits,
+        net_edits: NetEdits,
+        prove: Prove | None,
+    ) -> None:
         self._rootdir = rootdir
         self._sources = sources
         self._edits = edits
+        self._net_edits = net_edits
         self._prove = prove
-        #: Per number of an open bug whose tests passed, the edits before.
+        #: Per number of an open bug whose tests passed, the edits since they failed.
         self.changes: dict[int, Changes] = {}
 
     def failing(
@@ -113,22 +125,30 @@ class Observer:
         }
         passed = [bug for bug, sighting in found.items() if sighting.passed]
         back = [{new: old for old, new in found[bug].moved.items()} for bug in passed]
-        edits = self._edits(
-            [
-                sorted(names.get(test, test) for test in found[bug].passed)
-                for bug, names in zip(passed, back, strict=True)
-            ],
-            [revisions.get(bug, "") for bug in passed],
-        )
-        self.changes = {b: e for b, e in zip(passed, edits, strict=True) if e is not None}
-        for bug, changes in self.changes.items():
-            proven: Sequence[Location] = ()
-            if self._prove and self._is_provable(changes):
-                proven = self._prove(changes, sorted(found[bug].passed))
-            found[bug] = replace(
-                found[bug], edit=edit_of(changes), proven=tuple(map(name_of, proven))
-            )
+        groups = [
+            sorted(names.get(test, test) for test in found[bug].passed)
+            for bug, names in zip(passed, back, strict=True)
+        ]
+        last = self._edits(groups, [revisions.get(bug, "") for bug in passed])
+        for bug, edit, net in zip(passed, last, self._net_edits(groups), strict=True):
+            if edit is not None:
+                # Tries that were left in the code are no part of the mend.
+                changes = edit if net is None else narrowed(net, edit)
+                self.changes[bug] = changes
+                found[bug] = self._mended(found[bug], edit, changes)
         return found
+
+    def _mended(self, sighting: PassingSighting, last: Changes, net: Changes) -> PassingSighting:
+        """Add the edits since the tests last ran, and since they first failed."""
+        proven: Sequence[Location] = ()
+        if self._prove and self._is_provable(net):
+            proven = self._prove(net, sorted(sighting.passed))
+        return replace(
+            sighting,
+            edit=edit_of(last),
+            net=replace(edit_of(net), mistake=mistake_of(net)),
+            proven=tuple(map(name_of, proven)),
+        )
 
     def _is_provable(self, changes: Changes) -> bool:
         """Whether there are several changes, all of which can be put back in memory."""

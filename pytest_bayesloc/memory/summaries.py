@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -17,6 +17,7 @@ from pytest_bayesloc.domain.bug import (
     Symptom,
     TrialSummary,
     clipped,
+    is_contradicted,
 )
 from pytest_bayesloc.domain.ports import Summarizer
 
@@ -46,7 +47,6 @@ class RuleSummarizer:
     def failed(self, record: BugRecord, edit: CodeEdit, now: Symptom) -> TrialSummary:
         """Say whether the edit changed the error, and what the new one demands."""
         before = record.trials[-1].error if record.trials else record.symptom.signature
-        what = _named(edit.functions) or "what is not known"
         if now.signature == before:
             why = f"the error is as it was: {now.signature}"
         else:
@@ -59,8 +59,6 @@ class RuleSummarizer:
         # A demand of a guard that was edited just now is not learned: somebody wrote it.
         is_new = now.constraint not in known and now.constraint.partition(" ")[0] not in edited
         constraint = now.constraint if is_new else ""
-        if not constraint and now.signature == before and edit.functions:
-            constraint = f"changing {what} does not change this error"
         return TrialSummary(
             why=clipped(why, WHY_LENGTH),
             strategy=clipped(_strategy(edit), STRATEGY_LENGTH),
@@ -68,17 +66,18 @@ class RuleSummarizer:
         )
 
     def succeeded(self, record: BugRecord, edit: CodeEdit) -> TrialSummary:
-        """Return what was changed, and the demand that it meets."""
+        """Return what was changed, and the kind of mistake, or the demand that is met now."""
         what = _named(edit.functions) or "something that is not known"
         n_tried = len(record.trials)
         before = f" after {n_tried} failed attempt{'s' * (n_tried != 1)}" if n_tried else ""
-        side = "the test side" if edit.in_tests else "the code"
-        symptom = record.symptom
-        lesson = symptom.constraint or f"{symptom.category.value} at {_first(symptom.suspects)}"
+        demand = record.symptom.constraint
+        is_met = bool(demand) and not is_contradicted(demand, edit.functions)
+        lesson = edit.mistake or (demand if is_met else "")
+        place = f"the test code {what}" if edit.in_tests else what
         return TrialSummary(
             why=clipped(f"with {what} changed all its tests pass{before}", WHY_LENGTH),
             strategy=clipped(_strategy(edit), STRATEGY_LENGTH),
-            lesson=clipped(f"{lesson}: {side} had to change, in {what}", LESSON_LENGTH),
+            lesson=clipped(f"{lesson}, in {place}" if lesson else "", LESSON_LENGTH),
         )
 
 
@@ -150,7 +149,3 @@ def _short(function: str) -> str:
     """Return ``shop/cart.py Cart.total`` without the folders."""
     file, _, qualname = function.partition(" ")
     return f"{file.rpartition('/')[2]} {qualname}"
-
-
-def _first(suspects: Iterable[str]) -> str:
-    return next((_short(suspect) for suspect in suspects), "an unknown place")

@@ -22,6 +22,7 @@ from pytest_bayesloc.domain.bug import (
     Symptom,
     TestFailure,
     clipped,
+    is_contradicted,
 )
 from pytest_bayesloc.domain.conditions import demanded
 from pytest_bayesloc.domain.failure import Failure
@@ -143,9 +144,12 @@ def symptom_of(
         ),
         in_test=in_test,
         first_check=next(filter(None, checks), ""),
+        p_first=suspects[0][1] if suspects else 0.0,
     )
-    p = suspects[0][1] if suspects else 0.0
-    return replace(symptom, hypothesis=summarizer.begun(symptom, raised_at=raised_at, p=p))
+    if is_contradicted(symptom.constraint, symptom.believed):
+        symptom = replace(symptom, constraint="", first_check="")
+    hypothesis = summarizer.begun(symptom, raised_at=raised_at, p=symptom.p_first)
+    return replace(symptom, hypothesis=hypothesis)
 
 
 def _signature(failure: Failure, rootdir: str) -> str:

@@ -184,7 +184,9 @@ class Remembering:
     ) -> tuple[Remembered, Sequence[Event], RecordingSummarizer]:
         """Add the run to a store, in one transaction."""
         summarizer = RecordingSummarizer()
-        observer = Observer(self._rootdir, self._sources, self._past.edits, self._prove)
+        observer = Observer(
+            self._rootdir, self._sources, self._past.edits, self._past.net_edits, self._prove
+        )
         with store.transaction(write=False) as connection:
             ledger = Ledger(connection, self._project)
             open_bugs, revisions = ledger.open_bugs(), ledger.revisions()

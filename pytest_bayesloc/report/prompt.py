@@ -121,7 +121,7 @@ def _remembered(number: int, memory: Document) -> Iterator[str]:
             continue
         trials = records.get(advice["bug"], {"trials": ()})["trials"]
         known = [
-            *(("tried in vain", _trial(trial)) for trial in trials if trial["outcome"] == "failed"),
+            *(("tried in vain", t["plan"]) for t in trials if t["outcome"] == "failed"),
             *(("tried in vain", text) for text in advice["failed_strategies"]),
             *(("learned", text) for text in advice["constraints"]),
             *(("note", text) for text in advice["notes"]),
@@ -130,10 +130,6 @@ def _remembered(number: int, memory: Document) -> Iterator[str]:
         lines = dict.fromkeys(f"- {label}: {one_line(text)}" for label, text in known if text)
         if lines:
             yield from ("", "### What is remembered", "", *lines)
-
-
-def _trial(trial: Document) -> str:
-    return trial["plan"] or ", ".join(trial["functions"])
 
 
 def _past(similar: Document) -> str:

@@ -61,9 +61,66 @@ def test_what_an_edited_guard_demands_is_not_learned(story: Story) -> None:
         red(symptom(constraint="check needs n > 1 or odd"), edit("knots.py check"), state="s1")
     )
 
-    assert only(story, bug).learned_constraints == (
-        "changing knots.py check does not change this error",
+    assert only(story, bug).learned_constraints == ()
+
+
+def test_edit_that_did_not_help_is_no_constraint_on_its_place(story: Story) -> None:
+    bug = begun(story)
+
+    story.run(red(edit=edit("knots.py check"), state="s1"))
+
+    assert only(story, bug).learned_constraints == ()
+    assert only(story, bug).failed_strategies == ("knots.py check (+1 -1): `a` -> `b`",)
+
+
+def test_constraint_is_withdrawn_once_when_the_evidence_points_at_its_function(
+    story: Story,
+) -> None:
+    (event,) = story.run(red(symptom(constraint="check needs n > 1")))
+
+    doubted = [
+        story.run(red(replace(symptom(), p_first=0.9), edit(), state=state))[0].message
+        for state in ("s1", "s2")
+    ]
+
+    words = "; no longer learned, since the evidence points at it: check needs n > 1"
+    assert [words in message for message in doubted] == [True, False]
+    assert only(story, event.bug).learned_constraints == ()
+
+
+def test_mend_withdraws_what_it_contradicts_in_every_bug(story: Story) -> None:
+    needs = "check needs n > 1"
+    first, second = (
+        story.run(red(symptom(tests=[test], constraint=needs, fingerprint=f"1:{test}")))[0].bug
+        for test in ("t.py::test_a", "t.py::test_b")
     )
+
+    passed = PassingSighting(passed=frozenset({"t.py::test_a"}), edit=edit("knots.py check"))
+    (event,) = story.run(passing={first: passed})
+
+    assert f"no longer learned, since the mend changed it: {needs}" in event.message
+    assert only(story, second).learned_constraints == ()
+
+
+def test_mend_is_the_net_change_and_says_the_kind_of_mistake(story: Story) -> None:
+    bug = begun(story)
+    net = replace(edit("curve.py insert"), mistake="off by one: `a < b` had to be `a <= b`")
+
+    passed = frozenset({"t.py::test_a"})
+    story.run(passing={bug: PassingSighting(passed=passed, edit=edit(), net=net)})
+
+    fix = only(story, bug).trials[-1]
+    assert fix.edit.functions == ("curve.py insert",)
+    assert fix.summary.lesson == "off by one: `a < b` had to be `a <= b`, in curve.py insert"
+
+
+def test_undoing_a_try_is_no_mend(story: Story) -> None:
+    bug = begun(story)
+    passed = PassingSighting(passed=frozenset({"t.py::test_a"}), edit=edit(), net=CodeEdit())
+
+    (event,) = story.run(passing={bug: passed})
+
+    assert event.kind == "flaky"
 
 
 def test_first_failure_in_another_checkout_is_no_trial(story: Story) -> None:

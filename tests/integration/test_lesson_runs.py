@@ -1,0 +1,109 @@
+"""What is learned from edits and runs: nothing that the evidence or the mend contradicts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.integration.test_memory_runs import edit, section
+
+if TYPE_CHECKING:
+    from tests.integration.conftest import Project, Projects
+
+pytestmark = pytest.mark.one_python
+
+CART = {
+    "cart.py": """
+        def total(prices, rate):
+            net = sum(prices)
+            if net < 100:
+                net = net - net * rate
+            return net
+        """,
+    "test_cart.py": """
+        from cart import total
+
+
+        def test_small_order_has_its_full_price():
+            assert total([10, 20], 0.1) == 30
+
+
+        def test_large_order_is_reduced():
+            assert total([100, 100], 0.1) == 180
+        """,
+}
+
+
+@pytest.fixture
+def cart(projects: Projects) -> Project:
+    return projects.make(CART)
+
+
+def test_wrong_edit_of_the_guilty_function_spares_it_from_nothing(cart: Project) -> None:
+    section(cart)
+    edit(cart, "cart.py", "net < 100", "net < 50")
+
+    told = section(cart, "--bug-advice")
+
+    assert "failed before: cart.py total (+1 -1): `if net < 100:` -> `if net < 50:`" in told
+    assert "learned" not in told
+
+
+def test_mend_is_told_by_its_net_change_and_its_kind_of_mistake(cart: Project) -> None:
+    for old, new in (("net < 100", "net < 50"), ("net < 50", "net < 100 - 1")):
+        section(cart)
+        edit(cart, "cart.py", old, new)
+    section(cart)
+    edit(cart, "cart.py", "net < 100 - 1", "net >= 100")
+    mended = section(cart)
+    edit(cart, "cart.py", "net >= 100", "net <= 100")
+
+    again = section(cart, "--bug-advice")
+
+    lesson = "condition inverted: `net < 100` had to be `net >= 100`, in cart.py total"
+    assert f"is mended after 2 failed trials: cart.py total; {lesson}" in mended
+    assert "mended by cart.py total (+1 -1): `if net < 100:` -> `if net >= 100:`" in again
+    assert f"lesson: {lesson}" in again
+    assert "LOGIC_ERROR" not in again
+
+
+def test_demand_that_the_mend_took_back_is_withdrawn_once(projects: Projects) -> None:
+    project = projects.make(
+        {
+            "knots.py": """
+                def check(knots):
+                    if len(knots) < 4:
+                        raise ValueError("too few knots")
+                """,
+            "curve.py": """
+                from knots import check
+
+
+                def curve(knots):
+                    check(knots)
+                    return knots
+                """,
+            "test_curve.py": """
+                from curve import curve
+
+
+                def test_line():
+                    assert curve([0, 0, 1, 1])
+
+
+                def test_point():
+                    assert curve([0, 1, 2])
+                """,
+        }
+    )
+    begun = section(project, "--bug-advice")
+    edit(project, "knots.py", "< 4", "< 3")
+    mended = section(project)
+    edit(project, "knots.py", "< 3", "< 5")
+    again = section(project, "--bug-advice")
+
+    assert "learned: check needs len(knots) >= 4" in begun
+    needs = "no longer learned, since the mend changed it: check needs len(knots) >= 4"
+    assert needs in mended
+    assert "needs len(knots) >= 4" not in again
