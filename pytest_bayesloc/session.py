@@ -227,7 +227,9 @@ class LocalizationSession:
                     without=self._settings.without,
                 ),
             )
-        if not any(executed & spectrum.failing for executed in spectrum.executed.values()):
+        is_code_suspected = any(not where.is_test for group in groups for where in group.prior)
+        executed = spectrum.executed.values()
+        if not is_code_suspected and not any(tests & spectrum.failing for tests in executed):
             note_empty_spectrum(self._recorder.files, self.context.note)
         return [Case(group=group) for group in groups]
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.advice import Advice, LoopWarning, SimilarBug
-from pytest_bayesloc.domain.bug import BugRecord, Run, Symptom
+from pytest_bayesloc.domain.bug import BugRecord, Run, Symptom, is_contradicted
 from pytest_bayesloc.domain.similarity import words
 from pytest_bayesloc.history.changes import name_of
 from pytest_bayesloc.memory import feedback, retrieval
@@ -82,6 +82,7 @@ class Adviser:
         """Return knowledge beyond single bugs that touches these failures, by kind."""
         ledger = self._ledger
         names = {tag[4:] for what in symptoms for tag in what.tags if tag.startswith("api:")}
+        believed = [name for what in symptoms for name in what.believed]
         tests = [node_id for what in symptoms for node_id in what.tests]
         seen = {(what.category, what.signature): None for what in symptoms}
         insights = dict.fromkeys(
@@ -92,7 +93,11 @@ class Adviser:
         flaky = retrieval.observed(ledger, "flaky", tests)
         found = {
             "insights": list(insights)[:N_KNOWN],
-            "constraints": retrieval.demands(ledger, names, N_KNOWN),
+            "constraints": [
+                text
+                for text in retrieval.demands(ledger, names, N_KNOWN)
+                if not is_contradicted(text, believed)
+            ],
             "patterns": [
                 f"{n} bugs that failed with {signature} were mended alike: {kind}"
                 for category, signature in seen

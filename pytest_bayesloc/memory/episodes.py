@@ -17,6 +17,7 @@ from pytest_bayesloc.domain.bug import (
     Sighting,
     Symptom,
     TrialOutcome,
+    TrialSummary,
     is_contradicted,
 )
 from pytest_bayesloc.domain.ports import Summarizer
@@ -235,7 +236,9 @@ class Episodes:
             made_at=self._run.made_at,
             edit=replace(edit, plan=self._run.plan),
             outcome=TrialOutcome.FAILED,
-            summary=self._summarizer.failed(record, edit, groups[0].symptom),
+            summary=without_lesson_about(
+                doubted, self._summarizer.failed(record, edit, groups[0].symptom)
+            ),
             error=groups[0].symptom.signature,
             metric=max(0.0, 1 - len(failing & fates.keys()) / len(fates)) if fates else 0.0,
         )
@@ -343,6 +346,11 @@ class Episodes:
         message = f"bug {record.id} is mended{after}{where}{f'; {lesson}' if lesson else ''}"
         message += self._withdrawn(fix.functions, "the mend changed it")
         return Event(bug=bug, kind="resolved", message=message)
+
+
+def without_lesson_about(functions: Sequence[str], summary: TrialSummary) -> TrialSummary:
+    """Return ``summary`` without a lesson about one of ``functions``, which are at fault."""
+    return replace(summary, lesson="") if is_contradicted(summary.lesson, functions) else summary
 
 
 def _excused(bug: int, record: BugRecord, sighting: PassingSighting) -> list[Event]:

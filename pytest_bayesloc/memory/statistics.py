@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 SCHEMA = "bayesloc-stats/1"
 Z = 1.96  # of a 95 % interval
 ONE_TAIL_IN = 40
+MIN_N = 5  # bugs, below which a share or a median says nothing
 A_LOOP = 3  # runs in a row with the same error after an edit, whatever the user calls a loop
 #: The parts of the world model.
 KNOWN = ("insights", "constraints", "patterns", "observations")
@@ -313,9 +314,11 @@ def _table(rows: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
-def _shown(found: Estimate | None, form: str = ".3g") -> str:
+def _shown(found: Estimate | None, form: str = ".2g") -> str:
     if found is None:
         return "-"
+    if found.n < MIN_N:
+        return f"too early ({found.n})"
     return f"{found.value:{form}} ({found.low:{form}} to {found.high:{form}})"
 
 

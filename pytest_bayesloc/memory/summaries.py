@@ -17,7 +17,6 @@ from pytest_bayesloc.domain.bug import (
     Symptom,
     TrialSummary,
     clipped,
-    is_contradicted,
 )
 from pytest_bayesloc.domain.ports import Summarizer
 
@@ -66,13 +65,11 @@ class RuleSummarizer:
         )
 
     def succeeded(self, record: BugRecord, edit: CodeEdit) -> TrialSummary:
-        """Return what was changed, and the kind of mistake, or the demand that is met now."""
+        """Return what was changed, and the kind of mistake that it was."""
         what = _named(edit.functions) or "something that is not known"
         n_tried = len(record.trials)
         before = f" after {n_tried} failed attempt{'s' * (n_tried != 1)}" if n_tried else ""
-        demand = record.symptom.constraint
-        is_met = bool(demand) and not is_contradicted(demand, edit.functions)
-        lesson = edit.mistake or (demand if is_met else "")
+        lesson = edit.mistake
         place = f"the test code {what}" if edit.in_tests else what
         return TrialSummary(
             why=clipped(f"with {what} changed all its tests pass{before}", WHY_LENGTH),

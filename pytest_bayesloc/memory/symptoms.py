@@ -146,10 +146,16 @@ def symptom_of(
         first_check=next(filter(None, checks), ""),
         p_first=suspects[0][1] if suspects else 0.0,
     )
-    if is_contradicted(symptom.constraint, symptom.believed):
-        symptom = replace(symptom, constraint="", first_check="")
+    symptom = without_contradicted(symptom)
     hypothesis = summarizer.begun(symptom, raised_at=raised_at, p=symptom.p_first)
     return replace(symptom, hypothesis=hypothesis)
+
+
+def without_contradicted(symptom: Symptom) -> Symptom:
+    """Return ``symptom`` without a constraint that the likeliest suspect itself states."""
+    if is_contradicted(symptom.constraint, symptom.believed):
+        return replace(symptom, constraint="", first_check="")
+    return symptom
 
 
 def _signature(failure: Failure, rootdir: str) -> str:

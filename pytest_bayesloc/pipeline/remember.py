@@ -203,12 +203,11 @@ class Remembering:
             ledger = Ledger(connection, self._project)
             run = replace(run, number=ledger.add_run(run))
             events = Episodes(ledger, run, summarizer).advance(sightings, passing)
+            noted = self._note_lesson(ledger, events, run) if self._settings.lesson else []
             kept = self._advised(ledger, run, events, symptoms, faults, score)
             keep_feedback(ledger, run, events, kept.advice, cases)
             ledger.trim(MAX_BUGS)
-            if self._settings.lesson:
-                self._note_lesson(ledger, events, run)
-            messages = [event.message for event in events if event.group < 0]
+            messages = noted + [event.message for event in events if event.group < 0]
             shown = [(symptom.tests, symptom.suspects) for symptom in symptoms]
             messages += take_in(ledger, events, run, tries, shown)
             messages += learn(ledger, events, run, observer.changes, self._rootdir)
@@ -248,17 +247,23 @@ class Remembering:
             return ()
         return tuple(row for row in statistics_of(ledger) if row.name[:1].isdigit())
 
-    def _note_lesson(self, ledger: Ledger, events: Sequence[Event], run: Run) -> None:
-        """Add the user's note to the open bugs of the tests that ran."""
+    def _note_lesson(self, ledger: Ledger, events: Sequence[Event], run: Run) -> list[str]:
+        """Add the user's note to the open bugs of the tests that ran, and say so."""
         verdicts = self._recorder.recorded.verdicts
         bugs = {event.bug for event in events if event.group >= 0}
+        records = ledger.open_bugs()
         bugs |= {
             bug
-            for bug, record in ledger.open_bugs().items()
+            for bug, record in records.items()
             if not verdicts.keys().isdisjoint(record.symptom.tests)
         }
         for bug in sorted(bugs) or (None,):
             ledger.add_note(bug, self._settings.lesson, run.made_at)
+        ids = ", ".join(records[bug].id for bug in sorted(bugs) if bug in records)
+        where = (
+            f"with bug {ids}" if ids else "for every failure, since no open bug is of these tests"
+        )
+        return [f"note kept {where}: {self._settings.lesson}"]
 
     def _ill_day(self, store: BugStore, run: Run) -> Remembered:
         """Note a run in which nearly all tests failed, and no more."""

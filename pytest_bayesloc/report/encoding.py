@@ -91,7 +91,7 @@ def encode(result: Result) -> dict[str, Any]:
                 for caller, callee, calls in result.edges[: doc.MAX_EDGES]
             ]
         ),
-        memory=_memory(result.memory),
+        memory=memory_entry(result.memory),
         fixes=_fixes(result, faults),
         llm=entry_of(doc.UsageEntry, result.llm, cost=None if cost is None else positive(cost)),
         partial=[*result.partial, *_cuts(result), *_not_finite(result)],
@@ -312,7 +312,8 @@ def _repair(fault: int, inspection: Inspection) -> doc.FixEntry:
     )
 
 
-def _memory(remembered: Remembered) -> doc.MemoryEntry:
+def memory_entry(remembered: Remembered) -> doc.MemoryEntry:
+    """Return the memory's part of a result."""
     shown = remembered.advice if remembered.is_shown else ()
     return doc.MemoryEntry(
         said=list(remembered.messages),

@@ -9,6 +9,11 @@ import pytest
 if TYPE_CHECKING:
     from tests.integration.conftest import Projects, Run
 
+UNPARSED = {
+    "cart.py": "def total(prices:\n    return sum(prices)\n",
+    "test_cart.py": "from cart import total\n\n\ndef test_total():\n    assert total([3]) == 3\n",
+}
+
 pytestmark = pytest.mark.traced
 
 FORGETFUL = True
@@ -191,3 +196,12 @@ def test_line_of_a_syntax_error_is_told(projects: Projects) -> None:
 
     error = run.faults[0]["error"]
     assert (error["type"], error["file"], error["line"]) == ("IndentationError", "shapes.py", 3)
+
+
+def test_code_that_does_not_parse_is_a_suspect_and_the_tests_are_not_the_only_ones(
+    projects: Projects,
+) -> None:
+    run = projects.make(UNPARSED).localize()
+
+    assert run.names()[0] == "cart.py <module>"
+    assert "only the tests themselves are suspects" not in run.output

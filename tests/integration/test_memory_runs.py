@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -250,13 +251,16 @@ def test_day_on_which_nearly_all_fails_teaches_nothing(projects: Projects) -> No
 
 
 def test_note_is_kept_with_the_open_bug(project: Project) -> None:
-    project.run("-q", "--bug-note=cubics want eight")
+    told = section(project, "--bug-note=cubics want eight")
 
+    assert re.search(r"note kept with bug [0-9a-f]{12}: cubics want eight", told)
+    assert "note: cubics want eight" in project.run("--bug-advice-last").stdout
     assert "note: cubics want eight" in section(project, "--bug-advice")
 
 
 def test_note_of_a_green_run_is_told_with_every_failure(project: Project) -> None:
-    project.run("-q", "--bug-note=knots come from the office", "-k", "spread")
+    told = section(project, "--bug-note=knots come from the office", "-k", "spread")
+    assert "note kept for every failure" in told
 
     said = "observation: knots come from the office"
     assert said in section(project, "--bug-advice")
@@ -298,10 +302,8 @@ def test_statistics_count_what_was_mended(project: Project) -> None:
     lines = project.run("--bug-memory=stats").stdout.splitlines()
     stats = json.loads(project.run("--bug-memory=stats-json").stdout)
 
-    assert next(line.split()[:3] for line in lines if line.startswith("all")) == [
-        "all",
-        "1",
-        "100%",
+    assert next(line.split()[:4] for line in lines if line.startswith("all")) == [
+        *("all", "1", "too", "early"),
     ]
     assert stats["rows"][-1]["mended"] == pytest.approx(
         {"value": 1.0, "low": 0.207, "high": 1.0, "n": 1}, abs=1e-3

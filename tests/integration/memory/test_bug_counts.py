@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.bug import BugState
@@ -68,7 +69,8 @@ def test_warning_that_nobody_saw_caught_nothing(story: Story) -> None:
 def test_what_was_learned_is_counted_in_the_month_it_came(story: Story) -> None:
     begun = story.run(red(symptom(constraint="check needs knots")))
     story.run(red(symptom(tests=["t.py::test_b"], fingerprint="1:bb")))
-    story.run(passing={begun[0].bug: PassingSighting(passed=PASSED, edit=edit("curve.py insert"))})
+    fix = replace(edit("curve.py insert"), mistake="wrong key: `a` had to be `b`")
+    story.run(passing={begun[0].bug: PassingSighting(passed=PASSED, edit=fix)})
     story.ledger.observe("flaky", "t.py::test_c", START)
 
     assert gained(story.ledger) == {

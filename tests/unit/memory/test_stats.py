@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from pytest_bayesloc.domain.advice import Estimate, StatisticsRow
@@ -39,9 +40,9 @@ ARM = StatisticsRow(
 
 def test_lines_are_three_tables_whose_columns_stand_below_each_other() -> None:
     assert stats_lines([ROW, ARM]) == [
-        "           bugs            mended  failed trials      edit runs              hours",
-        "2026-10      12  50% (25% to 75%)  2 (1 to 4.25)  2 (1 to 4.25)  0.123 (0.1 to 30)",
-        "advice on     1                 -              -              -                  -",
+        "           bugs            mended  failed trials     edit runs             hours",
+        "2026-10      12  50% (25% to 75%)    2 (1 to 4.2)  2 (1 to 4.2)  0.12 (0.1 to 30)",
+        "advice on     1                 -              -             -                 -",
         "",
         "           same error  loops  caught  after errors     advice helped",
         "2026-10             7      0       -             -  50% (25% to 75%)",
@@ -50,6 +51,16 @@ def test_lines_are_three_tables_whose_columns_stand_below_each_other() -> None:
         "known    insights  constraints  patterns  observations",
         "2026-10         3           12         0             1",
     ]
+
+
+def test_figures_of_a_few_bugs_are_too_early() -> None:
+    row = replace(ROW, fixed=replace(HALF, n=2), hours=Estimate(value=0.005, low=0, high=1, n=4))
+
+    line = stats_lines([row])[1]
+
+    assert "50%" not in line
+    assert "too early (2)" in line
+    assert line.endswith("too early (4)")
 
 
 def test_document_holds_the_same() -> None:

@@ -1,0 +1,147 @@
+"""Over random stories, no advice teaches what the posterior or a mend contradicts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import to_builtins
+from sqlalchemy import create_engine
+
+from pytest_bayesloc.domain.advice import Remembered
+from pytest_bayesloc.domain.bug import (
+    Category,
+    CodeEdit,
+    Run,
+    Symptom,
+    TestFailure,
+)
+from pytest_bayesloc.memory.advice import Adviser
+from pytest_bayesloc.memory.episodes import Episodes, GroupSighting, PassingSighting
+from pytest_bayesloc.memory.ledger import Ledger
+from pytest_bayesloc.memory.schema import METADATA
+from pytest_bayesloc.memory.summaries import RuleSummarizer
+from pytest_bayesloc.memory.symptoms import without_contradicted
+from pytest_bayesloc.report.encoding import memory_entry
+from pytest_bayesloc.report.memory import advice_lines
+
+pytestmark = pytest.mark.one_python
+
+START = datetime(2026, 11, 22, tzinfo=timezone.utc)
+FUNCTIONS = ("a.py check", "a.py Cart.add", "b.py load")
+NAMES = st.sampled_from(FUNCTIONS)
+TAGS = frozenset(f"api:{name.partition(' ')[2]}" for name in FUNCTIONS)
+TAUGHT = ("learned: ", "constraint: ", "avoid")
+
+
+@dataclass(frozen=True)
+class Step:
+    """One run of a story, after an edit."""
+
+    test: str
+    edited: str
+    demand: str
+    suspects: tuple[str, ...]
+    p_first: float
+    error: int
+    passes: bool
+
+
+STEPS = st.builds(
+    Step,
+    test=st.sampled_from(["t.py::test_a", "t.py::test_b"]),
+    edited=NAMES,
+    demand=st.one_of(st.just(""), NAMES.map(lambda f: f"{f.partition(' ')[2]} needs n > 0")),
+    suspects=st.permutations(FUNCTIONS).map(tuple),
+    p_first=st.floats(0, 1),
+    error=st.integers(0, 1),
+    passes=st.booleans(),
+)
+
+
+def symptom_of(step: Step) -> Symptom:
+    signature = f"ValueError: wrong {step.error}"
+    failure = TestFailure(node_id=step.test, fingerprint=f"1:{step.error}", signature=signature)
+    return without_contradicted(
+        Symptom(
+            failures=(failure,),
+            signature=signature,
+            category=Category.VALUE_ERROR,
+            hypothesis="",
+            tags=TAGS,
+            error=signature,
+            code="",
+            constraint=step.demand,
+            suspects=step.suspects,
+            p_first=step.p_first,
+        )
+    )
+
+
+def edit_of(step: Step) -> CodeEdit:
+    return CodeEdit(functions=(step.edited,), diff="-a\n+b\n", n_added=1, n_removed=1)
+
+
+@given(steps=st.lists(STEPS, min_size=1, max_size=8))
+def test_nothing_is_taught_that_the_posterior_or_a_mend_contradicts(steps: list[Step]) -> None:
+    engine = create_engine("sqlite://")
+    mended: set[str] = set()
+    with engine.begin() as connection:
+        METADATA.create_all(connection)
+        ledger = Ledger(connection, "shop")
+        for number, step in enumerate(steps):
+            if step.demand and step.edited == owner(step.demand):
+                step = replace(step, demand="")  # noqa: PLW2901 - who edits a guard states none
+            taught = lines_of(ledger, step, number)
+            if taught is None:
+                mended.add(step.edited)
+                continue
+            mended -= {owner(step.demand)}  # the demand was read from the code as it is now
+            wrong = {*mended, *symptom_of(step).believed}
+            names = [name.partition(" ")[2] for name in wrong]
+            assert not [text for text in taught for name in names if name in text]
+    engine.dispose()
+
+
+def owner(demand: str) -> str:
+    """The function that demands it."""
+    return next((f for f in FUNCTIONS if demand.startswith(f"{f.partition(' ')[2]} ")), "")
+
+
+def lines_of(ledger: Ledger, step: Step, number: int) -> list[str] | None:
+    """What a run teaches; None if it mends a bug."""
+    run = Run(
+        id=f"run{number}",
+        workspace="w",
+        made_at=START + timedelta(hours=number),
+        revision="r",
+        n_passed=9,
+        n_failed=1,
+    )
+    ledger.add_run(run)
+    bugs = {bug: record.symptom.tests for bug, record in ledger.open_bugs().items()}
+    own = [bug for bug, tests in bugs.items() if step.test in tests]
+    if step.passes and own:
+        passed = PassingSighting(passed=frozenset({step.test}), edit=edit_of(step))
+        events = Episodes(ledger, run, RuleSummarizer()).advance([], {own[0]: passed})
+        return None if any(event.kind == "resolved" for event in events) else []
+    symptom = symptom_of(step)
+    red = GroupSighting(
+        symptom=symptom,
+        executed=frozenset(FUNCTIONS),
+        edit=edit_of(step),
+        code_state=str(number),
+        test_state="t",
+    )
+    (event, *_) = Episodes(ledger, run, RuleSummarizer()).advance([red], {})
+    adviser = Adviser(ledger, "w")
+    advice = adviser.advise(0, event.bug, symptom, "", "in the code")
+    remembered = Remembered(advice=(advice,), world=adviser.world([symptom]))
+    lines = [
+        line.text.strip()
+        for line in advice_lines(to_builtins(memory_entry(remembered)), in_full=True)
+    ]
+    return [text.partition(": ")[2] for text in lines if text.startswith(TAUGHT)]
