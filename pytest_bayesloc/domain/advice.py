@@ -20,11 +20,13 @@ class SimilarBug:
         record: The bug.
         score: In [0, 1]; 1 for the same fingerprint.
         why: The resemblance, in a sentence.
+        project: The other project of a shared memory whose bug it is; empty for one of this.
     """
 
     record: BugRecord
     score: float
     why: str
+    project: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

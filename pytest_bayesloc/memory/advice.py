@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 N_SIMILAR = 3  # past bugs that advice shows
 N_HISTORY = 60  # sightings in which loops are searched
 N_WORDS = 5
+N_PROJECTS = 5  # others of a shared memory in which is searched
 N_KNOWN = 3  # of each kind
 MASKS = frozenset({"int", "float"})
 MIN_SCORE = 0.15  # the right ones among the best three reach it (docs/memory.md)
@@ -121,8 +122,17 @@ class Adviser:
             before: Number in the store from which on bugs are left out.
         """
         query = entry_of(symptom)
-        same = retrieval.same_failures(self._ledger, symptom.fingerprints, before=before)
-        found = retrieval.candidates(self._ledger, query.signature, query.tags, before=before)
+        own = self._ledger
+        same = retrieval.same_failures(own, symptom.fingerprints, before=before)
+        projects = [own.project, *own.others(N_PROJECTS)]
+        foreign: dict[int, str] = {}
+        found = []
+        for project in projects:
+            ledger = Ledger(own.db, project)
+            new = retrieval.candidates(ledger, query.signature, query.tags, before=before)
+            if project != own.project:
+                foreign |= dict.fromkeys((other for other, _ in new), project)
+            found += new
         entries = [entry for _, entry in found]
         scores = self._score(query, entries)
         best: dict[int, tuple[float, RetrievalEntry | None]] = dict.fromkeys(same, (1.0, None))
@@ -132,7 +142,12 @@ class Adviser:
         order = sorted(best, key=lambda other: (-best[other][0], -other))[:N_SIMILAR]
         records = self._ledger.bugs(order)
         return [
-            SimilarBug(record=records[other], score=best[other][0], why=_why(query, best[other][1]))
+            SimilarBug(
+                record=records[other],
+                score=best[other][0],
+                why=_why(query, best[other][1]),
+                project=foreign.get(other, ""),
+            )
             for other in order
         ]
 

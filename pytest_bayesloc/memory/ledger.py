@@ -89,6 +89,12 @@ class Ledger:
             rows += self.db.execute(select(BUG).where(BUG.c.seq.in_(chunk))).mappings().all()
         return self._records(rows)
 
+    def others(self, at_most: int) -> list[str]:
+        """Return the other projects of this memory, those of the youngest bugs first."""
+        asked = select(BUG.c.project).where(BUG.c.project != self.project).group_by(BUG.c.project)
+        youngest = asked.order_by(func.max(BUG.c.seq).desc()).limit(at_most)
+        return [str(project) for project in self.db.execute(youngest).scalars()]
+
     def find(self, bug_id: str) -> int | None:
         """Return the number of the record ``bug_id``, or of the only one whose id begins so."""
         where = (BUG.c.project == self.project) & BUG.c.id.startswith(bug_id, autoescape=True)

@@ -436,9 +436,14 @@ class RecordEntry(_Entry):
 
 
 class SimilarEntry(_Entry):
-    """A past bug that is like the one at hand."""
+    """A past bug that is like the one at hand.
+
+    Attributes:
+        project: The other project of a shared memory whose bug it is; empty for one of this.
+    """
 
     bug: str
+    project: str
     score: Unit
     why: str
     state: str

@@ -112,7 +112,8 @@ def _world(world: Mapping[str, Sequence[str]], said: Collection[str]) -> Iterato
 
 
 def _past(similar: Document) -> str:
-    head = f"bug {similar['bug']} of {similar['seen_at'][:10]}"
+    of = f" in another project, {one_line(similar['project'])}" if similar["project"] else ""
+    head = f"bug {similar['bug']} of {similar['seen_at'][:10]}{of}"
     if similar["strategy"]:
         return f"{head}, mended by {one_line(similar['strategy'])}"
     failed = "; ".join(one_line(text) for text in similar["failed"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,6 +10,8 @@ import pytest
 from tests.integration.test_memory_runs import edit, section
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.integration.conftest import Project, Projects
 
 pytestmark = pytest.mark.one_python
@@ -31,6 +34,33 @@ CART = {
 
         def test_large_order_is_reduced():
             assert total([100, 100], 0.1) == 180
+        """,
+}
+
+
+HELPED = {
+    "shop.py": """
+        def total(prices):
+            return sum(prices) + 1
+
+
+        def label(name):
+            return name.lower()
+        """,
+    "test_shop.py": """
+        from shop import label, total
+
+
+        def check(found, wanted):
+            assert found == wanted
+
+
+        def test_total():
+            check(total([1, 2]), 3)
+
+
+        def test_label():
+            check(label("ann"), "ANN")
         """,
 }
 
@@ -107,3 +137,30 @@ def test_demand_that_the_mend_took_back_is_withdrawn_once(projects: Projects) ->
     needs = "no longer learned, since the mend changed it: check needs len(knots) >= 4"
     assert needs in mended
     assert "needs len(knots) >= 4" not in again
+
+
+def test_failures_in_a_shared_helper_of_the_tests_are_not_the_same(projects: Projects) -> None:
+    project = projects.make(HELPED)
+    section(project, "-k", "total")
+
+    told = section(project, "--bug-advice", "-k", "label")
+
+    assert re.search(r"bug [0-9a-f]+ begins", told)  # else it is taken for the open bug
+    assert "the same failure" not in told
+
+
+def test_bugs_of_other_projects_in_a_shared_memory_are_told_as_such(
+    projects: Projects, tmp_path: Path
+) -> None:
+    memory = f"--bayesloc-memory={tmp_path / 'shared.sqlite'}"
+    first, second = projects.make(CART), projects.make(CART)
+    for project, name in ((first, "one"), (second, "two")):
+        project.write({"pyproject.toml": f'[project]\nname = "{name}"\n'})
+    section(first, memory)
+    edit(first, "cart.py", "net < 100", "net >= 100")
+    section(first, memory)
+
+    told = section(second, memory, "--bug-advice")
+
+    assert "in another project, one, mended by cart.py total" in told
+    assert "lesson: condition inverted: `net < 100` had to be `net >= 100`" in told

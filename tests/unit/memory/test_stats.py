@@ -41,7 +41,7 @@ ARM = StatisticsRow(
 def test_lines_are_three_tables_whose_columns_stand_below_each_other() -> None:
     assert stats_lines([ROW, ARM]) == [
         "           bugs            mended  failed trials     edit runs             hours",
-        "2026-10      12  50% (25% to 75%)    2 (1 to 4.2)  2 (1 to 4.2)  0.12 (0.1 to 30)",
+        "2026-10      12  50% (25% to 75%)   2 (1 to 4.2)  2 (1 to 4.2)  0.12 (0.1 to 30)",
         "advice on     1                 -              -             -                 -",
         "",
         "           same error  loops  caught  after errors     advice helped",

@@ -40,6 +40,7 @@ def remembered(**more: object) -> dict[str, Any]:
         "similar": [
             {
                 "bug": "b0",
+                "project": "",
                 "score": 0.9,
                 "why": "same error",
                 "state": "resolved",
