@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
 from math import fsum
@@ -240,20 +240,20 @@ def calls_around(
 ) -> tuple[tuple[Location, Location, int], ...]:
     """Return the recorded calls near the top suspects: caller, callee, number of calls."""
     edges = {edge: n for case in cases for edge, n in case.recording.edges.items()}
-    suspects = [row.location for fault in faults for row in fault.ranking[:N_CALL_SUSPECTS]]
+    suspects = {row.location for fault in faults for row in fault.ranking[:N_CALL_SUSPECTS]}
     return calls_near(edges, suspects) if edges else ()
 
 
 def calls_near(
-    edges: Mapping[tuple[Location, Location], int], centres: Iterable[Location]
+    edges: Mapping[tuple[Location, Location], int], centres: set[Location]
 ) -> tuple[tuple[Location, Location, int], ...]:
     """Return the calls among all that is within ``N_HOPS`` calls of any of ``centres``."""
-    import networkx as nx  # it costs 100 ms, and a ranking needs none of it
-
-    graph: nx.Graph[Location] = nx.Graph()
-    graph.add_edges_from(edges)
-    near: set[Location] = set()
-    for centre in centres:
-        if centre in graph:
-            near.update(nx.single_source_shortest_path_length(graph, centre, cutoff=N_HOPS))
+    beside: dict[Location, set[Location]] = {}
+    for caller, callee in edges:
+        beside.setdefault(caller, set()).add(callee)
+        beside.setdefault(callee, set()).add(caller)
+    near = front = centres & beside.keys()
+    for _ in range(N_HOPS):
+        front = {place for where in front for place in beside[where]} - near
+        near = near | front
     return tuple((a, b, n) for (a, b), n in sorted(edges.items()) if a in near and b in near)

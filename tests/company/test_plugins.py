@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.integration.conftest import BUGGY, Projects, projects  # noqa: F401 - a fixture
+from tests.integration.conftest import (  # noqa: F401 - a fixture
+    BUGGY,
+    NO_MEMORY,
+    Projects,
+    projects,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -544,7 +549,8 @@ def test_run_beside_another_plugin(projects: Projects, row: Row) -> None:  # noq
     # Plugins that keep files of their own must find none of an earlier run.
     plain = projects.make({**BUGGY, **row.files}).run("-q", *arguments, lean=False, env=ALONE)
 
-    run = project.localize(*OURS, *arguments, lean=False, env=ALONE)
+    ours = (*OURS, NO_MEMORY) if row.inspect else OURS  # one run with a memory is enough
+    run = project.localize(*ours, *arguments, lean=False, env=ALONE)
 
     assert outcome(run) == outcome(plain)
     assert "own-fault" not in run.output

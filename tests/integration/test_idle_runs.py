@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ import pytest
 if TYPE_CHECKING:
     from tests.integration.conftest import Project
 
-COSTLY = ("networkx", "jinja2", "openai", "sqlalchemy", "pytest_bayesloc.inspection")
+COSTLY = ("jinja2", "openai", "sqlalchemy", "pytest_bayesloc.inspection")
 LIST_MODULES = """
 import sys
 
@@ -53,12 +52,3 @@ def test_switched_off_plugin_imports_neither_session_nor_recorder(green_project:
         "pytest_bayesloc.options",
         "pytest_bayesloc.plugin",
     }
-
-
-def test_golden_rule_needs_no_networkx() -> None:
-    code = (
-        "import sys; from pytest_bayesloc.inspection.reflection import golden_rule; "
-        "golden_rule((), ()); sys.exit('networkx' in sys.modules)"
-    )
-
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

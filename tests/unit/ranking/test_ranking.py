@@ -111,10 +111,10 @@ def test_nothing_to_rank_gives_no_row() -> None:
 def test_only_calls_near_a_suspect_are_shown() -> None:
     edges = {(C, D): 1, (B, C): 2, (A, B): 3}
 
-    assert calls_near(edges, [A]) == ((A, B, 3), (B, C, 2))
-    assert calls_near(edges, [D]) == ((B, C, 2), (C, D, 1))
-    assert calls_near(edges, [TEST]) == ()
-    assert calls_near({}, [A]) == ()
+    assert calls_near(edges, {A}) == ((A, B, 3), (B, C, 2))
+    assert calls_near(edges, {D}) == ((B, C, 2), (C, D, 1))
+    assert calls_near(edges, {TEST}) == ()
+    assert calls_near({}, {A}) == ()
 
 
 def test_silent_test_is_left_out_of_the_list_and_its_share_told() -> None:
