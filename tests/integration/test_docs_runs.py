@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.integration.test_memory_runs import edit
 from tests.pages import BLOCKS, DOCS, files_of
 
 if TYPE_CHECKING:
@@ -18,10 +19,14 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.one_python
 
-START, EXTENDING, FIXES = (files_of(name) for name in ("index.md", "extending.md", "fixes.md"))
+START, EXTENDING, FIXES, MEMORY = (
+    files_of(name) for name in ("index.md", "extending.md", "fixes.md", "memory.md")
+)
 PRICES = {name: START[name] for name in ("prices.py", "test_prices.py")}
 #: What differs from machine to machine, and between the page's margin and the terminal's.
-VARIES = re.compile(r"\d+(?:\.\d+)? s|<0\.01 s|(?<=html )\S*(?=\.bayesloc/)")
+VARIES = re.compile(
+    r"\d+(?:\.\d+)? s|<0\.01 s|(?<=html )\S*(?=\.bayesloc/)|(?<=bug )[0-9a-f]{12}|\d{4}-\d\d-\d\d"
+)
 
 
 def shown(page: str, holds: str) -> list[str]:
@@ -189,3 +194,19 @@ def test_pages_keep_their_pictures() -> None:
     }
 
     assert used == {f"images/{path.name}" for path in (DOCS / "images").iterdir()}
+
+
+def test_page_on_the_memory_tells_a_story_that_is_so(projects: Projects) -> None:
+    project = projects.make(MEMORY)
+    edits = ("net < 100", "net < 50", "net >= 100", "net <= 100")
+    told = [
+        block.text for block in BLOCKS if block.page == "memory.md" and block.language == "text"
+    ]
+
+    for step, wanted in enumerate(told):
+        if step:
+            edit(project, "cart.py", edits[step - 1], edits[step])
+        section = project.run("-q", "--tb=no", "--bug-advice").section
+        said = [line for line in section if not re.match(r"\d+ (passed|failed)", line)]
+        assert alike(said) == alike(wanted.splitlines())
+    assert len(told) == len(edits)
