@@ -38,7 +38,6 @@ PARTS = (
     "origin",
     "tests",
     "names",
-    "order",
     "changed",
     "counterfactual",
     "values",

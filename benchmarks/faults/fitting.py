@@ -25,7 +25,6 @@ from scipy.optimize import minimize, minimize_scalar
 
 from benchmarks.faults.replay import outcome_of, problems
 from pytest_bayesloc.domain.evidence import InspectionOutcome
-from pytest_bayesloc.ranking.evidence.order import order_evidence
 from pytest_bayesloc.ranking.prior import blend_features
 
 if TYPE_CHECKING:
@@ -112,10 +111,7 @@ def terms_of(problem: Problem) -> tuple[dict[str, float], ...]:
             own[roles[where].name] = 1.0
         terms.append(own)
     number = {where: n for n, where in enumerate(problem.locations)}
-    evidence = [
-        *problem.first_evidence(MODEL),
-        *order_evidence(problem.recording(), problem.raw["failing"], model=MODEL),
-    ]
+    evidence = problem.first_evidence(MODEL)
     seen = [(number[item.location], item.outcome) for item in evidence]
     seen += [(made[0], outcome_of(made)) for made in problem.raw["inspections"] if made[0] >= 0]
     for n, outcome in seen:

@@ -17,7 +17,7 @@ from benchmarks.faults.fitting import (
     temperature,
 )
 from benchmarks.faults.shares import SHARES, weights
-from benchmarks.faults.split import FIT
+from benchmarks.faults.split import FIT, VALIDATE
 from benchmarks.faults.storage import packages, read_rows
 from pytest_bayesloc.domain.evidence import OUTCOMES
 from pytest_bayesloc.domain.failure import Role
@@ -43,7 +43,6 @@ AT_HAND = {
 #: What only inspected, or recorded, locations show: first the usual outcome of each kind, which is
 #: neutral. The outcomes of a kind exclude each other.
 INSPECTED = {
-    "order": ("RETURNED_EARLIER", "RETURNED_LAST"),
     "assertions": ("COLLATERAL_FAILURE", "TARGET_ASSERTION_FAILED"),
     "mutants": (
         "NO_MUTANT_FLIPS",
@@ -52,7 +51,6 @@ INSPECTED = {
         "NO_MUTANT_MATTERS",
     ),
     "repairs": ("NO_EDIT_REPAIRS", "EDIT_REPAIRS", "EDIT_BREAKS_OTHERS"),
-    "values": ("VALUE_NOT_MADE", "VALUE_MADE"),
     "returns": ("NO_RETURN_REPAIRS", "RETURN_REPAIRS", "RETURN_REPAIRS_BY_CALLEE"),
 }
 #: The unusual ones may only speak for the fault, but for this, which may only speak against it. A
@@ -62,12 +60,12 @@ FOR, AGAINST = (0.0, None), (None, 0.0)
 #: The share of faults in the code that may be blamed on a test.
 BLAMED = 0.04
 #: Of what inspections show: it is rare, and must prove itself.
-PENALTY_INSPECTED = 1.0
+PENALTY_INSPECTED = 2.0
 
 
 def fit() -> str:
     """Fit everything and write it; what was done, in words."""
-    names = packages(FIT)
+    names = sorted([*packages(FIT), *packages(VALIDATE)])
     rows = {name: [r for r in read_rows(name) if r["kind"] in SHARES] for name in names}
     each = weights([row["kind"] for own in rows.values() for row in own])
     found = [choice for name in names for choice in choices(name, rows[name], each)]

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 LOCALS = ".<locals>."
 #: Evidence that is taken from the rows; the rest is made anew from what the rows say.
-AS_COLLECTED = frozenset({"traceback", "guard", "origin", "support", "values"})
+AS_COLLECTED = frozenset({"traceback", "guard", "origin", "support"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

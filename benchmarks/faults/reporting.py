@@ -48,8 +48,6 @@ SOURCES = (
     "tests",
     "names",
     "support",
-    "order",
-    "values",
     "assertions",
     "mutants",
     "repairs",

@@ -68,10 +68,6 @@ class StaticOutcome(str, Enum):
     NAME_EXACT = "NAME_EXACT"
     NAME_PART = "NAME_PART"
     NAME_ABSENT = "NAME_ABSENT"
-    RETURNED_LAST = "RETURNED_LAST"
-    RETURNED_EARLIER = "RETURNED_EARLIER"
-    VALUE_MADE = "VALUE_MADE"
-    VALUE_NOT_MADE = "VALUE_NOT_MADE"
 
 
 class Judgement(str, Enum):

@@ -3,22 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pytest_bayesloc.domain.failure import Frame
-
-
-class WrongKind(str, Enum):
-    """The ways in which a value is found wrong."""
-
-    COMPARED = "compared"  # by an assertion of the test
-    REFUSED = "refused"  # by a check of the project
-    FOREIGN = "foreign"  # by code of a library
-    CRASHED = "crashed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,18 +55,13 @@ class ValueFlow:
     Attributes:
         node_id: The test.
         error: First line of the error that the test ended with.
-        kind: How the value was found wrong.
         user: The function of the project that found it wrong, and its line.
         condition: The check, or the call, that refused it; empty if there is none.
         values: What was wrong.
-        levels: Per function, how many values were made on the way to a wrong one: 0 made it, 1 made
-            something that it was made of, ...; -1 was handed it, or a part of it, and made nothing.
     """
 
     node_id: str
     error: str
-    kind: WrongKind
     user: Frame
     condition: str = ""
     values: tuple[WrongValue, ...] = ()
-    levels: Mapping[Frame, int] = field(default_factory=dict)

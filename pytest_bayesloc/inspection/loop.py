@@ -15,7 +15,6 @@ from pytest_bayesloc.inspection.selection import NOTHING_LEFT, Action, Limits, S
 from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy
 from pytest_bayesloc.ranking.case import N_HISTORY, Case
 from pytest_bayesloc.ranking.evidence.invariants import mine, seen_values
-from pytest_bayesloc.ranking.evidence.order import order_evidence
 from pytest_bayesloc.ranking.likelihoods import likelihood
 from pytest_bayesloc.rerun.pool import Pool
 
@@ -201,7 +200,7 @@ class InspectionLoop:
             batch.start(chosen, runner)
 
     def _record(self, case: Case, budget: Budget) -> None:
-        """Record the calls of failing and passing tests, and weigh the evidence in them."""
+        """Record the calls of failing and passing tests."""
         targets, near = case.targets(), case.neighbours()
         limit_s = self._limits.budget_s * RECORD_SHARE
         # Apart: a time-out of one spares the other.
@@ -216,7 +215,6 @@ class InspectionLoop:
         case.recording = Recording(calls=calls, edges=parts[0].edges if parts else {})
         case.invariants = mine(case.recording, near)
         case.values = seen_values(case.recording, case.failing, near)
-        case.learn(order_evidence(case.recording, case.failing, model=case.model))
         case.innocent = innocents(case.recording, case.failing, case.invariants)
 
     def _is_worth(self, case: Case, action: Action, touched: set[Location]) -> bool:

@@ -58,14 +58,6 @@ _TESTS: Mapping[Outcome, Likelihood] = {
     StaticOutcome.TEST_SUPPORT: of_ratio(0.1),
 }
 
-#: Of functions that the failing test ran, as a re-run shows its values. Counted on 22 planted
-#: faults of nine packages: 29 % of the faulty and 9 % of the other functions. Choices, half of
-#: that in logarithms, since the traceback and the order of calls say some of it: to be fitted.
-_VALUES: Mapping[Outcome, Likelihood] = {
-    StaticOutcome.VALUE_MADE: Likelihood(p_if_faulty=0.24, p_if_clean=0.13),
-    StaticOutcome.VALUE_NOT_MADE: Likelihood(p_if_faulty=0.76, p_if_clean=0.87),
-}
-
 #: A change that makes the tests pass when it is taken back is the cause by definition; the rest is
 #: for tests that fail for another reason, as far as a run can tell. Choices.
 _CHANGES: Mapping[Outcome, Likelihood] = {
@@ -74,27 +66,6 @@ _CHANGES: Mapping[Outcome, Likelihood] = {
     # What is not seen to change can break too: by another dependency, data file or machine.
     ChangeOutcome.CHANGED_SINCE_GREEN: Likelihood(p_if_faulty=0.99, p_if_clean=0.05),
     ChangeOutcome.UNCHANGED_SINCE_GREEN: Likelihood(p_if_faulty=0.01, p_if_clean=0.95),
-}
-
-#: Of results that are replaced. Choices: of 12 faulty functions that were tried 5 repaired, 2 were
-#: callers of one that does, 5 did not; of 37 clean ones 4, 1 and 32. Shrunk, since that is little,
-#: and the two faulty callers are of one package.
-_RETURNS: Mapping[Outcome, Likelihood] = {
-    InspectionOutcome.RETURN_REPAIRS: Likelihood(p_if_faulty=0.36, p_if_clean=0.12),
-    InspectionOutcome.RETURN_REPAIRS_BY_CALLEE: Likelihood(p_if_faulty=0.10, p_if_clean=0.05),
-    InspectionOutcome.NO_RETURN_REPAIRS: Likelihood(p_if_faulty=0.48, p_if_clean=0.80),
-}
-
-#: An edit in memory that makes the failing tests pass. Of 373 regressions 5 % of faulty functions
-#: had such a mutant, and 0.5 % of the other functions that were inspected; of 11 single edits 4,
-#: and none of 87 others. Of 9 single edits 7 had such a repair, and 1 of 30 others. Shrunk, until
-#: faults in natural proportions are fitted: most are no single edits.
-_EDITS: Mapping[Outcome, Likelihood] = {
-    InspectionOutcome.MUTANT_REPAIRS: Likelihood(p_if_faulty=0.12, p_if_clean=0.015),
-    InspectionOutcome.NO_MUTANT_FLIPS: Likelihood(p_if_faulty=0.68, p_if_clean=0.811),
-    InspectionOutcome.EDIT_REPAIRS: Likelihood(p_if_faulty=0.20, p_if_clean=0.033),
-    InspectionOutcome.EDIT_BREAKS_OTHERS: Likelihood(p_if_faulty=0.06, p_if_clean=0.04),
-    InspectionOutcome.NO_EDIT_REPAIRS: Likelihood(p_if_faulty=0.74, p_if_clean=0.927),
 }
 
 #: The reference table. It knows no other evidence: that is neutral, but for what concerns tests.
@@ -126,14 +97,11 @@ MEASURED: Mapping[Outcome, Likelihood] = MappingProxyType(
         InspectionOutcome.COLLATERAL_FAILURE_LLM_INNOCENT: of_ratio(2.0 / 3.0),
         **_CHANGES,
         **_TESTS,
-        **_VALUES,
-        **_RETURNS,
         **{outcome: of_ratio(exp(x)) for outcome, x in LOG_RATIOS.items()},
         **{
             outcome: Likelihood(p_if_faulty=faulty, p_if_clean=clean)
             for outcome, (faulty, clean) in CHANCES.items()
         },
-        **_EDITS,
     }
 )
 

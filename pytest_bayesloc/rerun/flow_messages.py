@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pytest_bayesloc.domain.failure import Frame
-from pytest_bayesloc.domain.flow import Maker, ValueFlow, WrongKind, WrongValue
+from pytest_bayesloc.domain.flow import Maker, ValueFlow, WrongValue
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,7 +24,6 @@ def flow_of(node_id: str, message: Message, error: str) -> ValueFlow:
     return ValueFlow(
         node_id=node_id,
         error=error,
-        kind=WrongKind(message["kind"]),
         user=_frame(message["user"]),
         condition=message["condition"],
         values=tuple(
@@ -36,7 +35,6 @@ def flow_of(node_id: str, message: Message, error: str) -> ValueFlow:
             )
             for label, makers, giver, is_part in message["values"]
         ),
-        levels={_frame(raw[:4]): raw[4] for raw in message["levels"]},
     )
 
 

@@ -71,24 +71,18 @@ class FlowProbe:
     def __init__(self, root: str, files: Mapping[str, str]) -> None:
         self._name = FileNames(root, files).name
         self._tracer = FlowTracer(lambda filename: bool(self._name(filename)))
-        self._compared: tuple[object, object] | None = None
         self._found: Message = {}
         self._n_makers = 0
 
     def start(self) -> None:
         """Begin a test."""
-        self._compared, self._found, self._n_makers = None, {}, 0
+        self._found, self._n_makers = {}, 0
         self._tracer.start()
 
     def stop(self) -> Message:
         """End the test; empty if it did not fail, or its wrong value can't be followed."""
         self._tracer.stop()
         return self._found
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_assertrepr_compare(self, left: object, right: object) -> None:
-        """Keep both sides of a comparison that an assertion found wrong."""
-        self._compared = left, right
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
@@ -106,17 +100,13 @@ class FlowProbe:
     def _follow(self, error: BaseException) -> None:
         if self._tracer.is_cut:
             return
-        wrong = wrong_values(
-            error, self._compared, self._tracer, lambda name: bool(self._name(name))
-        )
+        wrong = wrong_values(error, self._tracer, lambda name: bool(self._name(name)))
         if wrong is not None:
             self._found = self._message(wrong)
 
     def _message(self, wrong: WrongValues) -> Message:
         origins = Origins(self._tracer)
-        levels = origins.levels([*wrong.roots, *wrong.results])
         return {
-            "kind": wrong.kind.value,
             "user": self._frame(wrong.user.code, wrong.line),
             "condition": wrong.condition,
             "values": [
@@ -127,9 +117,6 @@ class FlowProbe:
                     root.is_part,
                 ]
                 for root in wrong.roots
-            ],
-            "levels": [
-                [*self._frame(code, code.co_firstlineno), level] for code, level in levels.values()
             ],
         }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,19 +10,13 @@ from pytest_bayesloc.rerun.flow import Occurrence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from types import CodeType
 
     from pytest_bayesloc.rerun.flow import Activation, FlowTracer
 
-MAX_LEVEL = 6  # values that were made of values that were made of ...
-MAX_VALUES = 3_000
 MAX_STEPS = 6  # of an object that may be the same elsewhere by chance
 MAX_ENDS = 8
 ARGUMENT_LEVELS = 3
 HELD_LEVELS = 3  # of an argument: itself, what it holds, and what that holds
-PASSED = -1
-
-
 MISSING = object()
 
 
@@ -54,14 +47,8 @@ class Origins:
     def __init__(self, tracer: FlowTracer) -> None:
         self._tracer = tracer
         self._callees: dict[int, list[Activation]] = {}
-        self._handlers: dict[int, dict[int, CodeType]] = {}
         for activation in tracer.activations:
             self._callees.setdefault(id(activation.caller), []).append(activation)
-            handed = [*activation.args.values(), *([activation.result] * activation.has_result)]
-            for value in handed:
-                if not is_shared(value):
-                    code = activation.code
-                    self._handlers.setdefault(id(value), {})[id(code)] = code
 
     # -- who made a value
 
@@ -163,43 +150,6 @@ class Origins:
                     if source is not value and _identities(source) == own:
                         return source
         return MISSING
-
-    # -- what a value was made of
-
-    def made_of(self, occurrence: Occurrence) -> Iterator[tuple[object, Activation, int, str]]:
-        """Yield what the maker of ``occurrence`` had then: arguments, and results of calls."""
-        maker = occurrence.maker
-        for name, value in maker.args.items():
-            yield value, maker, maker.entered, name
-        for callee in self._callees.get(id(maker), ()):
-            if callee.has_result and 0 < callee.left <= occurrence.clock:
-                yield callee.result, callee, callee.left, "return"
-
-    def levels(self, roots: list[Root]) -> dict[int, tuple[CodeType, int]]:
-        """Return per code how many values were made between it and a wrong one, or ``PASSED``."""
-        found: dict[int, tuple[CodeType, int]] = {}
-        seen: set[tuple[int, int]] = set()
-        pending = deque((occurrence, 0) for root in roots for occurrence in self.of_root(root))
-        for root in roots:
-            self._pass_on(root.value, found)
-        while pending and len(seen) < MAX_VALUES:
-            occurrence, level = pending.popleft()
-            maker = occurrence.maker
-            if (id(maker), id(occurrence.value)) in seen:
-                continue
-            seen.add((id(maker), id(occurrence.value)))
-            code = maker.code
-            _, known = found.get(id(code), (code, PASSED))
-            found[id(code)] = code, level if known == PASSED else min(known, level)
-            if level < MAX_LEVEL:
-                for value, user, at, name in self.made_of(occurrence):
-                    self._pass_on(value, found)
-                    pending.extend((s, level + 1) for s in self.makers(value, user, at, name))
-        return found
-
-    def _pass_on(self, value: object, found: dict[int, tuple[CodeType, int]]) -> None:
-        for code in self._handlers.get(id(value), {}).values():
-            found.setdefault(id(code), (code, PASSED))
 
     def arguments(self, maker: Activation) -> Iterator[tuple[str, list[Occurrence]]]:
         """Yield per parameter of ``maker`` who made what it was given."""

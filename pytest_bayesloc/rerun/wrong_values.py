@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_bayesloc.domain.conditions import guarding, spans
-from pytest_bayesloc.domain.flow import WrongKind
 from pytest_bayesloc.domain.source import SourceMap, Unit
 from pytest_bayesloc.domain.texts import as_python_reads
 from pytest_bayesloc.rerun.contents import contents_of, is_object
@@ -23,9 +22,7 @@ if TYPE_CHECKING:
 
 MAX_CHAIN = 5
 MAX_ROOTS = 24
-MAX_RESULTS = 2
 TEXT_LIMIT = 80
-_RECEIVERS = frozenset({"self", "cls"})
 
 
 @dataclass(kw_only=True)
@@ -33,33 +30,25 @@ class WrongValues:
     """The failure of a test, with the values that it is about.
 
     Attributes:
-        kind: How the values were found wrong.
         user: The call of the project's function that raised or was left by foreign code.
         line: Its line.
-        condition: What the check tests; empty if there is none.
+        condition: What the check tests, or the call that was refused.
         roots: The values.
-        results: What calls in that line returned.
     """
 
-    kind: WrongKind
     user: Activation
     line: int
     condition: str = ""
     roots: list[Root] = field(default_factory=list)
-    results: list[Root] = field(default_factory=list)
 
 
 def wrong_values(
-    error: BaseException,
-    compared: tuple[object, object] | None,
-    tracer: FlowTracer,
-    is_ours: Callable[[str], bool],
+    error: BaseException, tracer: FlowTracer, is_ours: Callable[[str], bool]
 ) -> WrongValues | None:
-    """Return the values that ``error`` is about; None if its call was not noted.
+    """Return the values that were refused; None if none was, or the call was not noted.
 
     Args:
         error: That a test failed with.
-        compared: The two sides of the last comparison that an assertion found wrong.
         tracer: Noted the test.
         is_ours: Whether a file belongs to the project or its tests.
     """
@@ -69,7 +58,8 @@ def wrong_values(
         user = tracer.activation(frames[at][0]) if at >= 0 else None
         if user is not None:
             callee = frames[at + 1][0] if at + 1 < len(frames) else None
-            return _values(_Failure(cause, user, *frames[at], callee), compared, tracer)
+            failure = _Failure(cause, user, *frames[at], callee)
+            return (_own if callee is None else _foreign)(failure, tracer)
     return None
 
 
@@ -81,21 +71,6 @@ class _Failure(NamedTuple):
     frame: FrameType
     line: int
     callee: FrameType | None
-
-
-def _values(
-    failure: _Failure, compared: tuple[object, object] | None, tracer: FlowTracer
-) -> WrongValues | None:
-    is_assertion = type(failure.error) is AssertionError
-    user, line = failure.user, failure.line
-    if failure.callee is not None and is_assertion:
-        roots = _parameters(failure.callee, user)
-        return WrongValues(kind=WrongKind.COMPARED, user=user, line=line, roots=roots)
-    if failure.callee is None and is_assertion and compared is not None:
-        sides = zip(("left", "right"), compared, strict=True)
-        roots = [Root(label=name, value=value, user=user) for name, value in sides]
-        return WrongValues(kind=WrongKind.COMPARED, user=user, line=line, roots=roots)
-    return _own(failure, tracer) if failure.callee is None else _foreign(failure, tracer)
 
 
 def _deepest_first(error: BaseException, is_ours: Callable[[str], bool]) -> list[BaseException]:
@@ -132,16 +107,16 @@ def _last_own(frames: Sequence[tuple[FrameType, int]], is_ours: Callable[[str], 
     return next(own, -1)
 
 
-def _foreign(failure: _Failure, tracer: FlowTracer) -> WrongValues:
-    """Take what foreign code was called with. It refused that if it says that a value is wrong."""
+def _foreign(failure: _Failure, tracer: FlowTracer) -> WrongValues | None:
+    """Take what foreign code was called with, if it says that a value is wrong."""
     kind = type(failure.error)
-    is_refusal = issubclass(kind, ValueError) or "Valid" in kind.__name__
+    if not issubclass(kind, ValueError) and "Valid" not in kind.__name__:
+        return None
     calls = _calls(_unit(failure.frame.f_code), failure.line)
     roots = _with_parts(
         root for call in calls for root in _paths(call, failure.frame, failure.user, tracer)
     )
     return WrongValues(
-        kind=WrongKind.FOREIGN if is_refusal else WrongKind.CRASHED,
         user=failure.user,
         line=failure.line,
         condition=_brief(calls),
@@ -149,38 +124,18 @@ def _foreign(failure: _Failure, tracer: FlowTracer) -> WrongValues:
     )
 
 
-def _parameters(callee: FrameType, user: Activation) -> list[Root]:
-    code, values = callee.f_code, callee.f_locals
-    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    return [
-        Root(label=name, value=values[name], user=user)
-        for name in names
-        if name in values and name not in _RECEIVERS
-    ]
-
-
 def _own(failure: _Failure, tracer: FlowTracer) -> WrongValues | None:
-    """Take what the condition of the check speaks of; else what the statement speaks of."""
+    """Take what the condition of the check speaks of."""
     frame, user, line = failure.frame, failure.user, failure.line
     unit = _unit(frame.f_code)
-    if unit is None:
+    conditions = guarding(unit.node, line) if unit is not None else []
+    if not conditions:
         return None
-    conditions = guarding(unit.node, line)
-    nodes = conditions[:1] or _statements(unit, line)
-    roots = [root for node in nodes for root in _paths(node, frame, user, tracer)]
-    results = [
-        Root(label="return", value=callee.result, user=callee)
-        for callee in tracer.activations
-        if callee.caller is user and callee.has_result and callee.called_at == line
-    ]
-    text = ast.unparse(conditions[0]) if conditions else _brief(_calls(unit, line))
     return WrongValues(
-        kind=WrongKind.REFUSED if conditions else WrongKind.CRASHED,
         user=user,
         line=line,
-        condition=text,
-        roots=(_with_parts(roots) if conditions else roots)[:MAX_ROOTS],
-        results=results[-MAX_RESULTS:],
+        condition=ast.unparse(conditions[0]),
+        roots=_with_parts(_paths(conditions[0], frame, user, tracer))[:MAX_ROOTS],
     )
 
 
@@ -270,15 +225,6 @@ def _with_parts(roots: Iterable[Root]) -> list[Root]:
 def _property(name: str, user: Activation, tracer: FlowTracer) -> Activation | None:
     calls = [a for a in tracer.activations if a.caller is user and a.code.co_name == name]
     return calls[-1] if calls and calls[-1].has_result else None
-
-
-def _statements(unit: Unit, line: int) -> Iterable[ast.AST]:
-    """Return the innermost statement at ``line``, without the blocks inside it."""
-    found = [n for n in ast.walk(unit.node) if isinstance(n, ast.stmt) and spans(n, line)]
-    if not found:
-        return ()
-    inner = found[-1]
-    return [n for n in ast.iter_child_nodes(inner) if not isinstance(n, ast.stmt)]
 
 
 def _calls(unit: Unit | None, line: int) -> list[ast.Call]:

@@ -1,16 +1,16 @@
-"""Follows the wrong value of a failing test back to where it was made."""
+"""Follows the value that a check refused back to where it was made."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from pytest_bayesloc.domain.failure import Failure
 from pytest_bayesloc.domain.flow import ValueFlow
 from pytest_bayesloc.domain.inspection import Finding
-from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.source import ReadMap
 from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy
 from pytest_bayesloc.ranking.case import Case
-from pytest_bayesloc.ranking.evidence.value_flow import traced_guard, value_evidence
+from pytest_bayesloc.ranking.evidence.value_flow import traced_guard
 
 MAX_TESTS = 2  # failing tests that are followed
 LEAST_S = 2.0  # what is noted at most takes less
@@ -41,30 +41,22 @@ class FollowValues(InspectionStrategy):
         owners = {guard.owner if guard is not None else None for guard in guards}
         if guards and guards[0] is not None and len(owners) == 1:
             case.answer_for(guards[0])
-        ran = self._executed(case, [flow.node_id for flow in flows])
-        case.learn(value_evidence(flows, ran, self._read, model=case.model))
-
-    def _executed(self, case: Case, tests: Sequence[str]) -> list[Location]:
-        spectrum = case.group.spectrum
-        chosen = spectrum.bitset(tests)
-        return [
-            where
-            for where in case.belief.probabilities
-            if spectrum.executed.get(where, 0) & chosen and self._is_function(where)
-        ]
-
-    def _is_function(self, where: Location) -> bool:
-        source = self._read(where.file)
-        unit = source.unit(where) if source is not None else None
-        return unit is not None and unit.is_function
 
     def _followed(self, case: Case, budget: Budget) -> Sequence[ValueFlow]:
         # A check that refuses the data of several tests is more likely to be wrong itself.
-        apart = {node_id.partition("[")[0]: node_id for node_id in reversed(case.failing)}
+        refused = {f.node_id for f in case.group.failures if not _is_of_test(f)}
+        failing = [node_id for node_id in case.failing if node_id in refused]
+        apart = {node_id.partition("[")[0]: node_id for node_id in reversed(failing)}
         chosen = sorted(apart.values(), key=case.failing.index)[:MAX_TESTS]
         usual_s = budget.usual_s * len(chosen) / max(1, len(case.errors))
-        if usual_s > SHARE * budget.left_s():
+        if not chosen or usual_s > SHARE * budget.left_s():
             return ()
         limit_s = min(budget.limit_s(), LEAST_S + SLOWER * usual_s)
         flows = budget.runner.follow(chosen, limit_s=limit_s)
         return [flow for flow in flows if flow.error == case.errors.get(flow.node_id)]
+
+
+def _is_of_test(failure: Failure) -> bool:
+    """Return whether the test itself raised, as a failed assertion does: no check of the code."""
+    frame = failure.raise_frame
+    return frame is not None and frame.is_test

@@ -7,14 +7,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 
 from pytest_bayesloc.domain.conditions import spans
-from pytest_bayesloc.domain.evidence import Evidence, StaticOutcome
-from pytest_bayesloc.domain.flow import Maker, ValueFlow, WrongKind, WrongValue
+from pytest_bayesloc.domain.flow import Maker, ValueFlow, WrongValue
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.source import FunctionNode, ReadMap, Unit, unit_of_frame
 from pytest_bayesloc.ranking.evidence.guards import Guard
 from pytest_bayesloc.ranking.evidence.provenance import ASKS, Values, is_self
 from pytest_bayesloc.ranking.evidence.support import supports
-from pytest_bayesloc.ranking.likelihoods import weigh
 
 RETURNED = "return"
 MAX_HOPS = 4  # functions that made a value of their arguments by built-ins alone
@@ -34,7 +32,7 @@ def traced_guard(
         fixtures: That the test uses.
     """
     checker = unit_of_frame(flow.user, read)
-    if flow.kind not in _REFUSALS or checker is None or checker.location.is_test:
+    if checker is None or checker.location.is_test:
         return None
     if supports(checker.location.file, flow.node_id):  # it asserts, as a test does
         return None
@@ -51,9 +49,6 @@ def traced_guard(
             label, line = f"`{value.label}`", maker.frame.line
             return guard(owner=where, line=line, value=label, in_fixture=where in fixtures)
     return None
-
-
-_REFUSALS = frozenset({WrongKind.REFUSED, WrongKind.FOREIGN})
 
 
 def _given_by_code(
@@ -142,45 +137,3 @@ def _handed_over(nodes: Iterable[ast.AST], maker: Maker) -> list[ast.expr]:
     calls = [n for n in nodes if isinstance(n, ast.Call) and spans(n, maker.frame.line)]
     named = [k.value for call in calls for k in call.keywords if k.arg == maker.key]
     return named or [argument for call in calls for argument in call.args]
-
-
-# -- which code made the value
-
-
-def value_evidence(
-    flows: Sequence[ValueFlow], executed: Iterable[Location], read: ReadMap, *, model: str
-) -> list[Evidence]:
-    """Weigh for each function of the code whether it made or changed a wrong value, or its parts.
-
-    What lies further back counts as little as who never saw the value: so it was measured. Of the
-    function that found the value wrong, the traceback speaks.
-
-    Args:
-        flows: Of failing tests of one group.
-        executed: The candidates that these tests ran.
-        read: Finds the locations of a file.
-        model: Name of the belief model.
-    """
-    makers = {
-        unit.location
-        for flow in flows
-        for frame, level in flow.levels.items()
-        if 0 <= level <= MAX_LEVEL and (unit := unit_of_frame(frame, read)) is not None
-    }
-    users = {unit_of_frame(flow.user, read) for flow in flows}
-    spared = {unit.location for unit in users if unit is not None}
-    if all(where.is_test for where in makers):
-        return []
-    made = partial(weigh, model, StaticOutcome.VALUE_MADE, source=SOURCE)
-    other = partial(weigh, model, StaticOutcome.VALUE_NOT_MADE, source=SOURCE, why=NOT_MADE)
-    return [
-        made(where, why=MADE) if where in makers else other(where)
-        for where in sorted(executed)
-        if not where.is_test and where not in spared
-    ]
-
-
-SOURCE = "values"
-MAX_LEVEL = 1  # 0 made the value, 1 what it was made of
-MADE = "made or changed the value that was wrong, or what it was made of"
-NOT_MADE = "the value that was wrong was made elsewhere"

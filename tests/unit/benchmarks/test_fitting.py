@@ -141,7 +141,7 @@ def test_the_sum_that_is_fitted_is_the_belief_that_a_run_starts_from() -> None:
         ratio = likelihood(fitting.MODEL, outcome).ratio
         weights[outcome.name] = log(ratio)
     n_compared = 0
-    for row in read_rows("h11"):
+    for row in (*read_rows("h11"), *read_rows("boltons")):
         for problem in problems(row):
             belief = problem.case(Setting()).belief.probabilities
             sums = {

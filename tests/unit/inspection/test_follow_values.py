@@ -8,7 +8,7 @@ import pytest
 
 from pytest_bayesloc.domain.evidence import StaticOutcome
 from pytest_bayesloc.domain.failure import Frame
-from pytest_bayesloc.domain.flow import Maker, ValueFlow, WrongKind, WrongValue
+from pytest_bayesloc.domain.flow import Maker, ValueFlow, WrongValue
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.inspection.strategies.value_flow import FollowValues
@@ -41,11 +41,9 @@ def flow(node_id: str, owner: str, *, error: str = "ValueError") -> ValueFlow:
     return ValueFlow(
         node_id=node_id,
         error=error,
-        kind=WrongKind.REFUSED,
         user=frame("pay"),
         condition="amount < 0",
         values=(value,),
-        levels={frame(owner): 0},
     )
 
 

@@ -3,15 +3,12 @@ from __future__ import annotations
 from textwrap import dedent
 from typing import TYPE_CHECKING
 
-from pytest_bayesloc.domain.evidence import StaticOutcome
 from pytest_bayesloc.domain.failure import Frame
-from pytest_bayesloc.domain.flow import Maker, ValueFlow, WrongKind, WrongValue
+from pytest_bayesloc.domain.flow import Maker, ValueFlow, WrongValue
 from pytest_bayesloc.domain.source import SourceMap
-from pytest_bayesloc.ranking.evidence.value_flow import traced_guard, value_evidence
+from pytest_bayesloc.ranking.evidence.value_flow import traced_guard
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.ranking.evidence.guards import Guard
 
@@ -70,24 +67,18 @@ def maker(
     return Maker(frame=frame(name), key=key, is_held=held, arguments=arguments)
 
 
-def flow(
-    *values: WrongValue,
-    kind: WrongKind = WrongKind.REFUSED,
-    levels: Mapping[Frame, int] | None = None,
-) -> ValueFlow:
+def flow(*values: WrongValue) -> ValueFlow:
     return ValueFlow(
         node_id="t",
         error="ValueError",
-        kind=kind,
         user=frame("check"),
         condition="not valid(curve)",
         values=values,
-        levels=levels or {},
     )
 
 
-def guard_of(*values: WrongValue, kind: WrongKind = WrongKind.REFUSED) -> Guard | None:
-    return traced_guard(flow(*values, kind=kind), MAPS.get, [place("knots")])
+def guard_of(*values: WrongValue) -> Guard | None:
+    return traced_guard(flow(*values), MAPS.get, [place("knots")])
 
 
 def test_test_that_made_all_that_was_refused_owns_it() -> None:
@@ -149,34 +140,3 @@ def test_check_of_its_own_value_is_no_guard() -> None:
     own = WrongValue(label="x", makers=(maker("measure"),), giver=frame("check"))
 
     assert guard_of(own) is None
-
-
-def test_wrong_result_and_crash_are_no_refusals() -> None:
-    value = WrongValue(label="curve.knots", makers=(maker("test", "knots"),))
-
-    assert guard_of(value, kind=WrongKind.COMPARED) is None
-    assert guard_of(value, kind=WrongKind.CRASHED) is None
-
-
-def test_only_who_made_the_wrong_value_or_its_parts_is_suspected_for_it() -> None:
-    far = frame("Curve.__init__")
-    levels = {frame("load"): 0, frame("measure"): 1, frame("draw"): -1, frame("test"): 0, far: 2}
-    names = ("load", "measure", "draw", "check", "test", "Curve.__init__")
-    executed = [place(name) for name in names]
-
-    evidence = value_evidence([flow(levels=levels)], executed, MAPS.get, model="single-fault")
-
-    assert {e.location.qualname: e.outcome for e in evidence} == {
-        "load": StaticOutcome.VALUE_MADE,
-        "measure": StaticOutcome.VALUE_MADE,
-        "Curve.__init__": StaticOutcome.VALUE_NOT_MADE,
-        "draw": StaticOutcome.VALUE_NOT_MADE,
-    }
-
-
-def test_nothing_is_said_of_code_where_the_test_made_the_value() -> None:
-    levels = {frame("test"): 0, frame("draw"): -1}
-
-    assert not value_evidence(
-        [flow(levels=levels)], [place("draw")], MAPS.get, model="single-fault"
-    )

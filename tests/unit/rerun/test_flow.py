@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_bayesloc.rerun import flow
 from pytest_bayesloc.rerun.flow import FlowTracer
-from pytest_bayesloc.rerun.origins import PASSED, Origins, Root
+from pytest_bayesloc.rerun.origins import Origins, Root
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -162,40 +162,6 @@ def test_yielded_value_is_the_generators() -> None:
         yield float("1.5")
 
     assert makers(followed(makes), "check_number") == ["numbers"]
-
-
-def test_levels_tell_who_made_a_value_and_of_what_and_who_only_handed_it_on() -> None:
-    def run() -> None:
-        top(1000)
-
-    def top(n: int) -> None:
-        check_number(through(n))
-        stranger()
-
-    def through(n: int) -> float:
-        return made(part(n))
-
-    def part(n: int) -> float:
-        return n / 7
-
-    def made(x: float) -> float:
-        return x * 2
-
-    def stranger() -> float:
-        return 2.25
-
-    tracer = followed(run)
-    call = last_call(tracer, "check_number")
-    levels = Origins(tracer).levels([root_of(call)])
-
-    assert {code.co_name: level for code, level in levels.values()} == {
-        "made": 0,
-        "part": 1,
-        "run": 2,
-        "through": PASSED,
-        "top": PASSED,
-        "check_number": PASSED,
-    }
 
 
 def test_giver_is_who_had_the_value_from_no_argument() -> None:
