@@ -140,6 +140,7 @@ def test_bayesloc_does_not_swallow_a_folder(projects: Projects) -> None:
     assert run.failing == {"tests/test_in.py::test_in"}
 
 
+@pytest.mark.one_python
 @pytest.mark.parametrize("formula", ["blend", "tarantula", "ochiai", "dstar2", "op2", "barinel"])
 def test_every_formula_names_the_faulty_function(
     shared_buggy_project: Project, formula: str

@@ -9,7 +9,10 @@ import pytest
 if TYPE_CHECKING:
     from tests.integration.conftest import Project, Projects, Run
 
+# Marked one_python are those on which neither fixtures nor workers of another version can bear.
 pytestmark = pytest.mark.traced
+
+FORGETFUL = True
 
 CONFIG = """
     CACHE = {"currency": "EUR"}
@@ -103,6 +106,7 @@ def test_changed_state_is_named_with_its_writer(run: Run) -> None:
     ) in text
 
 
+@pytest.mark.one_python
 def test_test_that_writes_the_state_itself_is_the_writer(projects: Projects) -> None:
     earlier = """
         from shop import config
@@ -119,6 +123,7 @@ def test_test_that_writes_the_state_itself_is_the_writer(projects: Projects) -> 
     assert [writer["qualname"] for writer in state["writers"]] == ["test_cold"]
 
 
+@pytest.mark.one_python
 def test_two_tests_that_spoil_only_together_are_both_named(projects: Projects) -> None:
     code = """
         class Pool:
@@ -155,6 +160,7 @@ def test_two_tests_that_spoil_only_together_are_both_named(projects: Projects) -
     assert [state["name"] for state in spoiled["state"]] == ["shop.pool.Pool.open"]
 
 
+@pytest.mark.one_python
 def test_test_that_passes_after_the_earlier_ones_is_flaky(projects: Projects) -> None:
     later = """
         import pathlib
@@ -188,6 +194,7 @@ def test_only_tests_of_the_same_worker_are_looked_through(projects: Projects) ->
     assert " -n0 " in spoiled["command"]
 
 
+@pytest.mark.one_python
 def test_variable_is_named_by_the_module_that_makes_it(projects: Projects) -> None:
     later = """
         from shop.config import CACHE, currency
@@ -239,6 +246,7 @@ def test_environment_that_a_fixture_leaves_changed_is_named(projects: Projects) 
     ]
 
 
+@pytest.mark.one_python
 def test_fault_beside_a_spoiled_test_is_still_localized(projects: Projects) -> None:
     later = """
         from shop import config
