@@ -262,6 +262,7 @@ class Run:
         arm: ``on`` or ``off``: whether advice is shown.
         number: In its project, from 1; 0 until it is written.
         plan: The work under way, in the words of the person or the commit.
+        command: Digest of pytest's arguments.
     """
 
     id: str
@@ -274,6 +275,7 @@ class Run:
     arm: str = "on"
     number: int = 0
     plan: str = ""
+    command: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -289,9 +291,12 @@ class Sighting:
             from. The statement is no part of it: editing that one makes no new error.
         tests: Digest of which of its tests fail, the last time that each was run.
         n_failing: How many of its tests fail, the last time that each was run.
+        command: Digest of pytest's arguments.
         code_state: Digest of the code that they executed.
         test_state: Digest of the tests and what they use of their files.
-        edited: Functions that were edited since the run before, as ``file qualname``.
+        edited: Functions that were edited since the run before, as ``file qualname``; none if its
+            tests execute none of them.
+        untested: Those, or files, if no test of the run executes any of them.
         is_aimed: Whether an edit hit one of the top suspects.
     """
 
@@ -306,6 +311,8 @@ class Sighting:
     edited: tuple[str, ...] = ()
     is_aimed: bool = False
     n_failing: int = 0
+    command: str = ""
+    untested: tuple[str, ...] = ()
 
     @property
     def state(self) -> tuple[str, str]:

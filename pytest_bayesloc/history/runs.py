@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -17,10 +18,15 @@ from pytest_bayesloc.spectrum.cache.key import installation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from datetime import datetime
 
     from pytest_bayesloc.history.changes import Changes
     from pytest_bayesloc.history.states import GitHistory
     from pytest_bayesloc.spectrum.sources import Sources
+
+#: Folders of other people's code, and how many files are looked at for edits that no test sees.
+FOREIGN = frozenset({"node_modules", "site-packages", "venv", "env"})
+MAX_FILES = 5_000
 
 
 class PastRuns:
@@ -129,6 +135,25 @@ class PastRuns:
             None if run is None else replace(changes, moved=moved)
             for run, changes, (_, moved) in zip(runs, found, before, strict=True)
         ]
+
+    def written_since(self, moment: datetime) -> tuple[str, ...]:
+        """Return Python files below the root that no test imports, written since, before this run.
+
+        Not those of hidden folders and environments, and none of a project of too many files.
+        """
+        found: list[str] = []
+        n_seen, in_use = 0, set(self._files)
+        for folder, inner, names in os.walk(self._rootdir):
+            inner[:] = [n for n in inner if not n.startswith((".", "__")) and n not in FOREIGN]
+            n_seen += len(names)
+            if n_seen > MAX_FILES:
+                return ()
+            for path in (Path(folder, name) for name in names if name.endswith(".py")):
+                file = path.relative_to(self._rootdir).as_posix()
+                is_new = moment.timestamp() * 1e9 < written_ns(path) <= self._started_ns
+                if is_new and file not in in_use:
+                    found.append(file)
+        return tuple(sorted(found))
 
     def state(self) -> str:
         """Return a digest of all Python code that decides what a test does.

@@ -22,7 +22,7 @@ from pytest_bayesloc.domain.bug import (
 )
 from pytest_bayesloc.domain.ports import Summarizer
 from pytest_bayesloc.memory.feedback import judge_advice, judge_verdicts
-from pytest_bayesloc.memory.ledger import FAILING, GONE, PASSING, Ledger
+from pytest_bayesloc.memory.ledger import FAILING, GONE, PASSING, WEAKENED, Ledger
 
 UNSEEN_AFTER = timedelta(days=30)
 N_TOP = 5  # suspects that an edit should hit
@@ -41,6 +41,7 @@ class GroupSighting:
             tests last ran in this checkout.
         code_state: Digest of the code that they executed.
         test_state: Digest of the tests.
+        untested: Functions and files that were edited, if no test of the run executes any of them.
     """
 
     symptom: Symptom
@@ -49,6 +50,7 @@ class GroupSighting:
     code_state: str
     test_state: str
     is_since_seen: bool = False
+    untested: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +68,7 @@ class PassingSighting:
             nobody knows.
         proven: The functions of that edit without which the tests fail; empty if that was not
             tried.
+        weakened: Node ids of those that pass since they check less.
     """
 
     passed: frozenset[str] = frozenset()
@@ -75,6 +78,7 @@ class PassingSighting:
     edit: CodeEdit | None = None
     net: CodeEdit | None = None
     proven: tuple[str, ...] = ()
+    weakened: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,7 +229,8 @@ class Episodes:
             self._ledger.add_failures(bug, group.symptom)
         fates = known | dict.fromkeys(failing, FAILING)
         self._ledger.settle(bug, dict.fromkeys(failing, FAILING))
-        self._ledger.see(bug, self._sighting(groups, edit, fates), executed)
+        sighting = self._sighting(groups, edit, fates, is_tried=is_tried)
+        self._ledger.see(bug, sighting, executed)
         doubted = [name for group in groups for name in group.symptom.believed]
         withdrawn = self._withdrawn(doubted, "the evidence points at it", bug)
         if not is_tried or not is_known:
@@ -266,7 +271,12 @@ class Episodes:
         return "".join(f"; no longer learned, since {why}: {text}" for text in wrong)
 
     def _sighting(
-        self, groups: Sequence[GroupSighting], edit: CodeEdit, fates: Mapping[str, str]
+        self,
+        groups: Sequence[GroupSighting],
+        edit: CodeEdit,
+        fates: Mapping[str, str],
+        *,
+        is_tried: bool = False,
     ) -> Sighting:
         failures = [failure for group in groups for failure in group.symptom.failures]
         errors = sorted({f"{failure.signature}\0{failure.place}" for failure in failures})
@@ -283,7 +293,9 @@ class Episodes:
             n_failing=len(failing),
             code_state=_joined(group.code_state for group in groups),
             test_state=_joined(group.test_state for group in groups),
-            edited=edit.functions,
+            edited=edit.functions if is_tried else (),
+            untested=tuple(dict.fromkeys(n for group in groups for n in group.untested)),
+            command=self._run.command,
             is_aimed=not top.isdisjoint(edit.functions),
         )
 
@@ -291,11 +303,12 @@ class Episodes:
 
     def _not_failed(self, bug: int, record: BugRecord, sighting: PassingSighting) -> list[Event]:
         fates = self._ledger.fates(bug)
-        changed = dict.fromkeys(sighting.passed, PASSING) | dict.fromkeys(sighting.gone, GONE)
+        changed = {n: _fate(n, fates.get(n, ""), sighting) for n in sighting.passed}
+        changed |= dict.fromkeys(sighting.gone, GONE)
         changed = {n: fate for n, fate in changed.items() if n in fates}
         self._ledger.settle(bug, changed)
         fates |= changed
-        if FAILING in fates.values() or not changed:
+        if not {FAILING, WEAKENED}.isdisjoint(fates.values()) or not changed:
             if self._run.made_at - record.seen_at > UNSEEN_AFTER:
                 self._ledger.close(bug, BugState.UNSEEN, "", self._run.made_at)
             return _excused(bug, record, sighting)
@@ -353,6 +366,16 @@ def without_lesson_about(functions: Sequence[str], summary: TrialSummary) -> Tri
     return replace(summary, lesson="") if is_contradicted(summary.lesson, functions) else summary
 
 
+def _fate(node_id: str, before: str, sighting: PassingSighting) -> str:
+    """Return the fate of a test that passes: weakened until somebody edits it again."""
+    if node_id in sighting.weakened:
+        return WEAKENED
+    file, *names = node_id.partition("[")[0].split("::")
+    edited = () if sighting.edit is None else sighting.edit.functions
+    is_held = before == WEAKENED and f"{file} {'.'.join(names)}" not in edited
+    return WEAKENED if is_held else PASSING
+
+
 def _excused(bug: int, record: BugRecord, sighting: PassingSighting) -> list[Event]:
     return [
         Event(
@@ -360,7 +383,9 @@ def _excused(bug: int, record: BugRecord, sighting: PassingSighting) -> list[Eve
             kind="excused",
             message=f"bug {record.id}: {node_id} is {word} now, which is no fix; it stays open",
         )
-        for node_id, word in sorted(sighting.excused.items())
+        for node_id, word in sorted(
+            {**sighting.excused, **dict.fromkeys(sighting.weakened, "weakened")}.items()
+        )
     ]
 
 

@@ -45,7 +45,8 @@ from pytest_bayesloc.memory.store import BugStore, chunks, row, written
 if TYPE_CHECKING:
     from sqlalchemy import Column, Connection, RowMapping, Select
 
-FAILING, PASSING, GONE = "failing", "passing", "gone"  # the fates of a bug's tests
+# The fates of a bug's tests.
+FAILING, PASSING, GONE, WEAKENED = "failing", "passing", "gone", "weakened"
 
 
 class Ledger:

@@ -7,7 +7,9 @@ Reference:
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from enum import Enum
+from itertools import takewhile
 
 from pytest_bayesloc.domain.advice import LoopWarning
 from pytest_bayesloc.domain.bug import Sighting
@@ -18,6 +20,8 @@ N_ERRORS = 3  # code states with the same error
 N_MISSES = 3  # edits of which none hit a top suspect
 N_CYCLES = 3  # repetitions of a cycle of errors: they may be steps of one way
 N_SURE_CYCLES = 2  # of failing tests or states: it is the same code, or the same breakage
+N_UNTESTED = 2  # edits that no test of the run executes
+N_IDLE = 4  # runs of one command on one state: a look at the full output is no loop
 N_CODE_EDITS = 2  # edits of code where the test causes the error: the first was one too many
 
 
@@ -29,12 +33,14 @@ class LoopKind(str, Enum):
     ALTERNATION = "alternation"
     WRONG_PLACE = "wrong place"
     TEST_AT_FAULT = "test at fault"
+    UNTESTED_EDIT = "untested edit"
+    NO_EDIT = "no edit"
 
 
 def loops(history: Sequence[Sighting], *, in_test: bool) -> list[LoopWarning]:
     """Return the loops that the last sighting of ``history`` closes, the most telling first.
 
-    A run without an edit closes none. Each is told from its limit on, as long as it lasts. A
+    A run without an edit closes none of the others. Each is told from its limit on, as long as it lasts. A
     changed error ends a streak of the same error, and so does a test that passes now. States are
     of texts: commits, branches and stashes in between change nothing.
 
@@ -44,7 +50,8 @@ def loops(history: Sequence[Sighting], *, in_test: bool) -> list[LoopWarning]:
     """
     attempts = _attempts(history)
     if len(attempts) < 2 or attempts[-1] is not history[-1]:
-        return []
+        idle = (_untested_edit(history), _no_edit(history))
+        return [loop for loop in idle if loop is not None]
     streak = _of_one_error(attempts)
     edits = streak[1:]
     found = [
@@ -96,6 +103,31 @@ def _test_at_fault(edits: Sequence[Sighting]) -> LoopWarning | None:
     if len({seen.test_state for seen in edits}) > 1 or len(edits) < N_CODE_EDITS:
         return None
     return _loop(LoopKind.TEST_AT_FAULT, len(edits), edits, limit=N_CODE_EDITS)
+
+
+def _untested_edit(history: Sequence[Sighting]) -> LoopWarning | None:
+    edits = list(takewhile(lambda seen: seen.untested, reversed(history)))[::-1]
+    if len(edits) < N_UNTESTED:
+        return None
+    loop = _loop(LoopKind.UNTESTED_EDIT, len(edits), edits, limit=N_UNTESTED)
+    names = dict.fromkeys(name for seen in edits for name in seen.untested)
+    return replace(loop, edited=tuple(names))
+
+
+def _no_edit(history: Sequence[Sighting]) -> LoopWarning | None:
+    if not history:
+        return None
+    ran = _as_run(history[-1])
+    same = list(
+        takewhile(lambda seen: _as_run(seen) == ran and not seen.untested, reversed(history))
+    )
+    if len(same) < N_IDLE:
+        return None
+    return _loop(LoopKind.NO_EDIT, len(same), same[::-1], limit=N_IDLE)
+
+
+def _as_run(seen: Sighting) -> Hashable:
+    return seen.state, seen.error, seen.command
 
 
 def _seen_state(attempts: Sequence[Sighting]) -> LoopWarning | None:

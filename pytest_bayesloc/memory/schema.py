@@ -27,7 +27,9 @@ VERSION = 1
 #: out of a memory that a newer program has brought up to date, the others go on.
 LEAST = 1
 #: The columns that hold lists of texts, as JSON.
-LISTS = frozenset({"tags", "suspects", "executed", "functions", "edited", "suggested", "loops"})
+LISTS = frozenset(
+    {"tags", "suspects", "executed", "functions", "edited", "untested", "suggested", "loops"}
+)
 
 METADATA = MetaData()
 _Key = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows by an INTEGER key alone
@@ -152,7 +154,9 @@ SIGHTING = Table(  # a bug in a run: what loops are found in
     Column("n_failing", Integer, nullable=False),  # of its tests
     Column("code_state", String(16), nullable=False),  # digest of the code that they executed
     Column("test_state", String(16), nullable=False),  # digest of the tests
+    Column("command", String(16), nullable=False),  # digest of pytest's arguments
     Column("edited", Text, nullable=False),  # since the run before, as ``file qualname``
+    Column("untested", Text, nullable=False),  # likewise, where no test of the run executes it
     Column("is_aimed", Boolean, nullable=False),  # whether an edit hit a top suspect
     Index("sighting_of_bug", "bug", "seq"),
 )

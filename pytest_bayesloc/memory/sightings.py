@@ -17,6 +17,7 @@ from pytest_bayesloc.history.changes import Changes, edit_of, name_of, narrowed,
 from pytest_bayesloc.history.git import went_back
 from pytest_bayesloc.history.mistakes import mistake_of
 from pytest_bayesloc.history.moves import is_looking, is_renaming
+from pytest_bayesloc.history.weakening import weakened
 from pytest_bayesloc.memory.episodes import GroupSighting, PassingSighting
 from pytest_bayesloc.memory.symptoms import symptom_of
 
@@ -70,6 +71,7 @@ class Observer:
         cases: Sequence[Case],
         faults: Sequence[Fault],
         last_seen_at: Mapping[str, str],
+        elsewhere: Sequence[str],
         summarizer: Summarizer,
     ) -> list[GroupSighting]:
         """Describe the groups of failing tests.
@@ -78,6 +80,7 @@ class Observer:
             cases: The groups.
             faults: The result for each of them.
             last_seen_at: Per test of an open bug, the git revision that it was last seen at.
+            elsewhere: Python files that were edited since, and that no test imports.
             summarizer: Words the hypotheses.
         """
         failing = [[f.node_id for f in fault.failures] for fault in faults]
@@ -87,6 +90,8 @@ class Observer:
         found = []
         for case, fault, changes, revision in zip(cases, faults, edits, seen, strict=True):
             code, tests = _executed(case.group)
+            # An older commit that is checked out is a look as well.
+            edit = _tried(changes, is_back=revision in back)
             symptom = symptom_of(
                 fault.failures,
                 [(row.location, row.posterior) for row in fault.ranking[:N_SUSPECTS]],
@@ -99,8 +104,8 @@ class Observer:
                 GroupSighting(
                     symptom=symptom,
                     executed=frozenset(map(name_of, (*code, *tests))),
-                    # An older commit that is checked out is a look as well.
-                    edit=_tried(changes, is_back=revision in back),
+                    edit=edit,
+                    untested=_untested(edit, elsewhere, case.group),
                     is_since_seen=changes is not None and bool(changes.commit),
                     code_state=state_of(code, self._sources.map),
                     test_state=state_of(tests, self._sources.map),
@@ -135,7 +140,8 @@ class Observer:
                 # Tries that were left in the code are no part of the mend.
                 changes = edit if net is None else narrowed(net, edit)
                 self.changes[bug] = changes
-                found[bug] = self._mended(found[bug], edit, changes)
+                own = self._mended(found[bug], edit, changes)
+                found[bug] = replace(own, weakened=_weakened(edit, own.passed))
         return found
 
     def _mended(self, sighting: PassingSighting, last: Changes, net: Changes) -> PassingSighting:
@@ -162,7 +168,7 @@ class Observer:
         moved = self._moved(missing, ran)
         tests = [moved.get(n, n) for n in known]
         return PassingSighting(
-            passed=frozenset(n for n in tests if verdicts.get(n)),
+            passed=frozenset(n for n in tests if verdicts.get(n) or _is_collected(n, verdicts)),
             excused={n: ran[n] for n in tests if ran.get(n)},
             gone=frozenset(missing) - moved.keys(),
             moved=moved,
@@ -187,6 +193,31 @@ class Observer:
         return (
             not names or re.search(rf"\b(?:def|class)\s+{re.escape(names[-1])}\b", text) is not None
         )
+
+
+def _untested(
+    edit: CodeEdit | None, elsewhere: Sequence[str], group: FailingGroup
+) -> tuple[str, ...]:
+    """Return what was edited, if no test of the run executes any of it."""
+    edited = () if edit is None else edit.functions
+    ran = {name_of(where) for where, tests in group.spectrum.executed.items() if tests}
+    return (*edited, *elsewhere) if ran.isdisjoint(edited) else ()
+
+
+def _weakened(changes: Changes, passed: Collection[str]) -> frozenset[str]:
+    """Return which tests pass since they check less; nothing if code was edited as well."""
+    names = frozenset() if changes.code else weakened(changes)
+    known = {n: n.partition("[")[0].split("::") for n in passed}
+    return frozenset(
+        n for n, (file, *inner) in known.items() if f"{file} {'.'.join(inner)}" in names
+    )
+
+
+def _is_collected(node_id: str, verdicts: Mapping[str, bool]) -> bool:
+    """Whether a file that could not be collected has tests now, of which one passes."""
+    return "::" not in node_id and any(
+        verdicts[test] for test in verdicts if test.startswith(f"{node_id}::")
+    )
 
 
 def _tried(changes: Changes | None, *, is_back: bool) -> CodeEdit | None:

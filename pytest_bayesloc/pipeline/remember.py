@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
@@ -78,6 +79,8 @@ class Remembering:
         self._note = context.note
         self._recorder = context.recorder
         self._past = past
+        arguments = "\0".join(map(str, context.config.invocation_params.args))
+        self._command = hashlib.sha256(arguments.encode("utf-8", "backslashreplace")).hexdigest()
         self._prove = prove
         self._where = memory_of(self._rootdir, self._settings.memory)
         self._project = project_of(self._rootdir)
@@ -196,7 +199,9 @@ class Remembering:
             for bug, record in open_bugs.items()
             for test in record.symptom.tests
         }
-        sightings = observer.failing(cases, faults, last_seen_at, summarizer)
+        since = max((record.seen_at for record in open_bugs.values()), default=None)
+        elsewhere = self._past.written_since(since) if since is not None and cases else ()
+        sightings = observer.failing(cases, faults, last_seen_at, elsewhere, summarizer)
         symptoms = [sighting.symptom for sighting in sightings]
         score = self._score(store, symptoms)
         with store.transaction() as connection:
@@ -349,11 +354,14 @@ class Remembering:
             kind="infrastructure" if is_ill else "normal",
             arm=arm_of(workspace or made, now) if is_experiment else "on",
             plan=self._settings.lesson or done,
+            command=self._command[:16],
         )
 
 
 def _origin(fault: Fault) -> str:
     """Say where the error lies, and why."""
+    if len(fault.flaky) == len(fault.failures) and not fault.spoiled:
+        return "at no known place: it is flaky, since its tests pass when run again"
     why = fault.ranking[0].evidence[0].why if fault.ranking and fault.ranking[0].evidence else ""
     return f"{_LIES[fault.origin]}{f': {why}' if why else ''}"
 

@@ -480,7 +480,15 @@ class LoopEntry(_Entry):
     """A circle in which somebody goes."""
 
     fault: Ordinal
-    kind: Literal["same error", "seen state", "alternation", "wrong place", "test at fault"]
+    kind: Literal[
+        "same error",
+        "seen state",
+        "alternation",
+        "wrong place",
+        "test at fault",
+        "untested edit",
+        "no edit",
+    ]
     n: int
     said: list[str]
 

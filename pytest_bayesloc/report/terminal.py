@@ -124,6 +124,11 @@ def _faults(view: Page, width: int, extent: Extent) -> Iterator[Line]:
 
 def _fault(fault: FaultView, width: int, extent: Extent) -> Iterator[Line]:
     title = f"fault {fault.number}: {fault.n_tests} failed with {fault.headline}"
+    if fault.is_flaky:
+        yield Line(f"fault {fault.number} is flaky: {fault.headline}", {"bold": True, "red": True})
+        yield Line("  no failing test fails again as the code is, so no place is named", WARNING)
+        yield from _remarks(fault, width)
+        return
     yield Line(title, {"bold": True, "red": True})
     at = f" at {fault.raised_at}" if fault.raised_at else ""
     yield Line(f"  {fault.origin}: {fault.kind}{at}")

@@ -64,6 +64,7 @@ class FaultView:
 
     number: int
     n_tests: str
+    is_flaky: bool = False
     tests: tuple[str, ...]
     flaky: tuple[str, ...]
     spoiled: tuple[tuple[str, str], ...]
@@ -155,6 +156,7 @@ def _fault(number: int, fault: Document, document: Document, read_source: ReadSo
     return FaultView(
         number=number,
         n_tests=count(len(tests), "test"),
+        is_flaky=len(fault["flaky"]) == len(tests) and not fault["spoiled"],
         tests=tuple(map(one_line, tests)),
         flaky=tuple(map(one_line, fault["flaky"])),
         spoiled=tuple((spoiled_words(s), one_line(s["command"])) for s in fault["spoiled"]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 
 import pytest
@@ -101,8 +102,20 @@ def test_edits_of_code_are_told_where_the_error_stands_in_the_test() -> None:
     assert [i for i, kinds in enumerate(told) if LoopKind.TEST_AT_FAULT in kinds] == [2, 3]
 
 
-def test_runs_without_an_edit_are_no_loop() -> None:
-    assert not any(replay([seen("A", "s0", ""), *(seen("A", "s0", "") for _ in range(9))]))
+def test_same_command_without_an_edit_is_told_from_the_fourth_time_on() -> None:
+    told = replay([seen("A", "s0", "") for _ in range(5)])
+
+    assert told == [[], [], [], [LoopKind.NO_EDIT], [LoopKind.NO_EDIT]]
+
+
+def test_other_commands_without_an_edit_are_no_loop() -> None:
+    assert not any(replay([replace(seen("A", "s0", ""), command=f"c{n}") for n in range(9)]))
+
+
+def test_two_edits_that_no_test_executes_are_told() -> None:
+    told = replay([replace(seen("A", "s0", ""), untested=("b.py f",)) for _ in range(3)])
+
+    assert told == [[], [LoopKind.UNTESTED_EDIT], [LoopKind.UNTESTED_EDIT]]
 
 
 def test_bug_hunt_with_a_new_error_each_time_is_no_loop() -> None:
