@@ -296,7 +296,7 @@ class Sighting:
         test_state: Digest of the tests and what they use of their files.
         edited: Functions that were edited since the run before, as ``file qualname``; none if its
             tests execute none of them.
-        untested: Those, or files, if no test of the run executes any of them.
+        untested: Files that were edited and that no test of the run imports, if nothing else was.
         is_aimed: Whether an edit hit one of the top suspects.
     """
 

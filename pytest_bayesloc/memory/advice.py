@@ -224,7 +224,7 @@ _HAPPENS = {
     LoopKind.SEEN_STATE: "this very code failed before, on {since:%Y-%m-%d %H:%M} UTC",
     LoopKind.ALTERNATION: "the same {period} states come and go, {n} times now",
     LoopKind.WRONG_PLACE: "{n} edits in a row, none of them at a likely place of the fault",
-    LoopKind.UNTESTED_EDIT: "{n} edits in a row of code that no test of the run executes",
+    LoopKind.UNTESTED_EDIT: "{n} edits in a row of files that no test of the run imports",
     LoopKind.NO_EDIT: "the same command, {n} times, without an edit that the tests could see",
     LoopKind.TEST_AT_FAULT: "{n} edits of the code, but the error stands in the test or its data",
 }

@@ -41,7 +41,7 @@ class GroupSighting:
             tests last ran in this checkout.
         code_state: Digest of the code that they executed.
         test_state: Digest of the tests.
-        untested: Functions and files that were edited, if no test of the run executes any of them.
+        untested: Files that were edited and that no test of the run imports, if nothing else was.
     """
 
     symptom: Symptom

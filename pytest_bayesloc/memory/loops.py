@@ -20,7 +20,7 @@ N_ERRORS = 3  # code states with the same error
 N_MISSES = 3  # edits of which none hit a top suspect
 N_CYCLES = 3  # repetitions of a cycle of errors: they may be steps of one way
 N_SURE_CYCLES = 2  # of failing tests or states: it is the same code, or the same breakage
-N_UNTESTED = 2  # edits that no test of the run executes
+N_UNTESTED = 2  # edits of files that no test of the run imports
 N_IDLE = 4  # runs of one command on one state: a look at the full output is no loop
 N_CODE_EDITS = 2  # edits of code where the test causes the error: the first was one too many
 
@@ -40,9 +40,9 @@ class LoopKind(str, Enum):
 def loops(history: Sequence[Sighting], *, in_test: bool) -> list[LoopWarning]:
     """Return the loops that the last sighting of ``history`` closes, the most telling first.
 
-    A run without an edit closes none of the others. Each is told from its limit on, as long as it lasts. A
-    changed error ends a streak of the same error, and so does a test that passes now. States are
-    of texts: commits, branches and stashes in between change nothing.
+    A run without an edit closes none but two of its own. Each is told from its limit on, as long
+    as it lasts. A changed error ends a streak of the same error, and so does a test that passes
+    now. States are of texts: commits, branches and stashes in between change nothing.
 
     Args:
         history: Of one bug in one checkout, oldest first, this run last.

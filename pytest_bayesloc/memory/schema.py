@@ -156,7 +156,7 @@ SIGHTING = Table(  # a bug in a run: what loops are found in
     Column("test_state", String(16), nullable=False),  # digest of the tests
     Column("command", String(16), nullable=False),  # digest of pytest's arguments
     Column("edited", Text, nullable=False),  # since the run before, as ``file qualname``
-    Column("untested", Text, nullable=False),  # likewise, where no test of the run executes it
+    Column("untested", Text, nullable=False),  # files that no test of the run imports
     Column("is_aimed", Boolean, nullable=False),  # whether an edit hit a top suspect
     Index("sighting_of_bug", "bug", "seq"),
 )

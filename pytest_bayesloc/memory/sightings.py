@@ -105,7 +105,7 @@ class Observer:
                     symptom=symptom,
                     executed=frozenset(map(name_of, (*code, *tests))),
                     edit=edit,
-                    untested=_untested(edit, elsewhere, case.group),
+                    untested=() if edit is not None and edit.functions else tuple(elsewhere),
                     is_since_seen=changes is not None and bool(changes.commit),
                     code_state=state_of(code, self._sources.map),
                     test_state=state_of(tests, self._sources.map),
@@ -193,15 +193,6 @@ class Observer:
         return (
             not names or re.search(rf"\b(?:def|class)\s+{re.escape(names[-1])}\b", text) is not None
         )
-
-
-def _untested(
-    edit: CodeEdit | None, elsewhere: Sequence[str], group: FailingGroup
-) -> tuple[str, ...]:
-    """Return what was edited, if no test of the run executes any of it."""
-    edited = () if edit is None else edit.functions
-    ran = {name_of(where) for where, tests in group.spectrum.executed.items() if tests}
-    return (*edited, *elsewhere) if ran.isdisjoint(edited) else ()
 
 
 def _weakened(changes: Changes, passed: Collection[str]) -> frozenset[str]:

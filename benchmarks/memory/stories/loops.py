@@ -153,18 +153,18 @@ STORIES: tuple[Story, ...] = (
                 may="alternation",
             ),
             run(
-                ("RATES.get(str(country).upper())", "RATES[country.upper().strip()]"),
+                ("RATES.get(str(country).upper())", "RATES[country.upper()[:]]"),
                 may="alternation",
             ),
             run(
-                ("RATES[country.upper().strip()]", "RATES.get(country.upper().strip())"),
+                ("RATES[country.upper()[:]]", "RATES.get(country.upper()[:])"),
                 told="alternation",
             ),
             run(
-                ("RATES.get(country.upper().strip())", "RATES[country.strip().upper()]"),
+                ("RATES.get(country.upper()[:])", "RATES[country[:].upper()]"),
                 told="alternation",
             ),
-            run(("RATES[country.strip().upper()]", "RATES[country]"), told="mended"),
+            run(("RATES[country[:].upper()]", "RATES[country]"), told="mended"),
         ),
     ),
     Story(

@@ -48,7 +48,7 @@ def test_runs_of_several_checkouts_are_no_row(story: Story) -> None:
     story.run(red())
     for workspace in ("v", "u"):
         story.run(red(edit=edit(), state=workspace), workspace=workspace)
-        story.run(red(edit=edit("other.py far"), state=workspace), workspace=workspace)
+        story.run(red(edit=edit("curve.py insert"), state=workspace), workspace=workspace)
 
     (bug,) = bug_counts(story.ledger)
 
