@@ -291,7 +291,7 @@ class Sighting:
             from. The statement is no part of it: editing that one makes no new error.
         tests: Digest of which of its tests fail, the last time that each was run.
         n_failing: How many of its tests fail, the last time that each was run.
-        command: Digest of pytest's arguments.
+        command: Digest of pytest's arguments; empty if anything was edited since the run before.
         code_state: Digest of the code that they executed.
         test_state: Digest of the tests and what they use of their files.
         edited: Functions that were edited since the run before, as ``file qualname``; none if its

@@ -42,6 +42,7 @@ class GroupSighting:
         code_state: Digest of the code that they executed.
         test_state: Digest of the tests.
         untested: Files that were edited and that no test of the run imports, if nothing else was.
+        is_idle: Whether no file that the run imports was edited since they ran before.
     """
 
     symptom: Symptom
@@ -51,6 +52,7 @@ class GroupSighting:
     test_state: str
     is_since_seen: bool = False
     untested: tuple[str, ...] = ()
+    is_idle: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,7 +231,8 @@ class Episodes:
             self._ledger.add_failures(bug, group.symptom)
         fates = known | dict.fromkeys(failing, FAILING)
         self._ledger.settle(bug, dict.fromkeys(failing, FAILING))
-        sighting = self._sighting(groups, edit, fates, is_tried=is_tried)
+        is_same = all(group.is_idle for group in groups)
+        sighting = self._sighting(groups, edit, fates, is_tried=is_tried, is_same=is_same)
         self._ledger.see(bug, sighting, executed)
         doubted = [name for group in groups for name in group.symptom.believed]
         withdrawn = self._withdrawn(doubted, "the evidence points at it", bug)
@@ -277,6 +280,7 @@ class Episodes:
         fates: Mapping[str, str],
         *,
         is_tried: bool = False,
+        is_same: bool = True,
     ) -> Sighting:
         failures = [failure for group in groups for failure in group.symptom.failures]
         errors = sorted({f"{failure.signature}\0{failure.place}" for failure in failures})
@@ -295,7 +299,7 @@ class Episodes:
             test_state=_joined(group.test_state for group in groups),
             edited=edit.functions if is_tried else (),
             untested=tuple(dict.fromkeys(n for group in groups for n in group.untested)),
-            command=self._run.command,
+            command=self._run.command if is_same else "",
             is_aimed=not top.isdisjoint(edit.functions),
         )
 

@@ -106,6 +106,7 @@ class Observer:
                     executed=frozenset(map(name_of, (*code, *tests))),
                     edit=edit,
                     untested=() if edit is not None and edit.functions else tuple(elsewhere),
+                    is_idle=changes is not None and not changes.every,
                     is_since_seen=changes is not None and bool(changes.commit),
                     code_state=state_of(code, self._sources.map),
                     test_state=state_of(tests, self._sources.map),

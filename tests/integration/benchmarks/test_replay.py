@@ -1,0 +1,25 @@
+"""The replay of stories: a part of it, by the command that replays all."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).resolve().parents[3]
+
+pytestmark = pytest.mark.one_python
+
+
+@pytest.mark.parametrize("words", [("breaks",), ("weakened",), ("same", "command"), ("look",)])
+def test_stories_are_told_as_they_should_be(words: tuple[str, ...]) -> None:
+    command = [sys.executable, "-m", "benchmarks.memory", "replay", *words]
+
+    done = subprocess.run(
+        command, cwd=CHECKOUT, capture_output=True, text=True, timeout=300, check=False
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "| mended |" in done.stdout
