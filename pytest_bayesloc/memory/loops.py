@@ -115,7 +115,7 @@ def _untested_edit(history: Sequence[Sighting]) -> LoopWarning | None:
 
 
 def _no_edit(history: Sequence[Sighting]) -> LoopWarning | None:
-    if not history:
+    if not history or not history[-1].command:  # empty: something was edited
         return None
     ran = _as_run(history[-1])
     same = list(

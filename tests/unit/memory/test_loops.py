@@ -35,6 +35,7 @@ def seen(  # noqa: PLR0913 - all of it has a default
         edited=(edited,) if edited else (),
         is_aimed=is_aimed,
         n_failing=n_failing,
+        command="c",
     )
 
 
@@ -110,6 +111,10 @@ def test_same_command_without_an_edit_is_told_from_the_fourth_time_on() -> None:
 
 def test_other_commands_without_an_edit_are_no_loop() -> None:
     assert not any(replay([replace(seen("A", "s0", ""), command=f"c{n}") for n in range(9)]))
+
+
+def test_runs_after_edits_of_other_code_are_no_loop() -> None:
+    assert not any(replay([replace(seen("A", "s0", ""), command="") for _ in range(9)]))
 
 
 def test_two_edits_that_no_test_executes_are_told() -> None:
