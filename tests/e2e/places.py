@@ -62,14 +62,20 @@ def demo(folder: Path) -> Project:
 
 
 def answer_of(document: dict[str, object]) -> list[object]:
-    """What a person would compare: of each fault, its tests and the leading suspects."""
+    """What a person would compare: of each fault, its tests and the leading suspects.
+
+    Findings that came in another order leave another last digit in a sum.
+    """
     faults = document["faults"]
     assert isinstance(faults, list)
     return [
         (
             fault["failing_tests"],
             fault["stop_reason"],
-            [(row["file"], row["qualname"], row["posterior"]) for row in fault["ranking"][:5]],
+            [
+                (row["file"], row["qualname"], round(row["posterior"], 12))
+                for row in fault["ranking"][:5]
+            ],
         )
         for fault in faults
     ]
