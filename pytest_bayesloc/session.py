@@ -227,7 +227,11 @@ class LocalizationSession:
                     without=self._settings.without,
                 ),
             )
-        is_code_suspected = any(not where.is_test for group in groups for where in group.prior)
+        # Code that can't be imported is a suspect, though no test executes it.
+        broken = (
+            g for g in groups if any(f.phase == "collect" or f.syntax_error for f in g.failures)
+        )
+        is_code_suspected = any(not where.is_test for group in broken for where in group.prior)
         executed = spectrum.executed.values()
         if not is_code_suspected and not any(tests & spectrum.failing for tests in executed):
             note_empty_spectrum(self._recorder.files, self.context.note)
