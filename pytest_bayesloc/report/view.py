@@ -64,7 +64,6 @@ class FaultView:
 
     number: int
     n_tests: str
-    is_flaky: bool = False
     tests: tuple[str, ...]
     flaky: tuple[str, ...]
     spoiled: tuple[tuple[str, str], ...]
@@ -85,6 +84,11 @@ class FaultView:
     snippet: Snippet | None
     remembered: tuple[str, ...]
     next_steps: tuple[tuple[str, str], ...]
+
+    @property
+    def is_flaky(self) -> bool:
+        """Whether every test passes when run again, and none is spoiled by others."""
+        return len(self.flaky) == len(self.tests) and not self.spoiled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,7 +160,6 @@ def _fault(number: int, fault: Document, document: Document, read_source: ReadSo
     return FaultView(
         number=number,
         n_tests=count(len(tests), "test"),
-        is_flaky=len(fault["flaky"]) == len(tests) and not fault["spoiled"],
         tests=tuple(map(one_line, tests)),
         flaky=tuple(map(one_line, fault["flaky"])),
         spoiled=tuple((spoiled_words(s), one_line(s["command"])) for s in fault["spoiled"]),

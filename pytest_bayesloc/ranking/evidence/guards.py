@@ -55,16 +55,16 @@ class Guard:
 def refusal(failure: Failure, read: ReadMap) -> Guard | None:
     """Return the guard that ended ``failure``, with its owner, if both are plain."""
     frames = [frame for frame in failure.frames if not frame.file.startswith("<")]
-    n_helpers = len(frames)
+    is_direct = True
     while frames and raises_alone(frames[-1], read):
         frames.pop()
-    n_helpers -= len(frames)
+        is_direct = False
     if not frames or not frames[-1].in_app or frames[-1].is_test:
         return None
     unit = unit_of_frame(frames[-1], read)
     if unit is None or not isinstance(unit.node, FunctionNode):
         return None
-    refusing = (ast.Raise, ast.Expr, ast.Return) if n_helpers else (ast.Raise,)
+    refusing = (ast.Raise,) if is_direct else (ast.Raise, ast.Expr, ast.Return)
     conditions = guarding(unit.node, frames[-1].line, refusing=refusing)
     refused = _refused(conditions, unit, read)
     if not refused:
