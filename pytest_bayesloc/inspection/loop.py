@@ -96,10 +96,11 @@ class InspectionLoop:
         """Return seconds left of the budget; 0 if there are none."""
         return max(0.0, self._started + self._limits.budget_s - self._clock())
 
-    def _stop(self, case: Case, budget: Budget) -> str | None:
+    def _stop(self, case: Case, budget: Budget, *, is_proven: bool = True) -> str | None:
         reason = stop_reason(
             case.belief,
             self._limits,
+            is_proven=is_proven,
             spent_s=self._clock() - self._started,
             n_made=len(case.inspections),
         )
@@ -172,21 +173,36 @@ class InspectionLoop:
             touched: set[Location] = set()
             while True:
                 self._harvest(case, budget, wait_s=0.0)
-                reason = self._stop(case, budget)
+                unproven = self._unproven(case, [*open_actions, *batch.pending])
+                reason = self._stop(case, budget, is_proven=not unproven)
                 if reason is None:
-                    self._fill(batch, case, open_actions, touched)
+                    self._fill(batch, case, open_actions, touched, only=unproven)
                 if reason is not None or not batch.pending:
                     return reason or (TOO_WEAK if open_actions else NOTHING_LEFT)
                 for finding in batch.next():
                     self._weigh(case, finding)
 
+    def _unproven(self, case: Case, actions: Sequence[Action]) -> list[Action]:
+        """Return those of ``actions`` that may still prove an answer that is decided."""
+        leader, p = case.belief.top(1)[0]
+        if p < self._limits.threshold:
+            return []
+        return [a for a in actions if a.target == leader and a.strategy.is_proof]
+
     def _fill(
-        self, batch: Batch, case: Case, open_actions: list[Action], touched: set[Location]
+        self,
+        batch: Batch,
+        case: Case,
+        open_actions: list[Action],
+        touched: set[Location],
+        *,
+        only: Sequence[Action] = (),
     ) -> None:
-        """Start the most informative inspection on each idle runner."""
+        """Start the most informative inspection on each idle runner; of ``only``, if any."""
         while True:
             n_under_way = len(case.inspections) + len(batch.pending)
-            worth = [action for action in open_actions if self._is_worth(case, action, touched)]
+            wanted = [action for action in open_actions if action in only] if only else open_actions
+            worth = [action for action in wanted if self._is_worth(case, action, touched)]
             n_left = len(worth)
             if self._limits.n_inspections is not None:
                 n_left = min(n_left, self._limits.n_inspections - n_under_way)

@@ -155,6 +155,7 @@ def stop_reason(
     *,
     spent_s: float,
     n_made: int,
+    is_proven: bool = True,
 ) -> str | None:
     """Return why the loop ends now, in words; None to go on.
 
@@ -164,9 +165,11 @@ def stop_reason(
         limits: When to end.
         spent_s: Seconds spent on inspections.
         n_made: Inspections made.
+        is_proven: Whether all was tried that could prove the likeliest location; the threshold
+            does not count before.
     """
     for where, p in belief.top(1):
-        if p >= limits.threshold:
+        if is_proven and p >= limits.threshold:
             return f"threshold {limits.threshold:g} reached by {where}"
     if spent_s >= limits.budget_s:
         return f"budget of {limits.budget_s:g} s spent"

@@ -89,12 +89,15 @@ class InspectionStrategy:
             does not depend on how busy the machine is.
         is_costly: Whether it inspects only what its strongest outcome could make the likeliest, and
             not the first few targets in any case.
+        is_proof: Whether it may show an edit that mends the failing tests. A decided answer is
+            inspected by it before the loop ends: people want to see what to change.
     """
 
     name: str
     outcomes: tuple[Outcome, ...] = ()
     seconds: float = 1.0
     is_costly: bool = False
+    is_proof: bool = False
 
     def chances(self, model: str) -> Sequence[tuple[float, float]]:
         """Return P(it | faulty) and P(it | clean) of each outcome, then of all that says nothing.

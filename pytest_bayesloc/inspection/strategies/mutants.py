@@ -100,6 +100,7 @@ class Mutants(InspectionStrategy):
         InspectionOutcome.NO_MUTANT_MATTERS,
     )
     seconds = 0.3
+    is_proof = True
     most = MAX_MUTANTS
     judge = staticmethod(judge)
 
@@ -140,6 +141,7 @@ class Repairs(Mutants):
     )
     seconds = 1.0
     is_costly = True
+    is_proof = False
     most = MAX_REPAIRS
     judge = staticmethod(judge_repairs)
 

@@ -15,13 +15,14 @@ from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.inspection.loop import InspectionLoop
 from pytest_bayesloc.inspection.selection import Action, Limits, likeliest
 from pytest_bayesloc.inspection.strategies.assertions import Assertions
+from pytest_bayesloc.inspection.strategies.mutants import Mutants
 from pytest_bayesloc.ranking.likelihoods import weigh
 from tests.fakes.case import case_of
 from tests.fakes.clock import Clock
 from tests.fakes.runner import FAILED, PASSED, FakePool, FakeRunner
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_bayesloc.domain.inspection import TestRun
     from pytest_bayesloc.ranking.belief import Belief
@@ -144,6 +145,21 @@ def test_loop_ends_at_the_threshold() -> None:
 
     assert len(done.inspections) == 1
     assert done.stop.startswith("threshold 0.9 reached by m.py:1 a")
+
+
+def test_edits_of_a_decided_answer_are_tried_before_the_loop_ends() -> None:
+    def edits(target: Location, _: Mapping[int, float]) -> Iterator[InspectionPatch]:
+        yield InspectionPatch(target=target, kind="mutant", original="old\n", patched="new\n")
+
+    started = case({A: 0.85, B: 0.1, C: 0.05}, model="independent")
+    kinds = [Assertions(propose), Mutants(edits)]
+    InspectionLoop(FakePool(violates("a")), kinds, LIMITS, greedy, Clock(), lambda *_: None).run(
+        started
+    )
+
+    made = [(i.target.qualname, i.finding.evidence.source) for i in started.inspections]
+    assert made == [("a", "k"), ("a", "mutants")]
+    assert started.stop.startswith("threshold 0.9 reached by m.py:1 a")
 
 
 def test_decided_case_is_only_checked_for_failing_again() -> None:
