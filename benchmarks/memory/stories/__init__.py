@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from benchmarks.memory.stories import loops, more, progress
+from benchmarks.memory.stories import lessons, loops, more, progress
 
 if TYPE_CHECKING:
     from benchmarks.memory.replay import Story
 
-STORIES: tuple[Story, ...] = (*loops.STORIES, *progress.STORIES, *more.STORIES)
+STORIES: tuple[Story, ...] = (
+    *loops.STORIES,
+    *progress.STORIES,
+    *more.STORIES,
+    *lessons.STORIES,
+)
