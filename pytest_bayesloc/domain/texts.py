@@ -32,6 +32,11 @@ def digest_of(path: Path) -> str:
         return ""
 
 
+def text_digest(text: str, length: int = 64) -> str:
+    """Return the first ``length`` hexadecimal digits of the SHA-256 of any text."""
+    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:length]
+
+
 def storable(text: str) -> str:
     """Return ``text`` with its lone surrogates spelt out, which no database takes."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
@@ -15,6 +14,7 @@ from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun, TestRun, V
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.ports import Clock, Runner
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap, Unit, lines_of
+from pytest_bayesloc.domain.texts import text_digest
 
 KIND = "fix"
 CHANGE = "change"  # the stage of what takes a change back
@@ -60,8 +60,7 @@ class Candidate:
     @property
     def key(self) -> str:
         """A digest of the change and of the code that it is a change of."""
-        said = repr((self.file, self.before, self.after))
-        return hashlib.sha256(said.encode("utf-8", "backslashreplace")).hexdigest()[:32]
+        return text_digest(repr((self.file, self.before, self.after)), 32)
 
     @property
     def name(self) -> str:

@@ -7,7 +7,6 @@ small file that calls ``run`` with its two patterns.
 from __future__ import annotations
 
 import ast
-import hashlib
 import json
 import re
 import sys
@@ -17,6 +16,7 @@ import yaml
 
 from pytest_bayesloc.domain.fixing import FixPattern
 from pytest_bayesloc.domain.source import ScopeNode
+from pytest_bayesloc.domain.texts import text_digest
 from pytest_bayesloc.fixes.project import Proposal, Task
 from pytest_bayesloc.fixes.run import task_of, write_answer
 from pytest_bayesloc.fixes.syntax import BUILT_IN, Text, brief, function_at, tree_of
@@ -245,7 +245,7 @@ def tool_files(fixes: Sequence[FixPattern], folder: str) -> dict[str, str]:
     """
     pattern = fixes[0].pattern
     before, after = json.loads(pattern)
-    name = f"learned-{hashlib.sha256(pattern.encode()).hexdigest()[:6]}"
+    name = f"learned-{text_digest(pattern, 6)}"
     bugs = " and ".join(f"bug {fix.bug}" for fix in fixes)
     examples = "".join(
         f"    # bug {fix.bug}, {fix.error}\n    ({fix.before!r},\n     {fix.after!r}),\n"

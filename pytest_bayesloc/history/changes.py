@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import difflib
-import hashlib
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, TypeAlias
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from pytest_bayesloc.domain.bug import DIFF_LENGTH, CodeEdit
 from pytest_bayesloc.domain.location import MODULE
 from pytest_bayesloc.domain.source import FunctionNode, ScopeNode, SourceMap, lines_of, parse
+from pytest_bayesloc.domain.texts import text_digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -322,8 +322,7 @@ def state_of(locations: Iterable[Location], read: Callable[[str], SourceMap | No
         if source is not None and unit is not None:
             text = source.text if source.is_broken else _text(shape(unit.node))
             texts.append(f"{where.qualname}\0{text}")
-    digest = hashlib.sha256("\n".join(sorted(texts)).encode("utf-8", "backslashreplace"))
-    return digest.hexdigest()[:DIGEST]
+    return text_digest("\n".join(sorted(texts)), DIGEST)
 
 
 def _text(parts: Sequence[object]) -> str:

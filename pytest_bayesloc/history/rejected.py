@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import astuple
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.inspection import Rerun, TestRun, Verdict
+from pytest_bayesloc.domain.texts import text_digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -97,7 +97,7 @@ def _key(patch: InspectionPatch, tests: Sequence[str], errors: Mapping[str, str]
     """Digest all that decides the outcome, except the project's state."""
     parts = [_essence(part) for part in (patch, *patch.companions)]
     text = repr((parts, [(node_id, errors.get(node_id)) for node_id in tests]))
-    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:DIGEST]
+    return text_digest(text, DIGEST)
 
 
 def _essence(patch: InspectionPatch) -> tuple[object, ...]:

@@ -14,7 +14,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import StoreError
-from pytest_bayesloc.domain.texts import as_python_reads, storable
+from pytest_bayesloc.domain.texts import as_python_reads, storable, text_digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -295,7 +295,7 @@ def _noted(db: sqlite3.Connection, name: str, path: Path) -> str:
 def _snapshot(db: sqlite3.Connection, digests: Mapping[str, str]) -> int:
     """Return the number of the snapshot of these files, made where there is none."""
     listed = "\n".join(f"{name}\0{digest}" for name, digest in sorted(digests.items()))
-    own = hashlib.sha256(listed.encode()).hexdigest()
+    own = text_digest(listed)
     known = db.execute("SELECT id FROM snapshot WHERE digest = ?", (own,)).fetchone()
     if known is not None:
         return int(known[0])

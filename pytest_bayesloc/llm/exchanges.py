@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -12,6 +11,7 @@ from typing import Any
 
 from msgspec import MsgspecError, convert
 
+from pytest_bayesloc.domain.texts import text_digest
 from pytest_bayesloc.llm.endpoint import CallError, ChatReply
 
 FORMAT = 1
@@ -64,8 +64,7 @@ class Exchanges:
 
     def _path(self, use: str, body: Mapping[str, Any]) -> Path:
         text = json.dumps([FORMAT, body], sort_keys=True, ensure_ascii=True)
-        digest = hashlib.sha256(text.encode()).hexdigest()[:_KEY_LENGTH]
-        return self._folder / f"{use}-{digest}.json"
+        return self._folder / f"{use}-{text_digest(text, _KEY_LENGTH)}.json"
 
     @staticmethod
     def _read(path: Path) -> ChatReply | CallError | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -21,6 +20,7 @@ from pytest_bayesloc.domain.bug import (
     is_contradicted,
 )
 from pytest_bayesloc.domain.ports import Summarizer
+from pytest_bayesloc.domain.texts import text_digest
 from pytest_bayesloc.memory.feedback import judge_advice, judge_verdicts
 from pytest_bayesloc.memory.ledger import FAILING, GONE, PASSING, WEAKENED, Ledger
 
@@ -292,8 +292,8 @@ class Episodes:
             workspace=self._run.workspace,
             revision=self._run.revision,
             seen_at=self._run.made_at,
-            error=_digest(errors),
-            tests=_digest(failing),
+            error=text_digest("\n".join(errors), 16),
+            tests=text_digest("\n".join(failing), 16),
             n_failing=len(failing),
             code_state=_joined(group.code_state for group in groups),
             test_state=_joined(group.test_state for group in groups),
@@ -393,12 +393,7 @@ def _excused(bug: int, record: BugRecord, sighting: PassingSighting) -> list[Eve
     ]
 
 
-def _digest(texts: Sequence[str]) -> str:
-    joined = "\n".join(texts).encode("utf-8", "backslashreplace")
-    return hashlib.sha256(joined).hexdigest()[:16]
-
-
 def _joined(states: Iterable[str]) -> str:
     """Return one digest of several."""
     listed = sorted(set(states))
-    return listed[0] if len(listed) == 1 else _digest(listed)
+    return listed[0] if len(listed) == 1 else text_digest("\n".join(listed), 16)

@@ -10,7 +10,6 @@ Reference:
 from __future__ import annotations
 
 import ast
-import hashlib
 import re
 from collections.abc import Iterable
 from functools import lru_cache
@@ -18,6 +17,7 @@ from functools import lru_cache
 from pytest_bayesloc.domain.failure import Failure, Frame
 from pytest_bayesloc.domain.masking import VERSION, masked
 from pytest_bayesloc.domain.source import ReadMap, SourceMap, lines_of
+from pytest_bayesloc.domain.texts import text_digest
 
 # Strings and numbers in a statement from which blanks were taken out.
 _LITERAL = re.compile(
@@ -41,8 +41,8 @@ def fingerprint(failure: Failure, read: ReadMap, rootdir: str = "") -> str:
         rootdir: Absolute path of the project.
     """
     where = _innermost(failure, read) or masked(failure.message, rootdir)
-    digest = hashlib.sha256(f"{failure.exc_type}\n{where}".encode("utf-8", "backslashreplace"))
-    return f"{VERSION}:{digest.hexdigest()[:16]}"
+    digest = text_digest(f"{failure.exc_type}\n{where}", 16)
+    return f"{VERSION}:{digest}"
 
 
 def _innermost(failure: Failure, read: ReadMap) -> str:

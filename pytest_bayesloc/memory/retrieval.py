@@ -6,7 +6,6 @@ Reference:
 
 from __future__ import annotations
 
-import hashlib
 import json
 from array import array
 from collections import Counter
@@ -22,6 +21,7 @@ from pytest_bayesloc.domain.bug import Category, Symptom, TrialOutcome
 from pytest_bayesloc.domain.clock import monotonic
 from pytest_bayesloc.domain.ports import Embedder
 from pytest_bayesloc.domain.similarity import bm25, numbered, words
+from pytest_bayesloc.domain.texts import text_digest
 from pytest_bayesloc.memory.ledger import Ledger
 from pytest_bayesloc.memory.schema import (
     BUG,
@@ -263,7 +263,7 @@ class Embeddings:
         return mixed(query, entries, self._vectors)
 
     def _kept(self, connection: Connection, texts: Collection[str]) -> dict[str, array[float]]:
-        by_digest = {_digest(item): item for item in texts}
+        by_digest = {text_digest(item, DIGEST): item for item in texts}
         found: dict[str, array[float]] = {}
         for chunk in chunks(list(by_digest)):
             asked = select(EMBEDDING.c.text, EMBEDDING.c.vector).where(
@@ -280,7 +280,7 @@ class Embeddings:
     def _keep(self, connection: Connection, new: Mapping[str, array[float]]) -> None:
         known = self._kept(connection, new)  # another run may have been faster
         rows = [
-            {"model": self._model, "text": _digest(item), "vector": vector.tobytes()}
+            {"model": self._model, "text": text_digest(item, DIGEST), "vector": vector.tobytes()}
             for item, vector in new.items()
             if item not in known
         ]
@@ -332,7 +332,3 @@ def _unit(vector: Iterable[float]) -> array[float]:
 
 def _dot(a: array[float], b: array[float]) -> float:
     return sum(x * y for x, y in zip(a, b, strict=False)) if len(a) == len(b) else 0.0
-
-
-def _digest(item: str) -> str:
-    return hashlib.sha256(item.encode("utf-8", "backslashreplace")).hexdigest()[:DIGEST]

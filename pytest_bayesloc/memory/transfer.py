@@ -6,7 +6,6 @@ knowledge beyond single bugs. Nothing is imported twice: bugs and runs are known
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -20,6 +19,7 @@ from sqlalchemy import delete, func, insert, select, true, update
 from pytest_bayesloc.domain.advice import Remembered
 from pytest_bayesloc.domain.bug import BugState, TestFailure
 from pytest_bayesloc.domain.errors import StoreError
+from pytest_bayesloc.domain.texts import text_digest
 from pytest_bayesloc.memory.ledger import Ledger, key_of
 from pytest_bayesloc.memory.schema import (
     ADVICE,
@@ -365,7 +365,7 @@ def _told_twice(store: BugStore, tell: Callable[[BugStore], Remembered]) -> Reme
 
 def outbox_of(folder: Path, url: str) -> Path:
     """Return the file that keeps runs until ``url`` can be reached."""
-    return folder / f"outbox-{hashlib.sha256(url.encode()).hexdigest()[:8]}.sqlite"
+    return folder / f"outbox-{text_digest(url, 8)}.sqlite"
 
 
 def send(path: Path, to: BugStore, warn: Callable[[str], None]) -> None:

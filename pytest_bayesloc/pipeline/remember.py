@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
@@ -15,6 +14,7 @@ from pytest_bayesloc.domain.advice import Remembered
 from pytest_bayesloc.domain.bug import Run, Symptom
 from pytest_bayesloc.domain.errors import EndpointError, StoreError
 from pytest_bayesloc.domain.failure import Origin
+from pytest_bayesloc.domain.texts import text_digest
 from pytest_bayesloc.history.git import head
 from pytest_bayesloc.history.rejected import Rejected
 from pytest_bayesloc.memory.advice import Adviser, keep_feedback
@@ -79,8 +79,7 @@ class Remembering:
         self._note = context.note
         self._recorder = context.recorder
         self._past = past
-        arguments = "\0".join(map(str, context.config.invocation_params.args))
-        self._command = hashlib.sha256(arguments.encode("utf-8", "backslashreplace")).hexdigest()
+        self._command = text_digest("\0".join(map(str, context.config.invocation_params.args)))
         self._prove = prove
         self._where = memory_of(self._rootdir, self._settings.memory)
         self._project = project_of(self._rootdir)

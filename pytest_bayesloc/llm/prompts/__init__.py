@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from pytest_bayesloc.domain.texts import storable
+from pytest_bayesloc.domain.texts import storable, text_digest
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -39,7 +38,7 @@ def _environment() -> Environment:
 def data(text: str, what: str) -> str:
     """Return ``text`` between marks that it can't hold: they are named by a digest of it."""
     text = storable(str(text)).strip("\n")
-    mark = hashlib.sha256(f"{what}:{text}".encode()).hexdigest()[:MARK_LENGTH]
+    mark = text_digest(f"{what}:{text}", MARK_LENGTH)
     return f'<data "{what}" {mark}>\n{text}\n</data {mark}>'
 
 

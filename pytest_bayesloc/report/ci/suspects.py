@@ -6,7 +6,6 @@ on lines of code is relative to the repository's root: ``Checkout`` turns the on
 
 from __future__ import annotations
 
-import hashlib
 import posixpath
 import re
 from collections.abc import Iterator, Mapping
@@ -15,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
+from pytest_bayesloc.domain.texts import text_digest
 from pytest_bayesloc.report.details import spoiled_words
 from pytest_bayesloc.report.document import Document
 from pytest_bayesloc.report.rows import SuspectRow, hot_line, suspect_row
@@ -139,8 +139,7 @@ def _fingerprint(fault: Document, row: Document, checkout: Checkout) -> str:
     """Return the same for the next run with this error, whatever lines moved and values changed."""
     masked = fault["failures"][0]["masked"].partition("\n")[0]
     place = checkout.uri(row["file"]), row["qualname"]
-    said = "\0".join((*place, fault["error"]["type"], masked))
-    return hashlib.sha256(said.encode("utf-8", "backslashreplace")).hexdigest()[:32]
+    return text_digest("\0".join((*place, fault["error"]["type"], masked)), 32)
 
 
 def _has_git(folder: Path) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import sys
 from collections import defaultdict
 from contextlib import suppress
 from typing import TYPE_CHECKING
+
+from pytest_bayesloc.domain.texts import text_digest
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -56,8 +57,7 @@ def installation() -> str:
 
 def digest(*parts: object) -> str:
     """A short name for ``parts``, of which only the texts count."""
-    text = "\0".join(map(str, parts))
-    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
+    return text_digest("\0".join(map(str, parts)), 16)
 
 
 def file_name(source: Sequence[str]) -> str:
