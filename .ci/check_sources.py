@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "pytest_bayesloc"
-SCHEMA = ROOT / "docs" / "bayesloc-1.schema.json"
+SCHEMAS = ROOT / "docs"
 USED = ROOT / ".cache" / "used_by_others.py"
 WORD = re.compile(r"[a-z]\w+")
 QUESTIONS = frozenset({"How", "What", "Where", "Which", "Who", "Whose"})
@@ -37,8 +37,8 @@ def main() -> int:
 
 
 def words_of_others() -> set[str]:
-    """Collect the words of the templates and of the schema of the JSON result."""
-    paths = [*PACKAGE.rglob("*.j2"), SCHEMA]
+    """Collect the words of the templates and of the schemas of what is written as JSON."""
+    paths = [*PACKAGE.rglob("*.j2"), *SCHEMAS.glob("*.schema.json")]
     words = {word for path in paths for word in WORD.findall(path.read_text(encoding="utf-8"))}
     return words - {*keyword.kwlist}
 

@@ -1,6 +1,6 @@
-"""Write docs/bayesloc-1.schema.json: the JSON schema of the types of the result.
+"""Write the JSON schemas of the result and of the verdict on loops into docs.
 
-A test holds the file against what this makes of the types.
+A test holds the files against what this makes of the types.
 """
 
 from __future__ import annotations
@@ -15,22 +15,29 @@ from typing import Any
 import msgspec
 
 from pytest_bayesloc.report import document
-from pytest_bayesloc.report.document import SCHEMA, ResultDocument
+from pytest_bayesloc.report.document import SCHEMA, LoopVerdict, ResultDocument
 
-FILE = Path(__file__).resolve().parent.parent / "docs" / "bayesloc-1.schema.json"
+DOCS = Path(__file__).resolve().parent.parent / "docs"
 COMMAND = "python .ci/make_schema.py"
 _ATTRIBUTE = re.compile(r"^    (\w+): (.*(?:\n        .*)*)", re.MULTILINE)
 
 
-def schema() -> str:
-    """Return the text of the schema."""
-    (root,), parts = msgspec.json.schema_components([ResultDocument], ref_template="{name}")
+def schemas() -> dict[Path, str]:
+    """Return the texts of the schemas by their files."""
+    kinds = ((SCHEMA, ResultDocument), ("bayesloc-loop/1", LoopVerdict))
+    return {
+        DOCS / f"{name.replace('/', '-')}.schema.json": _schema(name, kind) for name, kind in kinds
+    }
+
+
+def _schema(name: str, kind: type) -> str:
+    (root,), parts = msgspec.json.schema_components([kind], ref_template="{name}")
     made = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": f"urn:pytest-bayesloc:{SCHEMA.replace('/', '-')}",
+        "$id": f"urn:pytest-bayesloc:{name.replace('/', '-')}",
         **_described(root["$ref"], parts.pop(root["$ref"])),
-        "title": SCHEMA,
-        "$defs": {_short(name): _described(name, part) for name, part in sorted(parts.items())},
+        "title": name,
+        "$defs": {_short(key): _described(key, part) for key, part in sorted(parts.items())},
     }
     return json.dumps(_linked(made), indent=1) + "\n"
 
@@ -75,5 +82,6 @@ def _short(name: str) -> str:
 
 
 if __name__ == "__main__":
-    FILE.write_text(schema(), encoding="utf-8")
+    for file, text in schemas().items():
+        file.write_text(text, encoding="utf-8")
     sys.exit(0)

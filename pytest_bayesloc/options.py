@@ -29,6 +29,7 @@ AUTO = "auto"
 LOCAL = "local"
 DRY_RUN = "dry-run"
 RECORD = "record"
+LOOP = "loop"
 FORMULAS = ("blend", "tarantula", "ochiai", "dstar2", "op2", "barinel")
 MODELS = ("single-fault", "independent")
 #: Kinds of evidence, of advice and of the page that can be left out.
@@ -82,7 +83,7 @@ class Launch(NamedTuple):
 
 
 class Report(NamedTuple):
-    """A report to write: its kind, and where (None: the default place)."""
+    """A report to write: its kind, and where (None: the default place, of ``loop`` stdout)."""
 
     kind: str
     path: Path | None = None
@@ -380,7 +381,7 @@ def _reports(shown: str, given: Sequence[str], config: pytest.Config) -> tuple[R
 
 def _report(shown: str, entry: str, config: pytest.Config) -> Report:
     kind, colon, path = entry.partition(":")
-    known = (*REPORT_KINDS, RECORD)
+    known = (*REPORT_KINDS, RECORD, LOOP)
     if kind not in known:
         formats, error = offered_formats(config)
         # A plugin that can't say what it offers may offer this one: that is told in the end.
@@ -390,6 +391,8 @@ def _report(shown: str, entry: str, config: pytest.Config) -> Report:
             f"{shown}={entry} is not KIND or KIND:PATH: KIND is one of "
             f"{', '.join((*known, AUTO))}, for example html:report.html; record needs a path."
         )
+    if kind == LOOP and path == "-":
+        return Report(kind)
     return Report(kind, config.invocation_params.dir / path if path else None)
 
 
@@ -538,7 +541,7 @@ class Settings:
     reports: tuple[Report, ...] = _option(
         "--bayesloc-report",
         "KIND[:PATH]",
-        f"write a report; repeatable: {', '.join((*REPORT_KINDS, RECORD, AUTO))}",
+        f"write a report; repeatable: {', '.join((*REPORT_KINDS, RECORD, LOOP, AUTO))}",
         section="Reports",
         read=_reports,
         repeats=True,
@@ -704,6 +707,11 @@ class Settings:
         """The file that keeps what the tests did, for a merge; None: it is not kept."""
         return next((report.path for report in self.reports if report.kind == RECORD), None)
 
+    @property
+    def verdicts(self) -> tuple[Report, ...]:
+        """The places for the verdict on loops, which passing runs have as well."""
+        return tuple(report for report in self.reports if report.kind == LOOP)
+
     @classmethod
     def from_config(cls, config: pytest.Config) -> Settings:
         """Read and check everything.
@@ -712,7 +720,7 @@ class Settings:
             pytest.UsageError: If a value is not usable; the text names it.
         """
         values = {f.name: f.metadata["option"].value(config) for f in fields(cls)}
-        asked = [report for report in values["reports"] if report.kind != RECORD]
+        asked = [report for report in values["reports"] if report.kind not in {RECORD, LOOP}]
         if values["inspect"] and not asked:
             values["reports"] += (Report("html"),)
         values["asks_llm"] |= values["llm_mode"] == DRY_RUN

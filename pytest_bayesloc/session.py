@@ -52,6 +52,7 @@ class LocalizationSession:
         self._recorder = recorder
         self._document: dict[str, object] | None = None
         self._written: dict[str, Path] = {}
+        self._verdict = ""
         self._stopped_by_hand = False
         self._past = past_runs(self.context)
         self._remembering: Remembering | None = None
@@ -118,6 +119,7 @@ class LocalizationSession:
         except Exception as error:  # noqa: BLE001 - a fault of ours must not take the summary down
             self.context.warn(error)
         finally:
+            self._tell_loops()
             self.context.close()
 
     def _finish(self) -> None:
@@ -139,6 +141,14 @@ class LocalizationSession:
         failure = keep(self.context, self._past)
         if failure and self._document is not None:  # nothing was asked of a passing run
             self.context.note(failure)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_unconfigure(self, config: pytest.Config) -> None:
+        """Print the verdict on loops as the last line, for programs that read it."""
+        reporter = config.pluginmanager.get_plugin("terminalreporter")
+        if self._verdict and reporter is not None:
+            reporter.ensure_newline()
+            reporter.write_line(self._verdict)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the answer below the failures."""
@@ -201,6 +211,19 @@ class LocalizationSession:
             self._document = stage.document(faults, cases)
             self._written = stage.write(self._document)
             self._keep_advice(self._document)
+
+    def _tell_loops(self) -> None:
+        """Write the verdict on loops; of passing and broken runs too, else an old one stays."""
+        asked = self._settings.verdicts
+        if not asked:
+            return
+        try:
+            stage = self._reporting()
+            text = stage.write_verdict(self._document or stage.document((), ()))
+        except Exception as error:  # noqa: BLE001 - see above
+            self.context.warn(error)
+        else:
+            self._verdict = text if any(report.path is None for report in asked) else ""
 
     def _open_cases(self) -> list[Case]:
         """Return the groups of failing tests, each with its prior and the evidence at hand."""

@@ -16,12 +16,12 @@ import pytest
 from pytest_bayesloc.domain.advice import Remembered
 from pytest_bayesloc.domain.errors import BayeslocError
 from pytest_bayesloc.llm.privacy import local_privacy
-from pytest_bayesloc.options import RECORD, offered_formats
+from pytest_bayesloc.options import LOOP, RECORD, offered_formats
 from pytest_bayesloc.pipeline.place import own_folder, replace_text
 from pytest_bayesloc.report.ci.github import marks
 from pytest_bayesloc.report.ci.suspects import Checkout
 from pytest_bayesloc.report.document import Document, SessionEntry, UsageEntry
-from pytest_bayesloc.report.encoding import Result, encode
+from pytest_bayesloc.report.encoding import Result, encode, verdict_line
 from pytest_bayesloc.report.formats import FORMATS, ReportFormat, ReportInput
 from pytest_bayesloc.report.memory import advice_lines
 from pytest_bayesloc.report.prompt import prompt
@@ -111,13 +111,32 @@ class ReportStage:
         """
         written = {}
         for report in self.context.settings.reports:
-            if report.kind == RECORD:  # written in every run, by merge
+            if report.kind in {RECORD, LOOP}:  # written in every run, by merge and below
                 continue
             try:
                 written[report.kind] = self._written(report, document)
             except WritingError as error:
                 self.context.notes.append(str(error))
         return written
+
+    def write_verdict(self, document: Document) -> str:
+        """Write the verdict on loops where it was asked for, and return it.
+
+        Args:
+            document: A result; of a run that passed, without faults.
+        """
+        text = verdict_line(document)
+        path = None
+        try:
+            for path in filter(None, (report.path for report in self.context.settings.verdicts)):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                replace_text(path, text + "\n")
+        except OSError as error:
+            self.context.notes.append(
+                f"The loop report can't be written to {path}: {error.strerror or error}. "
+                "Give a path that can, as --bayesloc-report=loop:PATH. (report-not-written)"
+            )
+        return text
 
     def _written(self, report: Report, document: Document) -> Path:
         """Write one report, and return where it is.

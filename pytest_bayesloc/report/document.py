@@ -570,3 +570,18 @@ class ResultDocument(_Entry):
     fixes: list[FixEntry]
     llm: UsageEntry
     partial: list[str]
+
+
+class LoopVerdict(_Entry):
+    """Whether somebody goes in circles, for the hooks of coding agents: one line for each run.
+
+    Attributes:
+        verdict: `unknown` where tests fail and nobody looked: the memory is off or could not be
+            used, nearly all tests fail, or the run was stopped by hand.
+        said: What became of bugs in this run: mended, moved, or made to pass without a fix.
+    """
+
+    schema: Literal["bayesloc-loop/1"]
+    verdict: Literal["loop", "none", "unknown"]
+    loops: list[LoopEntry]
+    said: list[str]

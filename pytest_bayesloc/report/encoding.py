@@ -11,7 +11,7 @@ from inspect import get_annotations
 from math import isfinite
 from typing import Any, TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 
 from pytest_bayesloc.domain.advice import Advice, Estimate, Remembered, SimilarBug
 from pytest_bayesloc.domain.bug import BugRecord, DebugTrial
@@ -103,6 +103,20 @@ def encode(result: Result) -> dict[str, Any]:
 def dumps(document: object) -> str:
     """Return ASCII JSON text, which holds whatever a message holds (lone surrogates)."""
     return json.dumps(document, ensure_ascii=True, allow_nan=False, indent=1) + "\n"
+
+
+def verdict_line(document: doc.Document) -> str:
+    """Return the verdict on the loops of a result, as JSON on one line."""
+    memory = document["memory"]
+    # Without advice on a failure, nobody looked: the memory is off, lost, or learns nothing now.
+    is_known = bool(memory["advice"]) or not document["session"]["n_failed"]
+    verdict = doc.LoopVerdict(
+        schema="bayesloc-loop/1",
+        verdict="loop" if memory["loops"] else "none" if is_known else "unknown",
+        loops=memory["loops"],
+        said=[*memory["said"], *(entry["said"] for entry in memory["advice"] if entry["said"])],
+    )
+    return json.dumps(to_builtins(verdict), ensure_ascii=True)
 
 
 def unit(value: float) -> float:

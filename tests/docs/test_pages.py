@@ -59,10 +59,10 @@ def test_page_of_options_is_what_the_options_make() -> None:
     assert page.read_text("utf-8") == made, f"run {MADE['COMMAND']}"
 
 
-def test_schema_is_what_the_types_of_the_result_make() -> None:
-    file: Path = SCHEMA["FILE"]
+def test_schemas_are_what_the_types_make() -> None:
+    made: dict[Path, str] = SCHEMA["schemas"]()
 
-    assert file.read_text("utf-8") == SCHEMA["schema"](), f"run {SCHEMA['COMMAND']}"
+    assert {file: file.read_text("utf-8") for file in made} == made, f"run {SCHEMA['COMMAND']}"
 
 
 def test_every_option_is_on_its_page() -> None:

@@ -240,7 +240,7 @@ def test_kind_that_nobody_offers_is_refused_with_those_that_are(projects: Projec
     run = projects.buggy({"conftest.py": FORMAT}).run("-q", "--bayesloc-report=line")
 
     assert run.ret == 4
-    assert "github, junit, record, lines, auto" in (run.stderr)
+    assert "github, junit, record, loop, lines, auto" in (run.stderr)
 
 
 @pytest.mark.parametrize(

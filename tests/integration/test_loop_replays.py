@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+import jsonschema
 import pytest
 
 from tests.integration.test_memory_runs import edit, section
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from typing import Any
 
     from tests.integration.conftest import Project, Projects
 
 pytestmark = pytest.mark.one_python
 
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 FILES = {
     "knots.py": """
         def spans(knots, degree):
@@ -127,3 +132,34 @@ def test_batch_of_renames_is_never_a_loop(project: Project) -> None:
 
     assert f"return len(knots) - {name} + 1" in project.read("knots.py")
     assert not any(told)
+
+
+def verdict(project: Project, *args: str) -> Mapping[str, Any]:
+    """The verdict on loops, which stands at the end of a run and in a file."""
+    file = project.root / "loop.json"
+    run = project.run("-q", "--bayesloc-report=loop:-", f"--bayesloc-report=loop:{file}", *args)
+    last = run.stdout.splitlines()[-1]
+    assert file.read_text("utf-8") == last + "\n"
+    assert run.stdout.count("bayesloc-loop/1") == 1
+    found: Mapping[str, Any] = json.loads(last)
+    schema = json.loads((DOCS / "bayesloc-loop-1.schema.json").read_text("utf-8"))
+    jsonschema.Draft202012Validator(schema).validate(found)
+    return found
+
+
+def test_verdict_on_loops_is_a_line_of_json_of_every_run(project: Project) -> None:
+    first = verdict(project)
+    for attempt in ATTEMPTS[:2]:
+        edited(project, attempt)
+        circling = verdict(project)
+    edited(project, MENDING)
+    mended = verdict(project)
+    edited(project, MENDING[::-1])
+    unseen = verdict(project, "--bayesloc-memory=off")
+
+    assert (first["verdict"], first["loops"]) == ("none", [])
+    assert circling["verdict"] == "loop"
+    assert [loop["kind"] for loop in circling["loops"]] == ["test at fault"]
+    assert mended["verdict"] == "none"
+    assert "is mended after 2 failed trials" in mended["said"][0]
+    assert unseen["verdict"] == "unknown"
