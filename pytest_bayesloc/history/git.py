@@ -144,14 +144,18 @@ def knows(rootdir: Path, commit: str) -> bool:
 
 
 def went_back(rootdir: Path, commit: str) -> bool:
-    """Whether a commit before ``commit`` is checked out, and nothing differs from it."""
+    """Whether a commit before ``commit`` is looked at: off all branches, and nothing differs.
+
+    A branch that was set back to it is no look, but an edit.
+    """
     then = commit.rstrip("+")
     now, _ = head(rootdir) if then else ("", "")
     if not now or now.endswith("+") or now == then:
         return False
     with suppress(_GitError):
         _git(rootdir, ["merge-base", "--is-ancestor", now, then], limit_s=LOOK_S)
-        return True
+        on_branch = _git(rootdir, ["branch", "--show-current"], limit_s=LOOK_S)
+        return not on_branch.strip()
     return False
 
 

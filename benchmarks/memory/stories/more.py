@@ -62,6 +62,17 @@ STORIES: tuple[Story, ...] = (
         git=True,
     ),
     _loop(
+        "branch reset to an older commit",
+        WRONG,
+        run(),
+        run((TAX, PERCENT), shell="git commit -qam one"),
+        run(shell="git reset -q --hard HEAD~1", told="seen state"),
+        run(("net = 0", "net = int(0)"), shell="git commit -qam two", told=SAME),
+        run(shell="git reset -q --hard HEAD~1", told="seen state|alternation"),
+        run(MEND, told="mended"),
+        git=True,
+    ),
+    _loop(
         "commits of a change and its revert",
         LEAP,
         run(),
