@@ -297,7 +297,7 @@ class Sighting:
         edited: Functions that were edited since the run before, as ``file qualname``; none if its
             tests execute none of them.
         untested: Files that were edited and that no test of the run imports, if nothing else was.
-        is_aimed: Whether an edit hit one of the top suspects.
+        is_aimed: Whether an edit hit one of the top suspects, or there are none.
     """
 
     run: str

@@ -99,7 +99,7 @@ class Fault:
         failures: Its failing tests, in the order they ran.
         origin: Where the error stands.
         kind: What sort of error it is.
-        ranking: Best first.
+        ranking: Best first; empty if it is flaky, since nothing then speaks of the code.
         stop_reason: Why the loop ended, in words.
         history: The likeliest locations and their probabilities: the prior, then after each
             step.
@@ -127,3 +127,8 @@ class Fault:
     reached: tuple[tuple[int, ...], ...] = ()
     changed_data: tuple[str, ...] = ()
     spoiled: tuple[SpoiledTest, ...] = ()
+
+    @property
+    def is_flaky(self) -> bool:
+        """Whether no failing test fails again as the code is, and none is spoiled by others."""
+        return len(self.flaky) == len(self.failures) and not self.spoiled

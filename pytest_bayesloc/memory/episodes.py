@@ -300,7 +300,7 @@ class Episodes:
             edited=edit.functions if is_tried else (),
             untested=tuple(dict.fromkeys(n for group in groups for n in group.untested)),
             command=self._run.command if is_same else "",
-            is_aimed=not top.isdisjoint(edit.functions),
+            is_aimed=not top or not top.isdisjoint(edit.functions),
         )
 
     # -- tests that did not fail

@@ -359,7 +359,7 @@ class Remembering:
 
 def _origin(fault: Fault) -> str:
     """Say where the error lies, and why."""
-    if len(fault.flaky) == len(fault.failures) and not fault.spoiled:
+    if fault.is_flaky:
         return "at no known place: it is flaky, since its tests pass when run again"
     why = fault.ranking[0].evidence[0].why if fault.ranking and fault.ranking[0].evidence else ""
     return f"{_LIES[fault.origin]}{f': {why}' if why else ''}"

@@ -58,7 +58,7 @@ def fault_of(case: Case) -> Fault:
     group = case.group
     shown, test_share = listed(case)
     ranking = _ranking(case, shown)
-    return Fault(
+    fault = Fault(
         failures=group.failures,
         origin=_origin(case),
         kind=kind_of(group.failures, group.guard),
@@ -73,6 +73,10 @@ def fault_of(case: Case) -> Fault:
         test_share=test_share,
         reached=_reached(case, ranking[:N_REACHED_ROWS]),
     )
+    if fault.is_flaky:
+        # Both models take it that the code decides whether a test fails: here, it does not.
+        return replace(fault, ranking=(), history=(), n_candidates=0, test_share=0.0, reached=())
+    return fault
 
 
 def _reached(case: Case, rows: Sequence[Ranked]) -> tuple[tuple[int, ...], ...]:

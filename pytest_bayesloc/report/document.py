@@ -274,6 +274,7 @@ class FaultEntry(_Entry):
         failures: How the first of them failed.
         n_candidates: Locations that were ranked; the list may be cut.
         test_share: P(it is a mistake of the tests) that is in no row of the list.
+        ranking: Best first; empty where all tests are flaky, and none is spoiled by others.
         history: The likeliest locations: by the prior, then after each step.
         flaky: Node ids that passed when re-run as they were.
         changed_data: Files that are no code and changed since the tests passed: of configuration,

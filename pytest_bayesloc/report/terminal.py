@@ -126,7 +126,7 @@ def _fault(fault: FaultView, width: int, extent: Extent) -> Iterator[Line]:
     title = f"fault {fault.number}: {fault.n_tests} failed with {fault.headline}"
     if fault.is_flaky:
         yield Line(f"fault {fault.number} is flaky: {fault.headline}", {"bold": True, "red": True})
-        yield Line("  no failing test fails again as the code is, so no place is named", WARNING)
+        yield Line(f"  {fault.origin}", WARNING)
         yield from _remarks(fault, width)
         return
     yield Line(title, {"bold": True, "red": True})

@@ -46,6 +46,7 @@ ORIGINS = {
     "data": "the error stands in the test's data",
     "collection": "the file could not be collected",
 }
+FLAKY = "no failing test fails again as the code is, so no place is named"
 KINDS = {
     "validation": "a check refused a value",
     "runtime": "the code crashed",
@@ -88,7 +89,7 @@ class FaultView:
     @property
     def is_flaky(self) -> bool:
         """Whether every test passes when run again, and none is spoiled by others."""
-        return len(self.flaky) == len(self.tests) and not self.spoiled
+        return self.origin == FLAKY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,7 +166,7 @@ def _fault(number: int, fault: Document, document: Document, read_source: ReadSo
         spoiled=tuple((spoiled_words(s), one_line(s["command"])) for s in fault["spoiled"]),
         changed_data=_listed(fault["changed_data"]),
         headline=_headline(error),
-        origin=ORIGINS[error["origin"]],
+        origin=FLAKY if _is_flaky(fault) else ORIGINS[error["origin"]],
         kind=KINDS[error["kind"]],
         raised_at=one_line(f"{error['file']}:{error['line']}") if error["file"] else "",
         stop_reason=one_line(fault["stop_reason"]),
@@ -181,6 +182,10 @@ def _fault(number: int, fault: Document, document: Document, read_source: ReadSo
         remembered=tuple(brief_lines(document["memory"], number)),
         next_steps=tuple(_next_steps(fault, fixes, session)),
     )
+
+
+def _is_flaky(fault: Document) -> bool:
+    return len(fault["flaky"]) == len(fault["failing_tests"]) and not fault["spoiled"]
 
 
 def _listed(files: Sequence[str]) -> str:

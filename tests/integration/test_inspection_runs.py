@@ -156,12 +156,16 @@ def test_test_that_fails_once_is_reported_as_flaky(projects: Projects) -> None:
         """
     project = projects.buggy({"test_flaky.py": tests})
 
-    run = project.localize(*INSPECTED)
+    page = project.root / "page.html"
+    run = project.localize(*INSPECTED, f"--bayesloc-report=html:{page}")
 
-    assert [node_id for fault in run.faults for node_id in fault["flaky"]] == [
-        "test_flaky.py::test_flaky"
-    ]
+    (flaky,) = (fault for fault in run.faults if fault["flaky"])
+    assert flaky["flaky"] == ["test_flaky.py::test_flaky"]
     assert "passed when re-run as they were: test_flaky.py::test_flaky" in run.stdout
+    assert (flaky["ranking"], flaky["history"], flaky["test_share"]) == ([], [], 0)
+    assert "calc.py half" not in run.names()[:1]
+    assert "so no place is named" in run.stdout
+    assert "so no place is named" in page.read_text("utf-8")
 
 
 def test_fault_beside_a_flaky_test_is_still_found(projects: Projects) -> None:
