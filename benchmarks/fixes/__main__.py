@@ -2,6 +2,7 @@
 
     python -m benchmarks.fixes search [PACKAGE ...]    plant faults, search a fix for each: hours
     python -m benchmarks.fixes report [PACKAGE ...]    what came of it
+    python -m benchmarks.fixes corpus [KIND ...]       the small broken projects: minutes
 
 ``benchmarks/README.md`` says what is done and what the figures mean.
 """
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.faults.pool import over_packages
 from benchmarks.faults.split import PARTS, VALIDATE, packages_of
+from benchmarks.fixes.corpus import measure
 from benchmarks.fixes.reporting import report
 from benchmarks.fixes.running import Plan, search_package
 
@@ -29,6 +31,8 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; 0 if it could do its work."""
     given = _arguments().parse_intermixed_args(argv)
+    if given.command == "corpus":
+        return measure(given.packages, given.python, given.budget, sealed=given.sealed)
     work = given.work.resolve()
     names = given.packages or packages_of(given.part)
     plan = Plan(
@@ -57,14 +61,15 @@ def _arguments() -> argparse.ArgumentParser:
     )
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     add = parser.add_argument
-    add("command", choices=("search", "report"))
-    add("packages", nargs="*", metavar="PACKAGE", help="names from the table; all of the part")
+    add("command", choices=("search", "report", "corpus"))
+    add("packages", nargs="*", metavar="PACKAGE", help="or kinds; all of the part")
     add("--part", choices=PARTS, default=VALIDATE, help="whose packages (validate)")
     add("--each", type=int, default=2, metavar="N", help="faults of each of the shelf's kinds (2)")
     add("--edits", type=int, default=5, metavar="N", help="single edits a package (5)")
     add("--regressions", type=int, default=5, metavar="N", help="regressions a package (5)")
     known = "remember a run in which all tests passed, and change more beside the fault"
     add("--knowing", action="store_true", help=known)
+    add("--sealed", action="store_true", help="of the corpus, what tools were not made with")
     add("--budget", type=float, default=60.0, metavar="SECONDS", help="of a run (60)")
     add("--work", type=Path, default=cache / "bayesloc-real-suites", metavar="DIR")
     add("--python", type=Path, default=Path(sys.executable), metavar="PY")

@@ -115,6 +115,7 @@ class TestRun:
         output: What the test printed and its traceback, capped.
         sides: Of a comparison that failed without a patch, the sides that are plain values, as
             literals.
+        frames: Of a failure, files and lines of the traceback, the outermost first.
     """
 
     __test__ = False  # not a test class for pytest
@@ -125,6 +126,7 @@ class TestRun:
     violations: tuple[int, ...] = ()
     output: str = ""
     sides: tuple[str, ...] = ()
+    frames: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

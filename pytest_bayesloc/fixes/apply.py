@@ -104,6 +104,28 @@ class Journal:
             ) from error
         return entry
 
+    def apply_all(
+        self, changes: Sequence[tuple[str, bytes, bytes]], tool: str, target: str = ""
+    ) -> None:
+        """Apply changes of several files: all of them, or none.
+
+        Args:
+            changes: Path, bytes before and bytes after of each file.
+            tool: Who made the fix.
+            target: What it changes, as ``file qualname``.
+
+        Raises:
+            FixError: As for ``apply``; what was written by then is taken back.
+        """
+        done: list[JournalEntry] = []
+        try:
+            for file, before, after in changes:
+                done.append(self.apply(file, before, after, tool, target))
+        except FixError:
+            for entry in reversed(done):
+                self._undone(entry)
+            raise
+
     def undo(self) -> list[tuple[JournalEntry, str]]:
         """Take back all that was applied, the newest first.
 

@@ -26,7 +26,7 @@ class Candidate:
 
     Attributes:
         tools: Names of the tools that made it, in their order.
-        stage: ``tool``, ``pair``, ``edit``, ``change`` or ``generated``.
+        stage: ``tool``, ``steps``, ``edit``, ``change`` or ``generated``.
         level: The lowest of its tools'.
         file: What it changes, relative to rootdir.
         before: Text of the file.
@@ -35,6 +35,7 @@ class Candidate:
         is_test: Whether the file is a test file.
         line: The line it is about; 0 if none is known.
         target: The function whose body alone it changes, where that is known.
+        companions: Changes of other files that belong to it.
     """
 
     tools: tuple[str, ...]
@@ -47,6 +48,16 @@ class Candidate:
     is_test: bool = False
     line: int = 0
     target: Location | None = None
+    companions: tuple[Candidate, ...] = ()
+
+    def parts_by_file(self) -> tuple[Candidate, ...]:
+        """Returns its changes, one a file."""
+        return (*self.companions, replace(self, companions=()))
+
+    @property
+    def texts(self) -> Mapping[str, str]:
+        """The files that it changes, with their texts after it."""
+        return {part.file: part.after for part in (*self.companions, self)}
 
     def parts(self) -> tuple[str, str]:
         """Returns the texts that hold all that differs: of the function, else of the whole file."""
@@ -60,7 +71,8 @@ class Candidate:
     @property
     def key(self) -> str:
         """A digest of the change and of the code that it is a change of."""
-        return text_digest(repr((self.file, self.before, self.after)), 32)
+        parts = [(part.file, part.before, part.after) for part in (*self.companions, self)]
+        return text_digest(repr(parts if self.companions else parts[0]), 32)
 
     @property
     def name(self) -> str:
@@ -69,13 +81,16 @@ class Candidate:
 
     def size(self) -> int:
         """Characters that differ, roughly: what the texts don't have in common at both ends."""
-        a, b = self.before, self.after
-        start = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), None)
-        if start is None:
-            return abs(len(a) - len(b))
-        tails = zip(reversed(a[start:]), reversed(b[start:]), strict=False)
-        end = next((i for i, (x, y) in enumerate(tails) if x != y), min(len(a), len(b)) - start)
-        return max(len(a), len(b)) - start - end
+        return sum(_size(part.before, part.after) for part in (*self.companions, self))
+
+
+def _size(a: str, b: str) -> int:
+    start = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), None)
+    if start is None:
+        return abs(len(a) - len(b))
+    tails = zip(reversed(a[start:]), reversed(b[start:]), strict=False)
+    end = next((i for i, (x, y) in enumerate(tails) if x != y), min(len(a), len(b)) - start)
+    return max(len(a), len(b)) - start - end
 
 
 def patch_of(candidate: Candidate) -> InspectionPatch:
@@ -94,6 +109,7 @@ def patch_of(candidate: Candidate) -> InspectionPatch:
         line=candidate.line,
         words=candidate.message,
         others=tuple(others),
+        companions=tuple(map(patch_of, candidate.companions)),
         fresh=not changed,
     )
 
@@ -194,7 +210,10 @@ class Checked:
         failing: The failing tests that it was checked against; each passed twice if verified.
         passing: The tests that passed before and still do.
         seconds: Wall seconds of all its re-runs.
-        output: What a test that still fails printed.
+        n_green: Of the failing tests that were run with it, those that pass.
+        test: The first that still fails; empty if none does.
+        before: How that test ends as the code is; None if that is not known.
+        still: How it ends with the change.
     """
 
     candidate: Candidate
@@ -204,7 +223,16 @@ class Checked:
     failing: tuple[str, ...] = ()
     passing: tuple[str, ...] = ()
     seconds: float = 0.0
-    output: str = ""
+    n_green: int = 0
+    test: str = ""
+    before: TestRun | None = None
+    still: TestRun | None = None
+
+    @property
+    def targets(self) -> tuple[Location, ...]:
+        """All that it changes."""
+        parts = (self.patch, *self.patch.companions)
+        return tuple(where for part in parts for where in (part.target, *part.others))
 
 
 @dataclass(kw_only=True)
@@ -217,7 +245,7 @@ class Checker:
         deadline: When the work must end.
         failing: Node ids of the group.
         covering: Which passing tests a change may break.
-        errors: Per failing test, its error as it is; empty until ``fails_again`` was asked.
+        runs: Per failing test, how it ends as it is; empty until ``fails_again`` was asked.
         flaky: Failing tests that passed when they were run again.
     """
 
@@ -226,7 +254,7 @@ class Checker:
     deadline: float
     failing: tuple[str, ...]
     covering: Covering
-    errors: Mapping[str, str] = field(default_factory=dict)
+    runs: Mapping[str, TestRun] = field(default_factory=dict)
     flaky: tuple[str, ...] = ()
     _usual_s: float = 0.0
     _ill: set[str] = field(default_factory=set)
@@ -245,7 +273,7 @@ class Checker:
         self._usual_s = rerun.seconds
         self.flaky = tuple(n for n in self.failing if rerun.tests[n].verdict is Verdict.PASS)
         self.failing = tuple(n for n in self.failing if n not in self.flaky)
-        self.errors = {n: run.error for n, run in rerun.tests.items()}
+        self.runs = rerun.tests
         return bool(self.failing)
 
     def check(self, candidate: Candidate) -> Checked:
@@ -266,9 +294,7 @@ class Checker:
 
     def _in_full(self, done: Checked) -> Checked:
         """All failing tests and all that may break, in a process that never saw other code."""
-        targets = (done.patch.target, *done.patch.others)
-        passing = tuple(dict.fromkeys(t for where in targets for t in self.covering(where)))
-        passing = tuple(t for t in passing if t not in self._ill and t not in self.failing)
+        passing = self._may_break(done)
         fresh = replace(done.patch, fresh=True)
         # Of a file that could not be collected, all tests must pass once it can.
         wholes = tuple(f"{test}::*" for test in self.failing if "::" not in test)
@@ -286,9 +312,27 @@ class Checker:
         kept = tuple(t for t in passing if t in passed)
         return replace(done, status=Status.VERIFIED, why="", failing=self.failing, passing=kept)
 
+    def is_harmless(self, done: Checked) -> bool:
+        """Whether all tests that passed before still do, with a change that is no fix yet.
+
+        Raises:
+            ExecutionError: If tests can't be run again.
+        """
+        passing = self._may_break(done)
+        if not passing:
+            return True
+        rerun = self._rerun(done.patch, passing)
+        failed = {t: run for t, run in rerun.tests.items() if run.verdict is Verdict.FAIL}
+        return not failed or not self._broken(done.patch, failed)
+
+    def _may_break(self, done: Checked) -> tuple[str, ...]:
+        passing = dict.fromkeys(t for where in done.targets for t in self.covering(where))
+        return tuple(t for t in passing if t not in self._ill and t not in self.failing)
+
     def _broken(self, fresh: InspectionPatch, failed: Mapping[str, TestRun]) -> list[str]:
         """Those of ``failed`` that end otherwise in such a process without the change."""
-        unchanged = replace(fresh, patched=fresh.original)
+        same_parts = tuple(replace(part, patched=part.original) for part in fresh.companions)
+        unchanged = replace(fresh, patched=fresh.original, companions=same_parts)
         rerun = self._rerun(unchanged, tuple(failed), more_s=FRESH_S)
         same = {
             test
@@ -309,15 +353,23 @@ class Checker:
     def _still_failing(self, done: Checked, rerun: Rerun) -> Checked:
         if not rerun.n_swapped:
             return replace(done, status=Status.STILL_FAILS, why="the change was never in place")
+        done = replace(done, n_green=len(_passed(rerun).intersection(self.failing)))
         still = (
-            run
+            (node_id, run)
             for node_id, run in rerun.tests.items()
             if node_id.removesuffix("::*") in self.failing and run.verdict is not Verdict.PASS
         )
-        run = next(still)
+        test, run = next(still)
         # Of a file that can't be collected, all that is known is how its traceback is printed.
         why = run.error.removeprefix("E  ").strip() or run.verdict.value
-        return replace(done, status=Status.STILL_FAILS, why=why, output=run.output)
+        return replace(
+            done,
+            status=Status.STILL_FAILS,
+            why=why,
+            test=test,
+            before=self.runs.get(test.removesuffix("::*")),
+            still=run,
+        )
 
 
 def _passed(rerun: Rerun) -> set[str]:

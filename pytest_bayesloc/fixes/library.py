@@ -117,6 +117,7 @@ class Library:
         for tool in tools:
             known.setdefault(tool.name, self._retired(tool))
         self.tools: tuple[Tool, ...] = tuple(known.values())
+        self.names = frozenset(known)
 
     def search(self, error: str) -> list[tuple[Tool, float]]:
         """The tools for ``error`` that may run, by priority, then similarity, then success.

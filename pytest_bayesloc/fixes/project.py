@@ -104,6 +104,10 @@ class Project:
         tree = self._trees.get(module)
         return [] if tree is None else list(dict.fromkeys(bound_in(tree)))
 
+    def tree(self, module: str) -> ast.Module | None:
+        """Syntax tree of a module of the project; None if there is none that parses."""
+        return self._trees.get(module)
+
     def text(self, file: str) -> str | None:
         """Text of a file, by its path relative to rootdir; None if it can't be read."""
         return self._read(file)

@@ -1,4 +1,4 @@
-"""The search for a fix of one group of failing tests: tools, pairs of tools, then other candidates.
+"""The search for a fix of one group of failing tests: tools, several steps, then other candidates.
 
 Reference:
     docs/fixes.md, section "Which tools are tried".
@@ -6,10 +6,10 @@ Reference:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain, islice
+from typing import TypeAlias
 
 from pytest_bayesloc.domain.errors import ToolError
 from pytest_bayesloc.domain.fixing import Level
@@ -18,16 +18,20 @@ from pytest_bayesloc.fixes.check import CHANGE, Candidate, Checked, Checker, Sta
 from pytest_bayesloc.fixes.definition import Tool
 from pytest_bayesloc.fixes.library import MAX_PROPOSALS, N_BEST, Library
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
+from pytest_bayesloc.fixes.steps import joined, merged, progress
 from pytest_bayesloc.history.changes import name_of
 
-MAX_PAIRS = 24
+MAX_STEPS = 4
+N_BASES = 4  # candidates of one step that are gone on with
 N_JUDGED = 5  # questions to a judge: an answer takes seconds and money, a dry run neither
 SLOW_S = 5.0  # for an answer
 ENOUGH = 5  # verified candidates of one stage
 BATCH = 60  # candidates that are tried before one that works is enough
 #: Mutations that make code do less: tests that pass with them say least.
 TAKES_AWAY = frozenset({"drop-statement", "relax-condition", "change-return", "other-jump"})
-_CRASH = re.compile(r"^(.+?):(\d+): ", re.MULTILINE)
+
+
+NextStep: TypeAlias = tuple[Sequence[Task], Iterable[Candidate]]
 
 
 class ToolRunner:
@@ -132,9 +136,7 @@ class SearchResult:
     def functions(self) -> Mapping[str, Sequence[str]]:
         """Per tool with a verified fix, what its best one changes, as ``file qualname``."""
         return {
-            checked.candidate.name: [
-                name_of(where) for where in (checked.patch.target, *checked.patch.others)
-            ]
+            checked.candidate.name: [name_of(where) for where in checked.targets]
             for checked in reversed(self.verified)
         }
 
@@ -148,6 +150,7 @@ class Search:
         refusal: Why a change of Python code must not be run; empty if it may.
         test_files: Where tests stand, whatever their files are called: nothing changes them.
         known: Keys of candidates that were rejected for this bug on this very code.
+        next_step: Tasks that a test sets which still fails with a change, and edits on top of that.
     """
 
     def __init__(
@@ -157,14 +160,17 @@ class Search:
         refusal: Callable[[Candidate], str],
         test_files: frozenset[str] = frozenset(),
         known: frozenset[str] = frozenset(),
+        next_step: Callable[[Checked], NextStep] = lambda _: ((), ()),
     ) -> None:
         self._tools = tools
+        self._next_step = next_step
         self._checker = checker
         self._refusal = refusal
         self._test_files = test_files
         self._known = known
         self._seen: set[str] = set()
-        self._other_errors: list[Checked] = []
+        self._bases: list[tuple[tuple[int, int], Checked]] = []
+        self._edits: list[Candidate] = []
         self._result = SearchResult()
 
     def run(
@@ -188,7 +194,8 @@ class Search:
             ExecutionError: If tests can't be run again.
         """
         result = self._result
-        for stage in (self._by_tools(tasks), self._by_pairs(), _batches(edits)):
+        stages = (self._by_tools(tasks), self._by_steps(), _batches(edits), self._by_steps())
+        for stage in stages:
             self._check_all(stage, spare_s)
             if result.verified or result.is_out_of_time:
                 break
@@ -213,25 +220,27 @@ class Search:
                 for candidate in self._proposed(tool, task)
             )
 
-    def _by_pairs(self) -> Iterator[Iterator[Candidate]]:
-        """Another tool on what a tool left behind, where that at least changed the error."""
-        yield from map(self._second, list(self._other_errors)[:MAX_PAIRS])
+    def _by_steps(self) -> Iterator[Iterator[Candidate]]:
+        """One more change on what made some progress and breaks nothing, up to ``MAX_STEPS``."""
+        for _ in range(MAX_STEPS - 1):
+            bases = sorted(self._bases, key=lambda base: base[0], reverse=True)[:N_BASES]
+            self._bases = []
+            for _, base in bases:
+                if self._checker.left_s() and self._checker.is_harmless(base):
+                    yield self._following(base)
 
-    def _second(self, checked: Checked) -> Iterator[Candidate]:
-        first, task = checked.candidate, _next_task(checked)
-        if task is None:
-            return
-        for tool, similarity in self._tools.library.search(task.error)[:N_BEST]:
-            if self._tools.is_for(tool, similarity, task):
-                for second in self._proposed(tool, task):
-                    yield replace(
-                        second,
-                        tools=(*first.tools, *second.tools),
-                        stage="pair",
-                        level=max(first.level, second.level, key=list(Level).index),
-                        before=first.before,
-                        message=f"{first.message}; {second.message}",
-                    )
+    def _following(self, base: Checked) -> Iterator[Candidate]:
+        """Yield changes for the error that is left, then those tried without the base."""
+        tasks, edits = self._next_step(base)
+        for task in tasks:
+            for tool, similarity in self._tools.library.search(task.error)[:N_BEST]:
+                if self._tools.is_for(tool, similarity, task):
+                    yield from (joined(base.candidate, c) for c in self._proposed(tool, task))
+        yield from (joined(base.candidate, edit) for edit in edits)
+        for candidate in list(self._edits):
+            both = merged(base.candidate, candidate)
+            if both is not None:
+                yield both
 
     def _proposed(self, tool: Tool, task: Task) -> Iterator[Candidate]:
         if not self._checker.left_s():
@@ -295,12 +304,18 @@ class Search:
             self._result.verified.append(checked)
         elif checked.status is Status.BREAKS:
             self._result.rejected.append((candidate, checked.why))
-        elif checked.status is Status.STILL_FAILS and self._is_other_error(checked):
-            self._other_errors.append(checked)
+        elif checked.status is Status.STILL_FAILS:
+            self._keep_base(checked)
 
-    def _is_other_error(self, checked: Checked) -> bool:
-        """Whether the tests fail in another way with the change than without."""
-        return bool(checked.why) and checked.why not in self._checker.errors.values()
+    def _keep_base(self, checked: Checked) -> None:
+        """Keep what made progress: more changes may follow."""
+        candidate = checked.candidate
+        if candidate.stage == "edit":  # alone it may be half of what is needed
+            self._edits.append(candidate)
+        is_by_tools = self._tools.library.names.issuperset(candidate.tools)
+        made = progress(checked, strictly=not is_by_tools)
+        if made > (0, 0) and len(candidate.tools) < MAX_STEPS:
+            self._bases.append((made, checked))
 
     def _order(self, checked: Checked) -> tuple[int, bool, float, int]:
         candidate = checked.candidate
@@ -315,19 +330,3 @@ def _batches(candidates: Iterable[Candidate]) -> Iterator[Iterator[Candidate]]:
     remaining = iter(candidates)
     for first in remaining:
         yield chain([first], islice(remaining, BATCH - 1))
-
-
-def _next_task(checked: Checked) -> Task | None:
-    """The task that the tests set with the change, if it is about the same file."""
-    candidate = checked.candidate
-    found = _CRASH.search(checked.output)
-    if found is None or not found.group(1).replace("\\", "/").endswith(candidate.file):
-        return None
-    line = int(found.group(2))
-    return Task(
-        code=candidate.after,
-        filename=candidate.file,
-        error=checked.why,
-        line=line,
-        lines=(line,),
-    )

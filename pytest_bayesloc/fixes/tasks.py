@@ -5,16 +5,16 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice, zip_longest
 from pathlib import Path
 
 from pytest_bayesloc.domain.failure import Failure
 from pytest_bayesloc.domain.fixing import TAKE_BACK, Level
 from pytest_bayesloc.domain.location import MODULE, Location
-from pytest_bayesloc.domain.source import SourceMap
+from pytest_bayesloc.domain.source import SourceMap, Unit, lines_of
 from pytest_bayesloc.domain.spectrum import bitset_of
-from pytest_bayesloc.fixes.check import CHANGE, Candidate
+from pytest_bayesloc.fixes.check import CHANGE, Candidate, Checked
 from pytest_bayesloc.fixes.mutations import mutants, repairs
 from pytest_bayesloc.fixes.project import Task
 from pytest_bayesloc.fixes.side_effects import reaches_out
@@ -25,10 +25,12 @@ from pytest_bayesloc.spectrum.sources import FileKind, Sources
 
 MAX_FAILURES = 3  # of a group whose errors differ
 MAX_PLACES = 8
+N_NEXT = 3  # places of the error that a change leaves
 N_SUSPECTS = 5
 N_EDITS = 400  # of one function
 MAX_FILES = 2_000
 MAX_DATA = 1 << 20
+_CALLED = re.compile(r"(\w+)\(")
 
 
 def tasks_of(case: Case, sources: Sources) -> list[Task]:
@@ -46,6 +48,36 @@ def tasks_of(case: Case, sources: Sources) -> list[Task]:
                 task = _task(failure, source, line, case, sources)
                 found.setdefault((task.error, file, line), task)
     return [*_data_tasks(case.group.failures, sources), *found.values()]
+
+
+def tasks_after(checked: Checked, case: Case, sources: Sources) -> list[Task]:
+    """Return the tasks that a test sets which still fails with a change, the innermost place first.
+
+    Args:
+        checked: The change, and how the test ends with it.
+        case: The group of failing tests.
+        sources: The project's files as they are.
+    """
+    if checked.still is None:
+        return []
+    name = checked.test.partition("::")[0]
+    failures = [f for f in case.group.failures if f.node_id in (checked.test, name)]
+    error = checked.why if ":" in checked.why else f"AssertionError: {checked.why}"
+    found: dict[tuple[str, int], Task] = {}
+    for path, line in reversed(checked.still.frames):
+        file = sources.files.relative(path)
+        text = checked.candidate.texts.get(file) or sources.read(file)
+        if sources.files.kind(path) is FileKind.CODE and text is not None:
+            found[file, line] = Task(
+                code=text,
+                filename=file,
+                error=error,
+                line=line,
+                lines=(line,),
+                test=next((test_text(failure, sources) for failure in failures), ""),
+                test_file=name,
+            )
+    return list(found.values())[:N_NEXT]
 
 
 def test_text(failure: Failure, sources: Sources) -> str:
@@ -135,30 +167,64 @@ def mutated(case: Case, sources: Sources, never_edited: Collection[str]) -> Iter
         found = sources.unit(target)
         if found is None or reaches_out(*found, never_edited):
             continue
-        source, unit = found
-        heat = case.near.suspiciousness(target)
-        patches = list(mutants(source, unit, heat))
-        patches.sort(key=lambda patch: -effects.get((target, patch.words), -1))
-        inspected = [(p.words.partition(",")[0], p.line, p.words, p.patched) for p in patches]
-        others = (
-            (name, edit.line, f"line {edit.line}: {edit.words}", text)
-            for name, edit, text in repairs(source, unit, heat)
+        yield from _mutations(*found, case.near.suspiciousness(target), effects)
+
+
+def edits_after(
+    checked: Checked, case: Case, sources: Sources, never_edited: Collection[str]
+) -> Iterator[Candidate]:
+    """Yields mutations, on top of a change, of what the line calls that now fails in the test.
+
+    The failing run never came to that line, so its functions may be no suspects.
+    """
+    file = checked.test.partition("::")[0]
+    frames = checked.still.frames if checked.still is not None else ()
+    line = next((n for path, n in frames if sources.files.relative(path) == file), 0)
+    lines = lines_of(sources.read(file) or "")
+    called = set(_CALLED.findall(lines[line - 1])) if 0 < line <= len(lines) else set()
+    known = dict.fromkeys(where.file for where in case.group.spectrum.executed)
+    for name in known:
+        text = checked.candidate.texts.get(name) or sources.read(name) or ""
+        if sources.files.kind(sources.files.absolute(name)) is not FileKind.CODE:
+            continue
+        source = SourceMap(text, name)
+        for unit in source.units:
+            is_called = unit.location.qualname.rpartition(".")[2] in called
+            if is_called and unit.is_function and not reaches_out(source, unit, never_edited):
+                where = unit.location
+                heat = dict.fromkeys(range(where.start_line, where.end_line + 1), 1.0)
+                yield from _mutations(source, unit, heat, {})
+
+
+def _mutations(
+    source: SourceMap,
+    unit: Unit,
+    heat: Mapping[int, float],
+    effects: Mapping[tuple[Location, str], int],
+) -> Iterator[Candidate]:
+    target = unit.location
+    patches = list(mutants(source, unit, heat))
+    patches.sort(key=lambda patch: -effects.get((target, patch.words), -1))
+    inspected = [(p.words.partition(",")[0], p.line, p.words, p.patched) for p in patches]
+    others = (
+        (name, edit.line, f"line {edit.line}: {edit.words}", text)
+        for name, edit, text in repairs(source, unit, heat)
+    )
+    # Both go from the hottest line to the coolest: neither waits for the other's end.
+    turns = chain.from_iterable(zip_longest(inspected, others))
+    made = (mutation for mutation in turns if mutation is not None)
+    for name, line, words, text in islice(made, N_EDITS):
+        yield Candidate(
+            tools=(name.replace(" ", "-"),),
+            stage="edit",
+            level=Level.UNSAFE,
+            file=target.file,
+            before=source.text,
+            after=text,
+            message=words,
+            line=line,
+            target=target,
         )
-        # Both go from the hottest line to the coolest: neither waits for the other's end.
-        turns = chain.from_iterable(zip_longest(inspected, others))
-        made = (mutation for mutation in turns if mutation is not None)
-        for name, line, words, text in islice(made, N_EDITS):
-            yield Candidate(
-                tools=(name.replace(" ", "-"),),
-                stage="edit",
-                level=Level.UNSAFE,
-                file=target.file,
-                before=source.text,
-                after=text,
-                message=words,
-                line=line,
-                target=target,
-            )
 
 
 def python_files(sources: Sources) -> list[str]:

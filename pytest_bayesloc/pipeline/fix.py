@@ -18,13 +18,15 @@ from pytest_bayesloc.fixes.check import CHANGE, Candidate, Checked, Checker, pat
 from pytest_bayesloc.fixes.library import Library
 from pytest_bayesloc.fixes.project import Project
 from pytest_bayesloc.fixes.reach import Reach, out_of_bounds
-from pytest_bayesloc.fixes.search import Search, SearchResult, ToolRunner
+from pytest_bayesloc.fixes.search import NextStep, Search, SearchResult, ToolRunner
 from pytest_bayesloc.fixes.soundness import unsound
 from pytest_bayesloc.fixes.tasks import (
     covering,
+    edits_after,
     mutated,
     python_files,
     taken_back,
+    tasks_after,
     tasks_of,
     test_files,
     texts_of_tests,
@@ -134,10 +136,8 @@ class FixStage:
         texts = tuple(texts_of_tests(case.group.failures[:N_TESTS], self.context.sources))
 
         def refusal(candidate: Candidate) -> str:
-            before, after = candidate.parts()
-            return unsound(before, after, texts, candidate.before) or out_of_bounds(
-                candidate, reach
-            )
+            reasons = (_refusal(part, texts, reach) for part in candidate.parts_by_file())
+            return next(filter(None, reasons), "")
 
         with closing(self.context.transports.pool(case.failing, {})) as pool:
             checker = Checker(
@@ -155,7 +155,13 @@ class FixStage:
             files, known = test_files(case.group.spectrum.tests), case.rejected.known_fixes()
             never_edited = self.context.settings.never_edited
             is_mutated = "mutants" not in self.context.settings.without
-            result = Search(tools, checker, refusal, files, known).run(
+
+            def next_step(checked: Checked) -> NextStep:
+                edits = edits_after(checked, case, self.context.sources, never_edited)
+                tasks = tasks_after(checked, case, self.context.sources)
+                return tasks, edits if is_mutated else ()
+
+            result = Search(tools, checker, refusal, files, known, next_step).run(
                 tasks_of(case, self.context.sources),
                 edits=mutated(case, self.context.sources, never_edited) if is_mutated else (),
                 taken_back=taken_back(case),
@@ -237,8 +243,9 @@ class FixStage:
             with suppress(OSError, FixError):
                 own_folder(self.context.rootdir)
                 folder.mkdir(exist_ok=True)
-                before, after = self._bytes(candidate)
-                (folder / f"{name}.patch").write_bytes(unified(before, after, candidate.file))
+                parts = [(*self._bytes(p), p.file) for p in candidate.parts_by_file()]
+                patch = b"".join(unified(*part) for part in parts)
+                (folder / f"{name}.patch").write_bytes(patch)
                 fix.patch_file = f"{FOLDER}/fixes/{name}.patch"
 
     def apply_best(self) -> None:
@@ -263,7 +270,8 @@ class FixStage:
                 if not fix.verified:
                     continue
                 reporter.write_line(fix.diff)
-                reporter.write(f"Apply this fix by {fix.tool} to {candidate.file}? [y/N/q] ")
+                files = " and ".join(part.file for part in candidate.parts_by_file())
+                reporter.write(f"Apply this fix by {fix.tool} to {files}? [y/N/q] ")
                 line = sys.stdin.readline()
                 answer = line.strip().lower()
                 if answer in QUIT or not line:  # nobody is there any more
@@ -282,11 +290,14 @@ class FixStage:
 
     def _apply(self, fix: FixEntry, candidate: Candidate) -> None:
         """Write a fix to its file, unless something speaks against it; say what was done."""
+        parts = candidate.parts_by_file()
+        files = " and ".join(part.file for part in parts)
         try:
-            self._refuse(candidate.file)
-            before, after = self._bytes(candidate)
+            for part in parts:
+                self._refuse(part.file)
+            changes = [(p.file, *self._bytes(p)) for p in parts]
             where = name_of(patch_of(candidate).target)
-            journal(self.context.rootdir).apply(candidate.file, before, after, fix.tool, where)
+            journal(self.context.rootdir).apply_all(changes, fix.tool, where)
         except FixError as error:
             self.context.note(str(error))
             return
@@ -294,7 +305,7 @@ class FixStage:
         note_fate(self.context.rootdir, told, self.context.note, [(fix.tool, [where], "applied")])
         fix.applied = True
         self.context.note(
-            f"The fix by {fix.tool} was written to {candidate.file}. To take it back: pytest "
+            f"The fix by {fix.tool} was written to {files}. To take it back: pytest "
             "--bayesloc-fix=undo. (fix-applied)"
         )
 
@@ -328,6 +339,11 @@ class FixStage:
                 slug="fix-refused",
             ) from error
         return before, changed_bytes(before, candidate.before, candidate.after, candidate.file)
+
+
+def _refusal(candidate: Candidate, texts: Sequence[str], reach: Reach) -> str:
+    before, after = candidate.parts()
+    return unsound(before, after, texts, candidate.before) or out_of_bounds(candidate, reach)
 
 
 def _fix(

@@ -362,7 +362,7 @@ class FixEntry(_Entry):
     Attributes:
         fault: Position in 'faults', from 1.
         step: The inspection of that fault that found it; null if it was searched for.
-        tool: Who made it; of a composition, both.
+        tool: Who made it; of several steps, the maker of each.
         stage: How it was found.
         level: How far it goes.
         diff: As a unified diff.
@@ -378,7 +378,7 @@ class FixEntry(_Entry):
     fault: Ordinal
     step: Ordinal | None
     tool: str
-    stage: Literal["inspection", "tool", "pair", "edit", "change", "generated"]
+    stage: Literal["inspection", "tool", "steps", "edit", "change", "generated"]
     level: Level
     target: LocationEntry
     words: str

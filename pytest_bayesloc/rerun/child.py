@@ -6,7 +6,7 @@ import builtins
 import os
 from itertools import pairwise
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 
@@ -41,6 +41,10 @@ RECORDER = "bayesloc-recorder"  # the name of a plugin whose ``payload()`` is a 
 OUTPUT_LIMIT = 4000
 WHOLE = "::*"  # behind the name of a file: all its tests
 ERROR_LIMIT = 500
+MAX_FRAMES = 40  # of a traceback, the innermost
+
+
+Frames: TypeAlias = list[tuple[str, int]]
 
 
 class Probe:
@@ -88,6 +92,7 @@ class Child:
         collected: Files that were collected, with the error of those that could not be.
         send: Takes one message.
         functions: Those that a swap can reach; None: the overlay is in place already.
+        places: Per file that could not be collected, the frames of its error.
     """
 
     def __init__(
@@ -96,11 +101,14 @@ class Child:
         collected: Mapping[str, str],
         send: Callable[[Message], None],
         functions: FunctionIndex | None,
+        places: Mapping[str, Frames] | None = None,
     ) -> None:
         self._items = items
         self._collected = collected
         self._send = send
         self._functions = functions
+        self._places = places or {}
+        self._frames: Frames = []
         self._current = ""
         self._probe = Probe(lambda: send({"covered": self._current}))
         self._tracer: CallTracer | None = None
@@ -203,6 +211,7 @@ class Child:
                 error = self._collected[node_id]
                 self._send({"start": node_id})
                 verdict = "fail" if error else "pass"
+                self._frames = self._places.get(node_id, [])
                 self._end(node_id, verdict, error.strip().rpartition("\n")[2], error)
         recorder = runnable[0].config.pluginmanager.get_plugin(RECORDER) if runnable else None
         if recorder is not None:
@@ -216,9 +225,12 @@ class Child:
     def _run_whole(self, name: str) -> None:
         """Run all tests of a file; it passes if some do, and none fails."""
         self._failed, self._n_passed = "", 0
+        frames: Frames = []
         for node_id, item in self._items.items():
             if node_id.startswith(name[:-1]):
                 self._run_test(item, None)
+                frames = frames or self._frames
+        self._frames = frames
         self._send({"start": name})
         verdict = "pass" if self._n_passed else "not-run"
         self._end(name, "fail" if self._failed else verdict, self._failed, "")
@@ -227,6 +239,7 @@ class Child:
         self._current = item.nodeid
         self._probe.reset()
         self._reports = []
+        self._frames = []
         if self._sides is not None:
             self._sides.texts = []
         if self._state is not None and following is None:
@@ -260,6 +273,12 @@ class Child:
         else:
             self._reports.append(report)
 
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_exception_interact(self, call: pytest.CallInfo[Any]) -> None:
+        """Keep the frames of the first error of the running test, the one that it fails with."""
+        if not self._frames and call.excinfo is not None:
+            self._frames = frames_of(call.excinfo.value)
+
     def _end(self, node_id: str, verdict: str, error: str, output: str) -> None:
         self._send(
             {
@@ -270,8 +289,26 @@ class Child:
                 "covered": self._probe.covered,
                 "violations": self._probe.violations,
                 "sides": self._sides.texts if self._sides is not None else [],
+                "frames": self._frames,
             }
         )
+
+
+def frames_of(error: BaseException) -> Frames:
+    """Return files and lines of a traceback, the innermost last; a syntax error ends in its own.
+
+    An error in collection that pytest wraps in one of its own is told by the error within.
+    """
+    if isinstance(error, pytest.Collector.CollectError) and error.__cause__ is not None:
+        error = error.__cause__
+    frames: Frames = []
+    trace = error.__traceback__
+    while trace is not None:
+        frames.append((trace.tb_frame.f_code.co_filename, trace.tb_lineno))
+        trace = trace.tb_next
+    if isinstance(error, SyntaxError) and error.filename and error.lineno:
+        frames.append((str(error.filename), error.lineno))
+    return frames[-MAX_FRAMES:]
 
 
 def _compiled(patch: Message) -> CodeType:

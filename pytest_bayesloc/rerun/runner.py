@@ -306,6 +306,7 @@ def _test_run(message: Message, here: Callable[[str], str]) -> TestRun:
         violations=tuple(message["violations"]),
         output=here(message["output"]),
         sides=tuple(message["sides"]),
+        frames=tuple((here(file), line) for file, line in message["frames"]),
     )
 
 

@@ -16,12 +16,12 @@ import shutil
 import sys
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
 from pytest_bayesloc.domain.clock import monotonic
-from pytest_bayesloc.rerun.child import WHOLE, Child
+from pytest_bayesloc.rerun.child import WHOLE, Child, Frames, frames_of
 from pytest_bayesloc.rerun.link import SERVER_VARIABLE, Message, open_link
 from pytest_bayesloc.rerun.process import (
     adopt_orphans,
@@ -91,6 +91,7 @@ class RerunPlugin:
         self._once: Message | None = spec["once"]
         self._scratch: str = spec["scratch"]
         self._collected: dict[str, str] = {}
+        self._places: dict[str, Frames] = {}
         self._overlays = bring_to_front()
         _fix_randomness(config, spec["options"].get("basetemp"))
 
@@ -103,6 +104,14 @@ class RerunPlugin:
             self._collected[report.nodeid] = str(report.longrepr)[-2000:]
         else:  # a module that skips itself could be imported
             self._collected.setdefault(report.nodeid, "")
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_exception_interact(
+        self, node: pytest.Item | pytest.Collector, call: pytest.CallInfo[Any]
+    ) -> None:
+        """Keep where a file could not be collected."""
+        if isinstance(node, pytest.Collector) and call.excinfo is not None:
+            self._places[node.nodeid] = frames_of(call.excinfo.value)
 
     @pytest.hookimpl(wrapper=True, trylast=True)
     def pytest_collection_modifyitems(
@@ -126,7 +135,7 @@ class RerunPlugin:
         try:
             if self._once is not None:
                 threading.Thread(target=self._end_with_main_run, daemon=True).start()
-                child = Child(items, self._collected, self._link.send, None)
+                child = Child(items, self._collected, self._link.send, None, self._places)
                 child.run(self._once, self._overlays)
             else:
                 self._serve(items)

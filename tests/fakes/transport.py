@@ -67,7 +67,7 @@ class FakeServer:
         if self.transport.lost_at and len(self.transport.asked) >= self.transport.lost_at:
             raise LostError(f"{self.transport.name} does not answer.", slug="lost-executor")
         passed = {"verdict": "pass", "error": "", "output": "", "covered": True}
-        passed |= {"violations": [], "sides": []}
+        passed |= {"violations": [], "sides": [], "frames": []}
         ended = [{"end": test, **passed} for test in request["tests"]]
         return [*ended, {"done": "ok", "seconds": 0.0, "cpu_s": 0.0}]
 

@@ -465,3 +465,40 @@ def test_a_test_that_reads_a_constant_alone_is_run_again(projects: Projects) -> 
     run = project.localize(SUGGEST, env=env)
 
     assert ("raise", True) not in fixed(run)
+
+
+def test_several_faults_are_mended_step_by_step_across_files(projects: Projects) -> None:
+    project = projects.make(
+        {
+            "names.py": "def clean(name):\n    return naem.strip().title()\n",
+            "people.py": """
+                from names import clean
+
+
+                class Person:
+                    def __init__(self, name, born):
+                        self.name = claen(name)
+                        self.born = born
+
+                    def age(self, year):
+                        return year - self.bron
+                """,
+            "test_people.py": """
+                from people import Person
+
+
+                def test_age():
+                    person = Person(" ada king ", 1815)
+                    assert person.name == "Ada King"
+                    assert person.age(1816) == 1
+                """,
+        }
+    )
+
+    run = project.localize(SUGGEST)
+
+    fix = run.document["fixes"][0]
+    assert (fix["stage"], fix["level"], fix["verified"]) == ("steps", "safe", True)
+    assert fix["tool"] == "misspelt-name + misspelt-name + misspelt-attribute"
+    subprocess.run(["git", "apply", fix["patch_file"]], cwd=project.root, check=True)
+    assert project.run("-q").ret == 0

@@ -70,7 +70,7 @@ def misspelt_attribute(
     if not uses:
         return
     owner = found["type"] or found["class"] or found["module"]
-    known = _known(tree, uses[0], owner.rpartition(".")[2])
+    known = _known(tree, uses[0], owner.rpartition(".")[2], project)
     if found["module"]:
         known = [*project.names_in(owner), *_loaded(owner)]
     meant = [found["meant"]] if found["meant"] else []
@@ -84,15 +84,16 @@ def misspelt_attribute(
         yield proposal(text, *edits)
 
 
-def _known(tree: ast.Module, use: ast.Attribute, owner: str) -> list[str]:
+def _known(tree: ast.Module, use: ast.Attribute, owner: str, project: Project) -> list[str]:
     """The attributes that something of the class ``owner`` may have."""
     if owner in _BUILT_IN:
         return [name for name in dir(_BUILT_IN[owner]) if not name.startswith("__")]
-    found = sorted(attributes(family(tree, owner), {"self"}))
+    trees = [tree, *filter(None, map(project.tree, project.defined_in(owner)))]
+    found = sorted({name for t in trees for name in attributes(family(t, owner), {"self"})})
     base = ast.unparse(use.value)
     others = (n for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n is not use)
     found += [n.attr for n in others if ast.unparse(n.value) == base]
-    # A class of another file: what this one uses of anything.
+    # A class of nowhere in the project: what this file uses of anything.
     return found or [
         n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n is not use
     ]

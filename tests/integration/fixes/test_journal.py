@@ -140,3 +140,15 @@ def test_a_file_stays_its_owners(root: Path, journal: Journal) -> None:
     written = (root / "a.py").stat()
 
     assert (written.st_uid, written.st_gid) == (1234, 4321)
+
+
+def test_of_several_files_all_are_written_or_none(root: Path, journal: Journal) -> None:
+    (root / "b.py").write_bytes(OLD)
+    first = ("a.py", OLD, NEW)
+
+    with pytest.raises(FixError, match="the file changed since"):
+        journal.apply_all([first, ("b.py", b"something else\n", NEW)], "steps")
+    assert (root / "a.py").read_bytes() == OLD
+
+    journal.apply_all([first, ("b.py", OLD, NEW)], "steps")
+    assert [(root / name).read_bytes() for name in ("a.py", "b.py")] == [NEW, NEW]

@@ -1,0 +1,152 @@
+"""Small broken projects, by kind of mistake, and how each fares with the plugin.
+
+A file of ``corpus`` holds the projects of one kind: ``===`` starts a project with its name, ``---``
+a file of it. A file marked ``held`` is a test that the search does not see. Projects whose names
+start with ``sealed:`` are not looked at while tools are made.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+CORPUS = Path(__file__).with_name("corpus")
+SEALED, HELD = "sealed: ", "held "
+OPTIONS = (
+    *("-q", "-p", "no:cacheprovider"),
+    *("--bayesloc-fix=suggest", "--bayesloc-fix-unsafe", "--bayesloc-memory=off"),
+)
+LIMIT_S = 300.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokenProject:
+    """A project with a mistake in it.
+
+    Attributes:
+        kind: Of the mistake.
+        name: What is wrong.
+        files: Texts by path.
+        held: Tests that the search does not see, likewise.
+    """
+
+    kind: str
+    name: str
+    files: Mapping[str, str]
+    held: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fate:
+    """What came of one project.
+
+    Attributes:
+        project: Its kind and name.
+        is_verified: Whether a verified fix was shown.
+        is_right: Whether all tests, held ones too, pass with the first one.
+        seconds: Wall seconds of the search.
+        words: What the first fix does, else the first note.
+    """
+
+    project: BrokenProject
+    is_verified: bool
+    is_right: bool
+    seconds: float
+    words: str
+
+
+def projects(kinds: Sequence[str] = (), *, sealed: bool = False) -> Iterator[BrokenProject]:
+    """Yield the projects of ``kinds``, of all where none is named; sealed ones if ``sealed``."""
+    for path in sorted(CORPUS.glob("*.txt")):
+        if kinds and path.stem not in kinds:
+            continue
+        for part in path.read_text(encoding="utf-8").split("=== ")[1:]:
+            project = _project(path.stem, part)
+            if project.name.startswith(SEALED) == sealed:
+                yield project
+
+
+def measure(kinds: Sequence[str], python: Path, budget_s: float, *, sealed: bool) -> int:
+    """Search a fix for each project and print what came of it; 0 if all went as it should."""
+    fates = []
+    for project in projects(kinds, sealed=sealed):
+        fate = searched(project, python, budget_s)
+        state = "right" if fate.is_right else "wrong" if fate.is_verified else "none"
+        sys.stdout.write(
+            f"{state:6} {fate.seconds:5.1f} s  {project.kind}: {project.name}: {fate.words}\n"
+        )
+        sys.stdout.flush()
+        fates.append(fate)
+    for kind in dict.fromkeys(fate.project.kind for fate in fates):
+        own = [fate for fate in fates if fate.project.kind == kind]
+        sys.stdout.write(
+            f"{kind}: {sum(f.is_right for f in own)} of {len(own)} right and first, "
+            f"{sum(f.is_verified and not f.is_right for f in own)} wrong and first, "
+            f"{median(f.seconds for f in own):.1f} s at the median\n"
+        )
+    return 0
+
+
+def searched(project: BrokenProject, python: Path, budget_s: float) -> Fate:
+    """Search a fix in a copy of the project, and hold the first one against all tests."""
+    with tempfile.TemporaryDirectory(prefix="bayesloc-corpus-") as name:
+        root = Path(name)
+        _write(root, project.files)
+        result = root / "result.json"
+        options = (*OPTIONS, f"--bayesloc-budget={budget_s:g}", f"--bayesloc-report=json:{result}")
+        _run([str(python), "-m", "pytest", *options], root)
+        document = json.loads(result.read_text("utf-8")) if result.is_file() else {}
+        fix = next((fix for fix in document.get("fixes", ()) if fix["verified"]), None)
+        is_right = fix is not None and _is_right(root, project, fix, python)
+        notes = document.get("partial") or ["no result"]
+        return Fate(
+            project=project,
+            is_verified=fix is not None,
+            is_right=is_right,
+            seconds=document.get("session", {}).get("seconds", {}).get("fix", 0.0),
+            words=str(fix["words"] if fix else notes[0])[:200],
+        )
+
+
+def _is_right(root: Path, project: BrokenProject, fix: Mapping[str, Any], python: Path) -> bool:
+    applied = _run(["git", "apply", str(fix["patch_file"])], root)
+    _write(root, project.held)
+    return (applied, _run([str(python), "-m", "pytest", "-q", "--no-bayesloc"], root)) == (0, 0)
+
+
+def _project(kind: str, part: str) -> BrokenProject:
+    head, *sections = part.split("--- ")
+    texts = {title: text for title, _, text in (s.partition("\n") for s in sections)}
+    return BrokenProject(
+        kind=kind,
+        name=head.strip(),
+        files={file: text for file, text in texts.items() if not file.startswith(HELD)},
+        held={f.removeprefix(HELD): text for f, text in texts.items() if f.startswith(HELD)},
+    )
+
+
+def _write(root: Path, files: Mapping[str, str]) -> None:
+    for file, text in files.items():
+        (root / file).parent.mkdir(parents=True, exist_ok=True)
+        (root / file).write_text(text, encoding="utf-8")
+
+
+def _run(command: Sequence[str], root: Path) -> int:
+    done = subprocess.run(
+        command,
+        cwd=root,
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        timeout=LIMIT_S,
+        check=False,
+    )
+    return done.returncode

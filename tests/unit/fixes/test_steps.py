@@ -1,0 +1,85 @@
+"""Several changes are one candidate, and partial success is told from none."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_bayesloc.domain.fixing import Level
+from pytest_bayesloc.domain.inspection import TestRun, Verdict
+from pytest_bayesloc.fixes.check import Candidate, Checked, Status, patch_of
+from pytest_bayesloc.fixes.steps import joined, merged, progress
+
+TEXT = "def f():\n    return 1\n\n\ndef g():\n    return 2\n"
+
+
+def change(old: str, new: str, text: str = TEXT, file: str = "a.py") -> Candidate:
+    return Candidate(
+        tools=(f"to-{new}",),
+        stage="edit",
+        level=Level.SAFE,
+        file=file,
+        before=text,
+        after=text.replace(old, new),
+        message=f"{old} to {new}",
+    )
+
+
+def test_a_step_on_a_step_is_a_change_of_the_file_as_it_is() -> None:
+    first = change("1", "10")
+
+    both = joined(first, change("2", "20", first.after))
+
+    assert both.before == TEXT
+    assert both.after == TEXT.replace("1", "10").replace("2", "20")
+    assert both.tools == ("to-10", "to-20")
+
+
+def test_steps_in_two_files_are_one_patch() -> None:
+    both = joined(change("1", "10"), change("2", "20", file="b.py"))
+
+    assert both.texts == {"a.py": TEXT.replace("1", "10"), "b.py": TEXT.replace("2", "20")}
+    diff = patch_of(both).diff
+    assert "+++ b/a.py" in diff
+    assert "+++ b/b.py" in diff
+
+
+def test_changes_of_other_lines_are_merged_and_of_the_same_line_are_not() -> None:
+    longer = change("return 1", "x = 1\n    return x")
+
+    both = merged(longer, change("2", "20"))
+
+    assert both is not None
+    assert both.after == longer.after.replace("2", "20")
+    assert merged(change("1", "10"), change("1", "11")) is None
+
+
+@pytest.mark.parametrize(
+    ("error", "line", "strictly", "expected"),
+    [
+        ("NameError: b", 3, False, 1),
+        ("NameError: b", 3, True, 0),
+        ("NameError: b", 4, True, 2),
+        ("NameError: b", 2, False, 0),
+        ("NameError: a", 3, False, 0),
+    ],
+    ids=["other error", "other value", "later", "earlier", "same"],
+)
+def test_an_error_further_on_is_progress(
+    error: str, line: int, strictly: bool, expected: int
+) -> None:
+    candidate = change("1", "10")
+    before, still = (
+        TestRun(verdict=Verdict.FAIL, error=said, frames=(("/p/test_a.py", n), ("/p/a.py", 9)))
+        for said, n in (("NameError: a", 3), (error, line))
+    )
+    checked = Checked(
+        candidate=candidate,
+        patch=patch_of(candidate),
+        status=Status.STILL_FAILS,
+        n_green=1,
+        test="test_a.py::test",
+        before=before,
+        still=still,
+    )
+
+    assert progress(checked, strictly=strictly) == (1, expected)
