@@ -153,7 +153,8 @@ def _listed(config: pytest.Config, settings: Settings) -> Iterator[str]:
         used = "never used"
         if record.n_bugs:
             bugs = f"{record.n_verified} of {record.n_bugs} bugs"
-            used = f"{record.worth:.0%} ({bugs}), last on {record.last_used}"
+            sure = f"sure from similarity {record.sure_from:.2f}"
+            used = f"{record.worth:.0%} ({bugs}), {sure}, last on {record.last_used}"
         yield f"{tool.name:{width}}  {tool.origin.value:8} {tool.level.value:12} {state}; {used}"
         yield f"{'':{width}}  {tool.description}"
     yield from notes

@@ -64,10 +64,10 @@ def test_how_a_tool_fares_is_counted(projects: Projects) -> None:
     assert row(project, "misspelt-name").endswith("trusted; never used")
 
     project.localize(APPLY)
-    assert "75% (1 of 1 bugs), last on" in row(project, "misspelt-name")
+    assert "75% (1 of 1 bugs), sure from similarity 0.65, last on" in row(project, "misspelt-name")
 
     project.run(UNDO)
-    assert "33% (1 of 1 bugs)" in row(project, "misspelt-name")
+    assert "33% (1 of 1 bugs), sure from similarity 0.90" in row(project, "misspelt-name")
 
 
 def test_what_was_rejected_on_this_code_is_not_tried_again(projects: Projects) -> None:
