@@ -122,6 +122,8 @@ class SearchResult:
         failed: Keys of the candidates that are no fix.
         n_spared: Candidates that were not run, since they are known to be none.
         is_out_of_time: Whether time ran out before all was tried.
+        nearest: What came nearest of those with which some failing tests pass, and others not.
+        seconds: Wall seconds that it took.
     """
 
     verified: list[Checked] = field(default_factory=list)
@@ -131,6 +133,13 @@ class SearchResult:
     failed: list[str] = field(default_factory=list)
     n_spared: int = 0
     is_out_of_time: bool = False
+    nearest: Checked | None = None
+    seconds: float = 0.0
+
+    @property
+    def n_tried(self) -> int:
+        """The number of candidates that were run."""
+        return sum(n for n, _ in self.attempts.values())
 
     @property
     def functions(self) -> Mapping[str, Sequence[str]]:
@@ -310,6 +319,9 @@ class Search:
     def _keep_base(self, checked: Checked) -> None:
         """Keep what made progress: more changes may follow."""
         candidate = checked.candidate
+        nearest = self._result.nearest
+        if checked.n_green > (nearest.n_green if nearest is not None else 0):
+            self._result.nearest = checked
         if candidate.stage == "edit":  # alone it may be half of what is needed
             self._edits.append(candidate)
         is_by_tools = self._tools.library.names.issuperset(candidate.tools)

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 
 MAX_GROUPS = 10
 N_SHOWN = 3  # of a fault
+N_REJECTED = 2
 N_TESTS = 5  # failing tests of a group whose texts are read
 SPARE = 1 / 4  # of the time, for what changed since the tests passed
 CONFIDENCE = 0.6  # from which on a language model is believed that a tool does not fit
@@ -118,7 +119,7 @@ class FixStage:
             result = self._search(case, tools, reach, share_s)
             if result is not None:
                 results[i] = result
-                self._show(i + 1, result, library)
+                self._show(i + 1, result, library, len(case.failing))
 
     def _tell_retired(self, library: Library, cases: Sequence[Case]) -> None:
         errors = {f"{f.exc_type}: {f.message}" for case in cases for f in case.group.failures}
@@ -152,6 +153,7 @@ class FixStage:
             )
             if not checker.failing or not checker.fails_again():
                 return None
+            started = monotonic()
             files, known = test_files(case.group.spectrum.tests), case.rejected.known_fixes()
             never_edited = self.context.settings.never_edited
             is_mutated = "mutants" not in self.context.settings.without
@@ -168,6 +170,7 @@ class FixStage:
                 generated=self._generated(case),
                 spare_s=budget_s * SPARE if case.changes.code else 0.0,
             )
+            result.seconds = monotonic() - started
         case.rejected.add_fixes(result.failed)
         case.rejected.n_spared += result.n_spared
         return result
@@ -202,11 +205,12 @@ class FixStage:
 
     # -- what is shown
 
-    def _show(self, number: int, result: SearchResult, library: Library) -> None:
+    def _show(self, number: int, result: SearchResult, library: Library, n_failing: int) -> None:
+        # The way back loses what the change was to do, and says so; it is shown, never applied.
         shown = [
             checked
             for checked in result.verified
-            if self.context.settings.shows_unsafe or checked.candidate.level is Level.SAFE
+            if self._may_apply(checked.candidate) or checked.candidate.stage == CHANGE
         ]
         for checked in shown[:N_SHOWN]:
             worth = library.record(checked.candidate.name).worth
@@ -222,7 +226,8 @@ class FixStage:
             for candidate in result.shown[:N_SHOWN]:
                 self.found.append((_fix(number, candidate), candidate))
         if not result.verified:
-            for candidate, why in result.rejected[:N_SHOWN]:
+            self.context.note(_nothing_found(number, result, n_failing))
+            for candidate, why in result.rejected[:N_REJECTED]:
                 self.context.note(f"A fix by {candidate.name} is rejected: {why}. (rejected-fix)")
         if result.is_out_of_time:
             self.context.note(
@@ -250,9 +255,13 @@ class FixStage:
 
     def apply_best(self) -> None:
         """Write the best verified fix to its file, and say so."""
-        best = next((pair for pair in self.found if pair[0].verified), None)
+        verified = (pair for pair in self.found if pair[0].verified and self._may_apply(pair[1]))
+        best = next(verified, None)
         if best is not None:
             self._apply(*best)
+
+    def _may_apply(self, candidate: Candidate) -> bool:
+        return self.context.settings.shows_unsafe or candidate.level is Level.SAFE
 
     def review(self, reporter: pytest.TerminalReporter) -> None:
         """Ask of each verified fix whether to write it."""
@@ -284,7 +293,8 @@ class FixStage:
 
     def mark(self, document: Mapping[str, Any]) -> bool:
         """Say in the JSON result what was applied; whether anything was."""
-        for entry, fix in zip(document["fixes"], self.fixes, strict=False):
+        searched = (entry for entry in document["fixes"] if entry["stage"] != "inspection")
+        for entry, fix in zip(searched, self.fixes, strict=False):
             entry["applied"] = fix.applied
         return any(fix.applied for fix in self.fixes)
 
@@ -339,6 +349,20 @@ class FixStage:
                 slug="fix-refused",
             ) from error
         return before, changed_bytes(before, candidate.before, candidate.after, candidate.file)
+
+
+def _nothing_found(number: int, result: SearchResult, n_failing: int) -> str:
+    """Tell of a search that found no fix what it tried, what came nearest, and what to do next."""
+    changes = "1 change was" if result.n_tried == 1 else f"{result.n_tried} changes were"
+    text = f"No fix of fault {number} was found: {changes} tried in {result.seconds:.0f} s"
+    if result.nearest is not None:
+        near = result.nearest
+        where = f"{near.candidate.file}:{near.candidate.line}"
+        text += (
+            f". The nearest, by {near.candidate.name} at {where}, makes {near.n_green} of "
+            f"{n_failing} failing tests pass"
+        )
+    return f"{text}. Read the first places; their reasons say what was seen. (no-fix)"
 
 
 def _refusal(candidate: Candidate, texts: Sequence[str], reach: Reach) -> str:

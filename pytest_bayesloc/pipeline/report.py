@@ -97,7 +97,7 @@ class ReportStage:
             partial=(*recorded.partial, *self.context.notes),
             memory=self.remembered or Remembered(),
             llm=self.llm.usage() if self.llm is not None else UsageEntry(),
-            fixes=None if self.fix_stage is None else self.fix_stage.fixes,
+            fixes=() if self.fix_stage is None else self.fix_stage.fixes,
         )
         return encode(result)
 

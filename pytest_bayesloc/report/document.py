@@ -556,8 +556,8 @@ class ResultDocument(_Entry):
         ranking: All faults' rankings in one, best first.
         faults: One a group of failing tests, most failing tests first.
         inspections: In the order of faults and steps.
-        fixes: Candidate changes: with --bayesloc-fix what was found by searching, else small edits
-            that inspections came across.
+        fixes: Candidate changes: with --bayesloc-fix what was found by searching; for faults that
+            it verified none for, edits that inspections came across, and code as it was.
         partial: What is missing, and why: one sentence each.
     """
 

@@ -54,7 +54,7 @@ class Result:
         partial: What is missing, and why.
         memory: What is remembered of the failures.
         llm: What asking a language model took.
-        fixes: What was found by searching; None if fixes were not searched.
+        fixes: What was found by searching.
     """
 
     session: doc.SessionEntry
@@ -64,7 +64,7 @@ class Result:
     partial: tuple[str, ...] = ()
     memory: Remembered = field(default_factory=Remembered)
     llm: doc.UsageEntry = field(default_factory=doc.UsageEntry)
-    fixes: tuple[doc.FixEntry, ...] | None = None
+    fixes: tuple[doc.FixEntry, ...] = ()
 
 
 def encode(result: Result) -> dict[str, Any]:
@@ -291,16 +291,17 @@ def _inspection(fault: int, inspection: Inspection) -> doc.InspectionEntry:
 
 
 def _fixes(result: Result, faults: Sequence[Fault]) -> list[doc.FixEntry]:
-    """Return what was searched for; where nothing was, what inspections came across."""
-    if result.fixes is not None:
-        return [fix for fix in result.fixes if fix.fault <= len(faults)]
+    """Return what was searched for; where that verified nothing, what inspections came across."""
+    searched = [fix for fix in result.fixes if fix.fault <= len(faults)]
+    mended = {fix.fault for fix in searched if fix.verified}
     repairs = {
         (number, inspection.finding.diff): _repair(number, inspection)
         for number, fault in enumerate(faults, 1)
         for inspection in fault.inspections
-        if inspection.finding.evidence.outcome in REPAIRS
+        if number not in mended and inspection.finding.evidence.outcome in REPAIRS
     }
-    return list(repairs.values())
+    # What was seen to work stands before changes of tests, which nobody checks.
+    return sorted([*repairs.values(), *searched], key=lambda fix: fix.fault)
 
 
 def _repair(fault: int, inspection: Inspection) -> doc.FixEntry:

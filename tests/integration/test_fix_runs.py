@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from typing import TYPE_CHECKING
 
@@ -104,6 +105,7 @@ def test_a_fix_that_breaks_another_test_is_rejected_and_says_so(projects: Projec
     run = project.localize(SUGGEST)
 
     assert run.document["fixes"] == []
+    assert re.search(r"No fix of fault 1 was found: \d+ changes? w\w+ tried in \d+ s", run.output)
     assert "rejected: test_other.py::test_error breaks" in run.output
 
 
@@ -273,7 +275,7 @@ def test_what_no_edit_mends_is_taken_back(projects: Projects) -> None:
     red = red.replace("for part in parts", "for part in table.values() if part.isupper()")
     project.write({"words.py": red})
 
-    run = project.localize(SUGGEST, "--bayesloc-fix-unsafe", lean=False)
+    run = project.localize("--bayesloc-fix=apply", "--bayesloc-allow-dirty", lean=False)
 
     fix = run.document["fixes"][0]
     assert (fix["tool"], fix["stage"], fix["verified"]) == ("take-back", "change", True)
