@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.advice import Advice, LoopWarning, SimilarBug
@@ -14,6 +15,7 @@ from pytest_bayesloc.memory import feedback, retrieval
 from pytest_bayesloc.memory.episodes import Event
 from pytest_bayesloc.memory.ledger import FAILING, PASSING, Ledger
 from pytest_bayesloc.memory.loops import LoopKind, loops
+from pytest_bayesloc.memory.opinion import second_opinion
 from pytest_bayesloc.memory.retrieval import (
     NEWEST,
     RetrievalEntry,
@@ -42,6 +44,8 @@ class Adviser:
         workspace: The checkout of the run.
         score: Compares past failures with a present one.
         warns: Whether loops are searched.
+        found: Per group, the edits with which its tests passed in memory, in words; None if none
+            was tried.
     """
 
     def __init__(
@@ -51,11 +55,13 @@ class Adviser:
         score: Score = by_words,
         *,
         warns: bool = True,
+        found: Sequence[Sequence[str] | None] = (),
     ) -> None:
         self._ledger = ledger
         self._workspace = workspace
         self._score = score
         self._warns = warns
+        self._found = found
 
     def advise(self, fault: int, bug: int, symptom: Symptom, message: str, origin: str) -> Advice:
         """Return the advice on the failing tests of ``bug``.
@@ -69,12 +75,16 @@ class Adviser:
         """
         record = self._ledger.bugs([bug])[bug]
         before = retrieval.first_of_its_run(self._ledger, bug)
+        similar = tuple(self.similar(symptom, before=before))
+        mended = {name for like in similar for name in like.record.root_cause.split(", ") if name}
+        found = self._found[fault] if fault < len(self._found) else None
+        opinion = partial(second_opinion, record, symptom, mended=mended, found=found)
         return Advice(
             fault=fault,
             record=record,
             message=message,
-            similar=tuple(self.similar(symptom, before=before)),
-            loops=tuple(self._loops(bug, record, symptom)),
+            similar=similar,
+            loops=tuple(self._loops(bug, record, symptom, opinion)),
             origin=origin,
             first_check=_first_check(symptom),
         )
@@ -151,17 +161,27 @@ class Adviser:
             for other in order
         ]
 
-    def _loops(self, bug: int, record: BugRecord, symptom: Symptom) -> list[LoopWarning]:
+    def _loops(
+        self, bug: int, record: BugRecord, symptom: Symptom, opinion: Callable[[int], list[str]]
+    ) -> list[LoopWarning]:
         if not self._warns:
             return []
         history = self._ledger.sightings(bug, self._workspace, N_HISTORY)
         edited = tuple(dict.fromkeys(name for seen in history for name in seen.edited))
+        found = loops(history, in_test=symptom.in_test)[:1]
+        past = edited, self._ledger.fates(bug)
         return [
             replace(
                 loop,
-                messages=_step_back(loop, record, symptom, (edited, self._ledger.fates(bug))),
+                messages=_step_back(
+                    loop,
+                    record,
+                    symptom,
+                    past,
+                    opinion(loop.n - 1) if loop.kind == LoopKind.SAME_ERROR.value else (),
+                ),
             )
-            for loop in loops(history, in_test=symptom.in_test)[:1]
+            for loop in found
         ]
 
 
@@ -235,6 +255,7 @@ def _step_back(
     record: BugRecord,
     symptom: Symptom,
     past: tuple[Sequence[str], Mapping[str, str]],
+    opinion: Sequence[str],
 ) -> tuple[str, ...]:
     """Describe the loop, and answer five questions as far as that can be done.
 
@@ -264,6 +285,7 @@ def _step_back(
         f"does the input meet this? {text}; if it may not, check it first"
         for text in constraints[:2]
     ]
+    lines += opinion
     if loop.n_told:
         return ("; ".join((head, *lines[: loop.n_told])),)
     return (head, *error, *lines)

@@ -113,11 +113,11 @@ def _strategy(edit: CodeEdit) -> str:
     """Return ``Curve.insert (+2 -1): `a < b` -> `a <= b` ``."""
     what = _named(edit.functions) or "unknown edit"
     counts = f" (+{edit.n_added} -{edit.n_removed})" if edit.diff else ""
-    core = _core(edit.diff)
+    core = core_of(edit.diff)
     return f"{what}{counts}{f': {core}' if core else ''}"
 
 
-def _core(diff: str) -> str:
+def core_of(diff: str) -> str:
     """Return the first line that a diff removes and the first one that it adds."""
     lines = diff.splitlines()
     old, new = (

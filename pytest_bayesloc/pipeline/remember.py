@@ -13,8 +13,10 @@ from uuid import uuid4
 from pytest_bayesloc.domain.advice import Remembered
 from pytest_bayesloc.domain.bug import Run, Symptom
 from pytest_bayesloc.domain.errors import EndpointError, StoreError
+from pytest_bayesloc.domain.evidence import InspectionOutcome
 from pytest_bayesloc.domain.failure import Origin
 from pytest_bayesloc.domain.texts import text_digest
+from pytest_bayesloc.history.changes import name_of
 from pytest_bayesloc.history.git import head
 from pytest_bayesloc.history.rejected import Rejected
 from pytest_bayesloc.memory.advice import Adviser, keep_feedback
@@ -25,7 +27,7 @@ from pytest_bayesloc.memory.retrieval import Embeddings, Score, by_words, entry_
 from pytest_bayesloc.memory.sightings import Observer, Prove
 from pytest_bayesloc.memory.statistics import arm_of, statistics_of
 from pytest_bayesloc.memory.store import BugStore
-from pytest_bayesloc.memory.summaries import RecordingSummarizer
+from pytest_bayesloc.memory.summaries import RecordingSummarizer, core_of
 from pytest_bayesloc.memory.transfer import deliver
 from pytest_bayesloc.pipeline.fix_memory import learn, take_in
 from pytest_bayesloc.pipeline.place import (
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
 INFRASTRUCTURE = 0.8  # where more of the tests fail, it is the machine
 MIN_TESTS = 5  # of fewer, nothing is known about the machine
 N_FAILED_STRATEGIES = 5  # the last ones that a language model is told, as advice shows them
+EDITED = frozenset({InspectionOutcome.MUTANT_REPAIRS, InspectionOutcome.EDIT_REPAIRS})
 MAX_BUGS = 10_000  # that a project's memory keeps; the oldest closed ones go first
 _LIES = {
     Origin.CODE: "in the code",
@@ -234,6 +237,7 @@ class Remembering:
             run.workspace,
             score,
             warns="loops" not in self._settings.without,
+            found=[_helping(fault) if self._settings.inspect else None for fault in faults],
         )
         advice = [
             adviser.advise(i, event.bug, symptoms[i], event.message, _origin(faults[i]))
@@ -363,6 +367,15 @@ def _origin(fault: Fault) -> str:
         return "at no known place: it is flaky, since its tests pass when run again"
     why = fault.ranking[0].evidence[0].why if fault.ranking and fault.ranking[0].evidence else ""
     return f"{_LIES[fault.origin]}{f': {why}' if why else ''}"
+
+
+def _helping(fault: Fault) -> list[str]:
+    """Return the edits with which the failing tests passed when inspected, in words."""
+    return [
+        f"{name_of(finding.evidence.location)}: {core_of(finding.diff)}"
+        for finding in (inspection.finding for inspection in fault.inspections)
+        if finding.evidence.outcome in EDITED and finding.diff
+    ][:1]
 
 
 def _spared(rejected: Sequence[Rejected]) -> list[str]:

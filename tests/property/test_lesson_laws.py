@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from msgspec import to_builtins
 from sqlalchemy import create_engine
 
-from pytest_bayesloc.domain.advice import Remembered
+from pytest_bayesloc.domain.advice import Advice, Remembered
 from pytest_bayesloc.domain.bug import (
     Category,
     CodeEdit,
@@ -144,4 +144,18 @@ def lines_of(ledger: Ledger, step: Step, number: int) -> list[str] | None:
         line.text.strip()
         for line in advice_lines(to_builtins(memory_entry(remembered)), in_full=True)
     ]
+    check_opinion(lines, advice, symptom)
     return [text.partition(": ")[2] for text in lines if text.startswith(TAUGHT)]
+
+
+def check_opinion(lines: list[str], advice: Advice, symptom: Symptom) -> None:
+    """No second opinion speaks against the likeliest place or a mend, or leads away from it."""
+    mended = {like.record.root_cause for like in advice.similar} - {""}
+    against = [text.partition(": ")[0] for text in lines if "speaks against" in text]
+    assert not [text for text in against for name in (*mended, *symptom.believed) if name in text]
+    led = [text for text in lines if text.startswith("experiment")]
+    astray = [name for name in FUNCTIONS if symptom.believed and name not in symptom.believed]
+    assert not [text for text in led for name in astray if name in text]
+    n_opinion = sum(text.startswith(("experiment", "all ", "the evidence sp")) for text in lines)
+    assert n_opinion - sum(text.startswith("all these") for text in lines) <= 4
+    assert not led or len(advice.record.trials) >= 2

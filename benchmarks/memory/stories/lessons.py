@@ -77,6 +77,9 @@ HELPED = {
         """,
 }
 
+TAXED = "net + net * rate(country) // 100"
+NO_OPINION = [("too early an opinion", r"experiment 1|speaks against|all \d tries")]
+
 STORIES: tuple[Story, ...] = (
     Story(
         name="wrong edit of the guilty function",
@@ -177,5 +180,41 @@ STORIES: tuple[Story, ...] = (
         kind="lesson",
         files={**CART, "cart.py": "def total(prices, rate:\n    return 0\n"},
         steps=(run(never=[("only the tests", r"only the tests themselves")]),),
+    ),
+    Story(
+        name="second opinion at the third failure",
+        kind="lesson",
+        files=shop(("net = net + amount", "net = net - amount")),
+        steps=(
+            run(never=NO_OPINION),
+            run((TAXED, "net + rate(country) * net // 100"), never=NO_OPINION),
+            run(
+                ("net + rate(country) * net // 100", "(net * 100 + net * rate(country)) // 100"),
+                told="same error",
+                says=[
+                    ("in common", r"all 2 tries edit prices\.py taxed and change returned"),
+                    (
+                        "experiment",
+                        r"(?s)experiment 1: have edits .*pytest --bayesloc test_cart\.py::",
+                    ),
+                ],
+                never=[("against the likeliest", r"speaks against cart\.py total")],
+            ),
+        ),
+    ),
+    Story(
+        name="second opinion with an edit that helps",
+        kind="lesson",
+        files=CART,
+        args=("--bayesloc", "--bayesloc-budget=20", "--bayesloc-threshold=0.999"),
+        steps=(
+            run(never=NO_OPINION),
+            run(("net < 100", "net < 50"), never=NO_OPINION),
+            run(
+                ("net < 50", "net < 60"),
+                told="same error",
+                says=[("experiment", r"experiment 1: make the edit .*cart\.py total: `if net")],
+            ),
+        ),
     ),
 )
