@@ -32,7 +32,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; 0 if it could do its work."""
     given = _arguments().parse_intermixed_args(argv)
     if given.command == "corpus":
-        return measure(given.packages, given.python, given.budget, sealed=given.sealed)
+        measure(given.packages, given.python, given.budget, sealed=given.sealed)
+        return 0
     work = given.work.resolve()
     names = given.packages or packages_of(given.part)
     plan = Plan(

@@ -75,8 +75,8 @@ def projects(kinds: Sequence[str] = (), *, sealed: bool = False) -> Iterator[Bro
                 yield project
 
 
-def measure(kinds: Sequence[str], python: Path, budget_s: float, *, sealed: bool) -> int:
-    """Search a fix for each project and print what came of it; 0 if all went as it should."""
+def measure(kinds: Sequence[str], python: Path, budget_s: float, *, sealed: bool) -> None:
+    """Search a fix for each project and print what came of it."""
     fates = []
     for project in projects(kinds, sealed=sealed):
         fate = searched(project, python, budget_s)
@@ -93,7 +93,6 @@ def measure(kinds: Sequence[str], python: Path, budget_s: float, *, sealed: bool
             f"{sum(f.is_verified and not f.is_right for f in own)} wrong and first, "
             f"{median(f.seconds for f in own):.1f} s at the median\n"
         )
-    return 0
 
 
 def searched(project: BrokenProject, python: Path, budget_s: float) -> Fate:

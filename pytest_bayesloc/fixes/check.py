@@ -57,7 +57,7 @@ class Candidate:
     @property
     def texts(self) -> Mapping[str, str]:
         """The files that it changes, with their texts after it."""
-        return {part.file: part.after for part in (*self.companions, self)}
+        return {part.file: part.after for part in self.parts_by_file()}
 
     def parts(self) -> tuple[str, str]:
         """Returns the texts that hold all that differs: of the function, else of the whole file."""
@@ -71,7 +71,7 @@ class Candidate:
     @property
     def key(self) -> str:
         """A digest of the change and of the code that it is a change of."""
-        parts = [(part.file, part.before, part.after) for part in (*self.companions, self)]
+        parts = [(part.file, part.before, part.after) for part in self.parts_by_file()]
         return text_digest(repr(parts if self.companions else parts[0]), 32)
 
     @property
@@ -81,7 +81,7 @@ class Candidate:
 
     def size(self) -> int:
         """Characters that differ, roughly: what the texts don't have in common at both ends."""
-        return sum(_size(part.before, part.after) for part in (*self.companions, self))
+        return sum(_size(part.before, part.after) for part in self.parts_by_file())
 
 
 def _size(a: str, b: str) -> int:

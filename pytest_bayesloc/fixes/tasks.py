@@ -182,11 +182,11 @@ def edits_after(
     line = next((n for path, n in frames if sources.files.relative(path) == file), 0)
     lines = lines_of(sources.read(file) or "")
     called = set(_CALLED.findall(lines[line - 1])) if 0 < line <= len(lines) else set()
-    known = dict.fromkeys(where.file for where in case.group.spectrum.executed)
+    known = dict.fromkeys(where.file for where in case.group.spectrum.executed if called)
     for name in known:
-        text = checked.candidate.texts.get(name) or sources.read(name) or ""
         if sources.files.kind(sources.files.absolute(name)) is not FileKind.CODE:
             continue
+        text = checked.candidate.texts.get(name) or sources.read(name) or ""
         source = SourceMap(text, name)
         for unit in source.units:
             is_called = unit.location.qualname.rpartition(".")[2] in called

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from benchmarks.memory.stories.lessons import CART, GUARDED, HELPED
 from tests.integration.test_memory_runs import edit, section
 
 if TYPE_CHECKING:
@@ -15,54 +16,6 @@ if TYPE_CHECKING:
     from tests.integration.conftest import Project, Projects
 
 pytestmark = pytest.mark.one_python
-
-CART = {
-    "cart.py": """
-        def total(prices, rate):
-            net = sum(prices)
-            if net < 100:
-                net = net - net * rate
-            return net
-        """,
-    "test_cart.py": """
-        from cart import total
-
-
-        def test_small_order_has_its_full_price():
-            assert total([10, 20], 0.1) == 30
-
-
-        def test_large_order_is_reduced():
-            assert total([100, 100], 0.1) == 180
-        """,
-}
-
-
-HELPED = {
-    "shop.py": """
-        def total(prices):
-            return sum(prices) + 1
-
-
-        def label(name):
-            return name.lower()
-        """,
-    "test_shop.py": """
-        from shop import label, total
-
-
-        def check(found, wanted):
-            assert found == wanted
-
-
-        def test_total():
-            check(total([1, 2]), 3)
-
-
-        def test_label():
-            check(label("ann"), "ANN")
-        """,
-}
 
 
 @pytest.fixture
@@ -99,34 +52,7 @@ def test_mend_is_told_by_its_net_change_and_its_kind_of_mistake(cart: Project) -
 
 
 def test_demand_that_the_mend_took_back_is_withdrawn_once(projects: Projects) -> None:
-    project = projects.make(
-        {
-            "knots.py": """
-                def check(knots):
-                    if len(knots) < 4:
-                        raise ValueError("too few knots")
-                """,
-            "curve.py": """
-                from knots import check
-
-
-                def curve(knots):
-                    check(knots)
-                    return knots
-                """,
-            "test_curve.py": """
-                from curve import curve
-
-
-                def test_line():
-                    assert curve([0, 0, 1, 1])
-
-
-                def test_point():
-                    assert curve([0, 1, 2])
-                """,
-        }
-    )
+    project = projects.make(GUARDED)
     begun = section(project, "--bug-advice")
     edit(project, "knots.py", "< 4", "< 3")
     mended = section(project)
