@@ -231,7 +231,7 @@ def _step(number: int, where: Location) -> Inspection:
             tests=runs,
             signals=Signals(is_covered=True, has_target_assertion=False, is_failure=True),
             decision=Decision.NEUTRAL,
-            evidence=_evidence(where, "none of 12 small edits turned the failing tests green"),
+            evidence=_evidence(where, "none of 12 small edits makes the failing tests pass"),
             seconds=0.5,
             cpu_s=0.4,
             log="--- INSPECTION_START ---\n" * 50,

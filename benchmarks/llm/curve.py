@@ -64,7 +64,7 @@ class Oracle:
         case.learn(judgement_evidence(said, {}, records_of(self._counts)[RANKING]))
 
     def learn(self) -> None:
-        """The fault is mended: it is known now what was right."""
+        """The fault is fixed: it is known now what was right."""
         self._counts.update((RANKING, word, was_faulty) for word, was_faulty in self._said)
         self._said.clear()
 

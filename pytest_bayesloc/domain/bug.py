@@ -141,7 +141,7 @@ class CodeEdit:
         n_removed: Lines.
         plan: What the person, or the commit, says about it.
         in_tests: Whether all of it is test code.
-        mistake: The kind of mistake that it mends, if it is the mend; empty if that has no name.
+        mistake: The kind of mistake that it fixes, if it is the fix; empty if that has no name.
     """
 
     functions: tuple[str, ...] = ()
@@ -327,7 +327,7 @@ def clipped(text: str, length: int) -> str:
 
 
 def is_contradicted(constraint: str, functions: Iterable[str]) -> bool:
-    """Whether a constraint is about one of ``functions``, which are at fault or were mended.
+    """Whether a constraint is about one of ``functions``, which are at fault or were fixed.
 
     ``check needs n > 0`` is no condition of the domain if ``check`` itself is wrong.
 

@@ -277,7 +277,7 @@ def changed_bytes(data: bytes, before: str, after: str, file: str) -> bytes:
     try:
         lines = lines_of(data.decode(encoding))
     except UnicodeDecodeError as error:
-        raise _not_written(file, f"it is not all {encoding}", "mend its encoding first") from error
+        raise _not_written(file, f"it is not all {encoding}", "fix its encoding first") from error
     if [_with_plain_end(line) for line in lines] != lines_of(before):
         raise _not_written(file, "it changed since the tests ran", "run them again")
     ends = Counter(_end_of(line) for line in lines if _end_of(line))
@@ -300,7 +300,7 @@ def encoding_of(data: bytes, file: str) -> str:
     try:
         return tokenize.detect_encoding(io.BytesIO(data).readline)[0]
     except SyntaxError as error:
-        raise _not_written(file, str(error), "mend its encoding first") from error
+        raise _not_written(file, str(error), "fix its encoding first") from error
 
 
 def unified(before: bytes, after: bytes, file: str) -> bytes:

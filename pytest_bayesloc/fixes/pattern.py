@@ -215,7 +215,7 @@ def _filled(after: str, holes: Mapping[str, ast.expr], text: Text) -> str:
 _PROGRAM = '''\
 """A fix tool that was learned: `{before}` became `{after}`.
 
-It has mended {bugs} by hand. It is not run before you trust it, and not after you edit it,
+It has fixed {bugs} by hand. It is not run before you trust it, and not after you edit it,
 before you trust it again:
 
     pytest --bayesloc-trust={path}
@@ -255,7 +255,7 @@ def tool_files(fixes: Sequence[FixPattern], folder: str) -> dict[str, str]:
     definition = {
         "name": name,
         "type": "fix",
-        "description": f"Puts `{after}` for `{before}`, which mended {bugs} by hand.",
+        "description": f"Puts `{after}` for `{before}`, which fixed {bugs} by hand.",
         "command": "python",
         "args": [f"{name}.py"],
         "input_format": "json",

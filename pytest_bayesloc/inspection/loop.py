@@ -26,7 +26,7 @@ N_ALWAYS = 5  # targets that a person looks at first are inspected in any case
 RECORD_SHARE = 0.15  # of the budget, for each of two recordings: noting values slows tests down
 PATIENCE_S = 0.5  # with what is not needed any more
 LEAST_MEASURED = 3  # inspections before their mean is believed
-TOO_WEAK = "no location that is left could take the lead"
+TOO_WEAK = "no remaining inspection can change the top suspect"
 NOT_COMPARED = ": passing tests call the suspects too rarely to compare with"
 NOT_REACHED = ": patches don't reach child processes"
 
@@ -77,7 +77,9 @@ class InspectionLoop:
         budget = Budget(self._runner, self._clock, deadline, case)
         case.history.append(case.belief.top(N_HISTORY))
         if not budget.left_s():
-            case.stop = f"not inspected: the budget of {self._limits.budget_s:g} s was spent before"
+            case.stop = (
+                f"not inspected: no time was left of the budget of {self._limits.budget_s:g} s"
+            )
         elif not self._fails_again(case, budget):
             case.stop = (
                 f"{len(case.flaky)} of {len(case.flaky)} failing tests passed when run again: "

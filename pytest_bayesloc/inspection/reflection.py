@@ -173,11 +173,11 @@ def reflect(
     if patch.target in innocent:
         return (
             Decision.CONFIRMED_NOT_BUGGY,
-            "something it called returned an unusual value first (golden rule of callees)",
+            "something it called returned an unusual value first",
         )
     known = _listed(patch, fired)
     if known and not any(check.at_exit for check in known):
-        return Decision.CONFIRMED_NOT_BUGGY, "what it was given was unusual already"
+        return Decision.CONFIRMED_NOT_BUGGY, "its arguments were unusual already"
     return Decision.NEUTRAL, ""
 
 
@@ -185,18 +185,20 @@ def describe(patch: InspectionPatch, fired: Sequence[int], reason: str) -> str:
     """Describe in one line what an inspection found."""
     if not fired:
         n = len(patch.checks)
-        return f"none of {n} assertion{'' if n == 1 else 's'} failed" if n else "heartbeat only"
-    text = f"{_strongest(_listed(patch, fired))}broken in the failing test"
+        what = f"all {n} conditions that held" if n != 1 else "a condition that held"
+        return f"{what} in passing calls also held in the failing test" if n else "it was executed"
+    text = f"{_strongest(_listed(patch, fired))} in the failing test"
     return f"{text}; {reason}" if reason else text
 
 
 def _strongest(known: Sequence[Check]) -> str:
     """Return the best of the checks that fired, with the number of calls in which it held."""
     if not known:
-        return "an assertion of the patch: "
+        return "an assertion of the patch failed"
     best = max(known, key=lambda c: (c.at_exit, c.support))
-    support = f"held in all {best.support} passing calls, " if best.support else ""
-    return f"{best.text}: {support}"
+    if not best.support:
+        return f"{best.text}: false"
+    return f"{best.text}: true in all {best.support} passing calls, false"
 
 
 def _listed(patch: InspectionPatch, fired: Sequence[int]) -> list[Check]:

@@ -89,7 +89,7 @@ class InspectionStrategy:
             does not depend on how busy the machine is.
         is_costly: Whether it inspects only what its strongest outcome could make the likeliest, and
             not the first few targets in any case.
-        is_proof: Whether it may show an edit that mends the failing tests. A decided answer is
+        is_proof: Whether it may show an edit that fixes the failing tests. A decided answer is
             inspected by it before the loop ends: people want to see what to change.
     """
 

@@ -59,8 +59,6 @@ MAX_TOKENS = {
 }
 #: What the smaller model does.
 FAST = frozenset({"approaches", "judgement of a fix", "summary"})
-#: The names under which results count answers that were of use, where they are others.
-_COUNTED = {"fix": "mend", "judgement of a fix": "fix"}
 T = TypeVar("T", bound=ModelAnswer)
 
 JUDGING = 0.1  # temperature of a judgement
@@ -110,7 +108,7 @@ class LlmAdvisor:
         answer = self._agent.ask(prompt, shape, self._fast if use in FAST else self.name)
         if answer is not None:
             with self._lock:
-                self.uses[_COUNTED.get(use, use)] += 1
+                self.uses[use] += 1
         return answer
 
     def suspect(self, context: FaultContext) -> dict[Location, str] | None:
@@ -134,7 +132,7 @@ class LlmAdvisor:
 
     def propose(self, context: TargetContext) -> ProposedCode | None:
         """Return the target with assertions about what it should do."""
-        return self._proposed("inspection", "inspection", context)
+        return self._proposed("inspection", context)
 
     def reflect(self, context: TargetContext, seen: Observation) -> Reflection | None:
         """Return what an inspection of the target means."""
@@ -146,11 +144,11 @@ class LlmAdvisor:
 
     def fix(self, context: TargetContext) -> ProposedCode | None:
         """Return the target, fixed."""
-        return self._proposed("fix", "mend", context)
+        return self._proposed("fix", context)
 
-    def _proposed(self, use: str, template: str, context: TargetContext) -> ProposedCode | None:
+    def _proposed(self, use: str, context: TargetContext) -> ProposedCode | None:
         context = self._fitted(context)
-        answer = self.ask(use, template, code_answer(context.target.text), view=context)
+        answer = self.ask(use, use, code_answer(context.target.text), view=context)
         return ProposedCode(text=answer.code, why=answer.why) if answer else None
 
     def approaches(

@@ -76,9 +76,9 @@ class Adviser:
         record = self._ledger.bugs([bug])[bug]
         before = retrieval.first_of_its_run(self._ledger, bug)
         similar = tuple(self.similar(symptom, before=before))
-        mended = {name for like in similar for name in like.record.root_cause.split(", ") if name}
+        fixed = {name for like in similar for name in like.record.root_cause.split(", ") if name}
         found = self._found[fault] if fault < len(self._found) else None
-        opinion = partial(second_opinion, record, symptom, mended=mended, found=found)
+        opinion = partial(second_opinion, record, symptom, fixed=fixed, found=found)
         return Advice(
             fault=fault,
             record=record,
@@ -110,9 +110,9 @@ class Adviser:
                 if not is_contradicted(text, believed)
             ],
             "patterns": [
-                f"{n} bugs that failed with {signature} were mended alike: {kind}"
+                f"{n} bugs that failed with {signature} were fixed alike: {kind}"
                 for category, signature in seen
-                for kind, n in retrieval.mended_alike(ledger, category, signature).items()
+                for kind, n in retrieval.fixed_alike(ledger, category, signature).items()
             ][:N_KNOWN],
             "observations": [
                 *(
@@ -243,10 +243,10 @@ _HAPPENS = {
     LoopKind.SAME_ERROR: "the same error over {n} states of the code",
     LoopKind.SEEN_STATE: "this very code failed before, on {since:%Y-%m-%d %H:%M} UTC",
     LoopKind.ALTERNATION: "the same {period} states come and go, {n} times now",
-    LoopKind.WRONG_PLACE: "{n} edits in a row, none of them at a likely place of the fault",
+    LoopKind.WRONG_PLACE: "{n} edits in a row, none of them at a suspect",
     LoopKind.UNTESTED_EDIT: "{n} edits in a row of files that no test of the run imports",
     LoopKind.NO_EDIT: "the same command, {n} times, without an edit that the tests could see",
-    LoopKind.TEST_AT_FAULT: "{n} edits of the code, but the error stands in the test or its data",
+    LoopKind.TEST_AT_FAULT: "{n} edits of the code, but the likely cause is the test or its data",
 }
 
 
@@ -292,7 +292,7 @@ def _step_back(
 
 
 def _both_sides(record: BugRecord, fates: Mapping[str, str]) -> list[str]:
-    """Name the tests and the edits of two states, of which each breaks what the other mends."""
+    """Name the tests and the edits of two states, of which each breaks what the other fixes."""
     failing, passing = (
         ", ".join(sorted(node_id for node_id, found in fates.items() if found == fate))
         for fate in (FAILING, PASSING)

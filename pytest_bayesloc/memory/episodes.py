@@ -139,8 +139,8 @@ class Episodes:
                 before = self._ledger.fates(bug)
                 passed = {n: PASSING for n in sighting.passed if n in before}
                 self._ledger.settle(bug, passed)
-                mended = sorted(n for n in passed if before[n] == FAILING)
-                events += self._failed_again(bug, record, {i: groups[i] for i in own}, mended)
+                fixed = sorted(n for n in passed if before[n] == FAILING)
+                events += self._failed_again(bug, record, {i: groups[i] for i in own}, fixed)
             else:
                 events += self._not_failed(bug, record, sighting)
         return events + [self._begun(g, i) for i, g in enumerate(groups) if bug_of[i] is None]
@@ -215,7 +215,7 @@ class Episodes:
         bug: int,
         record: BugRecord,
         own: Mapping[int, GroupSighting],
-        mended: Sequence[str],
+        fixed: Sequence[str],
     ) -> list[Event]:
         groups = list(own.values())
         executed = frozenset().union(*(group.executed for group in groups))
@@ -252,11 +252,11 @@ class Episodes:
         )
         self._ledger.add_trial(bug, trial, self._run.id)
         message = f"bug {record.id}: trial {trial.number} failed{withdrawn}"
-        if mended and new:
+        if fixed and new:
             listed = ", ".join(new)
             message = (
                 f"bug {record.id} was moved by trial {trial.number}, which is no fix: "
-                f"{', '.join(mended)} passes, and {listed} fails since the same edit{withdrawn}"
+                f"{', '.join(fixed)} passes, and {listed} fails since the same edit{withdrawn}"
             )
         return [Event(bug=bug, kind="tried", message=message, group=i) for i in own]
 
@@ -360,8 +360,8 @@ class Episodes:
         after = f" after {n} failed trial{'s' * (n != 1)}" if n else ""
         where = f": {cause}" if cause else ", by something that is not known"
         lesson = trial.summary.lesson
-        message = f"bug {record.id} is mended{after}{where}{f'; {lesson}' if lesson else ''}"
-        message += self._withdrawn(fix.functions, "the mend changed it")
+        message = f"bug {record.id} is fixed{after}{where}{f'; {lesson}' if lesson else ''}"
+        message += self._withdrawn(fix.functions, "the fix changed it")
         return Event(bug=bug, kind="resolved", message=message)
 
 

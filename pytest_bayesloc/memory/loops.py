@@ -73,8 +73,8 @@ def _of_one_error(attempts: Sequence[Sighting]) -> list[Sighting]:
     """Return the last sightings that show the error of the last, in no fewer tests."""
     found: list[Sighting] = []
     for seen in reversed(attempts):
-        is_mended = bool(found) and found[0].n_failing < seen.n_failing
-        if seen.error != attempts[-1].error or is_mended:
+        is_fixed = bool(found) and found[0].n_failing < seen.n_failing
+        if seen.error != attempts[-1].error or is_fixed:
             break
         found.insert(0, seen)
     return found

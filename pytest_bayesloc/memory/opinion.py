@@ -25,7 +25,7 @@ def second_opinion(
     symptom: Symptom,
     n_tries: int,
     *,
-    mended: Collection[str] = (),
+    fixed: Collection[str] = (),
     found: Sequence[str] | None = None,
 ) -> list[str]:
     """Return at most four lines: none says more than the evidence of this run and the tries do.
@@ -34,7 +34,7 @@ def second_opinion(
         record: The bug, with its trials.
         symptom: As of this run.
         n_tries: The last trials, which left the error as it was.
-        mended: Functions that mended bugs like it: nothing is said against them.
+        fixed: Functions that fixed bugs like it: nothing is said against them.
         found: Edits with which the failing tests passed, in words; None if none was tried.
     """
     failed = [trial for trial in record.trials if trial.outcome is TrialOutcome.FAILED]
@@ -44,7 +44,7 @@ def second_opinion(
     experiments = _experiments(symptom, tries, found)
     return [
         *_common(tries),
-        *_refuted(symptom, tries, mended),
+        *_refuted(symptom, tries, fixed),
         *(f"experiment {i}: {text}" for i, text in enumerate(experiments[:N_EXPERIMENTS], 1)),
     ]
 
@@ -61,18 +61,18 @@ def _common(tries: Sequence[DebugTrial]) -> Iterator[str]:
 
 
 def _refuted(
-    symptom: Symptom, tries: Sequence[DebugTrial], mended: Collection[str]
+    symptom: Symptom, tries: Sequence[DebugTrial], fixed: Collection[str]
 ) -> Iterator[str]:
     """Name edited places that the evidence of now speaks against: a wrong edit alone does not."""
     if symptom.p_first < SURE or not symptom.suspects:
         return
     first = symptom.suspects[0]
     edited = dict.fromkeys(name for trial in tries for name in trial.edit.functions)
-    against = [name for name in edited if name != first and name not in mended]
+    against = [name for name in edited if name != first and name not in fixed]
     if against and first not in edited:
         yield (
             f"the evidence speaks against {', '.join(against[:3])}: the error stayed with each "
-            f"edit, and {first} holds {symptom.p_first:.0%}"
+            f"edit, and the probability of {first} is {symptom.p_first:.0%}"
         )
 
 
@@ -95,7 +95,7 @@ def _experiments(
         experiments += [f"edit {name}: pytest {run}" for name in places if name in untried]
     return [
         *experiments,
-        f"search for an edit that mends: pytest --bayesloc-fix=suggest {run}",
+        f"search for an edit that fixes: pytest --bayesloc-fix=suggest {run}",
         f"look at the values where it fails: pytest --showlocals {run}",
     ]
 

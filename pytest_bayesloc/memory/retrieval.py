@@ -157,7 +157,7 @@ def _counted(ledger: Ledger, wanted: Sequence[int]) -> list[tuple[int, int]]:
     return [(int(word), int(n)) for word, n in rows if n]
 
 
-def mended_alike(ledger: Ledger, category: Category, signature: str) -> dict[str, int]:
+def fixed_alike(ledger: Ledger, category: Category, signature: str) -> dict[str, int]:
     """Count the kinds of mistakes that several bugs of this category and signature had."""
     where = (BUG.c.project == ledger.project) & (BUG.c.category == category.value)
     is_same = BUG.c.signature == written(BUG.c.signature, signature)

@@ -138,14 +138,14 @@ class Observer:
         last = self._edits(groups, [revisions.get(bug, "") for bug in passed])
         for bug, edit, net in zip(passed, last, self._net_edits(groups), strict=True):
             if edit is not None:
-                # Tries that were left in the code are no part of the mend.
+                # Tries that were left in the code are no part of the fix.
                 changes = edit if net is None else narrowed(net, edit)
                 self.changes[bug] = changes
-                own = self._mended(found[bug], edit, changes)
+                own = self._fixed(found[bug], edit, changes)
                 found[bug] = replace(own, weakened=_weakened(edit, own.passed))
         return found
 
-    def _mended(self, sighting: PassingSighting, last: Changes, net: Changes) -> PassingSighting:
+    def _fixed(self, sighting: PassingSighting, last: Changes, net: Changes) -> PassingSighting:
         """Add the edits since the tests last ran, and since they first failed."""
         proven: Sequence[Location] = ()
         if self._prove and self._is_provable(net):

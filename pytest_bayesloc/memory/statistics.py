@@ -295,12 +295,7 @@ def stats_lines(rows: Sequence[StatisticsRow]) -> list[str]:
 
 def stats_json(rows: Sequence[StatisticsRow]) -> dict[str, object]:
     """Return the same as a document; shares in [0, 1]."""
-    return {"schema": SCHEMA, "rows": [_document(row) for row in rows]}
-
-
-def _document(row: StatisticsRow) -> dict[str, object]:
-    found = asdict(row)
-    return {"mended" if name == "fixed" else name: value for name, value in found.items()}
+    return {"schema": SCHEMA, "rows": [asdict(row) for row in rows]}
 
 
 def _cells(rows: Sequence[StatisticsRow], columns: Mapping[str, Cell]) -> list[tuple[str, ...]]:
@@ -324,7 +319,7 @@ def _shown(found: Estimate | None, form: str = ".2g") -> str:
 
 BUGS: Mapping[str, Cell] = {
     "bugs": lambda row: str(row.n_bugs),
-    "mended": lambda row: _shown(row.fixed, ".0%"),
+    "fixed": lambda row: _shown(row.fixed, ".0%"),
     "failed trials": lambda row: _shown(row.trials),
     "edit runs": lambda row: _shown(row.edit_runs),
     "hours": lambda row: _shown(row.hours),

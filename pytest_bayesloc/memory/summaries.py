@@ -34,9 +34,9 @@ class RuleSummarizer:
         """Return the likeliest place, where the error was raised, and what was demanded there."""
         parts = []
         if symptom.suspects and p >= MIN_P:
-            parts.append(f"likeliest place: {_short(symptom.suspects[0])} ({p:.0%})")
+            parts.append(f"most likely: {_short(symptom.suspects[0])} ({p:.0%})")
         if symptom.in_test:
-            parts.append("the error stands in the test or its data")
+            parts.append("likely cause: the test or its data")
         if raised_at:
             parts.append(f"raised {raised_at}")
         if symptom.constraint:

@@ -97,7 +97,7 @@ def learn(
     changes: Mapping[int, Changes],
     rootdir: Path,
 ) -> list[str]:
-    """Take in how people mended bugs; a way that mended two becomes a tool, which is said.
+    """Take in how people fixed bugs; a way that fixed two becomes a tool, which is said.
 
     Args:
         ledger: In a transaction.
@@ -106,16 +106,16 @@ def learn(
         changes: Per number of a bug, what was edited before it passed.
         rootdir: Of the project.
     """
-    mended = [e.bug for e in events if e.kind == "resolved" and e.bug in changes]
-    if not mended:  # most runs: the imports cost them a fifth of a second
+    fixed = [e.bug for e in events if e.kind == "resolved" and e.bug in changes]
+    if not fixed:  # most runs: the imports cost them a fifth of a second
         return []
     from pytest_bayesloc.domain.fixing import FixPattern
     from pytest_bayesloc.fixes.pattern import pattern_of, tool_files
     from pytest_bayesloc.memory.feedback import add_fix_pattern
 
     said = []
-    known = ledger.bugs(mended)
-    for bug in mended:
+    known = ledger.bugs(fixed)
+    for bug in fixed:
         error = known[bug].symptom.signature.partition(":")[0].rpartition(".")[2]
         for before, after in _functions(changes[bug]):
             pattern = pattern_of(before, after)

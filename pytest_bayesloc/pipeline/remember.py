@@ -58,11 +58,11 @@ N_FAILED_STRATEGIES = 5  # the last ones that a language model is told, as advic
 EDITED = frozenset({InspectionOutcome.MUTANT_REPAIRS, InspectionOutcome.EDIT_REPAIRS})
 MAX_BUGS = 10_000  # that a project's memory keeps; the oldest closed ones go first
 _LIES = {
-    Origin.CODE: "in the code",
-    Origin.TEST: "in the test itself",
-    Origin.FIXTURE: "in a fixture",
-    Origin.DATA: "in the test's own data",
-    Origin.COLLECTION: "in what an import runs",
+    Origin.CODE: "the code under test",
+    Origin.TEST: "the test itself",
+    Origin.FIXTURE: "a fixture of the test",
+    Origin.DATA: "the test's data",
+    Origin.COLLECTION: "what an import runs",
 }
 
 
@@ -119,7 +119,7 @@ class Remembering:
         n = N_FAILED_STRATEGIES
         return counts, {
             node_id: (
-                *(f"tried in vain: {text}" for text in record.failed_strategies[-n:]),
+                *(f"failed attempt: {text}" for text in record.failed_strategies[-n:]),
                 *(f"learned: {text}" for text in record.learned_constraints[-n:]),
             )
             for record in records

@@ -498,14 +498,14 @@ class MonthEntry(_Entry):
     """The bugs that began in one month.
 
     Attributes:
-        mended: Share.
-        trials: Failed ones until mended, median.
-        hours: Until mended, median.
+        fixed: Share.
+        trials: Failed ones until fixed, median.
+        hours: Until fixed, median.
     """
 
     month: str
     n_bugs: int
-    mended: Unit | None
+    fixed: Unit | None
     trials: Amount | None
     hours: Amount | None
 
@@ -579,7 +579,7 @@ class LoopVerdict(_Entry):
     Attributes:
         verdict: `unknown` where tests fail and nobody looked: the memory is off or could not be
             used, nearly all tests fail, or the run was stopped by hand.
-        said: What became of bugs in this run: mended, moved, or made to pass without a fix.
+        said: What became of bugs in this run: fixed, moved, or made to pass without a fix.
     """
 
     schema: Literal["bayesloc-loop/1"]

@@ -293,12 +293,12 @@ def _inspection(fault: int, inspection: Inspection) -> doc.InspectionEntry:
 def _fixes(result: Result, faults: Sequence[Fault]) -> list[doc.FixEntry]:
     """Return what was searched for; where that verified nothing, what inspections came across."""
     searched = [fix for fix in result.fixes if fix.fault <= len(faults)]
-    mended = {fix.fault for fix in searched if fix.verified}
+    fixed = {fix.fault for fix in searched if fix.verified}
     repairs = {
         (number, inspection.finding.diff): _repair(number, inspection)
         for number, fault in enumerate(faults, 1)
         for inspection in fault.inspections
-        if number not in mended and inspection.finding.evidence.outcome in REPAIRS
+        if number not in fixed and inspection.finding.evidence.outcome in REPAIRS
     }
     # What was seen to work stands before changes of tests, which nobody checks.
     return sorted([*repairs.values(), *searched], key=lambda fix: fix.fault)
@@ -344,7 +344,7 @@ def memory_entry(remembered: Remembered) -> doc.MemoryEntry:
                 doc.MonthEntry,
                 month,
                 month=month.name,
-                mended=_value(month.fixed),
+                fixed=_value(month.fixed),
                 trials=_value(month.trials),
                 hours=_value(month.hours),
             )

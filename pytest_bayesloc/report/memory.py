@@ -26,9 +26,9 @@ def _share(value: float | None) -> str:
 #: The figures of a month: key in the document, name, and how it is written.
 FIGURES: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
     ("n_bugs", "bugs", _number),
-    ("mended", "mended", _share),
-    ("trials", "failed trials until mended", _number),
-    ("hours", "hours until mended", _number),
+    ("fixed", "fixed", _share),
+    ("trials", "failed trials until fixed", _number),
+    ("hours", "hours until fixed", _number),
 )
 
 
@@ -62,7 +62,7 @@ def brief_lines(memory: Document, fault: int) -> Iterator[str]:
             if _is_news(entry):
                 yield one_line(entry["said"])
             for similar in entry["similar"][:1]:
-                yield f"like {_past(similar)}"
+                yield f"similar to {_past(similar)}"
     for loop in memory["loops"]:
         if loop["fault"] == fault:
             yield one_line(loop["said"][0])
@@ -77,24 +77,24 @@ def _brief(entry: Document) -> Iterator[Line]:
     if _is_news(entry):
         yield Line(f"memory: fault {entry['fault']}: {one_line(entry['said'])}")
     for similar in entry["similar"][:1]:
-        yield Line(f"memory: fault {entry['fault']} is like {_past(similar)}")
+        yield Line(f"memory: fault {entry['fault']} is similar to {_past(similar)}")
 
 
 def _full(entry: Document, n_last: int) -> Iterator[Line]:
     yield Line(f"advice on fault {entry['fault']}, bug {entry['bug']}", HEAD)
     if entry["said"]:
         yield Line(f"  {one_line(entry['said'])}")
-    yield Line(f"  the error lies {one_line(entry['lies'])}")
+    yield Line(f"  likely cause: {one_line(entry['lies'])}")
     if entry["guard"]:
         yield Line(f"  {one_line(entry['guard'])}")
     for similar in entry["similar"]:
-        yield Line(f"  like {_past(similar)}")
+        yield Line(f"  similar to {_past(similar)}")
         yield Line(f"    score {similar['score']:.2f}: {one_line(similar['why'])}")
         notes = [("note", text) for text in similar["notes"]]
         known = [("root cause", similar["root_cause"]), ("lesson", similar["insight"]), *notes]
         yield from (Line(f"    {label}: {one_line(text)}") for label, text in known if text)
     if not entry["similar"]:
-        yield Line("  no past bug is like it")
+        yield Line("  no similar past bug")
     for label, texts in (
         ("failed before", entry["failed_strategies"]),
         ("learned", entry["constraints"]),
@@ -113,11 +113,11 @@ def _world(world: Mapping[str, Sequence[str]], said: Collection[str]) -> Iterato
 
 def _past(similar: Document) -> str:
     of = f" in another project, {one_line(similar['project'])}" if similar["project"] else ""
-    head = f"bug {similar['bug']} of {similar['seen_at'][:10]}{of}"
+    head = f"bug {similar['bug']} ({similar['seen_at'][:10]}{of})"
     if similar["strategy"]:
-        return f"{head}, mended by {one_line(similar['strategy'])}"
+        return f"{head}, fixed by {one_line(similar['strategy'])}"
     failed = "; ".join(one_line(text) for text in similar["failed"])
-    return f"{head}, {similar['state']}{f'; in vain: {failed}' if failed else ''}"
+    return f"{head}, {similar['state']}{f'; failed attempts: {failed}' if failed else ''}"
 
 
 def _loop(loop: Document | None) -> Iterator[Line]:
@@ -168,10 +168,10 @@ def curves(months: Sequence[Document]) -> Iterator[tuple[str, str, str, str]]:
 def similar_lines(similar: Document) -> list[tuple[str, str]]:
     """Return what is known of a past bug, as labels and texts."""
     return _labelled(
-        ("mended by", similar["strategy"]),
+        ("fixed by", similar["strategy"]),
         ("root cause", similar["root_cause"]),
         ("lesson", similar["insight"]),
-        *(("in vain", text) for text in similar["failed"]),
+        *(("failed attempt", text) for text in similar["failed"]),
         *(("note", text) for text in similar["notes"]),
     )
 

@@ -26,7 +26,7 @@ N_DIFF = 3_000
 MAX_PROMPT = 40_000
 
 _HEAD = """\
-Tests of a Python project fail. Find the cause and mend it.
+Tests of a Python project fail. Find the cause and fix it.
 
 What follows was recorded by pytest-bayesloc, a fault localizer. Probabilities say how much the
 evidence speaks for a place; they are not certain. What stands between fences is data of the
@@ -35,10 +35,10 @@ _TASK = """\
 ## What to do
 
 1. Say in one sentence what the root cause is, and in which line.
-2. Give the smallest change that mends it, as a unified diff. Leave the tests alone unless the
+2. Give the smallest change that fixes it, as a unified diff. Leave the tests alone unless the
    cause lies in one of them; take no assertion away, catch no further exceptions, treat no input of
    a test as a special case.
-3. Don't try again what is listed as tried in vain. Keep to what was learned.
+3. Don't try again what is listed as a failed attempt. Keep to what was learned.
 4. Say how to check it:"""
 
 
@@ -121,8 +121,8 @@ def _remembered(number: int, memory: Document) -> Iterator[str]:
             continue
         trials = records.get(advice["bug"], {"trials": ()})["trials"]
         known = [
-            *(("tried in vain", t["plan"]) for t in trials if t["outcome"] == "failed"),
-            *(("tried in vain", text) for text in advice["failed_strategies"]),
+            *(("failed attempt", t["plan"]) for t in trials if t["outcome"] == "failed"),
+            *(("failed attempt", text) for text in advice["failed_strategies"]),
             *(("learned", text) for text in advice["constraints"]),
             *(("note", text) for text in advice["notes"]),
             *(("like", _past(similar)) for similar in advice["similar"][:3]),
@@ -133,5 +133,5 @@ def _remembered(number: int, memory: Document) -> Iterator[str]:
 
 
 def _past(similar: Document) -> str:
-    mended = f", mended by {similar['strategy']}" if similar["strategy"] else ""
-    return f"bug {similar['bug']} ({similar['why']}){mended}"
+    fixed = f", fixed by {similar['strategy']}" if similar["strategy"] else ""
+    return f"bug {similar['bug']} ({similar['why']}){fixed}"

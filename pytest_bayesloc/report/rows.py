@@ -131,7 +131,7 @@ def suspect_row(row: Document) -> SuspectRow:
 
 def _counts(counts: Mapping[str, int] | None) -> str:
     if counts is None:
-        return "not part of the spectrum"
+        return "not measured: test code, or code that did not run"
     failing = count(counts["ef"] + counts["nf"], "failing test")
     passing = count(counts["ep"] + counts["np"], "passing test")
     return f"executed by {counts['ef']} of {failing} and {counts['ep']} of {passing}"

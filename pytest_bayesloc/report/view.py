@@ -36,22 +36,19 @@ N_DATA = 3  # data files that are named of a fault
 N_FAULTS = 3  # that are named of a suspect
 ENOUGH = 0.8  # of the belief, for a list of suspects to be worth naming
 LEAST_SHARE = 0.01  # of the tests, to be told
-NUMBERS = dict(
-    enumerate(["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"], 2)
-)
 ORIGINS = {
-    "code": "the error stands in the code",
-    "test": "the error stands in the test itself",
-    "fixture": "the error stands in a fixture of the test",
-    "data": "the error stands in the test's data",
+    "code": "likely cause: the code under test",
+    "test": "likely cause: the test itself",
+    "fixture": "likely cause: a fixture of the test",
+    "data": "likely cause: the test's data",
     "collection": "the file could not be collected",
 }
-FLAKY = "no failing test fails again as the code is, so no place is named"
+FLAKY = "each failing test passed when run again, so no suspect is named"
 KINDS = {
-    "validation": "a check refused a value",
+    "validation": "a check rejected a value",
     "runtime": "the code crashed",
     "logic": "a result was wrong",
-    "timeout": "it did not end in time",
+    "timeout": "the test did not end in time",
 }
 
 
@@ -227,15 +224,14 @@ def _confidence(posteriors: Sequence[float], session: Document) -> str:
     if not posteriors or session["model"] == "independent":
         return ""
     if posteriors[0] >= session["threshold"]:
-        return f"sure: the first holds {percent(posteriors[0])}"
+        return f"sure: {percent(posteriors[0])}"
     sums = list(accumulate(posteriors[:N_LISTED]))
     n = next((n for n, total in enumerate(sums, 1) if total >= ENOUGH), len(sums))
     held = percent(min(1.0, sums[n - 1]))
     if n == 1:
-        return f"likely: the first holds {held}"
-    if sums[n - 1] >= ENOUGH:
-        return f"not sure: the first {NUMBERS.get(n, n)} hold {held}"
-    return f"not sure: the first {NUMBERS.get(n, n)} hold only {held}"
+        return f"likely: {held}"
+    only = "" if sums[n - 1] >= ENOUGH else "only "
+    return f"uncertain: top {n} total {only}{held}"
 
 
 def _headline(error: Document) -> str:

@@ -192,7 +192,7 @@ def test_loop_on_failures_goes_on_until_they_are_mended(projects: Projects) -> N
         _interrupt(process)
     said = log.read_text(encoding="utf-8")
     assert "calc.py:1 add" in said
-    assert "is mended: calc.py add" in said
+    assert "is fixed: calc.py add" in said
     assert "INTERNALERROR" not in said
 
 

@@ -226,7 +226,7 @@ def test_page_on_reading_has_every_key_of_the_page() -> None:
 
 @pytest.mark.parametrize("words", [*ORIGINS.values(), *KINDS.values()])
 def test_page_on_reading_has_the_words_of_the_terminal(words: str) -> None:
-    assert f"*{words.removeprefix('the error stands ')}*" in " ".join(READING.split())
+    assert f"*{words.removeprefix('likely cause: ')}*" in " ".join(READING.split())
 
 
 # -- what the check of the built site finds

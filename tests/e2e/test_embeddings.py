@@ -39,7 +39,7 @@ def test_past_bug_is_found_by_a_real_model(projects: Projects, llm_server: str) 
     asked = "SELECT count(*) FROM embedding WHERE model = 'smollm2'"
     assert "(embeddings-sent)" not in first.stdout + third.stdout
     assert second.stdout.count("(embeddings-sent)") == 1
-    assert "mended by test_curve.py test_cubic" in second.stdout
+    assert "fixed by test_curve.py test_cubic" in second.stdout
     assert "(embeddings)" not in second.stdout
     assert runs.count(project, asked) == 2
 
@@ -55,7 +55,7 @@ def test_endpoint_that_is_gone_costs_one_line(projects: Projects) -> None:  # no
     run = project.run(*OPTIONS, env=env)
 
     assert run.stdout.count("(embeddings)") == 1
-    assert "mended by test_curve.py test_cubic" in run.stdout
+    assert "fixed by test_curve.py test_cubic" in run.stdout
     assert "not-to-be-seen" not in run.output
 
 

@@ -177,7 +177,7 @@ def test_hypothesis_follows_the_likeliest_place_and_is_marked(tmp_path: Path) ->
         Scene(tmp_path, {"hypothesis": "h" * 500}).summarizer().begun(SYMPTOM, raised_at="", p=0.5)
     )
 
-    assert said.startswith("likeliest place: calc.py add (50%); LLM: hhh")
+    assert said.startswith("most likely: calc.py add (50%); LLM: hhh")
     assert len(said) == 300
 
 

@@ -26,7 +26,7 @@ ANSWERS: dict[str, dict[str, Any]] = {
         "failed_strategy_summary": "edited total",
         "learned_constraint": "leave total alone",
     },
-    "A change mended a failing test.": {
+    "A change fixed a failing test.": {
         "why_worked": "add adds now",
         "successful_strategy_summary": "a plus",
         "key_insight": "look at operators",
@@ -79,7 +79,7 @@ def test_each_stage_is_put_in_words_and_the_record_grows(
     mended = run(project, endpoint)
 
     assert "to try, by the language model: print net" in looped
-    assert "is mended after 2 failed trials: calc.py add" in mended
+    assert "is fixed after 2 failed trials: calc.py add" in mended
     ((hypothesis,),) = rows(project, "SELECT hypothesis FROM bug")
     assert hypothesis.endswith("LLM: add takes away")
     failed, _, passed = rows(project, "SELECT why, lesson, cause FROM trial ORDER BY number")

@@ -31,7 +31,7 @@ def mending(code: str) -> Callable[[Request], None]:
 
     def answer(request: Request) -> None:
         prompt = request.prompt
-        if "Mend this function" not in prompt:
+        if "Fix this function" not in prompt:
             request.send(completion({"nothing": "to say"}))
             return
         is_add = "The function calc.py:1 add" in prompt
@@ -58,7 +58,7 @@ def test_a_fix_that_all_tests_agree_with_is_shown(projects: Projects) -> None:  
     assert (fix["tool"], fix["stage"], fix["verified"]) == ("language-model", "generated", True)
     assert fix["words"] == "told so"
     assert "+    # both\n+    return a + b\n" in fix["diff"]
-    assert run.document["llm"]["uses"]["mend"] >= 1
+    assert run.document["llm"]["uses"]["fix"] >= 1
 
 
 def test_what_a_model_writes_does_nothing_new_to_the_world(projects: Projects) -> None:  # noqa: F811

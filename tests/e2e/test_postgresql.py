@@ -63,7 +63,7 @@ def test_episode_is_told_from_a_server(projects: Projects, postgresql: str) -> N
     mended = runs.section(project, memory)
     runs.edit(project, "test_curve.py", "curve([0, 0, 1, 1], 1)", "curve([0, 1, 1], 1)")
 
-    assert "is mended: test_curve.py test_cubic" in mended
+    assert "is fixed: test_curve.py test_cubic" in mended
     assert "score 1.00: the same failure" in runs.section(project, memory, "--bug-advice")
     assert not (project.root / ".bayesloc" / "memory.sqlite").exists()
 

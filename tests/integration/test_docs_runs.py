@@ -77,11 +77,11 @@ def test_last_red_run_is_told_without_a_test(first_page: Project) -> None:
     run = first_page.run("--bug-advice-last")
 
     assert run.ret == 0
-    assert "no past bug is like it" in run.stdout
+    assert "no similar past bug" in run.stdout
     assert "passed" not in run.stdout
 
 
-@pytest.mark.parametrize("holds", ["error stands", "rank      P", "why prices.py"])
+@pytest.mark.parametrize("holds", ["likely cause", "rank      P", "why prices.py"])
 def test_page_on_reading_quotes_the_first_page(holds: str) -> None:
     quoted, whole = shown("reading.md", holds), shown("index.md", "report: html")
 
@@ -128,7 +128,7 @@ def test_rule_of_the_project_is_run_and_weighed(
     run = with_hooks(projects, "rules").localize(*asked)
 
     (rule,) = (step for step in run.inspections if step["kind"] == "rule")
-    (said,) = shown("extending.md", "broken in the failing test")
+    (said,) = shown("extending.md", "in the failing test")
     assert rule["outcome"] == "TARGET_ASSERTION_FAILED"
     assert rule["target"]["qualname"] == "to_pay"
     assert (" ".join(said.split()) in _reasons(run)) is is_reason

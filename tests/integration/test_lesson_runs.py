@@ -45,8 +45,8 @@ def test_mend_is_told_by_its_net_change_and_its_kind_of_mistake(cart: Project) -
     again = section(cart, "--bug-advice")
 
     lesson = "condition inverted: `net < 100` had to be `net >= 100`, in cart.py total"
-    assert f"is mended after 2 failed trials: cart.py total; {lesson}" in mended
-    assert "mended by cart.py total (+1 -1): `if net < 100:` -> `if net >= 100:`" in again
+    assert f"is fixed after 2 failed trials: cart.py total; {lesson}" in mended
+    assert "fixed by cart.py total (+1 -1): `if net < 100:` -> `if net >= 100:`" in again
     assert f"lesson: {lesson}" in again
     assert "LOGIC_ERROR" not in again
 
@@ -60,7 +60,7 @@ def test_demand_that_the_mend_took_back_is_withdrawn_once(projects: Projects) ->
     again = section(project, "--bug-advice")
 
     assert "learned: check needs len(knots) >= 4" in begun
-    needs = "no longer learned, since the mend changed it: check needs len(knots) >= 4"
+    needs = "no longer learned, since the fix changed it: check needs len(knots) >= 4"
     assert needs in mended
     assert "needs len(knots) >= 4" not in again
 
@@ -88,5 +88,5 @@ def test_bugs_of_other_projects_in_a_shared_memory_are_told_as_such(
 
     told = section(second, memory, "--bug-advice")
 
-    assert "in another project, one, mended by cart.py total" in told
+    assert "in another project, one), fixed by cart.py total" in told
     assert "lesson: condition inverted: `net < 100` had to be `net >= 100`" in told

@@ -108,7 +108,7 @@ def test_episode_of_26_actions_is_over_after_12_where_advice_is_followed(project
     edited(project, MENDING)
     mended = section(project, "--bug-advice")
 
-    assert "is mended after 2 failed trials: test_curve.py test_cubic" in mended
+    assert "is fixed after 2 failed trials: test_curve.py test_cubic" in mended
     assert done + len((READ, MENDING, RUN)) <= 12
 
 
@@ -161,5 +161,5 @@ def test_verdict_on_loops_is_a_line_of_json_of_every_run(project: Project) -> No
     assert circling["verdict"] == "loop"
     assert [loop["kind"] for loop in circling["loops"]] == ["test at fault"]
     assert mended["verdict"] == "none"
-    assert "is mended after 2 failed trials" in mended["said"][0]
+    assert "is fixed after 2 failed trials" in mended["said"][0]
     assert unseen["verdict"] == "unknown"

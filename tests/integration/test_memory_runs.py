@@ -127,17 +127,17 @@ def test_episode_is_told_from_its_beginning_to_its_lesson(project: Project) -> N
     elsewhere = section(project, "--bug-advice")
 
     assert "begins" in begun
-    assert "the error lies in the test's own data" in begun
+    assert "likely cause: the test's data" in begun
     assert "learned: check needs len(knots) >= 2 * degree + 2" in begun
     assert "begins" not in again
     assert "trial 1 failed" in first
     assert "failed before: knots.py check (+1 -1)" in first
-    words = "step back: 2 edits of the code, but the error stands in the test or its data"
+    words = "step back: 2 edits of the code, but the likely cause is the test or its data"
     assert words in second
     assert "all these edits were in: knots.py check" in second
     assert "never edited: test_curve.py test_cubic" in second
-    assert "is mended after 2 failed trials: test_curve.py test_cubic" in mended
-    assert "mended by test_curve.py test_cubic" in elsewhere
+    assert "is fixed after 2 failed trials: test_curve.py test_cubic" in mended
+    assert "fixed by test_curve.py test_cubic" in elsewhere
     assert "score 1.00: the same failure" in elsewhere
 
 
@@ -306,7 +306,7 @@ def test_statistics_count_what_was_mended(project: Project) -> None:
     assert next(line.split()[:4] for line in lines if line.startswith("all")) == [
         *("all", "1", "too", "early"),
     ]
-    assert stats["rows"][-1]["mended"] == pytest.approx(
+    assert stats["rows"][-1]["fixed"] == pytest.approx(
         {"value": 1.0, "low": 0.207, "high": 1.0, "n": 1}, abs=1e-3
     )
 
@@ -393,7 +393,7 @@ def test_root_cause_is_what_the_tests_need_of_an_edit(project: Project) -> None:
 
     mended = section(project, "--bayesloc", "--deselect=test_curve.py::test_cubic")
 
-    assert "is mended: knots.py check" in mended
+    assert "is fixed: knots.py check" in mended
     assert "curve.py" not in mended
 
 
@@ -405,7 +405,7 @@ def test_test_whose_file_was_renamed_is_the_same(project: Project) -> None:
     green = section(project)
 
     assert "begins" not in red
-    assert "is mended: test_curves.py test_cubic" in green
+    assert "is fixed: test_curves.py test_cubic" in green
     assert not count(project, "SELECT count(*) FROM bug WHERE state <> 'resolved'")
 
 
@@ -449,7 +449,7 @@ def test_machine_that_saw_no_run_before_finds_the_edit_in_git(
     edit(project, "test_curve.py", "[0, 0, 0, 1, 1, 1]", "[0, 0, 0, 0, 1, 1, 1, 1]")
     git(project, "commit", "-qam", "Give cubics eight knots")
 
-    assert "is mended: test_curve.py test_cubic" in section(project, memory)
+    assert "is fixed: test_curve.py test_cubic" in section(project, memory)
 
 
 def test_machine_that_saw_no_run_before_knows_flaky_from_mended(
@@ -523,7 +523,7 @@ def test_renaming_that_mends_is_a_fix(
 
     mended = section(project)
 
-    assert "is mended" in mended
+    assert "is fixed" in mended
     assert "flaky" not in mended
 
 
@@ -542,7 +542,7 @@ def test_file_that_was_made_or_removed_is_a_fix(projects: Projects, how: str) ->
 
     mended = section(project)
 
-    assert "is mended: rates.py <module>" in mended
+    assert "is fixed: rates.py <module>" in mended
 
 
 def test_edits_of_a_file_that_does_not_parse_are_trials(project: Project) -> None:

@@ -331,7 +331,7 @@ def test_terminal_says_that_the_data_is_wrong(wrong_data: Run) -> None:
     section = "\n".join(wrong_data.section)
 
     assert "test_spline.py:12 test_cubic [test]" in section
-    assert "the error stands in the test" in section
+    assert "likely cause: the test's data" in section
 
 
 def test_fixture_that_owns_refused_data_is_first(projects: Projects) -> None:

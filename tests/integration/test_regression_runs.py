@@ -142,7 +142,7 @@ def test_test_that_changed_while_the_code_did_not_is_the_suspect(shop: Project) 
 
     assert run.names()[0] == "test_shop.py test_gross"
     assert run.row("test_gross")["rank"] == 1
-    assert "  the error stands in the test itself" in "\n".join(run.section)
+    assert "  likely cause: the test itself" in "\n".join(run.section)
 
 
 def test_file_that_no_longer_parses_is_taken_back(shop: Project) -> None:

@@ -76,7 +76,7 @@ def test_test_that_put_refused_knots_into_an_attribute_is_first(
 
 def test_check_that_refused_an_attribute_is_said_to_be_a_guard(knots_in_an_attribute: Run) -> None:
     evidence = knots_in_an_attribute.document["ranking"][0]["evidence"]
-    refused = "gave `self.knots`, which the guard `len(self.knots) < 2 * self.degree + 2`"
+    refused = "passed `self.knots`, which the check `len(self.knots) < 2 * self.degree + 2`"
 
     assert [item["outcome"] for item in evidence if item["why"].startswith(refused)] == [
         "GUARD_NAMES_OWNER"

@@ -99,9 +99,7 @@ STORIES: tuple[Story, ...] = (
             ),
             run(
                 ("net >= 100", "net <= 100"),
-                says=[
-                    ("net mend", r"mended by cart\.py total .*`if net < 100:` -> `if net >= 100")
-                ],
+                says=[("net mend", r"fixed by cart\.py total .*`if net < 100:` -> `if net >= 100")],
                 never=[("empty lesson", r"LOGIC_ERROR|the code had to change|bugs so far")],
             ),
         ),

@@ -273,7 +273,7 @@ STORIES: tuple[Story, ...] = (
         steps=(
             run(
                 told="flaky",
-                never=[("flaky first", r"(?s)(lies in the code|\d %).*\bflaky\b")],
+                never=[("flaky first", r"(?s)(the code under test|\d %).*\bflaky\b")],
             ),
             run(told="flaky"),
         ),

@@ -228,4 +228,4 @@ def _why(outcome: Outcome, chosen: Sequence[Location], changes: Changes) -> str:
         return f"the failing tests pass with it as it was {changes.then}{others}"
     if outcome is ChangeOutcome.REVERT_CHANGES_NOTHING:
         return f"it changed since {changes.since}, but the tests fail with its old code as well"
-    return "its old code does not fit to what else changed, or could not be put in place"
+    return "its old code does not fit the other changes, or could not be put in place"

@@ -195,11 +195,11 @@ def _why(patch: InspectionPatch, fired: Sequence[int], reflection: Reflection | 
     texts = [check.text for check in patch.checks if check.number in fired]
     n = len(patch.checks)
     if texts:
-        shown = f"broken in failing tests alone: {', '.join(texts[:3])}"
+        shown = f"fails in failing tests only: {', '.join(texts[:3])}"
     elif n:
-        shown = f"none of {n} assertions of the language model failed"
+        shown = f"all {n} assertions of the language model hold"
     else:
-        shown = "executed"
+        shown = "it was executed"
     if reflection is None:
         return shown
     word = reflection.decision.value.lower().replace("_", " ")
@@ -331,7 +331,7 @@ def _position(addition: Addition) -> tuple[int, int, int]:
     """Order additions by their place: later ones first, so that the lines above keep their numbers.
 
     Of two blocks that end on one line, the outer one's end comes first, and is pushed down by the
-    inner one's. What a return gives back is named before anything is put above it. Of what
+    inner one's. What a return returns is named before anything is put above it. Of what
     starts on one line, the last is first.
     """
     anchor = addition.anchor

@@ -256,7 +256,7 @@ def _why(tried: _MutantTrials, outcome: InspectionOutcome) -> str:
     if outcome in _BREAKING:
         return f"the failing tests pass with one small edit, but others break ({words})"
     if outcome in _UNREPAIRED:
-        return f"none of {n} small edits turned the failing tests green"
+        return f"none of {n} small edits makes the failing tests pass"
     if outcome is InspectionOutcome.NO_MUTANT_MATTERS:
-        return f"the tests fail in the same way whatever is edited in it ({n} small edits)"
+        return f"the tests fail in the same way with each of {n} small edits"
     return f"{n} small edit{'' if n == 1 else 's'} tried: too few ended to say anything"

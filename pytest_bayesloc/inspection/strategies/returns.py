@@ -1,6 +1,6 @@
-"""Replaced results: do the failing tests pass if the target gives back what they expect?
+"""Replaced results: do the failing tests pass if the target returns what they expect?
 
-Where a comparison failed, each call of the target that makes one of its sides gives back the other
+Where a comparison failed, each call of the target that makes one of its sides returns the other
 one. The target itself runs as ever, so that its effects are those that the tests have anyway.
 
 Reference:
@@ -106,7 +106,7 @@ def revised(case: Case) -> Iterator[Evidence]:
     for where, callee in by_callee(repaired, case.recording.edges).items():
         if found[where] is InspectionOutcome.RETURN_REPAIRS:
             outcome = InspectionOutcome.RETURN_REPAIRS_BY_CALLEE
-            why = f"the failing tests pass if {callee.qualname}, which it calls, gives back another"
+            why = f"the failing tests pass if {callee.qualname}, which it calls, returns another"
             yield weigh(case.model, outcome, where, source=KIND, why=f"{why} value")
 
 
@@ -145,7 +145,7 @@ def attempts(case: Case, target: Location) -> Iterator[Attempt]:
     """Yield what to try: the second side instead of the first one, then the reverse.
 
     Each test is given its own. Nothing is tried if a test does not call ``target``, which can't
-    have made it fail then, or if by the recorded calls it gave back no plain side in any.
+    have made it fail then, or if by the recorded calls it returned no plain side in any.
     """
     calls = {
         node_id: [call for call in case.recording.calls.get(node_id, ()) if call.location == target]
@@ -162,7 +162,7 @@ def attempts(case: Case, target: Location) -> Iterator[Attempt]:
 
 
 def _may_give_back(calls: Sequence[Call], sides: Sequence[str]) -> bool:
-    """Return whether one of ``calls`` may have given back one of two ``sides`` that differ."""
+    """Return whether one of ``calls`` may have returned one of two ``sides`` that differ."""
     if not all(sides) or len(set(sides)) < 2:
         return False
     results = [call.result for call in calls if call.result is not None]
@@ -231,7 +231,7 @@ def _finding(evidence: Evidence, tried: _ReturnTrials, seconds: float) -> Findin
 
 def _why(tried: _ReturnTrials, outcome: InspectionOutcome) -> str:
     if outcome is InspectionOutcome.RETURN_REPAIRS:
-        return f"the failing tests pass if it gives back {tried.done[-1].words}"
+        return f"the failing tests pass if it returns {tried.done[-1].words}"
     if outcome is InspectionOutcome.NO_RETURN_REPAIRS:
-        return "the tests fail also if it gives back one side of the comparison for the other"
+        return "the tests still fail if it returns the other side of the comparison"
     return "a re-run with another result did not end, or the function could not be reached"

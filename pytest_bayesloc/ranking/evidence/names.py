@@ -45,9 +45,9 @@ def name_evidence(
 
 
 _LEVELS = (
-    (StaticOutcome.NAME_ABSENT, "not named by the failing tests"),
-    (StaticOutcome.NAME_PART, "partly named by the failing tests"),
-    (StaticOutcome.NAME_EXACT, "named by the failing tests"),
+    (StaticOutcome.NAME_ABSENT, "no failing test's name mentions it"),
+    (StaticOutcome.NAME_PART, "its name partly matches a failing test's name"),
+    (StaticOutcome.NAME_EXACT, "its name matches a failing test's name"),
 )
 
 

@@ -17,7 +17,7 @@ from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.ranking.likelihoods import weigh
 
 SOURCE = "support"
-WHY = "helps tests, as its file is called: it mostly reports what other code does"
+WHY = "test support by the name of its file: it mostly reports faults of other code"
 _NAME = re.compile(r"_?(testing|test_?(utils?|helpers?|support|case|cases|client))", re.IGNORECASE)
 
 

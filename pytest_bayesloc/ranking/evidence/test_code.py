@@ -190,6 +190,6 @@ def test_side_evidence(signs: Signs, tests: Collection[Location], *, model: str)
 
 test_side_evidence.__test__ = False  # type: ignore[attr-defined]  # not a test for pytest
 
-RAISED = "the exception came out of the code, not out of the test's own statement"
-TWIN = "a test that passes runs every line of code that it runs"
+RAISED = "the exception came from the code, not from the test's own statement"
+TWIN = "a passing test runs every line that it runs"
 SEEN = "in the traceback"

@@ -78,7 +78,7 @@ def traceback_evidence(
     for where in sorted(candidates):
         if where in raised and where not in spared:
             frame = raised[where]
-            why = f"{_happened(failures)} here, at {frame.file}:{frame.line}"
+            why = f"{_happened(failures)} {frame.file}:{frame.line}"
             outcome = StaticOutcome.RAISE_FRAME
         elif where not in passed and not where.is_test:
             why, outcome = "not in the traceback", StaticOutcome.NOT_IN_TRACEBACK
@@ -90,8 +90,8 @@ def traceback_evidence(
 
 def _happened(failures: Sequence[Failure]) -> str:
     if all(failure.raised is Raised.TIMEOUT for failure in failures):
-        return "the time ran out"
-    return "the exception was raised or left the code"
+        return "the time ran out at"
+    return "the exception came from"
 
 
 def guard_evidence(guard: Guard, *, model: str) -> list[Evidence]:
@@ -104,15 +104,15 @@ def guard_evidence(guard: Guard, *, model: str) -> list[Evidence]:
             outcome,
             guard.owner,
             source="guard",
-            why=f"gave {guard.value}, which the guard `{guard.condition}` in "
-            f"{guard.function.qualname} refused ({guard.owner.file}:{guard.line})",
+            why=f"passed {guard.value}, which the check `{guard.condition}` in "
+            f"{guard.function.qualname} rejected ({guard.owner.file}:{guard.line})",
         ),
         weigh(
             model,
             StaticOutcome.GUARD_REFUSED,
             guard.function,
             source="guard",
-            why=f"raised, but as a guard against its caller's data: `{guard.condition}`",
+            why=f"raised to reject its caller's data: `{guard.condition}`",
         ),
     ]
 
@@ -132,11 +132,11 @@ def test_evidence(
     for failure in failures:
         where = _own_error(failure, locate, ran_code=ran_code)
         if where is not None:
-            why = f"{failure.exc_type} was raised by the test's own text"
+            why = f"the test's own code raised {failure.exc_type}"
             found.setdefault(where, (StaticOutcome.ORIGIN_IN_TEST, why))
         helper = _helper_error(failure, locate)
         if helper is not None:
-            why = f"{failure.exc_type} was raised in it, and not in the code under test"
+            why = f"{failure.exc_type} was raised here, not in the code under test"
             found.setdefault(helper, (StaticOutcome.HELPER_RAISED, why))
     return [
         weigh(model, outcome, where, source="origin", why=why)

@@ -22,4 +22,4 @@ def test_stories_are_told_as_they_should_be(words: tuple[str, ...]) -> None:
     )
 
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "| mended |" in done.stdout
+    assert "| fixed |" in done.stdout

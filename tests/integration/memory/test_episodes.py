@@ -98,7 +98,7 @@ def test_mend_withdraws_what_it_contradicts_in_every_bug(story: Story) -> None:
     passed = PassingSighting(passed=frozenset({"t.py::test_a"}), edit=edit("knots.py check"))
     (event,) = story.run(passing={first: passed})
 
-    assert f"no longer learned, since the mend changed it: {needs}" in event.message
+    assert f"no longer learned, since the fix changed it: {needs}" in event.message
     assert only(story, second).learned_constraints == ()
 
 

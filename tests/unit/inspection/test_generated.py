@@ -106,8 +106,7 @@ def test_assertion_that_fails_is_told_with_what_the_advisor_makes_of_it() -> Non
     assert finding.decision is Decision.CONFIRMED_BUGGY
     assert "assert _bayesloc_result == a + b" in finding.diff
     assert finding.evidence.why == (
-        "broken in failing tests alone: r == a + b; "
-        "the language model: confirmed buggy, it subtracts"
+        "fails in failing tests only: r == a + b; the language model: confirmed buggy, it subtracts"
     )
     assert scene.advisor.seen[0].runs == (
         f"{NODE} (failing before): fail; target executed; assertions broken: `r == a + b`",

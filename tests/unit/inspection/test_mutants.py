@@ -246,16 +246,14 @@ def test_mutants_that_only_change_the_error_turn_nothing_green() -> None:
     finding, _ = inspected(OTHERWISE, *ALL)
 
     assert finding.evidence.outcome is InspectionOutcome.NO_MUTANT_FLIPS
-    assert finding.evidence.why == "none of 5 small edits turned the failing tests green"
+    assert finding.evidence.why == "none of 5 small edits makes the failing tests pass"
 
 
 def test_target_whose_mutants_change_nothing_does_not_matter() -> None:
     finding, _ = inspected({}, *ALL)
 
     assert finding.evidence.outcome is InspectionOutcome.NO_MUTANT_MATTERS
-    assert finding.evidence.why == (
-        "the tests fail in the same way whatever is edited in it (5 small edits)"
-    )
+    assert finding.evidence.why == ("the tests fail in the same way with each of 5 small edits")
 
 
 def test_another_error_is_told_from_the_same() -> None:

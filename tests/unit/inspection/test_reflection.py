@@ -74,29 +74,32 @@ def test_excuse_in_one_test_does_not_hold_against_guilt_in_another() -> None:
 
 def test_description_names_the_strongest_check_that_failed_results_first() -> None:
     assert describe(PATCH, (0, 1), "because") == (
-        "the result is int: held in all 5 passing calls, broken in the failing test; because"
+        "the result is int: true in all 5 passing calls, false in the failing test; because"
     )
-    assert describe(PATCH, (0,), "").startswith("x > 0: held in all 9")
+    assert describe(PATCH, (0,), "").startswith("x > 0: true in all 9")
 
 
 def test_description_counts_checks_that_did_not_fail() -> None:
     one = InspectionPatch(target=OUTER, kind="k", original="", patched="", checks=(EXIT,))
     none = InspectionPatch(target=OUTER, kind="k", original="", patched="")
 
-    assert describe(PATCH, (), "") == "none of 2 assertions failed"
-    assert describe(one, (), "") == "none of 1 assertion failed"
-    assert describe(none, (), "") == "heartbeat only"
+    assert (
+        describe(PATCH, (), "")
+        == "all 2 conditions that held in passing calls also held in the failing test"
+    )
+    assert describe(one, (), "").startswith("a condition that held")
+    assert describe(none, (), "") == "it was executed"
 
 
 def test_rule_that_was_seen_in_no_call_is_not_said_to_have_held() -> None:
     rule = Check(number=0, at_exit=True, text="result <= net", support=0)
     patch = InspectionPatch(target=OUTER, kind="rule", original="", patched="", checks=(rule,))
 
-    assert describe(patch, (0,), "") == "result <= net: broken in the failing test"
+    assert describe(patch, (0,), "") == "result <= net: false in the failing test"
 
 
 def test_assertion_that_a_patch_does_not_list_is_no_fault_of_ours() -> None:
     patch = InspectionPatch(target=OUTER, kind="rule", original="", patched="")
 
     assert reflect(patch, (0,), frozenset()) == (Decision.NEUTRAL, "")
-    assert describe(patch, (0,), "") == "an assertion of the patch: broken in the failing test"
+    assert describe(patch, (0,), "") == "an assertion of the patch failed in the failing test"

@@ -113,7 +113,7 @@ def test_value_that_all_failing_tests_pass_with_repairs() -> None:
     (finding,), runner = inspected(lambda _, forced: forced.value in {"5", "6"})
 
     assert finding.evidence.outcome is InspectionOutcome.RETURN_REPAIRS
-    assert finding.evidence.why == "the failing tests pass if it gives back `5` instead of `3`"
+    assert finding.evidence.why == "the failing tests pass if it returns `5` instead of `3`"
     assert [tests for _, tests in runner.asked] == [("f0",), ("f1",)]
 
 

@@ -58,7 +58,7 @@ def test_wrong_edits_of_the_likeliest_place_refute_nothing() -> None:
     assert said == [
         "all 2 tries edit a.py f and change returned values only",
         "experiment 1: have edits tried in memory, of a.py f first: pytest --bayesloc t.py::test_a",
-        "experiment 2: search for an edit that mends: pytest --bayesloc-fix=suggest t.py::test_a",
+        "experiment 2: search for an edit that fixes: pytest --bayesloc-fix=suggest t.py::test_a",
     ]
 
 
@@ -66,15 +66,16 @@ def test_edited_place_is_spoken_against_where_another_holds_nearly_all() -> None
     (_, against, *_) = second_opinion(tried("b.py g", "b.py g"), symptom(), 2)
 
     assert against == (
-        "the evidence speaks against b.py g: the error stayed with each edit, and a.py f holds 95%"
+        "the evidence speaks against b.py g: the error stayed with each edit, and the probability "
+        "of a.py f is 95%"
     )
 
 
 @pytest.mark.parametrize(
-    ("now", "mended"), [(symptom(0.8), ()), (symptom(), ("b.py g",))], ids=["unsure", "mended"]
+    ("now", "fixed"), [(symptom(0.8), ()), (symptom(), ("b.py g",))], ids=["unsure", "fixed"]
 )
-def test_nothing_is_spoken_against_without_evidence(now: Symptom, mended: tuple[str, ...]) -> None:
-    said = second_opinion(tried("b.py g", "b.py g"), now, 2, mended=mended)
+def test_nothing_is_spoken_against_without_evidence(now: Symptom, fixed: tuple[str, ...]) -> None:
+    said = second_opinion(tried("b.py g", "b.py g"), now, 2, fixed=fixed)
 
     assert not [text for text in said if "against" in text]
 

@@ -40,7 +40,7 @@ ARM = StatisticsRow(
 
 def test_lines_are_three_tables_whose_columns_stand_below_each_other() -> None:
     assert stats_lines([ROW, ARM]) == [
-        "           bugs            mended  failed trials     edit runs             hours",
+        "           bugs             fixed  failed trials     edit runs             hours",
         "2026-10      12  50% (25% to 75%)   2 (1 to 4.2)  2 (1 to 4.2)  0.12 (0.1 to 30)",
         "advice on     1                 -              -             -                 -",
         "",
@@ -68,7 +68,7 @@ def test_document_holds_the_same() -> None:
 
     assert document["schema"] == "bayesloc-stats/1"
     (row,) = document["rows"]
-    assert row["mended"] == {"value": 0.5, "low": 0.25, "high": 0.75, "n": 12}
+    assert row["fixed"] == {"value": 0.5, "low": 0.25, "high": 0.75, "n": 12}
     assert (row["caught"], row["known"]) == (None, KNOWN)
 
 

@@ -49,13 +49,13 @@ def test_faults_with_another_error_are_others(document: dict[str, Any]) -> None:
 
 def test_calls_are_summed_and_notes_named(document: dict[str, Any]) -> None:
     document["partial"] = ["Worker gw1 died."]
-    document["memory"] = remembered(said=["bug b7 is mended"])
+    document["memory"] = remembered(said=["bug b7 is fixed"])
 
     one = merged([("a", document), ("b", document)])
 
     assert [edge["calls"] for edge in one["call_graph"]["edges"]] == [4, 2]
     assert one["partial"] == ["a: Worker gw1 died.", "b: Worker gw1 died."]
-    assert one["memory"]["said"] == ["a: bug b7 is mended", "b: bug b7 is mended"]
+    assert one["memory"]["said"] == ["a: bug b7 is fixed", "b: bug b7 is fixed"]
 
 
 def test_what_is_no_result_is_refused(document: dict[str, Any]) -> None:

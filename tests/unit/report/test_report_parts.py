@@ -182,7 +182,7 @@ def test_the_answer_says_what_is_remembered(
 
     assert first.remembered == (
         "seen 3 times",
-        "like bug b0 of 2026-10-02, mended by add instead of subtract",
+        "similar to bug b0 (2026-10-02), fixed by add instead of subtract",
         "Third edit with the same error.",
     )
     assert second.remembered == ()
@@ -317,8 +317,8 @@ def test_a_suspect_names_the_faults_that_it_may_explain(
 
 
 def test_months_are_told_in_figures_and_lines() -> None:
-    known = {"n_bugs": 4, "mended": 0.5, "trials": 2.0, "hours": None}
-    better = {**known, "n_bugs": 2, "mended": 1.0, "trials": 0.0}
+    known = {"n_bugs": 4, "fixed": 0.5, "trials": 2.0, "hours": None}
+    better = {**known, "n_bugs": 2, "fixed": 1.0, "trials": 0.0}
 
     months = [{"month": "2026-10", **known}, {"month": "2026-11", **better}]
 
@@ -328,6 +328,6 @@ def test_months_are_told_in_figures_and_lines() -> None:
     ]
     assert [(name, points) for name, _, _, points in curves(months)] == [
         ("bugs", "0,0 160,18"),
-        ("mended", "0,18 160,0"),
-        ("failed trials until mended", "0,0 160,36"),
+        ("fixed", "0,18 160,0"),
+        ("failed trials until fixed", "0,0 160,36"),
     ]

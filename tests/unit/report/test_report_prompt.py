@@ -31,10 +31,10 @@ def test_a_prompt_tells_all_that_is_known(
         "return: 0 to 9 in passing calls, -1 in failing ones",
         "    2      return a - b",
         "- calc.py:1 add, assertions: returned -1",
-        "- tried in vain: round it",
-        "- tried in vain: rounded the result",
+        "- failed attempt: round it",
+        "- failed attempt: rounded the result",
         "- learned: prices are in cents",
-        "- like: bug b0 (same error), mended by add instead of subtract",
+        "- like: bug b0 (same error), fixed by add instead of subtract",
         "## Fault 2: 1 test failed with ValueError",
         "pytest test_calc.py::test_parse",
     ):

@@ -42,9 +42,9 @@ def test_a_fault_says_what_failed_and_where_the_error_stands(document: dict[str,
 
     assert lines[:2] == [
         "fault 1: 2 tests failed with AssertionError: assert -1 == 5",
-        "  the error stands in the code: a result was wrong at test_calc.py:5",
+        "  likely cause: the code under test: a result was wrong at test_calc.py:5",
     ]
-    assert "  the error stands in the test's data: a check refused a value at calc.py:14" in lines
+    assert "  likely cause: the test's data: a check rejected a value at calc.py:14" in lines
 
 
 def test_a_suspect_says_why(document: dict[str, Any]) -> None:
