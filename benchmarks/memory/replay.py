@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 #: Rules that are read from the terminal; all others are kinds of loops in the JSON result.
 SAID: Mapping[str, str] = {
-    "mended": r"is fixed",
+    "fixed": r"is fixed",
     "no fix": r"(?<!, which is )no fix|(?<!by trial \d), which is no fix",
     "flaky": r"\bflaky\b",
     "moved": r"\bmoved\b",

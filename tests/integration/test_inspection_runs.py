@@ -164,8 +164,8 @@ def test_test_that_fails_once_is_reported_as_flaky(projects: Projects) -> None:
     assert "passed when re-run as they were: test_flaky.py::test_flaky" in run.stdout
     assert (flaky["ranking"], flaky["history"], flaky["test_share"]) == ([], [], 0)
     assert "calc.py half" not in run.names()[:1]
-    assert "so no place is named" in run.stdout
-    assert "so no place is named" in page.read_text("utf-8")
+    assert "so no suspect is named" in run.stdout
+    assert "so no suspect is named" in page.read_text("utf-8")
 
 
 def test_fault_beside_a_flaky_test_is_still_found(projects: Projects) -> None:

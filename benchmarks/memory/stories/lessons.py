@@ -94,7 +94,7 @@ STORIES: tuple[Story, ...] = (
             ),
             run(
                 ("net < 50", "net >= 100"),
-                told="mended",
+                told="fixed",
                 says=[("kind of mistake", r"condition inverted: `net < 100` had to be")],
             ),
             run(
@@ -112,7 +112,7 @@ STORIES: tuple[Story, ...] = (
             run(says=[("demand", r"learned: check needs len\(knots\) >= 4")]),
             run(
                 ("< 4", "< 3"),
-                told="mended",
+                told="fixed",
                 says=[("withdrawn", r"no longer learned.*check needs len\(knots\) >= 4")],
             ),
             run(
@@ -131,7 +131,7 @@ STORIES: tuple[Story, ...] = (
             run(
                 ("stock < 1", "stock <= 0"),
                 ("stock + sold", "stock - sold"),
-                told="mended",
+                told="fixed",
                 says=[("kind of mistake", r"wrong operator: `stock \+ sold` had to be")],
                 never=[("part of a try", r"mended.*is_empty")],
             ),
@@ -156,7 +156,7 @@ STORIES: tuple[Story, ...] = (
         files=CART,
         steps=(
             run(),
-            run(("net < 100", "net >= 100"), told="mended"),
+            run(("net < 100", "net >= 100"), told="fixed"),
             run(
                 args="--bug-memory=stats",
                 says=[("too early", r"too early \(1\)")],

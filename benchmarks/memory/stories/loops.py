@@ -52,7 +52,7 @@ STORIES: tuple[Story, ...] = (
             run(
                 ("net = round(amount) + FEE", FEE),
                 ("FEE = None", "FEE = 0"),
-                told="mended",
+                told="fixed",
             ),
         ),
     ),
@@ -66,7 +66,7 @@ STORIES: tuple[Story, ...] = (
             run(("import pricetools as tools\n", "from pricetools import rate\n"), told=SAME),
             run(("from pricetools import rate\n", "from pricetools import *\n"), told=SAME),
             run(("from pricetools import *\n", "import pricetools, prices\n"), told=SAME),
-            run(("import pricetools, prices\n", ""), told="mended"),
+            run(("import pricetools, prices\n", ""), told="fixed"),
         ),
     ),
     Story(
@@ -82,7 +82,7 @@ STORIES: tuple[Story, ...] = (
             run(("net + rate(country) * net // 100", TAX), shell=COMMIT, told=SAME),
             run(("net = 0", "net = 0 + 0"), shell=COMMIT, told=SAME),
             run(("net = 0 + 0", "net = int(0)"), shell=COMMIT, told=SAME),
-            run(("net = net - amount", ADD), shell=COMMIT, told="mended"),
+            run(("net = net - amount", ADD), shell=COMMIT, told="fixed"),
         ),
     ),
     Story(
@@ -108,7 +108,7 @@ STORIES: tuple[Story, ...] = (
                 shell=f"{COMMIT}; git rebase -q HEAD~1",
                 told=SAME,
             ),
-            run(("net = net - amount", ADD), told="mended"),
+            run(("net = net - amount", ADD), told="fixed"),
         ),
     ),
     Story(
@@ -123,7 +123,7 @@ STORIES: tuple[Story, ...] = (
                 run(edit, told="alternation", may="moved,seen state")
                 for edit in ((FOURTH, NO_CENTURY), (NO_CENTURY, FOURTH)) * 2
             ),
-            run((FOURTH, LEAP_MENDED), told="mended"),
+            run((FOURTH, LEAP_MENDED), told="fixed"),
         ),
     ),
     Story(
@@ -137,7 +137,7 @@ STORIES: tuple[Story, ...] = (
             run((TAX, "net + net * rate(country) / 100"), told="alternation|seen state"),
             run(("* rate(country) / 100", "* rate(country) // 100"), told="alternation|seen state"),
             run((TAX, "net + net * rate(country) / 100"), told="alternation|seen state"),
-            run((ADD.replace("+", "-"), ADD), ("/ 100", "// 100"), told="mended"),
+            run((ADD.replace("+", "-"), ADD), ("/ 100", "// 100"), told="fixed"),
         ),
     ),
     Story(
@@ -164,7 +164,7 @@ STORIES: tuple[Story, ...] = (
                 ("RATES.get(country.upper()[:])", "RATES[country[:].upper()]"),
                 told="alternation",
             ),
-            run(("RATES[country[:].upper()]", "RATES[country]"), told="mended"),
+            run(("RATES[country[:].upper()]", "RATES[country]"), told="fixed"),
         ),
     ),
     Story(
@@ -177,7 +177,7 @@ STORIES: tuple[Story, ...] = (
             run((TAX, "net + rate(country) * net // 100"), may="test at fault"),
             run((ADD, "net = amount + net"), told="test at fault|same error"),
             run(("[n * price for", "[price * n for"), told="test at fault|same error"),
-            run(("== 594", "== 595"), told="mended"),
+            run(("== 594", "== 595"), told="fixed"),
         ),
     ),
     Story(
@@ -192,7 +192,7 @@ STORIES: tuple[Story, ...] = (
             run(("sum(n * p for n, p in items)", "sum(n * p for n, p in items) * 2")),
             run(("in items) * 2", "in items) * 119"), told="untested edit"),
             run(("in items) * 119", "in items) * 119 // 100"), told="untested edit"),
-            run(("net = net - amount", ADD), told="mended"),
+            run(("net = net - amount", ADD), told="fixed"),
         ),
     ),
     Story(
@@ -205,7 +205,7 @@ STORIES: tuple[Story, ...] = (
             run(may="no edit"),
             run(told="no edit"),
             run(told="no edit"),
-            run(("net = net - amount", ADD), told="mended"),
+            run(("net = net - amount", ADD), told="fixed"),
         ),
     ),
     Story(
@@ -251,7 +251,7 @@ STORIES: tuple[Story, ...] = (
             run(),
             run(("assert left(5, 2) == 3", "assert left(5, 2)"), told="no fix"),
             run(("assert left(5, 2)", "assert left(5, 2) == 3")),
-            run(("stock + sold", "stock - sold"), told="mended"),
+            run(("stock + sold", "stock - sold"), told="fixed"),
         ),
     ),
     Story(

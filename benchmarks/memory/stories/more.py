@@ -29,7 +29,7 @@ STORIES: tuple[Story, ...] = (
         run(("net = 0", "net = int(0)"), args="test_cart.py::test_total"),
         run((TAX, "net + rate(country) * net // 100"), args="test_cart.py::test_total", told=SAME),
         run(("[n * price for", "[price * n for"), args="test_cart.py::test_total", told=SAME),
-        run(MEND, told="mended"),
+        run(MEND, told="fixed"),
     ),
     _loop(
         "three states in turn",
@@ -40,7 +40,7 @@ STORIES: tuple[Story, ...] = (
         run(("net * 2", TAX), told="seen state|alternation"),
         run((TAX, PERCENT), told="seen state|alternation"),
         run((PERCENT, "net * 2"), told="alternation|seen state"),
-        run(("net * 2", TAX), MEND, told="mended"),
+        run(("net * 2", TAX), MEND, told="fixed"),
     ),
     _loop(
         "syntax error moved about",
@@ -49,7 +49,7 @@ STORIES: tuple[Story, ...] = (
         run(("net = = 0", "net = = (0)")),
         run(("net = = (0)", "net = = int(0)"), told=SAME),
         run(("net = = int(0)", "net = = sum([])"), told=SAME),
-        run(("net = = sum([])", "net = 0"), told="mended"),
+        run(("net = = sum([])", "net = 0"), told="fixed"),
     ),
     _loop(
         "stash and pop",
@@ -58,7 +58,7 @@ STORIES: tuple[Story, ...] = (
         run(("net = 0", "net = 1")),
         run(shell="git stash -q", told="seen state"),
         run(shell="git stash pop -q", told="seen state|alternation"),
-        run(("net = 1", "net = 0"), MEND, told="mended"),
+        run(("net = 1", "net = 0"), MEND, told="fixed"),
         git=True,
     ),
     _loop(
@@ -69,7 +69,7 @@ STORIES: tuple[Story, ...] = (
         run(shell="git reset -q --hard HEAD~1", told="seen state"),
         run(("net = 0", "net = int(0)"), shell="git commit -qam two", told=SAME),
         run(shell="git reset -q --hard HEAD~1", told="seen state|alternation"),
-        run(MEND, told="mended"),
+        run(MEND, told="fixed"),
         git=True,
     ),
     _loop(
@@ -84,7 +84,7 @@ STORIES: tuple[Story, ...] = (
             told="alternation",
             may="moved,seen state",
         ),
-        run((NO_CENTURY, LEAP_MENDED), shell="git commit -qam d", told="mended"),
+        run((NO_CENTURY, LEAP_MENDED), shell="git commit -qam d", told="fixed"),
         git=True,
     ),
     _loop(
@@ -127,7 +127,7 @@ STORIES: tuple[Story, ...] = (
         run(),
         run(("    return 0\n", "    return 1\n")),
         run(("    return 1\n", "    return 2\n"), told="untested edit"),
-        run(MEND, told="mended"),
+        run(MEND, told="fixed"),
     ),
     _loop(
         "same command between empty commits",
@@ -146,16 +146,16 @@ STORIES: tuple[Story, ...] = (
         "two bugs, one after the other",
         shop((ADD, SUB), ("stock - sold", "stock + sold")),
         run(),
-        run(MEND, told="mended"),
-        run(("stock + sold", "stock - sold"), told="mended"),
+        run(MEND, told="fixed"),
+        run(("stock + sold", "stock - sold"), told="fixed"),
     ),
     _progress(
         "next failure of -x after each fix",
         shop((ADD, SUB), ("stock - sold", "stock + sold"), ("stock <= 0", "stock < 0")),
         run(args="-x"),
-        run(MEND, args="-x", told="mended"),
-        run(("stock + sold", "stock - sold"), args="-x", told="mended"),
-        run(("stock < 0", "stock <= 0"), args="-x", told="mended"),
+        run(MEND, args="-x", told="fixed"),
+        run(("stock + sold", "stock - sold"), args="-x", told="fixed"),
+        run(("stock < 0", "stock <= 0"), args="-x", told="fixed"),
     ),
     _progress(
         "log messages are added to look",
@@ -164,13 +164,13 @@ STORIES: tuple[Story, ...] = (
         run(("from prices import", "import logging\n\nfrom prices import")),
         run(("net = 0\n", "net = 0\n    logging.info(items)\n")),
         run(("return RATES[country]", "print(country)\n    return RATES[country]")),
-        run(MEND, told="mended"),
+        run(MEND, told="fixed"),
     ),
     _progress(
         "wrong expectation is put right",
         shop(("== 595", "== 594")),
         run(),
-        run(("== 594", "== 595"), told="mended"),
+        run(("== 594", "== 595"), told="fixed"),
     ),
     _progress(
         "commits of others come in",
@@ -178,7 +178,7 @@ STORIES: tuple[Story, ...] = (
         run(),
         run(("stock - sold", "max(stock - sold, 0)"), shell="git commit -qam theirs"),
         run(("stock <= 0", "not stock > 0"), shell="git commit -qam theirs"),
-        run(MEND, shell="git commit -qam ours", told="mended"),
+        run(MEND, shell="git commit -qam ours", told="fixed"),
         git=True,
     ),
 )

@@ -39,7 +39,7 @@ STORIES: tuple[Story, ...] = (
             run(('[(5, "V"),', '[(5, "V"), (4, "IV"),')),
             run(('[(5, "V"),', '[(9, "IX"), (5, "V"),')),
             run(('[(9, "IX"),', '[(10, "X"), (9, "IX"),')),
-            run(('[(10, "X"),', '[(40, "XL"), (10, "X"),'), told="mended"),
+            run(('[(10, "X"),', '[(40, "XL"), (10, "X"),'), told="fixed"),
         ),
     ),
     Story(
@@ -54,8 +54,8 @@ STORIES: tuple[Story, ...] = (
             run(),
             run(("cuontry.upper()", "country.upper()")),
             run(("country.upper()", "country")),
-            run(("rate(country).value", "rate(country)"), may="mended"),
-            run(('"{} EUR" + amount', 'f"{amount} EUR"'), told="mended"),
+            run(("rate(country).value", "rate(country)"), may="fixed"),
+            run(('"{} EUR" + amount', 'f"{amount} EUR"'), told="fixed"),
         ),
     ),
     Story(
@@ -92,7 +92,7 @@ STORIES: tuple[Story, ...] = (
             run(("raise NotImplementedError", "return amount - amount * self.percent / 100")),
             run(
                 ("amount * self.percent / 100", "amount * self.percent // 100 - (amount == 5)"),
-                told="mended",
+                told="fixed",
             ),
         ),
     ),
@@ -103,7 +103,7 @@ STORIES: tuple[Story, ...] = (
         steps=(
             run(),
             run((TAX, "net + rate(country) * net // 100")),
-            run(("net = net - amount", ADD), told="mended"),
+            run(("net = net - amount", ADD), told="fixed"),
             run(),
         ),
     ),
@@ -121,7 +121,7 @@ STORIES: tuple[Story, ...] = (
                 ("    print(items, country)\n", ""),
                 ("    print(country)\n", ""),
                 ("net = net - amount", ADD),
-                told="mended",
+                told="fixed",
             ),
         ),
     ),
@@ -135,7 +135,7 @@ STORIES: tuple[Story, ...] = (
             run(("stock <= 0", "stock < 1")),
             run(("max(stock - sold, 0)", "max(0, stock - sold)")),
             run(("stock < 1", "not stock > 0")),
-            run(("net = net - amount", ADD), told="mended"),
+            run(("net = net - amount", ADD), told="fixed"),
         ),
     ),
     Story(
@@ -159,7 +159,7 @@ STORIES: tuple[Story, ...] = (
                 ("sum_ = sum_ - amount", "value = value - amount"),
                 ("return taxed(sum_, country)", "return taxed(value, country)"),
             ),
-            run(("value = value - amount", "value = value + amount"), told="mended"),
+            run(("value = value - amount", "value = value + amount"), told="fixed"),
         ),
     ),
     Story(
@@ -169,7 +169,7 @@ STORIES: tuple[Story, ...] = (
         steps=(
             run(),
             run((FOURTH, NO_CENTURY), told="moved"),
-            run((NO_CENTURY, LEAP_MENDED), told="mended"),
+            run((NO_CENTURY, LEAP_MENDED), told="fixed"),
         ),
     ),
     Story(
@@ -186,7 +186,7 @@ STORIES: tuple[Story, ...] = (
                 shell="git commit -qam three; git checkout -q HEAD~1",
             ),
             run(shell="git checkout -q HEAD~1"),
-            run(shell="git checkout -q HEAD~1", told="mended"),
+            run(shell="git checkout -q HEAD~1", told="fixed"),
         ),
     ),
     Story(
@@ -195,9 +195,9 @@ STORIES: tuple[Story, ...] = (
         files=shop((ADD, "net = net - amount")),
         steps=(
             run(),
-            run(("net = net - amount", ADD), told="mended"),
+            run(("net = net - amount", ADD), told="fixed"),
             run((ADD, "net = net - amount")),
-            run(("net = net - amount", ADD), told="mended"),
+            run(("net = net - amount", ADD), told="fixed"),
         ),
     ),
     Story(
@@ -210,7 +210,7 @@ STORIES: tuple[Story, ...] = (
             run(args="-x"),
             run(args="test_cart.py -v"),
             run(args="test_cart.py -l"),
-            run(("net = net - amount", ADD), told="mended"),
+            run(("net = net - amount", ADD), told="fixed"),
         ),
     ),
 )
