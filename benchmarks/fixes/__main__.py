@@ -32,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; 0 if it could do its work."""
     given = _arguments().parse_intermixed_args(argv)
     if given.command == "corpus":
-        measure(given.packages, given.python, given.budget, sealed=given.sealed)
+        measure(given.packages, given.python, given.budget, jobs=given.jobs, sealed=given.sealed)
         return 0
     work = given.work.resolve()
     names = given.packages or packages_of(given.part)
@@ -75,7 +75,7 @@ def _arguments() -> argparse.ArgumentParser:
     add("--work", type=Path, default=cache / "bayesloc-real-suites", metavar="DIR")
     add("--python", type=Path, default=Path(sys.executable), metavar="PY")
     add("--plugin", type=Path, default=CHECKOUT, metavar="DIR", help="checkout that is measured")
-    add("--jobs", type=int, default=2, metavar="N", help="packages worked on at a time (2)")
+    add("--jobs", type=int, default=2, metavar="N", help="packages or projects at a time (2)")
     return parser
 
 
