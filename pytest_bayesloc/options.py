@@ -703,6 +703,11 @@ class Settings:
         return self.fix in {"suggest", "review", "apply"}
 
     @property
+    def writes_fixes(self) -> bool:
+        """Whether fixes may be written to files in this run."""
+        return self.fix in {"review", "apply"}
+
+    @property
     def record(self) -> Path | None:
         """The file that keeps what the tests did, for a merge; None: it is not kept."""
         return next((report.path for report in self.reports if report.kind == RECORD), None)

@@ -41,8 +41,7 @@ def tasks_of(case: Case, sources: Sources) -> list[Task]:
     """
     found: dict[tuple[str, str, int], Task] = {}
     for failure in _unlike(case.group.failures):
-        places = dict.fromkeys((*_places(failure), *_hottest(case)))
-        for file, line in islice(places, MAX_PLACES):
+        for file, line in _likely_of(failure, case):
             source = sources.map(file)
             if source is not None:
                 task = _task(failure, source, line, case, sources)
@@ -279,6 +278,15 @@ def _is_of_tests(file: str) -> bool:
         re.match(r"(?:unit|integration)?_?tests?(?:data|_data)?$|fixtures$", part)
         for part in Path(file).parts[:-1]
     )
+
+
+def likely_places(case: Case) -> Iterator[tuple[str, int]]:
+    """Files and lines where a fix of the group is likely; places of tests, too."""
+    return chain.from_iterable(_likely_of(f, case) for f in _unlike(case.group.failures))
+
+
+def _likely_of(failure: Failure, case: Case) -> list[tuple[str, int]]:
+    return [*dict.fromkeys((*_places(failure), *_hottest(case)))][:MAX_PLACES]
 
 
 def _hottest(case: Case) -> Iterator[tuple[str, int]]:

@@ -88,6 +88,15 @@ class Context:
         if text not in self.notes:
             self.notes.append(text)
 
+    def announce(self, text: str) -> None:
+        """Tell the user right now; at the end where there is no terminal reporter."""
+        reporter = self.config.pluginmanager.get_plugin("terminalreporter")
+        if reporter is None:
+            self.note(text)
+            return
+        reporter.write_line("")  # the dots of the tests may have no end yet
+        reporter.write_line(f"bayesloc: {text}", yellow=True)
+
     def warn(self, error: Exception) -> None:
         """Tell the user of a fault of ours, which has no consequence for the tests."""
         text = (

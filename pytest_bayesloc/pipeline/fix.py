@@ -23,6 +23,7 @@ from pytest_bayesloc.fixes.soundness import unsound
 from pytest_bayesloc.fixes.tasks import (
     covering,
     edits_after,
+    likely_places,
     mutated,
     python_files,
     taken_back,
@@ -37,6 +38,7 @@ from pytest_bayesloc.pipeline.fix_tools import journal, tools_of
 from pytest_bayesloc.pipeline.place import FOLDER, own_folder
 from pytest_bayesloc.report.document import MAX_TESTS, FixEntry
 from pytest_bayesloc.report.encoding import entry_of, positive
+from pytest_bayesloc.spectrum.sources import FileKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
 MAX_GROUPS = 10
 N_SHOWN = 3  # of a fault
 N_REJECTED = 2
+N_NAMED = 3  # files in a line
 N_TESTS = 5  # failing tests of a group whose texts are read
 SPARE = 1 / 4  # of the time, for what changed since the tests passed
 CONFIDENCE = 0.6  # from which on a language model is believed that a tool does not fit
@@ -110,6 +113,8 @@ class FixStage:
         )
         self._tell_retired(library, cases)
         files = python_files(self.context.sources)
+        if self.context.settings.writes_fixes:
+            self._announce_refusals(cases)
         project = Project(files, self.context.sources.read)
         reach = Reach(files, self.context.sources, self.context.settings.never_edited)
         for i, case in enumerate(cases[:MAX_GROUPS]):
@@ -320,23 +325,39 @@ class FixStage:
         )
 
     def _refuse(self, file: str) -> None:
-        why = ""
-        if not self.context.settings.allows_dirty:
-            workers = getattr(self.context.config.option, "numprocesses", None) or getattr(
-                self.context.config.option, "tx", None
-            )
-            if is_ci(self.context.launch.environment):
-                why = "this is a CI run (its environment says CI)"
-            elif workers:
-                why = "this is a run of pytest-xdist, whose other processes may read it"
-            else:
-                why = unsaved(Path(self.context.sources.files.absolute(file)).resolve())
-        if why:
+        if why := self._why_not_written(file):
             raise FixError(
                 f"The fix of {file} is not applied: {why}. Commit it first, apply the patch "
                 "yourself, or give --bayesloc-allow-dirty.",
                 slug="fix-refused",
             )
+
+    def _announce_refusals(self, cases: Sequence[Case]) -> None:
+        """Say before the search which likely files it may not write, rather than after it."""
+        likely = {f for case in cases[:MAX_GROUPS] for f, _ in likely_places(case)}
+        known = self.context.sources.files
+        files: dict[str, list[str]] = {}
+        for file in sorted(likely):
+            is_code = known.kind(known.absolute(file)) is FileKind.CODE
+            if is_code and (why := self._why_not_written(file)):
+                files.setdefault(why, []).append(file)
+        for why, refused in files.items():
+            more = f" and {len(refused) - N_NAMED} more" if len(refused) > N_NAMED else ""
+            self.context.announce(
+                f"A fix of {', '.join(refused[:N_NAMED])}{more} will be shown, not applied: {why}. "
+                "Commit first, or give --bayesloc-allow-dirty. (fix-refused)"
+            )
+
+    def _why_not_written(self, file: str) -> str:
+        """Says why a fix must not be written to ``file``; empty if it may."""
+        if self.context.settings.allows_dirty:
+            return ""
+        options = self.context.config.option
+        if is_ci(self.context.launch.environment):
+            return "this is a CI run (its environment says CI)"
+        if getattr(options, "numprocesses", None) or getattr(options, "tx", None):
+            return "this is a run of pytest-xdist, whose other processes may read it"
+        return unsaved(Path(self.context.sources.files.absolute(file)).resolve())
 
     def _bytes(self, candidate: Candidate) -> tuple[bytes, bytes]:
         """Bytes of the file as it is, and with the change."""

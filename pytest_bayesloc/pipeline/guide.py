@@ -213,19 +213,13 @@ class LlmStage:
             told = path.read_text(encoding="utf-8")
         if address in told.splitlines():
             return
-        reporter = self._context.config.pluginmanager.get_plugin("terminalreporter")
-        text = (
-            f"bayesloc: to the language model {self._models.main} at {address} go: the code of "
+        self._context.announce(
+            f"To the language model {self._models.main} at {address} go: the code of "
             "suspects and of failing tests, error messages, values, diffs of attempts, what is "
             "remembered of the bug. Not: secrets, names of people and home folders, files that "
             "bayesloc_llm_never_send names. To see it first: --bayesloc-llm-mode=dry-run. "
             "(llm-sent)"
         )
-        if reporter is not None:
-            reporter.write_line("")  # the dots of the tests may have no end yet
-            reporter.write_line(text, yellow=True)
-        else:
-            self._context.note(text)
         _keep(self._context.rootdir, path, f"{told}{address}\n")
 
 

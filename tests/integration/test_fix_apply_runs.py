@@ -135,7 +135,10 @@ def test_a_file_that_could_not_be_had_back_is_not_written(project: Project, why:
 
     run = project.localize(APPLY, *more)
 
-    assert f"The fix of shapes.py is not applied: {why}" in " ".join(run.output.split())
+    said = " ".join(run.output.split())
+    assert f"The fix of shapes.py is not applied: {why}" in said
+    is_known_before = f"A fix of shapes.py will be shown, not applied: {why}" in said
+    assert is_known_before == (REFUSED[why] is not _meanwhile)
     assert path.read_bytes().startswith(before)
     assert b"widht" in path.read_bytes()
 
