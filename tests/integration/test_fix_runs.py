@@ -153,7 +153,7 @@ def test_tests_that_a_file_kept_from_running_are_not_forgotten(projects: Project
     importing = "from shapes import area\n\nONE = area(1, 1)\n\n\ndef test_one():\n    assert ONE\n"
     project = projects.make({"shapes.py": shapes, "test_one.py": importing, "test_other.py": other})
 
-    run = project.localize(SUGGEST)
+    run = project.localize(SUGGEST, "--bayesloc-without=mutants")
 
     assert run.document["fixes"] == []
     assert "rejected: test_other.py::test_error breaks" in run.output

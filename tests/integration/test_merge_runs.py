@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.one_python
 
+FORGETFUL = True
+
 INSPECTED = ("--bayesloc", "--bayesloc-threshold=0.999")
 MERGE = ("-m", "pytest_bayesloc", "merge")
 DEMO = Path(__file__).resolve().parents[2] / "demo_project"

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.traced
 
+FORGETFUL = True
+
 
 # Branches that are taken in one direction only, code at import, a fixture, and a file never run.
 MEASURED = {

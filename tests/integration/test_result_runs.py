@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.traced
 
+FORGETFUL = True
+
 
 # Decorators, classes, nesting, blank lines, comments and text before the code.
 LINES = {
