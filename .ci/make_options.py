@@ -34,8 +34,9 @@ bayesloc_budget = "30"
 #: The sections in their order, and what stands above their tables.
 SECTIONS = {
     "Localization": "What the numbers mean: [model.md](model.md). `--bayesloc-without` also takes\n"
-    "`loops` (warnings of loops), `world-model` (advice beyond one bug) and `prompt` (the prompt\n"
-    "for an assistant on the page).",
+    "`loops` (warnings of loops), `world-model` (advice beyond one bug), `prompt` (the prompt\n"
+    "for an assistant on the page) and `redaction` (secrets are taken out of reports:\n"
+    "[safety.md](safety.md#secrets)).",
     "Reports": "How to read them: [reading.md](reading.md). Without a path they are written to\n"
     "`.bayesloc/`, but `github` and `junit` go into the file that GitHub Actions or\n"
     "`--junitxml` names. `auto` stands for what the CI service at hand shows by itself, and\n"

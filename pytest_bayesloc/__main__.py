@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_bayesloc.domain.redaction import Redaction
 from pytest_bayesloc.llm.privacy import local_privacy
 from pytest_bayesloc.pipeline.place import replace_text
 from pytest_bayesloc.report.ci.suspects import Checkout
@@ -124,13 +125,30 @@ def _written(report: str, document: dict[str, Any], *, offers_prompt: bool) -> P
     kind, _, path = report.partition(":")
     if kind not in WRITABLE:
         raise ValueError(f"--report={report} is not KIND or KIND:PATH with {', '.join(WRITABLE)}")
-    privacy = local_privacy(Path.cwd(), ())
+    privacy, redaction = local_privacy(Path.cwd(), ()), Redaction(os.environ)
+
+    def read(file: str) -> str | None:
+        text = _read(file)
+        return None if text is None else redaction.clean(text)
+
+    document = _without_secrets(document, redaction)
     asked = prompt(document, privacy.reader(_read), privacy.clean) if offers_prompt else ""
     checkout = Checkout.around(Path.cwd(), os.environ)
-    material = ReportInput(document=document, read_source=_read, checkout=checkout, prompt=asked)
+    material = ReportInput(document=document, read_source=read, checkout=checkout, prompt=asked)
     target = Path(path or FORMATS[kind].name)
     target.parent.mkdir(parents=True, exist_ok=True)
     return replace_text(target, FORMATS[kind].render(material))
+
+
+def _without_secrets(value: Any, redaction: Redaction) -> Any:  # noqa: ANN401 - any JSON value
+    """Return a result without secrets: it may come from a run that kept them."""
+    if isinstance(value, str):
+        return redaction.clean(value)
+    if isinstance(value, list):
+        return [_without_secrets(item, redaction) for item in value]
+    if isinstance(value, dict):
+        return {key: _without_secrets(item, redaction) for key, item in value.items()}
+    return value
 
 
 def _read(file: str) -> str | None:

@@ -51,6 +51,7 @@ PARTS = (
     "loops",
     "world-model",
     "prompt",
+    "redaction",
 )
 REPORT_KINDS = ("html", "json", "sarif", "gitlab", "markdown", "github", "junit")
 COLLECT = ("auto", "always", "on-failure", "never")

@@ -133,7 +133,7 @@ class LocalizationSession:
             from pytest_bayesloc.pipeline.merge import keep_record
 
             path, note = self._settings.record, self.context.note
-            keep_record(self._recorder, self.context.rootdir, path, note)
+            keep_record(self._recorder, self.context.rootdir, path, note, self.context.clean)
         if self._settings.merge:  # nothing ran here
             return
         if verdicts and not is_red and self._has_memory_work(is_red=False):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 from pytest_bayesloc.domain.errors import EndpointError
-from pytest_bayesloc.domain.masking import redacted
+from pytest_bayesloc.domain.redaction import redacted
 
 if TYPE_CHECKING:
     from openai import OpenAI

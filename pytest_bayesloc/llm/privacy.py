@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
-from urllib.parse import urlsplit
 
-from pytest_bayesloc.domain.masking import REDACTED, redacted
+from pytest_bayesloc.domain.redaction import Redaction
 
 T = TypeVar("T")
 
@@ -27,12 +26,6 @@ _NOBODY = frozenset(
      "node", "nobody", "py", "python", "root", "runner", "test", "tester", "travis", "ubuntu",
      "user", "vagrant", "vscode", "work", "worker"}
 )  # fmt: skip
-_SECRET_NAME = re.compile(
-    r"passw|passphrase|secret|token|api_?key|access_?key|private_?key|credential|auth|cookie"
-    r"|dsn|_url$|_uri$",
-    re.IGNORECASE,
-)
-_SHORTEST = 8  # of a value that is taken for a secret wherever it stands
 _SHORTEST_USER = 3
 _HOMES = re.compile(r"(?:/home|/Users|[A-Za-z]:\\+Users)[/\\]+(?P<user>[\w.@-]+)")
 
@@ -57,12 +50,7 @@ class Privacy:
         environment: Mapping[str, str] | None = None,
         never_sent: Iterable[str] = (),
     ) -> None:
-        values = {
-            value
-            for name, value in (environment or {}).items()
-            if _SECRET_NAME.search(name) and len(value) >= _SHORTEST and not _is_path(value)
-        }
-        self._values = sorted(values, key=lambda value: (-len(value), value))
+        self._redaction = Redaction(environment)
         folders = [(rootdir, ROOT), (home, HOME)]
         self._folders = [(path, mask) for path, mask in folders if len(path) > 1]
         is_somebody = len(user) >= _SHORTEST_USER and user.lower() not in _NOBODY
@@ -81,11 +69,10 @@ class Privacy:
 
     def clean(self, text: str) -> str:
         """Return ``text`` without secrets, home folders and user names."""
-        for value in self._values:
-            text = text.replace(value, REDACTED)
+        text = self._redaction.clean(text)
         for path, mask in self._folders:
             text = text.replace(path, mask)
-        text = _HOMES.sub(HOME, redacted(text))
+        text = _HOMES.sub(HOME, text)
         return self._user.sub(USER, text) if self._user else text
 
 
@@ -100,19 +87,10 @@ def local_privacy(rootdir: Path, never_sent: Iterable[str]) -> Privacy:
         user, home = getpass.getuser(), str(Path.home())
     except (KeyError, OSError, RuntimeError, ImportError):
         user, home = "", ""
-    environment = dict(os.environ)
-    base = urlsplit(environment.get("OPENAI_BASE_URL", ""))
-    if not base.password:
-        environment.pop("OPENAI_BASE_URL", None)  # an address, no secret
     return Privacy(
         rootdir=str(rootdir),
         home=home,
         user=user,
-        environment=environment,
+        environment=os.environ,
         never_sent=never_sent,
     )
-
-
-def _is_path(value: str) -> bool:
-    """Return whether a variable that is named like a secret holds the path of a file or socket."""
-    return value.startswith(("/", "./", "~")) and not re.search(r"[=+]|\w{40}", value)

@@ -17,7 +17,7 @@ from sqlalchemy.exc import DatabaseError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
 from pytest_bayesloc.domain.errors import StoreError
-from pytest_bayesloc.domain.masking import redacted
+from pytest_bayesloc.domain.redaction import redacted
 from pytest_bayesloc.domain.texts import storable
 from pytest_bayesloc.memory.schema import LEAST, META, METADATA, VERSION
 

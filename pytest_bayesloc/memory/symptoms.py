@@ -29,6 +29,7 @@ from pytest_bayesloc.domain.failure import Failure
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.masking import masked
 from pytest_bayesloc.domain.ports import Summarizer
+from pytest_bayesloc.domain.redaction import redacted
 from pytest_bayesloc.domain.source import ReadMap, SourceMap, unit_of_frame
 from pytest_bayesloc.history.changes import name_of
 from pytest_bayesloc.memory.fingerprint import fingerprint
@@ -134,8 +135,9 @@ def symptom_of(
         category=_category(first, in_test=in_test),
         hypothesis="",
         tags=frozenset(_tags(failures, suspects, read)),
-        error=error[:ERROR_LENGTH],
-        code=_code(first, read)[:CODE_LENGTH],
+        # A secret that is cut, or masked in part, is none to be found: it goes before.
+        error=redacted(error)[:ERROR_LENGTH],
+        code=redacted(_code(first, read))[:CODE_LENGTH],
         constraint=next(filter(None, constraints), ""),
         suspects=tuple(
             name_of(where)
@@ -160,7 +162,8 @@ def without_contradicted(symptom: Symptom) -> Symptom:
 
 def _signature(failure: Failure, rootdir: str) -> str:
     """Return type and message of one failure, masked."""
-    message = failure.message.partition("\n  ")[0]  # what is below repeats it with values
+    # What is below repeats it with values.
+    message = redacted(failure.message).partition("\n  ")[0]
     text = f"{failure.exc_type}: {masked(message, rootdir)}"
     return clipped(text, SIGNATURE_LENGTH)
 

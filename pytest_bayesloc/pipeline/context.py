@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_bayesloc.domain.clock import monotonic
+from pytest_bayesloc.domain.redaction import Redaction
 from pytest_bayesloc.spectrum.sources import Sources
 
 if TYPE_CHECKING:
@@ -56,6 +58,18 @@ class Context:
     def sources(self) -> Sources:
         """The project's files."""
         return Sources(self.recorder.files)
+
+    @cached_property
+    def redaction(self) -> Redaction | None:
+        """Takes secrets out of what is published; None if the user wants them."""
+        if "redaction" in self.settings.without:
+            return None
+        # Tests may have changed a variable: what the process was given is the real secret.
+        return Redaction({**os.environ, **self.launch.environment})
+
+    def clean(self, text: str) -> str:
+        """Return ``text`` as it is published."""
+        return text if self.redaction is None else self.redaction.clean(text)
 
     @property
     def transports(self) -> RerunTransports:

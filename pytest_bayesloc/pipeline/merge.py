@@ -128,7 +128,13 @@ def _is_record(path: Path) -> bool:
         return False
 
 
-def keep_record(recorder: Recorder, rootdir: Path, path: Path, note: Callable[[str], None]) -> None:
+def keep_record(
+    recorder: Recorder,
+    rootdir: Path,
+    path: Path,
+    note: Callable[[str], None],
+    clean: Callable[[str], str],
+) -> None:
     """Write the record of this run.
 
     Args:
@@ -136,9 +142,10 @@ def keep_record(recorder: Recorder, rootdir: Path, path: Path, note: Callable[[s
         recorder: With all that is known of tests that were not traced.
         path: Where to.
         note: Told if it can't be written.
+        clean: Takes secrets out.
     """
     digests = {file: digest_of(where) for file, where in recorder.files_in_use().items()}
-    text = dump(recorder.recorded, recorder.files, head(rootdir)[0], digests)
+    text = dump(recorder.recorded, recorder.files, head(rootdir)[0], digests, clean)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_text(path, text)

@@ -15,6 +15,7 @@ import pytest
 
 from pytest_bayesloc.domain.advice import Remembered
 from pytest_bayesloc.domain.errors import BayeslocError
+from pytest_bayesloc.domain.redaction import REDACTED
 from pytest_bayesloc.llm.privacy import local_privacy
 from pytest_bayesloc.options import LOOP, RECORD, offered_formats
 from pytest_bayesloc.pipeline.place import own_folder, replace_text
@@ -26,7 +27,8 @@ from pytest_bayesloc.report.formats import FORMATS, ReportFormat, ReportInput
 from pytest_bayesloc.report.memory import advice_lines
 from pytest_bayesloc.report.prompt import prompt
 from pytest_bayesloc.report.terminal import brief, full
-from pytest_bayesloc.report.text import Line
+from pytest_bayesloc.report.text import Line, count
+from pytest_bayesloc.report.view import N_SOURCES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -99,7 +101,21 @@ class ReportStage:
             llm=self.llm.usage() if self.llm is not None else UsageEntry(),
             fixes=() if self.fix_stage is None else self.fix_stage.fixes,
         )
-        return encode(result)
+        document = encode(result, self.context.redaction)
+        self._note_withheld(document)
+        return document
+
+    def _note_withheld(self, document: dict[str, Any]) -> None:
+        """Say in ``document`` how many secrets it and the source lines beside it lack."""
+        for row in (row for fault in document["faults"] for row in fault["ranking"][:N_SOURCES]):
+            lines = (self.context.sources.read(row["file"]) or "").splitlines()
+            self.context.clean("\n".join(lines[row["start_line"] - 1 : row["end_line"]]))
+        n = 0 if self.context.redaction is None else self.context.redaction.n_withheld
+        if n:
+            document["partial"].append(
+                f"{count(n, 'secret')} withheld, as {REDACTED}: --bayesloc-without=redaction shows "
+                "what stands there."
+            )
 
     # -- writing
 
@@ -201,11 +217,15 @@ class ReportStage:
     def _input(self, report: Report, document: Document, before: str) -> ReportInput:
         return ReportInput(
             document=document,
-            read_source=self.context.sources.read,
+            read_source=self._read,
             checkout=self._checkout,
             prompt=self._prompt(document) if report.kind == "html" else "",
             before=before,
         )
+
+    def _read(self, file: str) -> str | None:
+        text = self.context.sources.read(file)
+        return None if text is None else self.context.clean(text)
 
     @property
     def _checkout(self) -> Checkout:
@@ -268,7 +288,8 @@ class ReportStage:
         width = reporter._tw.fullwidth  # noqa: SLF001 - no public way leads to the width
         if self.context.settings.inspect:
             # The notes are printed below it, in full.
-            rest = [text for text in document["partial"] if text not in self.context.notes]
+            known = set(map(self.context.clean, self.context.notes))
+            rest = [text for text in document["partial"] if text not in known]
             lines = full(
                 {**document, "partial": rest},
                 width=width,

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import cache
+from functools import cache, partial
 from inspect import get_annotations
 from math import isfinite
 from typing import Any, TypeVar
@@ -21,6 +21,7 @@ from pytest_bayesloc.domain.fixing import TAKE_BACK, Level
 from pytest_bayesloc.domain.inspection import Effect, Inspection
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.masking import masked
+from pytest_bayesloc.domain.redaction import Redaction, redacted
 from pytest_bayesloc.domain.result import Fault, Ranked, RankedLine, SpoiledTest
 from pytest_bayesloc.report import document as doc
 from pytest_bayesloc.report.text import MAX_TEXT, clip
@@ -67,10 +68,14 @@ class Result:
     fixes: tuple[doc.FixEntry, ...] = ()
 
 
-def encode(result: Result) -> dict[str, Any]:
+def encode(result: Result, redaction: Redaction | None = None) -> dict[str, Any]:
     """Return the document: JSON values only, all numbers finite.
 
     Long lists and texts are cut; ``partial`` names the lists that were.
+
+    Args:
+        result: Of the session.
+        redaction: Takes secrets out of texts, before these are cut; None: they stay.
     """
     faults = result.faults[: doc.MAX_FAULTS]
     seconds = {stage: positive(spent) for stage, spent in result.session.seconds.items()}
@@ -96,7 +101,7 @@ def encode(result: Result) -> dict[str, Any]:
         llm=entry_of(doc.UsageEntry, result.llm, cost=None if cost is None else positive(cost)),
         partial=[*result.partial, *_cuts(result), *_not_finite(result)],
     )
-    plain: dict[str, Any] = _plain(document)
+    plain: dict[str, Any] = _plain(document, _as_it_is if redaction is None else redaction.clean)
     return plain
 
 
@@ -171,24 +176,33 @@ _CLEANED: Mapping[str, Callable[[Any], object]] = {
 }
 
 
-def _plain(value: Any, limit: int = MAX_TEXT) -> Any:  # noqa: ANN401 - any JSON value
-    """Return ``value`` as JSON holds it, its texts cut.
+def _as_it_is(text: str, name: str = "") -> str:  # noqa: ARG001 - the shape of what cleans
+    return text
+
+
+def _plain(value: Any, clean: Callable[..., str], limit: int = MAX_TEXT) -> Any:  # noqa: ANN401 - any JSON value
+    """Return ``value`` as JSON holds it, its texts cleaned and cut.
 
     A large run has a million values: the commonest types come first, and are compared exactly.
     """
     kind = type(value)
     if kind is str:
-        return value if len(value) <= limit else clip(value, limit)
+        text = clean(value)
+        return text if len(text) <= limit else clip(text, limit)
     if kind in _ATOMS:
         return value
     if kind is list or kind is tuple:
-        return [_plain(item) for item in value]
-    if kind is dict:
-        return {clip(key): _plain(item) for key, item in value.items()}
+        return [_plain(item, clean) for item in value]
+    if kind is dict:  # the values of what its keys name
+        return {
+            clip(clean(key)): _plain(item, partial(clean, name=key)) for key, item in value.items()
+        }
     if isinstance(value, str):  # of a class of its own
-        return value.value if isinstance(value, Enum) else clip(str(value), limit)
+        return value.value if isinstance(value, Enum) else clip(clean(str(value)), limit)
     names = value.__struct_fields__ if isinstance(value, Struct) else value.__slots__
-    return {name: _plain(getattr(value, name), _LIMITS.get(name, MAX_TEXT)) for name in names}
+    return {
+        name: _plain(getattr(value, name), clean, _LIMITS.get(name, MAX_TEXT)) for name in names
+    }
 
 
 def _row(row: Ranked) -> doc.RowEntry:
@@ -264,7 +278,7 @@ def _failure(failure: Failure, rows: Sequence[int]) -> doc.FailureEntry:
         # What a crashed worker left behind has no phase.
         phase=failure.phase if failure.phase in PHASES else "call",
         type=failure.exc_type,
-        masked=masked(failure.message),
+        masked=masked(redacted(failure.message)),
         causes=[_frames(frames) for frames in failure.cause_frames[: doc.MAX_CAUSES]],
         executed=list(rows),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -80,7 +81,7 @@ def without_exception(node_id: str, phase: str, text: str) -> RawFailure:
         "phase": phase,
         "exc_type": "XPASS" if "XPASS" in text else "Failed",
         "error": "",
-        "message": text[:MESSAGE_LIMIT],
+        "message": _cut(text),
         "frames": [],
         "cause_frames": [],
         "syntax_error": None,
@@ -135,9 +136,17 @@ def _follower(error: BaseException) -> BaseException | None:
 
 def _message(error: BaseException) -> str:
     try:
-        return str(error)[:MESSAGE_LIMIT]
+        return _cut(str(error))
     except BaseException:  # noqa: BLE001 - ``__str__`` of the project may do anything
         return ""
+
+
+def _cut(text: str) -> str:
+    """Return the beginning of ``text`` up to a blank: half a secret is hard to tell as one."""
+    if len(text) <= MESSAGE_LIMIT:
+        return text
+    words = re.match(r".*\s", text[:MESSAGE_LIMIT], re.DOTALL)
+    return words.group() if words and words.end() > MESSAGE_LIMIT / 2 else text[:MESSAGE_LIMIT]
 
 
 def _frames(trace: TracebackType | None, files: SourceFilter) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from pytest_bayesloc.domain.errors import ShardError
 from pytest_bayesloc.spectrum.run_record import RunRecord
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from pytest_bayesloc.spectrum.run_record import Payload
@@ -27,7 +27,11 @@ def environment() -> str:
 
 
 def dump(
-    recorded: RunRecord, files: SourceFilter, revision: str, digests: Mapping[str, str]
+    recorded: RunRecord,
+    files: SourceFilter,
+    revision: str,
+    digests: Mapping[str, str],
+    clean: Callable[[str], str] = str,
 ) -> str:
     """Write one run as text; paths are relative to rootdir.
 
@@ -36,8 +40,10 @@ def dump(
         files: Of the project.
         revision: Of git; empty if unknown.
         digests: Of the project's files that were imported, relative to rootdir.
+        clean: Takes secrets out of messages; names of tests stay, by which they are run again.
     """
     payload = recorded.payload(digests)
+    payload["failures"] = _cleaned(payload["failures"], clean)
     payload["footprints"] = [
         footprint._replace(filename=files.relative(footprint.filename))
         for footprint in recorded.footprints
@@ -50,12 +56,16 @@ def dump(
         "revision": revision,
         "digests": dict(digests),
         "verdicts": recorded.verdicts,
-        "failures": recorded.failures,
+        "failures": _cleaned(recorded.failures, clean),
         "remembered": recorded.remembered,
         "excused": recorded.excused,
         "payload": payload,
     }
     return json.dumps(record, ensure_ascii=True)
+
+
+def _cleaned(failures: Mapping[str, Payload], clean: Callable[[str], str]) -> Payload:
+    return {n: {**raw, "message": clean(raw["message"])} for n, raw in failures.items()}
 
 
 def parse(text: str, source: Path, files: SourceFilter) -> Payload:

@@ -321,12 +321,12 @@ def test_decision_of_a_person_outweighs_what_is_seen(story: Story) -> None:
 def test_secrets_are_not_written(story: Story) -> None:
     what = symptom('ValueError: password="hunter2"')
 
-    (event,) = story.run(red(what, edit(old='token = "abc"')))
-    story.run(red(what, edit(old='token = "abc"'), state="s1"))
+    (event,) = story.run(red(what, edit(old='api_key = "abc"')))
+    story.run(red(what, edit(old='api_key = "abc"'), state="s1"))
 
     record = only(story, event.bug)
     assert "hunter2" not in repr(record)
-    assert '-token = "<redacted>"' in record.trials[0].edit.diff
+    assert '-api_key = "<redacted>"' in record.trials[0].edit.diff
 
 
 def test_oldest_closed_bugs_make_room(story: Story) -> None:
