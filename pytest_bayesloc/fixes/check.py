@@ -183,6 +183,7 @@ def _frame(tree: ast.AST) -> str:
 
 Covering = Callable[[Location], Sequence[str]]
 
+N_TELLING = 5  # tests, with which a change that empties code hardly passes
 N_FIRST = 5  # failing tests that a candidate must pass before all are run
 LEAST_S = 1.0
 PATIENCE = 10.0  # times what the tests took as they are, for a candidate that may loop
@@ -214,6 +215,7 @@ class Checked:
         test: The first that still fails; empty if none does.
         before: How that test ends as the code is; None if that is not known.
         still: How it ends with the change.
+        doubt: Why it is probably wrong although it is verified; empty if nothing says so.
     """
 
     candidate: Candidate
@@ -227,6 +229,12 @@ class Checked:
     test: str = ""
     before: TestRun | None = None
     still: TestRun | None = None
+    doubt: str = ""
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether something speaks against it, and few tests say more than that it passes."""
+        return bool(self.doubt) and len(self.failing) + len(self.passing) < N_TELLING
 
     @property
     def targets(self) -> tuple[Location, ...]:

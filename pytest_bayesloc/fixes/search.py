@@ -7,7 +7,7 @@ Reference:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from typing import TypeAlias
 
@@ -18,6 +18,7 @@ from pytest_bayesloc.fixes.check import CHANGE, Candidate, Checked, Checker, Sta
 from pytest_bayesloc.fixes.definition import Tool
 from pytest_bayesloc.fixes.library import MAX_PROPOSALS, N_BEST, Library
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
+from pytest_bayesloc.fixes.soundness import doubt
 from pytest_bayesloc.fixes.steps import joined, merged, progress
 from pytest_bayesloc.history.changes import name_of
 
@@ -28,7 +29,12 @@ SLOW_S = 5.0  # for an answer
 ENOUGH = 5  # verified candidates of one stage
 BATCH = 60  # candidates that are tried before one that works is enough
 #: Mutations that make code do less: tests that pass with them say least.
-TAKES_AWAY = frozenset({"drop-statement", "relax-condition", "change-return", "other-jump"})
+TAKES_AWAY = {
+    "drop-statement": "it leaves out a statement",
+    "relax-condition": "it takes a condition away",
+    "change-return": "it returns something else",
+    "other-jump": "it leaves a block elsewhere",
+}
 
 
 NextStep: TypeAlias = tuple[Sequence[Task], Iterable[Candidate]]
@@ -279,7 +285,7 @@ class Search:
                     self._result.is_out_of_time = True
                     return
                 self._consider(candidate)
-            if self._result.verified:
+            if any(not checked.doubt for checked in self._result.verified):
                 return
 
     def _consider(self, candidate: Candidate) -> None:
@@ -310,7 +316,7 @@ class Search:
         if checked.status in {Status.BREAKS, Status.STILL_FAILS}:
             self._result.failed.append(candidate.key)
         if is_verified:
-            self._result.verified.append(checked)
+            self._result.verified.append(replace(checked, doubt=_doubt(candidate)))
         elif checked.status is Status.BREAKS:
             self._result.rejected.append((candidate, checked.why))
         elif checked.status is Status.STILL_FAILS:
@@ -332,9 +338,18 @@ class Search:
     def _order(self, checked: Checked) -> tuple[int, bool, float, int]:
         candidate = checked.candidate
         level = list(Level).index(candidate.level)
-        takes_away = candidate.name in TAKES_AWAY
         worth = self._tools.library.record(candidate.name).worth
-        return level, takes_away, -worth, candidate.size()
+        return level, bool(checked.doubt), -worth, candidate.size()
+
+
+def _doubt(candidate: Candidate) -> str:
+    """Says why a verified change is probably wrong; of what takes a change back nothing."""
+    if candidate.stage == CHANGE:
+        return ""
+    taken = (TAKES_AWAY[tool] for tool in candidate.tools if tool in TAKES_AWAY)
+    parts = (part for part in candidate.parts_by_file() if part.file.endswith(".py"))
+    doubts = (doubt(*part.parts(), part.before) for part in parts)
+    return next(filter(None, (*doubts, *taken)), "")
 
 
 def _batches(candidates: Iterable[Candidate]) -> Iterator[Iterator[Candidate]]:

@@ -1,7 +1,7 @@
-"""Refuses fixes that make tests pass by silencing a check or knowing the test's answer.
+"""Refuses fixes that silence a check or know the test's answer, and doubts those that empty code.
 
 Reference:
-    docs/fixes.md, section "What is never proposed".
+    docs/fixes.md, sections "What is never proposed" and "Passes, but probably wrong".
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import chain, zip_longest
 
 from pytest_bayesloc.fixes.syntax import brief, tree_of
 
@@ -62,6 +63,136 @@ def _reasons(old: ast.AST, new: ast.AST, values: frozenset[str]) -> Iterator[str
         yield f"it catches more: {caught}"
     if known := _answers(old, new, values):
         yield f"it knows a value of the test: {brief(known, WIDTH)}"
+    if _spared(new) - _spared(old):
+        yield "it gives `self` a default"
+
+
+def _spared(tree: ast.AST) -> Counter[str]:
+    """The functions whose first parameter is the object itself and has a default."""
+    functions = (
+        n for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))
+    )
+    found = ((f.name, [*f.args.posonlyargs, *f.args.args], f.args.defaults) for f in functions)
+    return Counter(
+        name
+        for name, parameters, defaults in found
+        if parameters and parameters[0].arg == "self" and len(defaults) == len(parameters)
+    )
+
+
+def doubt(before: str, after: str, code: str = "") -> str:
+    """Says why a change is probably wrong although tests pass with it; empty if nothing does.
+
+    Args:
+        before: Text of a Python file that is no test, or of a function of it.
+        after: The same with a change.
+        code: Text of the whole file.
+    """
+    old, new = tree_of(before), tree_of(after)
+    if old is None or new is None:
+        return ""
+    reasons = (
+        _emptied(old, new),
+        _misled(old, new, tree_of(code or before) or old),
+        _mistyped(old, new),
+    )
+    return next(chain.from_iterable(reasons), "")
+
+
+def _emptied(old: ast.AST, new: ast.AST) -> Iterator[str]:
+    """Says what of the data flow is cut off."""
+    pairs = list(zip_longest(_returns(old), _returns(new)))
+    if None not in chain.from_iterable(pairs):  # a return that was added is a case of its own
+        for before, now in pairs:
+            if isinstance(now, ast.Constant) and not isinstance(before, ast.Constant):
+                yield f"it returns `{brief(ast.unparse(now), WIDTH)}` whatever it is given"
+    if fixed := _constant_conditions(new) - _constant_conditions(old):
+        yield f"a condition is always {next(iter(fixed)).lower()}"
+    lost = (_loaded(old) - _loaded(new)) & _bound(old) & _bound(new)
+    if lost:
+        yield f"it no longer uses `{min(lost)}`"
+
+
+def _misled(old: ast.AST, new: ast.AST, whole: ast.AST) -> Iterator[str]:
+    """Says what makes any value fit."""
+    if hushed := (_calls(new) - _calls(old)) & _HUSHING:
+        yield f"`{min(hushed)}()` only hides what was wrong"
+    coroutines = {n.name for n in ast.walk(whole) if isinstance(n, ast.AsyncFunctionDef)}
+    if (_negated(new) - _negated(old)) & coroutines:
+        yield "it negates a coroutine that nobody awaits"
+
+
+def _mistyped(old: ast.AST, new: ast.AST) -> Iterator[str]:
+    """Says what is returned against what is declared."""
+    known = set(map(_unparsed, _returns(old)))
+    for function in ast.walk(new):
+        if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            declared = _unparsed(function.returns)
+            wrong = (v for v in _returns(function) if _is_other(v, declared))
+            text = next((t for t in map(_unparsed, wrong) if t not in known), "")
+            if text:
+                yield f"it returns `{brief(text, WIDTH)}`, and `{declared}` is declared"
+
+
+#: Calls that make any value fit.
+_HUSHING = frozenset({"abs", "bool"})
+_DISPLAYS = {ast.List: "list", ast.Dict: "dict", ast.Set: "set", ast.Tuple: "tuple"}
+_KINDS = frozenset({"bool", "bytes", "dict", "float", "int", "list", "set", "str", "tuple"})
+
+
+def _unparsed(node: ast.expr | None) -> str:
+    return "None" if node is None else ast.unparse(node)
+
+
+def _returns(tree: ast.AST) -> list[ast.expr]:
+    """What is returned, in the order of the text; of a bare ``return`` nothing."""
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.Return)]
+    found.sort(key=lambda node: (node.lineno, node.col_offset))
+    return [node.value for node in found if node.value is not None]
+
+
+def _constant_conditions(tree: ast.AST) -> Counter[str]:
+    tests = (node.test for node in ast.walk(tree) if isinstance(node, (ast.If, ast.IfExp)))
+    return Counter(repr(test.value) for test in tests if isinstance(test, ast.Constant))
+
+
+def _loaded(tree: ast.AST) -> set[str]:
+    """The names that are read."""
+    names = (node for node in ast.walk(tree) if isinstance(node, ast.Name))
+    return {node.id for node in names if isinstance(node.ctx, ast.Load)}
+
+
+def _bound(tree: ast.AST) -> set[str]:
+    """The parameters and variables of functions, but for the object itself."""
+    found = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+    names = (node for node in ast.walk(tree) if isinstance(node, ast.Name))
+    found |= {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    return found - {"self", "cls", "_"}
+
+
+def _calls(tree: ast.AST) -> set[str]:
+    called = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
+    return {func.id for func in called if isinstance(func, ast.Name)}
+
+
+def _negated(tree: ast.AST) -> set[str]:
+    """The names of functions and methods whose result is negated as it is."""
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Call):
+            found.add(ast.unparse(node.operand.func).rpartition(".")[2])
+    return found
+
+
+def _is_other(value: ast.expr, declared: str) -> bool:
+    """Whether a literal is of another type than the plain one that is declared."""
+    if declared not in _KINDS:
+        return False
+    if isinstance(value, ast.Constant):
+        kind = type(value.value).__name__
+    else:
+        kind = _DISPLAYS.get(type(value), declared)
+    return kind != declared and (kind, declared) != ("int", "float")
 
 
 def _asserts(tree: ast.AST, around: tuple[str, ...] = ()) -> Counter[tuple[str, tuple[str, ...]]]:

@@ -259,9 +259,9 @@ class FixStage:
                 fix.patch_file = f"{FOLDER}/fixes/{name}.patch"
 
     def apply_best(self) -> None:
-        """Write the best verified fix to its file, and say so."""
+        """Write the best verified fix that nothing speaks against to its file, and say so."""
         verified = (pair for pair in self.found if pair[0].verified and self._may_apply(pair[1]))
-        best = next(verified, None)
+        best = next((pair for pair in verified if pair[0].doubt is None), None)
         if best is not None:
             self._apply(*best)
 
@@ -404,6 +404,7 @@ def _fix(
         step=None,
         tool=candidate.name,
         verified=bool(failing),
+        doubt=checked.doubt if checked is not None and checked.is_doubtful else None,
         n_failing=len(failing),
         n_passing=len(passing),
         checked=(*failing, *passing)[:MAX_TESTS],

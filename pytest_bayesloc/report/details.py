@@ -130,7 +130,8 @@ def summary_of(fix: Document) -> str:
         0: "no other executes it",
         1: "1 that executes it still passes",
     }.get(passing, f"{passing} that execute it still pass")
-    return f"fix {by}; {failing} {passes} twice, {others} ({done})"
+    said = f"passes, but probably wrong ({fix['doubt']})" if fix["doubt"] else "fix"
+    return f"{said} {by}; {failing} {passes} twice, {others} ({done})"
 
 
 def diff_lines(patch: str) -> Iterator[DiffLine]:

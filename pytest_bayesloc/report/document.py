@@ -368,6 +368,7 @@ class FixEntry(_Entry):
         diff: As a unified diff.
         verified: Whether all failing tests of the fault pass with it, twice, and all that passed
             and execute what it changes still pass.
+        doubt: Why it is probably wrong although it is verified; null if nothing says so.
         checked: The tests that passed under it.
         seconds: Wall seconds that checking it took.
         worth: Mean of its maker's success rate.
@@ -384,6 +385,7 @@ class FixEntry(_Entry):
     words: str
     diff: str
     verified: bool
+    doubt: str | None
     n_failing: int
     n_passing: int
     checked: list[str]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_bayesloc.fixes.soundness import unsound
+from pytest_bayesloc.fixes.soundness import doubt, unsound
 
 TEST = "    def test_total(self):\n        assert total(['a', 17], 'blue') == 4217\n"
 UNSOUND = {
@@ -51,6 +51,10 @@ UNSOUND = {
     "a check in a file that was broken": (
         "def f(x)\n    assert x\n    return x\n",
         "def f(x):\n    return x\n",
+    ),
+    "self with a default": (
+        "class A:\n    def f(self):\n        return 1\n",
+        "class A:\n    def f(self=None):\n        return 1\n",
     ),
     "no syntax": ("def f(x):\n    return x\n", "def f(x)\n    return x\n"),
 }
@@ -122,3 +126,65 @@ def test_a_condition_around_a_check_may_change() -> None:
     before = "def f(n):\n    if n > 0:\n        assert n < 9\n    return n\n"
 
     assert unsound(before, before.replace(">", ">=")) == ""
+
+
+DOUBTED = {
+    "returns a constant": (
+        "def f(x):\n    return x > 1\n",
+        "def f(x):\n    return True\n",
+        "it returns `True` whatever it is given",
+    ),
+    "decides nothing": (
+        "def f(x):\n    if x:\n        return x\n    return -x\n",
+        "def f(x):\n    if True:\n        return x\n    return -x\n",
+        "a condition is always true",
+    ),
+    "drops what it was given": (
+        "def f(x, rate):\n    return x * rate\n",
+        "def f(x, rate):\n    return x * x\n",
+        "it no longer uses `rate`",
+    ),
+    "hides a sign": (
+        "def f(x, y):\n    return x - y\n",
+        "def f(x, y):\n    return abs(x - y)\n",
+        "`abs()` only hides what was wrong",
+    ),
+    "negates a coroutine": (
+        "async def ok(u):\n    return u\nasync def f(u):\n    if ok(u):\n        return u\n",
+        "async def ok(u):\n    return u\nasync def f(u):\n    if not ok(u):\n        return u\n",
+        "it negates a coroutine that nobody awaits",
+    ),
+    "returns another type": (
+        "def f(x) -> int:\n    if x:\n        return g(x)\n    return 0\n",
+        "def f(x) -> int:\n    if x:\n        return []\n    return 0\n",
+        "it returns `[]`, and `int` is declared",
+    ),
+}
+TRUSTED = {
+    "another operator": ("def f(x):\n    return x > 1\n", "def f(x):\n    return x >= 1\n"),
+    "a name that was misspelt": (
+        "def f(width):\n    return widht\n",
+        "def f(width):\n    return width\n",
+    ),
+    "a parameter that was misspelt": (
+        "def f(widht):\n    return widht * width\n",
+        "def f(width):\n    return width * width\n",
+    ),
+    "a case of its own": (
+        "def f(xs):\n    return sum(xs) / len(xs)\n",
+        "def f(xs):\n    if not xs:\n        return 0\n    return sum(xs) / len(xs)\n",
+    ),
+    "another constant": ("def f():\n    return 1\n", "def f():\n    return 2.0\n"),
+}
+
+
+@pytest.mark.parametrize("name", DOUBTED)
+def test_what_empties_code_is_doubted(name: str) -> None:
+    before, after, why = DOUBTED[name]
+
+    assert doubt(before, after) == why
+
+
+@pytest.mark.parametrize("name", TRUSTED)
+def test_what_keeps_the_data_flow_is_not_doubted(name: str) -> None:
+    assert doubt(*TRUSTED[name]) == ""
