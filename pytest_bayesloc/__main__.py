@@ -1,4 +1,4 @@
-"""``python -m pytest_bayesloc merge``: one report of the jobs of a CI run."""
+"""``python -m pytest_bayesloc``: merges CI jobs, answers questions, serves coding agents."""
 
 from __future__ import annotations
 
@@ -7,12 +7,16 @@ import json
 import os
 import sys
 from importlib.util import find_spec
+from inspect import Parameter, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_bayesloc.domain.errors import BayeslocError
 from pytest_bayesloc.domain.redaction import Redaction
 from pytest_bayesloc.llm.privacy import local_privacy
-from pytest_bayesloc.pipeline.place import replace_text
+from pytest_bayesloc.pipeline.last_run import FILE as LAST_RUN
+from pytest_bayesloc.pipeline.place import FOLDER, replace_text
+from pytest_bayesloc.pipeline.questions import QUESTIONS, Questions, lines_of_answer
 from pytest_bayesloc.report.ci.suspects import Checkout
 from pytest_bayesloc.report.document import SCHEMA as RESULT
 from pytest_bayesloc.report.formats import FORMATS, ReportInput
@@ -28,13 +32,30 @@ JSON results (--bayesloc-report=json) become one report, each fault once. Record
 (--bayesloc-report=record:PATH) become one run: it is ranked as a whole and inspected here, once;
 what follows `--` is given to pytest. A folder stands for all such files in it.
 """
+ASK = """\
+Answers come from the last failed run in this folder or one above it. `run`, `try` and `evaluate`
+re-run tests; nothing changes a file.
+"""
+SERVE = """\
+The server speaks on standard input and output, and answers the same questions as `ask`. It needs
+`pip install 'pytest-bayesloc[mcp]'`.
+"""
 WRITABLE = sorted(kind for kind, of in FORMATS.items() if of.name)
 
 
 def main(argv: Sequence[str]) -> int:
-    """Merge, and return the exit status: 2 if there is nothing, or files can't be used."""
+    """Do what is asked, and return the exit status: 2 if that can't be done."""
     own, rest = _split(argv)
     given = _arguments().parse_args(own)
+    try:
+        status: int = given.do(given, rest)
+    except BayeslocError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    return status
+
+
+def _merge(given: argparse.Namespace, rest: Sequence[str]) -> int:
     files, why = _files(given.paths)
     kinds = {_schema(file) for file in files}
     if not why and kinds == {RECORD}:
@@ -61,7 +82,7 @@ def _split(argv: Sequence[str]) -> tuple[list[str], list[str]]:
 
 def _arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m pytest_bayesloc", description=__doc__)
-    commands = parser.add_subparsers(required=True, metavar="merge")
+    commands = parser.add_subparsers(required=True, metavar="merge | ask | mcp")
     merge = commands.add_parser("merge", description=EPILOG, usage="%(prog)s PATH ... [-- PYTEST]")
     merge.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="files and folders")
     merge.add_argument(
@@ -74,7 +95,56 @@ def _arguments() -> argparse.ArgumentParser:
     merge.add_argument(
         "--no-prompt", action="store_true", help="the page holds no prompt for an assistant"
     )
+    merge.set_defaults(do=_merge)
+    ask = commands.add_parser("ask", description=ASK)
+    ask.set_defaults(do=_ask)
+    ask.add_argument("--json", action="store_true", help="answer in JSON")
+    questions = ask.add_subparsers(required=True, dest="question", metavar="QUESTION")
+    for name, question in QUESTIONS.items():
+        first, _, _ = (question.__doc__ or "").partition("\n")
+        asked = questions.add_parser(name, help=first, description=first)
+        for parameter in list(signature(question).parameters.values())[1:]:
+            is_needed = parameter.default is Parameter.empty
+            nargs = "*" if parameter.name == "tests" else None if is_needed else "?"
+            kind = int if parameter.annotation == "int" else str
+            asked.add_argument(
+                parameter.name, type=kind, nargs=nargs, default=None if is_needed else ""
+            )
+    serve = commands.add_parser("mcp", description=SERVE)
+    serve.set_defaults(do=_serve)
     return parser
+
+
+def _ask(given: argparse.Namespace, _: Sequence[str]) -> int:
+    question = QUESTIONS[given.question]
+    names = list(signature(question).parameters)[1:]
+    questions = Questions(_project_at(Path.cwd()))
+    try:
+        answer = question(questions, **{name: getattr(given, name) for name in names})
+    finally:
+        questions.close()
+    text = json.dumps(answer, indent=2) if given.json else "\n".join(lines_of_answer(answer))
+    sys.stdout.write(f"{text}\n")
+    return 0
+
+
+def _serve(*_: object) -> int:
+    try:
+        from pytest_bayesloc.pipeline.serve import serve
+    except ModuleNotFoundError as error:
+        sys.stderr.write(
+            f"The server needs {error.name}, which is not installed: "
+            "pip install 'pytest-bayesloc[mcp]'.\n"
+        )
+        return 2
+    serve(_project_at(Path.cwd()))
+    return 0
+
+
+def _project_at(folder: Path) -> Path:
+    """Return the nearest folder from here upwards with a last run; this one if none has."""
+    around = (folder, *folder.parents)
+    return next((path for path in around if (path / FOLDER / LAST_RUN).is_file()), folder)
 
 
 def _files(paths: Sequence[Path]) -> tuple[list[Path], str]:

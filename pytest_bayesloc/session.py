@@ -210,7 +210,7 @@ class LocalizationSession:
             stage = self._reporting()
             self._document = stage.document(faults, cases)
             self._written = stage.write(self._document)
-            self._keep_advice(self._document)
+            self._keep_last(self._document, cases)
 
     def _tell_loops(self) -> None:
         """Write the verdict on loops; of passing and broken runs too, else an old one stays."""
@@ -267,12 +267,13 @@ class LocalizationSession:
         with self.context.stage("inspect"):
             return needed_changes(self.context.transports, changes, tests)
 
-    def _keep_advice(self, document: dict[str, object]) -> None:
-        from pytest_bayesloc.pipeline.ask import keep_last
+    def _keep_last(self, document: dict[str, object], cases: Sequence[Case]) -> None:
+        """Keep the result for questions about this run."""
+        from pytest_bayesloc.pipeline.last_run import keep_last
 
         if self._has_memory_work(is_red=True):
             with suppress(OSError):  # said already: the memory lies in the same folder
-                keep_last(self.context.rootdir, document["memory"])  # type: ignore[arg-type]
+                keep_last(self.context, document, cases)
 
     def _recall(self, cases: Sequence[Case]) -> None:
         with self.context.stage("remember"), self._memory_may_fail():

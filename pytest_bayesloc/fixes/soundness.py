@@ -145,7 +145,7 @@ def _unparsed(node: ast.expr | None) -> str:
 
 
 def _returns(tree: ast.AST) -> list[ast.expr]:
-    """What is returned, in the order of the text; of a bare ``return`` nothing."""
+    """Values of ``return`` statements, in the order of the text."""
     found = [node for node in ast.walk(tree) if isinstance(node, ast.Return)]
     found.sort(key=lambda node: (node.lineno, node.col_offset))
     return [node.value for node in found if node.value is not None]

@@ -230,7 +230,7 @@ def python_files(sources: Sources) -> list[str]:
     """The project's Python files, code before tests, relative to rootdir."""
     found: dict[str, FileKind] = {}
     roots = dict.fromkeys((*sources.files.directories, sources.files.rootdir))
-    for path in islice(_walked(roots), MAX_FILES):
+    for path in islice(walked(roots), MAX_FILES):
         kind = sources.files.kind(path)
         if kind is not FileKind.FOREIGN:
             found.setdefault(sources.files.relative(path), kind)
@@ -258,7 +258,7 @@ def _data_tasks(failures: Sequence[Failure], sources: Sources) -> Iterator[Task]
     failure = next((f for f in failures if f.exc_type.endswith("JSONDecodeError")), None)
     if failure is None:
         return
-    for path in islice(_walked([sources.files.rootdir], ".json"), MAX_FILES):
+    for path in islice(walked([sources.files.rootdir], ".json"), MAX_FILES):
         if Path(path).stat().st_size > MAX_DATA:
             continue
         file = sources.files.relative(path)
@@ -314,7 +314,8 @@ def _task(failure: Failure, source: SourceMap, line: int, case: Case, sources: S
     )
 
 
-def _walked(roots: Collection[str], suffix: str = ".py") -> Iterator[str]:
+def walked(roots: Collection[str], suffix: str = ".py") -> Iterator[str]:
+    """Yields the files below folders, but for those of virtual environments and hidden folders."""
     for root in roots:
         for folder, folders, files in os.walk(root):
             folders[:] = sorted(

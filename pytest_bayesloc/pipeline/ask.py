@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from contextlib import contextmanager
-from datetime import datetime, timezone
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_bayesloc.domain.errors import BayeslocError, StoreError
 from pytest_bayesloc.options import is_about_fixes
-from pytest_bayesloc.pipeline.place import FOLDER, memory_of, open_memory, own_folder, replace_text
+from pytest_bayesloc.pipeline.place import memory_of, open_memory, replace_text
 from pytest_bayesloc.report.text import visible
 
 if TYPE_CHECKING:
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
 
     from pytest_bayesloc.memory.ledger import Ledger
     from pytest_bayesloc.options import Settings
-
-LAST = "last-advice.json"
 
 
 def answer(config: pytest.Config, settings: Settings) -> int:
@@ -36,17 +33,6 @@ def answer(config: pytest.Config, settings: Settings) -> int:
     return int(pytest.ExitCode.OK)
 
 
-def keep_last(rootdir: Path, memory: Mapping[str, Any]) -> None:
-    """Keep the advice of this run for ``--bug-advice-last``.
-
-    Raises:
-        OSError: If it can't be written.
-    """
-    made_at = datetime.now(timezone.utc).isoformat(timespec="seconds")
-    text = json.dumps({"made_at": made_at, "memory": memory}, ensure_ascii=True)
-    replace_text(own_folder(rootdir) / LAST, text)
-
-
 def _answers(config: pytest.Config, settings: Settings) -> Iterator[str]:
     if is_about_fixes(config):
         from pytest_bayesloc.pipeline.fix_tools import answers
@@ -54,7 +40,7 @@ def _answers(config: pytest.Config, settings: Settings) -> Iterator[str]:
         yield from answers(config, settings)
         return
     if settings.advice_last:
-        yield from _last(config.rootpath / FOLDER / LAST)
+        yield from _advice_of_last(config.rootpath)
     for verb, argument in settings.memory_actions:
         if verb in CORRECTIONS:
             with _ledger(config, settings, write=True) as ledger:
@@ -79,22 +65,14 @@ def _counted(config: pytest.Config, settings: Settings, *, as_json: bool) -> Ite
         yield from stats_lines(rows)
 
 
-def _last(path: Path) -> Iterator[str]:
+def _advice_of_last(rootdir: Path) -> Iterator[str]:
     """Yield the advice of the last failed run."""
+    from pytest_bayesloc.pipeline.last_run import read_last
     from pytest_bayesloc.report.memory import advice_lines
 
-    try:
-        kept = json.loads(path.read_text(encoding="utf-8"))
-        lines = advice_lines(kept["memory"], in_full=True)
-        made_at = str(kept["made_at"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise StoreError(
-            f"There is no advice of a last run in {path} ({type(error).__name__}): run the failing "
-            "tests once, with the memory on.",
-            slug="last-advice",
-        ) from error
-    yield f"advice of the run of {made_at}"
-    yield from (line.text for line in lines)
+    run = read_last(rootdir)
+    yield f"advice of the run of {run.made_at}"
+    yield from (line.text for line in advice_lines(run.document["memory"], in_full=True))
 
 
 def _exported(config: pytest.Config, settings: Settings, path: Path) -> str:

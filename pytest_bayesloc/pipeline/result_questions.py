@@ -1,0 +1,301 @@
+"""Answers questions about the last failed run from what was kept of it; no test is run."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from pytest_bayesloc.domain.errors import BayeslocError
+from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.redaction import Redaction
+from pytest_bayesloc.domain.source import SourceMap, lines_of
+from pytest_bayesloc.history.snapshots import SnapshotStore
+from pytest_bayesloc.pipeline.last_run import LastRun, read_last
+from pytest_bayesloc.pipeline.place import FOLDER
+from pytest_bayesloc.report.text import clip, percent, ratio
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from pytest_bayesloc.report.document import Document
+
+#: What JSON can hold.
+Answer: TypeAlias = "dict[str, Any]"
+
+N_ITEMS = 20  # of a list
+N_LINES = 200  # of source
+MAX_TEXT = 4_000  # characters of one text
+
+
+class QuestionError(BayeslocError):
+    """A question that can't be answered."""
+
+
+class ResultQuestions:
+    """Answers from the last result of a project; no test is run.
+
+    Every answer is bounded: lists have at most 20 items, texts 4,000 characters. Secrets are taken
+    out. No question changes a file.
+
+    Args:
+        rootdir: Of the project.
+        environment: Variables whose values are kept out of answers if their names say secret.
+    """
+
+    def __init__(self, rootdir: Path, environment: Mapping[str, str] | None = None) -> None:
+        self._rootdir = rootdir
+        self._redaction = Redaction(os.environ if environment is None else environment)
+
+    def ranking(self) -> Answer:
+        """Name the functions that are most likely at fault, and the errors of the failing tests."""
+        faults = []
+        document = self._last.document
+        for number, fault in enumerate(document["faults"][:N_ITEMS], 1):
+            error = fault["error"]
+            where = f"{error['file']}:{error['line']}" if error["file"] else ""
+            faults.append(
+                {
+                    "fault": number,
+                    "error": f"{error['type']}: {error['message']}",
+                    "raised_at": where,
+                    "failing_tests": fault["failing_tests"][:N_ITEMS],
+                    "test_itself_is_wrong": percent(fault["test_share"]),
+                    "flaky": fault["flaky"][:N_ITEMS],
+                    "suspects": [self._suspect(row) for row in fault["ranking"][:10]],
+                }
+            )
+        return self._clean({"run_of": self._last.made_at, "faults": faults})
+
+    def why(self, place: str) -> Answer:
+        """Tell what speaks for and against a suspect, and what was tried on it.
+
+        Args:
+            place: FILE:LINE, or a qualified name.
+        """
+        fault, row = self._row(place)
+        key = (row["file"], row["qualname"])
+        tried = [
+            {
+                "what": step["log"] or step["why"],
+                "belief": f"{percent(step['belief_before'])} to {percent(step['belief_after'])}",
+                "edits": [f"{trial['words']}: {trial['effect']}" for trial in step["trials"]][:10],
+            }
+            for step in self._last.document["inspections"]
+            if (step["target"]["file"], step["target"]["qualname"]) == key
+        ]
+        reasons = [
+            {"likelihood_ratio": ratio(e["p_if_faulty"], e["p_if_clean"]), "what": e["why"]}
+            for e in row["evidence"]
+        ]
+        said = {
+            "place": _name(row),
+            "fault": fault,
+            "probability": percent(row["posterior"]),
+            "before_evidence": percent(row["prior"]),
+            "executed_by": _executed_by(row["counts"]),
+            "evidence": reasons[:N_ITEMS],
+            "inspections": tried[:N_ITEMS],
+        }
+        return self._clean(said)
+
+    def source(self, place: str) -> Answer:
+        """Show the code of a place, with the number of failing and passing tests of each line.
+
+        Args:
+            place: FILE:LINE, or a qualified name.
+        """
+        where, row = self._location(place)
+        counts = {line["line"]: line for line in row["lines"]} if row is not None else {}
+        lines = []
+        for n, text in enumerate(lines_of(self._text(where.file)), 1):
+            if where.start_line <= n <= where.end_line:
+                of = counts.get(n)
+                mark = f"{of['ef']} failing, {of['ep']} passing" if of is not None else ""
+                lines.append(f"{n:5} {text.rstrip():80} {mark}".rstrip())
+        cut = lines[:N_LINES]
+        more = len(lines) - len(cut)
+        return self._clean({"place": words_of(where), "lines": cut, "n_more": more})
+
+    def failure(self, test: str = "") -> Answer:
+        """Show a failing test: its message, its traceback, the suspects that it executed.
+
+        Args:
+            test: Its node id, or a part of it; the first failing test if nothing is said.
+        """
+        for fault in self._last.document["faults"]:
+            for failure in fault["failures"]:
+                if test in failure["node_id"]:
+                    own = (frame for frame in failure["frames"] if frame["in_app"])
+                    frames = [f"{f['file']}:{f['line']} {f['name']}" for f in own]
+                    reached = [_name(fault["ranking"][i]) for i in failure["executed"]]
+                    said = {
+                        "test": failure["node_id"],
+                        "phase": failure["phase"],
+                        "error": f"{failure['type']}: {failure['message']}",
+                        "traceback": frames[-N_ITEMS:],
+                        "executed": reached,
+                    }
+                    return self._clean(said)
+        raise QuestionError(
+            f"No failing test of the last run has {test!r} in its node id: give one that the "
+            "ranking names.",
+            slug="question",
+        )
+
+    def changes(self) -> Answer:
+        """Show what changed since the failing tests last passed."""
+        found = []
+        for fault in self._last.document["faults"][:N_ITEMS]:
+            store = SnapshotStore(self._rootdir / FOLDER / "green.sqlite")
+            green = store.last_passed([fault["failing_tests"]])[0]
+            files = sorted(green or ())
+            diffs = (self._diff(file, (green or {})[file]) for file in files)
+            changed = [clip(diff, MAX_TEXT) for diff in diffs if diff]
+            said = {
+                "failing_tests": fault["failing_tests"][:3],
+                "is_known": green is not None,
+                "diffs": changed[:5],
+                "n_more": max(0, len(changed) - 5),
+                "data_files": fault["changed_data"][:N_ITEMS],
+            }
+            found.append(said)
+        return self._clean({"faults": found})
+
+    def similar(self) -> Answer:
+        """Show similar past bugs, what was tried, and whether the attempts go in circles."""
+        memory = self._last.document["memory"]
+        advice = [
+            {
+                "fault": item["fault"],
+                "bug": item["bug"],
+                "said": item["said"],
+                "similar": item["similar"][:5],
+                "failed_attempts": item["failed_strategies"][-5:],
+                "learned": item["constraints"][-5:],
+                "notes": item["notes"][-5:],
+            }
+            for item in memory["advice"][:N_ITEMS]
+        ]
+        return self._clean({"advice": advice, "loops": memory["loops"][:N_ITEMS]})
+
+    def fixes(self) -> Answer:
+        """Show the changes with which the failing tests pass, as far as the run found some."""
+        names = ("fault", "tool", "words", "diff", "verified", "doubt", "n_failing", "n_passing")
+        found = [{n: fix[n] for n in names} for fix in self._last.document["fixes"][:10]]
+        return self._clean({"fixes": found})
+
+    # -- what answers are made from
+
+    @property
+    def _last(self) -> LastRun:
+        return read_last(self._rootdir)
+
+    @property
+    def _failing(self) -> tuple[str, ...]:
+        faults = self._last.document["faults"]
+        return tuple(test for fault in faults for test in fault["failing_tests"])
+
+    def _text(self, file: str) -> str:
+        path, why = (self._rootdir / file).resolve(), "it lies outside the project"
+        if path.is_relative_to(self._rootdir.resolve()):
+            try:
+                return path.read_text(encoding="utf-8")
+            except (OSError, UnicodeError) as error:
+                why = str(error)
+        raise QuestionError(
+            f"{file} can't be read ({why}): give a file of the project, relative to "
+            f"{self._rootdir}.",
+            slug="question",
+        )
+
+    def _diff(self, file: str, then: str) -> str:
+        now = self._text(file) if (self._rootdir / file).is_file() else ""
+        if now == then:
+            return ""
+        return "".join(
+            difflib.unified_diff(lines_of(then), lines_of(now), f"a/{file}", f"b/{file}")
+        )
+
+    def _rows(self) -> Iterator[tuple[int, Document]]:
+        for number, fault in enumerate(self._last.document["faults"], 1):
+            yield from ((number, row) for row in fault["ranking"])
+
+    def _row(self, place: str) -> tuple[int, Document]:
+        """Return the suspect that is meant, with its fault."""
+        found = [(n, row) for n, row in self._rows() if _is_meant(place, row)]
+        named = {_name(row) for _, row in found}
+        if len(named) != 1:
+            known = ", ".join(sorted(named)[:5] or [_name(row) for _, row in self._rows()][:5])
+            raise QuestionError(
+                f"{place!r} names {len(named)} suspects: give one as FILE:LINE or by its qualified "
+                f"name, for example of {known or 'a run with suspects'}.",
+                slug="question",
+            )
+        return found[0]
+
+    def _location(self, place: str) -> tuple[Location, Document | None]:
+        """Return the function or class that is meant; its row if it is a suspect."""
+        file, _, line = place.partition(" ")[0].rpartition(":")
+        if file and line.isdecimal():
+            where = SourceMap(self._text(file), file).owner(int(line)).location
+            key = (where.file, where.qualname)
+            rows = (row for _, row in self._rows() if (row["file"], row["qualname"]) == key)
+            return where, next(rows, None)
+        _, row = self._row(place)
+        return location_of(row), row
+
+    def _suspect(self, row: Document) -> Answer:
+        hottest = max(row["lines"], key=lambda line: line["suspiciousness"], default=None)
+        reasons = (e for e in row["evidence"] if e["p_if_faulty"] > e["p_if_clean"])
+        return {
+            "place": _name(row),
+            "probability": percent(row["posterior"]),
+            "line": hottest["line"] if hottest else row["start_line"],
+            "reasons": [e["why"] for e in reasons][:3],
+        }
+
+    def _clean(self, answer: Answer) -> Answer:
+        """Return an answer without secrets, its texts cut."""
+        return {name: self._cleaned(value) for name, value in answer.items()}
+
+    def _cleaned(self, value: Any) -> Any:  # noqa: ANN401 - any JSON value
+        if isinstance(value, str):
+            return clip(self._redaction.clean(value), MAX_TEXT)
+        if isinstance(value, dict):
+            return self._clean(value)
+        return [self._cleaned(item) for item in value] if isinstance(value, list) else value
+
+
+def _name(row: Document) -> str:
+    return f"{row['file']}:{row['start_line']} {row['qualname']}"
+
+
+def _executed_by(counts: Document | None) -> str:
+    if counts is None:
+        return "not known"
+    failing, passing = counts["ef"] + counts["nf"], counts["ep"] + counts["np"]
+    return f"{counts['ef']} of {failing} failing and {counts['ep']} of {passing} passing tests"
+
+
+def location_of(row: Document) -> Location:
+    """Return the location of a row of a result."""
+    names = ("file", "qualname", "start_line", "end_line", "is_test")
+    return Location(**{name: row[name] for name in names})
+
+
+def words_of(where: Location) -> str:
+    """Return a location for a person: ``file:line name``."""
+    return f"{where.file}:{where.start_line} {where.qualname}"
+
+
+def _is_meant(place: str, row: Document) -> bool:
+    """Whether ``place`` names a row: by ``file:line``, name, or both."""
+    place = place.strip()
+    if place in {_name(row), row["qualname"], f"{row['file']} {row['qualname']}"}:
+        return True
+    file, _, line = place.partition(" ")[0].rpartition(":")
+    if file == row["file"] and line.isdecimal():
+        return bool(row["start_line"] <= int(line) <= row["end_line"])
+    return bool(row["qualname"].endswith(f".{place}"))
