@@ -57,8 +57,8 @@ class Fate:
     Attributes:
         project: Its kind and name.
         is_verified: Whether a verified fix was shown.
-        is_right: Whether all tests, held ones too, pass with the first one; of a wrong test,
-            whether no fix was shown but the words for it.
+        is_right: Whether all tests, held ones too, pass with the first of each fault; of a wrong
+            test, whether no fix was shown but the words for it.
         seconds: Wall seconds of the search.
         words: What the first fix does, else the first note.
     """
@@ -111,7 +111,7 @@ def _summarize(title: str, fates: Sequence[Fate]) -> None:
 
 
 def searched(project: BrokenProject, python: Path, budget_s: float) -> Fate:
-    """Search a fix in a copy of the project, and hold the first one against all tests."""
+    """Search fixes in a copy of the project, and hold the first of each fault against all tests."""
     with tempfile.TemporaryDirectory(prefix="bayesloc-corpus-") as name:
         root = Path(name)
         _write(root, project.files)
@@ -120,25 +120,30 @@ def searched(project: BrokenProject, python: Path, budget_s: float) -> Fate:
         _run([str(python), "-m", "pytest", *options], root)
         document = json.loads(result.read_text("utf-8")) if result.is_file() else {}
         fixes = document.get("fixes", ())
-        fix = next((fix for fix in fixes if fix["verified"]), None)
+        first = {fix["fault"]: fix for fix in reversed(fixes) if fix["verified"]}
+        chosen = [first[fault] for fault in sorted(first)]
         if project.shown:
-            is_right = fix is None and any(project.shown in fix["words"] for fix in fixes)
+            is_right = not chosen and any(project.shown in fix["words"] for fix in fixes)
         else:
-            is_right = fix is not None and _is_right(root, project, fix, python)
+            is_right = bool(chosen) and _is_right(root, project, chosen, python)
         notes = [*(fix["words"] for fix in fixes), *document.get("partial", ()), "no result"]
         return Fate(
             project=project,
-            is_verified=fix is not None,
+            is_verified=bool(chosen),
             is_right=is_right,
             seconds=document.get("session", {}).get("seconds", {}).get("fix", 0.0),
-            words=str(fix["words"] if fix else notes[0])[:200],
+            words=str(chosen[0]["words"] if chosen else notes[0])[:200],
         )
 
 
-def _is_right(root: Path, project: BrokenProject, fix: Mapping[str, Any], python: Path) -> bool:
-    applied = _run(["git", "apply", str(fix["patch_file"])], root)
+def _is_right(
+    root: Path, project: BrokenProject, fixes: Sequence[Mapping[str, Any]], python: Path
+) -> bool:
+    """Whether all tests pass with the first fix of each fault."""
+    applied = [_run(["git", "apply", "-C1", str(fix["patch_file"])], root) for fix in fixes]
     _write(root, project.held)
-    return (applied, _run([str(python), "-m", "pytest", "-q", "--no-bayesloc"], root)) == (0, 0)
+    tests = _run([str(python), "-m", "pytest", "-q", "--no-bayesloc"], root)
+    return tests == 0 and not any(applied)
 
 
 def _project(kind: str, part: str) -> BrokenProject:

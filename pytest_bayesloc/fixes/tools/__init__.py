@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pytest_bayesloc.fixes.tools.arguments import wrong_arguments, wrong_keyword
 from pytest_bayesloc.fixes.tools.circular_import import circular_import
+from pytest_bayesloc.fixes.tools.foreign_name import foreign_name
 from pytest_bayesloc.fixes.tools.indentation import indentation
 from pytest_bayesloc.fixes.tools.json_syntax import json_syntax
 from pytest_bayesloc.fixes.tools.missing_await import missing_await
@@ -14,12 +15,15 @@ from pytest_bayesloc.fixes.tools.missing_self import missing_self
 from pytest_bayesloc.fixes.tools.misspelt import misspelt_attribute, misspelt_name
 from pytest_bayesloc.fixes.tools.misspelt_import import misspelt_import
 from pytest_bayesloc.fixes.tools.mutable_default import mutable_default
+from pytest_bayesloc.fixes.tools.shared_value import shared_value
 from pytest_bayesloc.fixes.tools.stale import stale_expectation, stale_snapshot
+from pytest_bayesloc.fixes.tools.syntax_slip import syntax_slip
 from pytest_bayesloc.fixes.tools.type_mismatch import type_mismatch
 
 #: All of them, by name.
 PACKAGE_TOOLS = (
     circular_import,
+    foreign_name,
     indentation,
     json_syntax,
     missing_await,
@@ -31,8 +35,10 @@ PACKAGE_TOOLS = (
     misspelt_import,
     misspelt_name,
     mutable_default,
+    shared_value,
     stale_expectation,
     stale_snapshot,
+    syntax_slip,
     type_mismatch,
     wrong_arguments,
     wrong_keyword,

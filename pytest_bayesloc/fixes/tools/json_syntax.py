@@ -1,8 +1,9 @@
-"""JSON without what JSON does not have: comments, single quotes, a comma at the end."""
+"""JSON without what JSON does not have: comments, single quotes, fences, two documents."""
 
 from __future__ import annotations
 
 import ast
+import json
 import re
 from collections.abc import Iterator
 
@@ -12,22 +13,31 @@ from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
 from pytest_bayesloc.fixes.syntax import Text, function_at, is_json, tree_of
 
 MAX_LENGTH = 1_000_000
+_BETWEEN = r"(?:\s|//[^\n]*|\#[^\n]*|/\*.*?\*/)*"
 _TOKEN = re.compile(
     r'(?P<text>"(?:[^"\\\n]|\\.)*")'
-    r"|(?P<single>'(?:[^'\"\\\n]|\\.)*')"
+    r"|(?P<single>'(?:[^'\\\n]|\\.)*')"
+    r"|(?P<curly>[“”„](?P<inner>[^“”„\"\n]*)[“”])"
     r"|(?P<comment>//[^\n]*|\#[^\n]*|/\*.*?\*/)"
+    rf"|(?P<key>[A-Za-z_$][\w$-]*)(?={_BETWEEN}:)"
     r"|(?P<word>[A-Za-z_]\w*)"
-    r"|(?P<comma>,)(?=(?:\s|//[^\n]*|\#[^\n]*|/\*.*?\*/)*[\]}])",
+    rf"|(?P<comma>,)(?={_BETWEEN}(?:[\]}}]|$))",
     re.DOTALL,
 )
-_WORDS = {"True": "true", "False": "false", "None": "null", "undefined": "null"}
+_WORDS = {"True": "true", "False": "false", "None": "null", "undefined": "null", "NaN": "null"}
 _NO_COMMA = re.compile(r'(["\d\]}el])([ \t]*\n\s*)(?=["\[{\d-])')
-MESSAGE = "the JSON has no more comments, single quotes or commas at an end"
+_FENCES = re.compile(r"\A\s*(?:```|~~~)[\w+-]*[ \t]*\n(.*?)\n[ \t]*(?:```|~~~)\s*\Z", re.DOTALL)
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_NO_ESCAPE = re.compile(r'\\(?!["\\/bfnrt]|u[0-9a-fA-F]{4})')
+_CONTROL = re.compile(r"[\x00-\x1f]")
+_PART = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}:,]|[^\s"\[\]{}:,]+', re.DOTALL)
+MESSAGE = "the JSON is written as JSON is: quotes, commas, brackets, no comments or fences"
+MARKED = "a byte order mark is left out: `utf-8-sig`"
 
 
 @package_tool(
-    "JSON does not parse, in a data file or a string. Removes trailing commas and comments, "
-    "puts double quotes for single ones and a missing comma between lines.",
+    "JSON does not parse, in a data file or a string. Removes trailing commas, comments, fences, "
+    "and a byte order mark; puts double quotes, missing commas and brackets.",
     error_pattern=r"JSONDecodeError: ",
     level=Level.SAFE,
     auto_apply=True,
@@ -43,33 +53,110 @@ def json_syntax(task: Task, project: Project) -> Iterator[Proposal]:
         return
     tree = tree_of(task.code)
     text = Text(task.code)
+    if tree is not None and "utf-8-sig" in task.message:
+        yield from _without_mark(tree, text, task.line)
     for node in _literals(tree, task.line) if tree is not None else ():
         start, end = text.start(node), text.end(node)
         prefix, quote, inner = _unquoted(text.between(start, end))
         repaired = _repaired(inner) if quote else None
-        if repaired is not None and quote not in repaired and "\\" not in inner:
+        if repaired is not None and quote not in repaired and "\\" not in inner + repaired:
             edit = text.cut(start, end, f"{prefix}{quote}{repaired}{quote}", MESSAGE)
             yield proposal(text, edit)
+
+
+def _without_mark(tree: ast.Module, text: Text, line: int) -> Iterator[Proposal]:
+    """The file read by an encoding that takes the mark off."""
+    for node in ast.walk(function_at(tree, line) or tree):
+        is_name = isinstance(node, ast.Constant) and str(node.value).lower() in {"utf-8", "utf8"}
+        if is_name and isinstance(node, ast.Constant):
+            yield proposal(text, text.replace(node, '"utf-8-sig"', MARKED))
 
 
 def _repaired(text: str) -> str | None:
     """``text`` as JSON; None if it is JSON already, or no repair makes it so."""
     if len(text) > MAX_LENGTH or is_json(text):
         return None
-    plain = _TOKEN.sub(_as_json, text)
-    for made in (plain, _NO_COMMA.sub(r"\1,\2", plain)):
-        if is_json(made):
-            return made
-    return None
+    fenced = _FENCES.match(text)
+    inner = fenced.group(1) + "\n" * text.endswith("\n") if fenced else text
+    plain = _TOKEN.sub(_as_json, inner)
+    escaped = _STRING.sub(_escaped, inner)
+    for made in (inner, plain, _TOKEN.sub(_as_json, escaped), _STRING.sub(_escaped, plain)):
+        for joined in (made, _NO_COMMA.sub(r"\1,\2", made)):
+            for whole in (joined, _balanced(joined)):
+                if is_json(whole):
+                    return whole
+    return _as_list(plain)
 
 
 def _as_json(match: re.Match[str]) -> str:
     kind, said = match.lastgroup, match.group()
     if kind == "single":
-        return '"' + said[1:-1].replace("\\'", "'") + '"'
+        return '"' + re.sub(r'(?<!\\)"', r"\"", said[1:-1].replace("\\'", "'")) + '"'
+    if kind == "curly":
+        return f'"{said[1:-1]}"'
+    if kind == "key":
+        return f'"{said}"'
     if kind == "word":
         return _WORDS.get(said, said)
     return said if kind == "text" else ""
+
+
+def _escaped(match: re.Match[str]) -> str:
+    """A string without what must be escaped in one."""
+    said = match.group()
+    if _NO_ESCAPE.search(said):  # a path, whose other backslashes are meant as well
+        said = said.replace("\\", "\\\\")
+    return _CONTROL.sub(lambda found: json.dumps(found.group())[1:-1], said)
+
+
+def _balanced(text: str) -> str:
+    """The text with the brackets that are missing, and without one too many.
+
+    A list ends before a key, and all that is open ends where what is around it does.
+    """
+    closing = {"[": "]", "{": "}"}
+    parts = list(_PART.finditer(text))
+    made: list[str] = []
+    is_open: list[str] = []
+    end = 0
+    for i, part in enumerate(parts):
+        said = part.group()
+        between = text[end : part.start()]
+        end = part.end()
+        is_key = parts[i + 1 : i + 2] and parts[i + 1].group() == ":" and said[:1] == '"'
+        if is_key and is_open[-1:] == ["]"] and is_open[-2:-1] == ["}"]:
+            is_open.pop()
+            tail = "".join(made).rstrip()
+            made = [f"{tail[:-1]}]," if tail.endswith(",") else f"{tail}],"]
+        if said in closing:
+            is_open.append(closing[said])
+        elif said in closing.values():
+            if said not in is_open:
+                continue
+            while (inner := is_open.pop()) != said:
+                made.append(inner)
+        made += [between, said]
+    tail = text[end:]
+    missing = "".join(reversed(is_open))
+    return "".join(made) + (("\n" if "\n" in text else "") + missing if missing else "") + tail
+
+
+def _as_list(text: str) -> str | None:
+    """Several documents, one behind the other, as a list."""
+    decoder = json.JSONDecoder()
+    found, at = [], 0
+    while at < len(text):
+        if text[at].isspace():
+            at += 1
+            continue
+        try:
+            _, end = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            return None
+        found.append(text[at:end])
+        at = end
+    is_plain = len(found) > 1 and all(part[:1] in "{[" for part in found)
+    return "[\n" + ",\n".join(found) + "\n]\n" if is_plain else None
 
 
 def _literals(tree: ast.Module, line: int) -> Iterator[ast.Constant]:
@@ -84,7 +171,7 @@ def _literals(tree: ast.Module, line: int) -> Iterator[ast.Constant]:
         for node in ast.walk(place):
             if not isinstance(node, ast.Constant) or id(node) in formatted:
                 continue
-            if isinstance(node.value, str) and node.value.strip()[:1] in {"{", "["}:
+            if isinstance(node.value, str) and node.value.strip()[:1] in {"{", "[", "`", "~"}:
                 yield node
 
 

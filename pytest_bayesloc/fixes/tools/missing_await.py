@@ -1,4 +1,4 @@
-"""A coroutine that was made and not awaited, or something else that is awaited."""
+"""A coroutine that was made and not awaited, ``async`` left out, or a wrong ``await``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,19 @@ _NAMED = re.compile(r"coroutine (?:object |method )?'?([\w.<>]+)'?(?: at 0x| was
 _NOT_AWAITABLE = re.compile(
     r"can't be used in 'await' expression|object is not awaitable|object can't be awaited"
 )
-_USED = re.compile(r"'coroutine' object|of 'coroutine'|instances of .*'coroutine'|: 'coroutine'")
+#: A loop or a block over what is asynchronous.
+_PLAIN = re.compile(
+    r"'async_generator' object is not iterable|'[\w.]+' object is not iterable"
+    r"|object does not support the context manager protocol"
+    r"|object (?:is not a context manager|has no attribute '__enter__')"
+)
+_USED = re.compile(
+    r"await wasn't used with future|'coroutine' object|of 'coroutine'|instances of .*'coroutine'"
+    r"|: 'coroutine'"
+)
+#: What makes no use of a coroutine: nothing takes it, or only its truth.
+_DROPS = (ast.Expr, ast.If, ast.While, ast.IfExp, ast.BoolOp, ast.UnaryOp, ast.Compare)
+_WAITS = ("asyncio.gather", "asyncio.sleep", "asyncio.wait", "asyncio.wait_for")
 #: What takes coroutines, and awaits them itself.
 TAKERS = frozenset(
     {"create_task", "ensure_future", "gather", "wait", "wait_for", "shield", "as_completed", "run",
@@ -26,9 +38,9 @@ TAKERS = frozenset(
 
 
 @package_tool(
-    "A coroutine was never awaited, and is used as if it were its result. Awaits it, or does "
-    "not await what is no coroutine.",
-    error_pattern=r"coroutine|'await' expression|not awaitable",
+    "A coroutine was never awaited, or async is left out before for or with. Awaits it, adds async,"
+    " or does not await what is no coroutine.",
+    error_pattern=r"coroutine|'await' expression|not awaitable|^\w*(Error|Exception)\b",
     level=Level.SAFE,
     auto_apply=True,
 )
@@ -36,16 +48,30 @@ TAKERS = frozenset(
 def missing_await(task: Task, tree: ast.Module, text: Text, project: Project) -> Iterator[Proposal]:
     """The line with ``await`` before a call that gives a coroutine, or without one too many."""
     if _NOT_AWAITABLE.search(task.message):
-        for node in nodes_at(tree, task.line):
-            if isinstance(node, ast.Await):
-                said = text.of(node).removeprefix("await").strip()
-                words = f"`{brief(text.of(node.value))}` is not awaited"
-                yield proposal(text, text.replace(node, said, words))
+        yield from _not_awaited(tree, text, task.line)
         return
+    if _PLAIN.search(task.message):
+        yield from _asynchronous_blocks(tree, text, task.line)
+    yield from _dropped(task, tree, text, project)
+    yield from _used(task, tree, text, project)
+
+
+def _not_awaited(tree: ast.Module, text: Text, line: int) -> Iterator[Proposal]:
+    for node in nodes_at(tree, line):
+        if isinstance(node, ast.Await):
+            said = text.of(node).removeprefix("await").strip()
+            words = f"`{brief(text.of(node.value))}` is not awaited"
+            yield proposal(text, text.replace(node, said, words))
+
+
+def _used(task: Task, tree: ast.Module, text: Text, project: Project) -> Iterator[Proposal]:
+    """The calls awaited whose coroutine is used as if it were its result."""
     named = {found.group(1).rpartition(".")[2] for found in _NAMED.finditer(task.message)}
     is_used = _USED.search(task.message) is not None
     if not named and not is_used:
         return
+    if "with future" in task.message:
+        named = {"gather", "wait_for", "shield"}
     lines = [task.line, *(_made_at(tree, task.line) if is_used else ()), *task.lines]
     calls = [pair for line in dict.fromkeys(lines) for pair in _plain_calls(tree, line)]
     known = named or _asynchronous(tree, {called(call) for call, _ in calls}, project)
@@ -55,6 +81,31 @@ def missing_await(task: Task, tree: ast.Module, text: Text, project: Project) ->
         for call, above in calls:
             is_built_in = isinstance(call.func, ast.Name) and call.func.id in BUILT_IN
             if call.lineno in near and called(call) not in own and not is_built_in:
+                yield _awaited(text, call, above)
+
+
+def _asynchronous_blocks(tree: ast.Module, text: Text, line: int) -> Iterator[Proposal]:
+    """The loop, the comprehension or the block at ``line`` with ``async`` before it."""
+    if not isinstance(function_at(tree, line), ast.AsyncFunctionDef):
+        return
+    for node in nodes_at(tree, line):
+        if isinstance(node, (ast.For, ast.With)):
+            word = "for" if isinstance(node, ast.For) else "with"
+            yield proposal(text, text.insert(text.start(node), "async ", f"`async {word}`"))
+        elif isinstance(node, ast.comprehension) and not node.is_async:
+            before = text.between(0, text.start(node.target))
+            at = len(before[: before.rindex("for")].encode())
+            yield proposal(text, text.insert(at, "async ", "`async for`"))
+
+
+def _dropped(task: Task, tree: ast.Module, text: Text, project: Project) -> Iterator[Proposal]:
+    """Calls on executed lines whose coroutine nobody takes, awaited."""
+    for line in dict.fromkeys((task.line, *task.lines)):
+        calls = [pair for pair in _plain_calls(tree, line) if isinstance(pair[1], _DROPS)]
+        known = _asynchronous(tree, {called(call) for call, _ in calls}, project) if calls else ()
+        for call, above in calls:
+            is_wait = ast.unparse(call.func) in _WAITS and isinstance(above, ast.Expr)
+            if called(call) in known or is_wait:
                 yield _awaited(text, call, above)
 
 

@@ -1,4 +1,4 @@
-"""A function that computes something and does not return it, or returns too soon."""
+"""A function that computes something and does not return it, or takes a result that is None."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import FunctionNode, ScopeNode
+from pytest_bayesloc.fixes.calls import methods
 from pytest_bayesloc.fixes.library import on_syntax, package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
 from pytest_bayesloc.fixes.syntax import Text, brief, function_at, own_nodes, targets
@@ -17,6 +18,10 @@ EFFECTS = frozenset(
     {"append", "extend", "insert", "add", "update", "remove", "discard", "clear", "sort", "reverse",
      "print", "write", "close", "setdefault", "setattr", "warn", "info", "debug", "error"}
 )  # fmt: skip
+#: Methods that change their object and give None.
+_IN_PLACE = frozenset(
+    {"append", "extend", "insert", "add", "update", "remove", "discard", "clear", "sort", "reverse"}
+)
 #: Methods whose result nobody takes.
 _SILENT = frozenset(
     {"__init__", "__post_init__", "__init_subclass__", "__set__", "__setattr__", "__setitem__",
@@ -26,8 +31,8 @@ _SILENT = frozenset(
 
 
 @package_tool(
-    "A function gives None because it does not return what it computes, or returns within its"
-    " loop. Adds or moves the return.",
+    "A function gives None because it does not return what it computes, returns within its loop,"
+    " or takes the result of what works in place. Adds or moves the return, or takes none.",
     error_pattern=r"NoneType|\bNone\b|^AssertionError: assert",
     level=Level.UNSAFE,
     priority="medium",
@@ -39,12 +44,50 @@ def missing_return(
     """The functions that were executed, with what they compute returned."""
     functions = [f for line in (task.line, *task.lines) if (f := function_at(tree, line))]
     for function in dict.fromkeys(functions):
+        yield from _in_place(text, function)
         if not _is_for_effect(function):
             if "None" in task.message:
                 yield from _at_end(text, function, function.body)
+                if _is_of_builder(tree, function):
+                    yield _after(text, function.body[-1], "self")
             if task.error_type == "AssertionError":
                 for block in _blocks(function):
                     yield from _too_soon(text, block[-1])
+
+
+def _in_place(text: Text, function: FunctionNode) -> Iterator[Proposal]:
+    """A call that works in place and gives None, by itself, before its object is used."""
+    for node in own_nodes(function):
+        if not isinstance(node, (ast.Assign, ast.Return)):
+            continue
+        call = node.value
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+            continue
+        name = call.func.attr
+        if name in _IN_PLACE or (name == "shuffle" and len(call.args) == 1):
+            words = f"`{name}` works in place and gives None"
+            made = _by_itself(text, node, call, call.func)
+            if made and not (made.count("\n") and text.lead(node).strip()):
+                yield proposal(text, text.replace(node, made, words))
+
+
+def _by_itself(
+    text: Text, node: ast.Assign | ast.Return, call: ast.Call, method: ast.Attribute
+) -> str:
+    """The statements for one that takes the result of a call that works in place."""
+    function, name = text.of(method), method.attr
+    changed = call.args[0] if name == "shuffle" else method.value
+    said, owner, indent = text.of(call), text.of(changed), text.lead(node)
+    if isinstance(node, ast.Return):
+        more = "".join(f", {text.of(keyword)}" for keyword in call.keywords)
+        is_sort = name == "sort"
+        return f"return sorted({owner}{more})" if is_sort else f"{said}\n{indent}return {owner}"
+    target = text.of(node.targets[0])
+    if target == owner:
+        return said
+    if name == "shuffle":
+        return f"{target} = {owner}\n{indent}{function}({target})"
+    return f"{target} = {owner}.copy()\n{indent}{target}{said[len(owner) :]}"
 
 
 def _is_for_effect(function: FunctionNode) -> bool:
@@ -57,6 +100,13 @@ def _is_for_effect(function: FunctionNode) -> bool:
     if any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in own_nodes(function)):
         return True
     return function.returns is not None and ast.unparse(function.returns) == "None"
+
+
+def _is_of_builder(tree: ast.Module, function: FunctionNode) -> bool:
+    """Whether other methods of the class return ``self``."""
+    owner = next((owner for method, owner in methods(tree) if method is function), None)
+    found = () if owner is None else (n for n in ast.walk(owner) if isinstance(n, ast.Return))
+    return any(n.value is not None and ast.unparse(n.value) == "self" for n in found)
 
 
 def _at_end(text: Text, function: FunctionNode, block: list[ast.stmt]) -> Iterator[Proposal]:

@@ -1,4 +1,4 @@
-"""A method without ``self``, or a method called without it."""
+"""A method without ``self``, or an attribute used or set without it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pytest_bayesloc.fixes.calls import (
 )
 from pytest_bayesloc.fixes.library import on_syntax, package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
-from pytest_bayesloc.fixes.syntax import Text, parameters
+from pytest_bayesloc.fixes.syntax import Text, own_nodes, parameters
 
 _TOO_MANY = re.compile(
     r"(?:(\w+)\.)?(\w+)\(\) takes (?:from \d+ to )?(\d+) (?:required )?positional arguments?"
@@ -30,10 +30,10 @@ _OF_CLASS = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
 
 
 @package_tool(
-    "A method is defined without self or cls, or called without it. Adds it to the head of "
-    "the method, or before the name.",
+    "A method is defined without self or cls, or a name is used or set without it. Adds it to the "
+    "head of the method, or before the name.",
     error_pattern=r"positional arguments? but|multiple values for argument"
-    r"|name '\w+' is not defined",
+    r"|name '\w+' is not defined|object has no attribute|^AssertionError",
     level=Level.SAFE,
     auto_apply=True,
 )
@@ -43,6 +43,9 @@ def missing_self(task: Task, tree: ast.Module, text: Text, _project: Project) ->
     undefined = _UNDEFINED.search(task.message)
     if undefined is not None:
         yield from _used(task, tree, text, undefined.group(1))
+    if task.error_type in {"AttributeError", "AssertionError"}:
+        yield from _set(task, tree, text)
+        return
     found = _TOO_MANY.search(task.message)
     if found is not None and int(found.group(4)) != int(found.group(3)) + 1:
         return
@@ -53,6 +56,32 @@ def missing_self(task: Task, tree: ast.Module, text: Text, _project: Project) ->
         is_meant = method.name == found.group(2) and found.group(1) in {None, owner.name}
         if is_meant and not takes_owner(method, owner):
             yield _with_first(text, method)
+
+
+def _set(task: Task, tree: ast.Module, text: Text) -> Iterator[Proposal]:
+    """The attribute where a method sets a name of its own that nothing uses."""
+    lines = [task.line, *task.lines] if task.error_type == "AssertionError" else None
+    for method, owner in methods(tree):
+        own = parameters(method.args)[:1]
+        if own not in (["self"], ["cls"]):
+            continue
+        names = [n for n in ast.walk(method) if isinstance(n, ast.Name)]
+        used = {
+            n.attr
+            for part in family(tree, owner.name)
+            for n in ast.walk(part)
+            if isinstance(n, ast.Attribute) and ast.unparse(n.value) == own[0]
+        }
+        for node in own_nodes(method):
+            if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Name):
+                continue
+            name = node.targets[0].id
+            within = {id(n) for n in ast.walk(node)}
+            is_read = any(n.id == name and id(n) not in within for n in names)
+            if is_read or name not in used or (lines is not None and node.lineno not in lines):
+                continue
+            words = f"`{own[0]}.{name}` is set, not a name that nothing uses"
+            yield proposal(text, text.replace(node.targets[0], f"{own[0]}.{name}", words))
 
 
 def _with_first(text: Text, method: FunctionNode) -> Proposal:

@@ -23,6 +23,29 @@ from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
 from pytest_bayesloc.fixes.syntax import SIMILAR, Text, TextEdit, dotted, holds, import_of, similar
 
 N_MODULES = 3
+#: Modules of Python 2, and ones that were removed since, by what has their names now.
+MOVED = {
+    "BaseHTTPServer": "http.server",
+    "ConfigParser": "configparser",
+    "Cookie": "http.cookies",
+    "HTMLParser": "html.parser",
+    "Queue": "queue",
+    "SimpleHTTPServer": "http.server",
+    "SocketServer": "socketserver",
+    "StringIO": "io",
+    "Tkinter": "tkinter",
+    "__builtin__": "builtins",
+    "cPickle": "pickle",
+    "cStringIO": "io",
+    "cookielib": "http.cookiejar",
+    "copy_reg": "copyreg",
+    "httplib": "http.client",
+    "imp": "importlib",
+    "thread": "_thread",
+    "urllib2": "urllib.request",
+    "urlparse": "urllib.parse",
+    "xmlrpclib": "xmlrpc.client",
+}
 CLOSE = 0.8  # of names of modules: `typer` is not installed, and is not `types`
 _NO_NAME = re.compile(
     r"cannot import name '(?P<name>\w+)' from '(?P<module>[\w.]+)'"
@@ -74,7 +97,8 @@ def _names(
     if not meant:
         for other in (*others, *_elsewhere(name, module)):
             words = f"`{module}` has no `{name}`; `{other}` has"
-            edit = _from(statement, alias, other, places)
+            also = [a for a in statement.names if WELL_KNOWN.get(a.name) == other != module]
+            edit = _from(statement, also if alias in also else [alias], other, places)
             yield Proposal(code=places.edited(edit), message=words)
     for other in dict.fromkeys((*meant, *close)):
         words = f"`{module}` has no `{name}`, but `{other}`"
@@ -113,14 +137,16 @@ def _elsewhere(name: str, module: str) -> Iterator[str]:
         yield from (m for m in sorted(below)[:100] if name in _loaded(m))
 
 
-def _from(statement: ast.ImportFrom, alias: ast.alias, module: str, places: Text) -> TextEdit:
-    """The name imported from ``module``; the statement keeps its other names."""
-    others = [a for a in statement.names if a is not alias]
+def _from(
+    statement: ast.ImportFrom, aliases: Sequence[ast.alias], module: str, places: Text
+) -> TextEdit:
+    """The names imported from ``module``; the statement keeps its other names."""
+    others = [a for a in statement.names if a not in aliases]
     if not others:
         return _of_module(statement, module, places)
     before = places.lead(statement)
     apart = f"\n{before}" if not before.strip() else "; "
-    moved = import_of(ast.ImportFrom(module=module, names=[], level=0), [alias])
+    moved = import_of(ast.ImportFrom(module=module, names=[], level=0), aliases)
     return places.replace(statement, f"{import_of(statement, others)}{apart}{moved}")
 
 
@@ -204,7 +230,8 @@ def _candidates(
         held = set(_held(module, project))
         if not held or wanted <= held:
             close.append(module)
-    found = dict.fromkeys((*(m for m in nested if project.names_in(m)), *having, *close))
+    moved = [MOVED[missing]] if missing in MOVED else []
+    found = dict.fromkeys((*(m for m in nested if project.names_in(m)), *moved, *having, *close))
     return [module for module in found if module not in {missing, own}]
 
 

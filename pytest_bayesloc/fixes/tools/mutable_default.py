@@ -47,7 +47,7 @@ def mutable_default(
     executed = [pair for pair in ranks if pair[0] < len(lines)]
     for _, function in sorted(executed, key=lambda pair: pair[0]):
         for parameter, default in _defaults(function):
-            if _is_mutable(default) and _is_shared(function, parameter.arg):
+            if is_mutable(default) and _is_shared(function, parameter.arg):
                 yield _made_anew(text, function, (parameter, default), is_late=is_late)
 
 
@@ -65,7 +65,8 @@ def _defaults(function: FunctionNode) -> list[tuple[ast.arg, ast.expr]]:
     return [*reversed(pairs), *((arg, value) for arg, value in named if value is not None)]
 
 
-def _is_mutable(default: ast.expr) -> bool:
+def is_mutable(default: ast.expr) -> bool:
+    """Whether a default is a list, a dict, a set or the like, made where it is written."""
     if isinstance(default, ast.Call):
         return ast.unparse(default.func).rpartition(".")[2] in MAKERS
     return isinstance(default, _DISPLAYS)

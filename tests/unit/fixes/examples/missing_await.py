@@ -57,4 +57,39 @@ EXAMPLES = (
         after=None,
         line=5,
     ),
+    Example(
+        error="TypeError: 'async_generator' object is not iterable",
+        before="async def f(xs):\n    for x in xs:\n        print(x)\n",
+        after="async def f(xs):\n    async for x in xs:\n        print(x)\n",
+        line=2,
+    ),
+    Example(
+        error="TypeError: 'async_generator' object is not iterable",
+        before="async def f(xs):\n    return [x for x in xs]\n",
+        after="async def f(xs):\n    return [x async for x in xs]\n",
+        line=2,
+    ),
+    Example(
+        error="TypeError: 'A' object does not support the context manager protocol (missed "
+        "__exit__ method)",
+        before="async def f(a):\n    with a as b:\n        return b\n",
+        after="async def f(a):\n    async with a as b:\n        return b\n",
+        line=2,
+    ),
+    Example(
+        error="AssertionError: assert [] == [1]",
+        before="class A:\n    async def put(self, x):\n        self.x = x\n\n"
+        "    async def f(self):\n        self.put(1)\n",
+        after="class A:\n    async def put(self, x):\n        self.x = x\n\n"
+        "    async def f(self):\n        await self.put(1)\n",
+        line=6,
+    ),
+    Example(
+        error="RuntimeError: await wasn't used with future",
+        before="import asyncio\n\n\nasync def f(xs):\n    ys = asyncio.gather(*xs)\n"
+        "    return list(ys)\n",
+        after="import asyncio\n\n\nasync def f(xs):\n    ys = await asyncio.gather(*xs)\n"
+        "    return list(ys)\n",
+        line=6,
+    ),
 )

@@ -74,4 +74,20 @@ EXAMPLES = (
         "        return each(2)\n",
         line=9,
     ),
+    Example(
+        error="AttributeError: 'A' object has no attribute 'n'",
+        before="class A:\n    def __init__(self, n):\n        n = n or 1\n\n"
+        "    def f(self):\n        return self.n\n",
+        after="class A:\n    def __init__(self, n):\n        self.n = n or 1\n\n"
+        "    def f(self):\n        return self.n\n",
+        line=6,
+        says="`self.n` is set",
+    ),
+    Example(  # the name is used
+        error="AssertionError: assert 1 == 2",
+        before="class A:\n    n = 1\n\n    def f(self):\n        n = self.n + 1\n"
+        "        return n\n",
+        after=None,
+        line=6,
+    ),
 )

@@ -91,4 +91,16 @@ EXAMPLES = (
         line=1,
         files={"shop/money.py": "class Moneys:\n    pass\n"},
     ),
+    Example(
+        error="ModuleNotFoundError: No module named 'StringIO'",
+        before="import StringIO\n\n\ndef f():\n    return StringIO.StringIO()\n",
+        after="import io\n\n\ndef f():\n    return io.StringIO()\n",
+        line=1,
+    ),
+    Example(
+        error="ImportError: cannot import name 'quote' from 'urllib' (/usr/lib/urllib.py)",
+        before="from urllib import quote, urlencode\n",
+        after="from urllib.parse import quote, urlencode\n",
+        line=1,
+    ),
 )

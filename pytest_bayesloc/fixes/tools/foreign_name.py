@@ -1,0 +1,305 @@
+"""A name that Python does not have, or has no more: what it is called in Python now."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+
+from pytest_bayesloc.domain.fixing import Level
+from pytest_bayesloc.fixes.calls import is_placed
+from pytest_bayesloc.fixes.imports import with_import
+from pytest_bayesloc.fixes.library import on_syntax, package_tool
+from pytest_bayesloc.fixes.project import Project, Proposal, Task
+from pytest_bayesloc.fixes.syntax import Text, TextEdit, bound_in, bound_name
+
+_NO_NAME = re.compile(r"name '(\w+)' is not defined")
+_NO_ATTRIBUTE = re.compile(
+    r"(?:module '(?P<module>[\w.]+)'|(?:type object )?'(?P<type>[\w.]+)'(?: object)?)"
+    r" has no attribute '(?P<name>\w+)'"
+)
+
+
+def _table(lines: str) -> dict[str, str]:
+    rows = (line.partition(" -> ") for line in lines.strip().splitlines())
+    return {name.strip(): meant.strip() for name, _, meant in rows}
+
+
+#: Names of Python 2 and of other languages.
+NAMES = _table("""
+xrange -> range
+unicode -> str
+basestring -> str
+long -> int
+unichr -> chr
+raw_input -> input
+StandardError -> Exception
+izip -> zip
+imap -> map
+ifilter -> filter
+null -> None
+nil -> None
+NULL -> None
+undefined -> None
+true -> True
+false -> False
+TRUE -> True
+FALSE -> False
+this -> self
+""")
+#: Methods, as what an object ``{o}`` and its arguments ``{a}`` become; ``{0}`` is the first.
+METHODS = _table("""
+iteritems -> {o}.items()
+itervalues -> {o}.values()
+iterkeys -> {o}.keys()
+viewitems -> {o}.items()
+viewvalues -> {o}.values()
+viewkeys -> {o}.keys()
+has_key -> {0} in {o}
+containsKey -> {0} in {o}
+contains -> {0} in {o}
+includes -> {0} in {o}
+has -> {0} in {o}
+next -> next({o})
+push -> {o}.append({a})
+push_back -> {o}.append({a})
+add -> {o}.append({a})
+append -> {o}.add({a})
+addAll -> {o}.extend({a})
+unshift -> {o}.insert(0, {a})
+shift -> {o}.pop(0)
+put -> {o}[{0}] = {1}
+putAll -> {o}.update({a})
+getOrDefault -> {o}.get({a})
+keySet -> {o}.keys()
+entrySet -> {o}.items()
+length -> len({o})
+size -> len({o})
+count -> len({o})
+isEmpty -> not {o}
+toUpperCase -> {o}.upper()
+toLowerCase -> {o}.lower()
+upcase -> {o}.upper()
+downcase -> {o}.lower()
+trim -> {o}.strip()
+trimStart -> {o}.lstrip()
+trimEnd -> {o}.rstrip()
+startsWith -> {o}.startswith({a})
+endsWith -> {o}.endswith({a})
+replaceAll -> {o}.replace({a})
+indexOf -> {o}.index({a})
+lastIndexOf -> {o}.rindex({a})
+charAt -> {o}[{0}]
+substring -> {o}[{0}:{1}]
+concat -> {o} + {a}
+equals -> {o} == {0}
+toString -> str({o})
+to_s -> str({o})
+to_i -> int({o})
+sort -> {o} = sorted({o})
+isAlive -> {o}.is_alive()
+tostring -> {o}.tobytes()
+fromstring -> {o}.frombytes({a})
+unescape -> html.unescape({a})
+getchildren -> list({o})
+assertEquals -> {o}.assertEqual({a})
+assertNotEquals -> {o}.assertNotEqual({a})
+assertAlmostEquals -> {o}.assertAlmostEqual({a})
+assertNotAlmostEquals -> {o}.assertNotAlmostEqual({a})
+assertRegexpMatches -> {o}.assertRegex({a})
+assertNotRegexpMatches -> {o}.assertNotRegex({a})
+assertRaisesRegexp -> {o}.assertRaisesRegex({a})
+assertItemsEqual -> {o}.assertCountEqual({a})
+assert_ -> {o}.assertTrue({a})
+failUnless -> {o}.assertTrue({a})
+failIf -> {o}.assertFalse({a})
+failUnlessEqual -> {o}.assertEqual({a})
+""")
+#: Properties of other languages, likewise.
+PROPERTIES = _table("""
+length -> len({o})
+size -> len({o})
+Length -> len({o})
+Count -> len({o})
+""")
+_OF_COLLECTIONS = (
+    "Awaitable ByteString Callable Collection Container Coroutine Generator Hashable ItemsView "
+    "Iterable Iterator KeysView Mapping MappingView MutableMapping MutableSequence MutableSet "
+    "Reversible Sequence Set Sized ValuesView"
+)
+#: Members of modules that went elsewhere.
+MEMBERS = {
+    **_table("""
+time.clock -> time.perf_counter
+inspect.getargspec -> inspect.getfullargspec
+fractions.gcd -> math.gcd
+string.letters -> string.ascii_letters
+string.lowercase -> string.ascii_lowercase
+string.uppercase -> string.ascii_uppercase
+string.maketrans -> str.maketrans
+sys.maxint -> sys.maxsize
+os.getcwdu -> os.getcwd
+os.errno -> errno
+itertools.izip -> zip
+itertools.imap -> map
+itertools.ifilter -> filter
+itertools.izip_longest -> itertools.zip_longest
+cgi.escape -> html.escape
+base64.encodestring -> base64.encodebytes
+base64.decodestring -> base64.decodebytes
+locale.format -> locale.format_string
+asyncio.async -> asyncio.ensure_future
+asyncio.coroutine -> types.coroutine
+urllib.quote -> urllib.parse.quote
+urllib.unquote -> urllib.parse.unquote
+urllib.urlencode -> urllib.parse.urlencode
+urllib.quote_plus -> urllib.parse.quote_plus
+urllib.urlopen -> urllib.request.urlopen
+xml.etree.cElementTree -> xml.etree.ElementTree
+types.StringType -> str
+types.ListType -> list
+types.DictType -> dict
+types.IntType -> int
+operator.isCallable -> callable
+unittest.makeSuite -> unittest.defaultTestLoader.loadTestsFromTestCase
+numpy.float -> float
+numpy.int -> int
+numpy.bool -> bool
+numpy.object -> object
+numpy.str -> str
+"""),
+    **{f"collections.{name}": f"collections.abc.{name}" for name in _OF_COLLECTIONS.split()},
+}
+
+
+@package_tool(
+    "A name, method or member of a module is of Python 2, of another language, or was removed."
+    " Writes what Python has for it now.",
+    error_pattern=r"^NameError: name|AttributeError: .*has no attribute",
+    level=Level.SAFE,
+    auto_apply=True,
+)
+@on_syntax
+def foreign_name(task: Task, tree: ast.Module, text: Text, _project: Project) -> Iterator[Proposal]:
+    """The file with every such name replaced."""
+    named = _NO_NAME.search(task.message)
+    missing = _NO_ATTRIBUTE.search(task.message)
+    name = named.group(1) if named else missing["name"] if missing else ""
+    edits = dict(_edits(tree, text, task.line))
+    own = [node for node in edits if _is_called(node, name)]
+    if not own:
+        return
+    # The other ones would come to light when this one is replaced: all of them go at once.
+    nodes = _apart([*own, *edits])
+    changes = [edits[node] for node in nodes]
+    code: str | None = text.edited(*(edit for edit, _ in changes))
+    for said in dict.fromkeys(said for _, said in changes if said):
+        code = (code and with_import(code, said)) or code
+    if code:
+        yield Proposal(code=code, message=changes[0][0].words)
+
+
+def _edits(
+    tree: ast.Module, text: Text, line: int
+) -> Iterator[tuple[ast.expr, tuple[TextEdit, str]]]:
+    """Each foreign name of the file, with what stands for it and the import that needs."""
+    own = set(bound_in(tree)) | {
+        name
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        for name in bound_in(node)
+    }
+    defined = {n.name for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
+    modules = _modules(tree)
+    calls = {id(n.func): n for n in ast.walk(tree) if isinstance(n, ast.Call)}
+    tight = {
+        id(part)
+        for n in ast.walk(tree)
+        if isinstance(n, (ast.BinOp, ast.Compare, ast.Attribute, ast.Subscript, ast.Await))
+        for part in ast.iter_child_nodes(n)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            made = NAMES.get(node.id, "") if node.id not in own else ""
+        elif isinstance(node, ast.Attribute):
+            made = _member(node, modules)
+            is_here = node.lineno <= line <= (node.end_lineno or node.lineno)
+            if not made and node.attr not in defined and (is_here or node.attr not in _COMMON):
+                call = calls.get(id(node))
+                table = METHODS if call is not None else PROPERTIES
+                made = _filled(text, node, call, table.get(node.attr, ""))
+                is_open = " " in re.sub(r"\(.*\)|\[.*\]", "", made, flags=re.DOTALL)
+                made = f"({made})" if is_open and id(call or node) in tight else made
+                if made and call is not None and is_placed(text, call):
+                    yield call, (_replaced(text, call, made), _needed(made))
+                    continue
+        else:
+            continue
+        if made and is_placed(text, node):
+            yield node, (_replaced(text, node, made), _needed(made))
+
+
+#: What other things of Python, or of the project, may well be called.
+_COMMON = frozenset(
+    {"add", "append", "count", "put", "size", "length", "next", "push", "contains", "has", "sort",
+     "trim", "shift", "concat", "equals", "includes", "unescape", "tostring", "fromstring"}
+)  # fmt: skip
+
+
+def _is_called(node: ast.expr, name: str) -> bool:
+    own = node.func if isinstance(node, ast.Call) else node
+    if isinstance(own, ast.Attribute):
+        return own.attr == name
+    return isinstance(own, ast.Name) and own.id == name
+
+
+def _modules(tree: ast.Module) -> Mapping[str, str]:
+    """Returns the modules that the file imports, by the names that it has for them."""
+    plain = (n for n in ast.walk(tree) if isinstance(n, ast.Import))
+    aliases = (alias for node in plain for alias in node.names)
+    return {bound_name(a): a.name if a.asname else bound_name(a) for a in aliases}
+
+
+def _member(node: ast.Attribute, modules: Mapping[str, str]) -> str:
+    owner = ast.unparse(node.value)
+    top, dot, rest = owner.partition(".")
+    return MEMBERS.get(f"{modules[top]}{dot}{rest}.{node.attr}", "") if top in modules else ""
+
+
+def _filled(text: Text, node: ast.Attribute, call: ast.Call | None, template: str) -> str:
+    given = [] if call is None else [text.of(part) for part in call.args]
+    keywords = [] if call is None else [text.of(part) for part in call.keywords]
+    n_needed = 2 if "{1}" in template else 1 if "{0}" in template else 0
+    is_free = "{a}" in template or template.startswith("{o} = ")
+    if not template or len(given) < n_needed or (given[n_needed:] and not is_free):
+        return ""
+    owner = text.of(node.value)
+    if template.startswith("{o} = ") and keywords:
+        template = template.replace("sorted({o})", "sorted({o}, {a})")
+    return template.format(*given, o=owner, a=", ".join((*given, *keywords)))
+
+
+def _replaced(text: Text, node: ast.expr, made: str) -> TextEdit:
+    return text.replace(node, made, f"`{text.of(node).splitlines()[0]}` is `{made}` in Python now")
+
+
+def _needed(made: str) -> str:
+    """The import that a replacement needs; empty if it needs none."""
+    owner, _, _name = made.partition("(")[0].rpartition(".")
+    tops = {meant.rpartition(".")[0] for meant in MEMBERS.values()} | {"html"}
+    is_bare = made == "errno"
+    return f"import {owner}" if owner in tops - {"", "str"} else "import errno" if is_bare else ""
+
+
+def _overlap(node: ast.expr, others: list[ast.expr]) -> bool:
+    inner = {id(part) for other in others for part in ast.walk(other)}
+    return id(node) in inner or any(o in ast.walk(node) for o in others)
+
+
+def _apart(nodes: list[ast.expr]) -> list[ast.expr]:
+    """Those of ``nodes`` that lie in no other one before them."""
+    found: list[ast.expr] = []
+    for node in nodes:
+        if not _overlap(node, found):
+            found.append(node)
+    return found

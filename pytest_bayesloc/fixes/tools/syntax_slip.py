@@ -1,0 +1,239 @@
+"""A file that does not parse, without what was left over, mistyped, or is no Python any more."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
+
+from pytest_bayesloc.domain.fixing import Level
+from pytest_bayesloc.domain.source import lines_of, parse
+from pytest_bayesloc.fixes.library import package_tool
+from pytest_bayesloc.fixes.project import Project, Proposal, Task
+from pytest_bayesloc.fixes.syntax import tree_of
+
+_Made = Iterator[tuple[str, str]]
+
+MAX_PROPOSALS = 8
+MAX_TRIES = 60  # each is parsed, which takes some milliseconds
+MAX_CONFLICTS = 3  # whose sides are chosen one by one
+_FENCE = re.compile(r"\s*(```|~~~)[ \t]*[\w+-]*\s*$")
+_OURS, _BASE, _BETWEEN, _THEIRS = "<<<<<<<", "|||||||", "=======", ">>>>>>>"
+_EQUALS = re.compile(r"(?<![=!<>:+\-*/%&|^@~])=(?!=)")
+_STRING = re.compile(
+    r"#[^\n]*|(\"\"\"|''')(?:\\.|(?!\1).)*\1|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'",
+    re.DOTALL,
+)
+
+
+@package_tool(
+    "A file does not parse, since merge markers or code fences are left in it, = stands for ==, a"
+    " string is open, or it is written in Python 2. Puts it right.",
+    error_pattern=r"^(SyntaxError|IndentationError|TabError): ",
+    level=Level.UNSAFE,
+)
+def syntax_slip(task: Task, project: Project) -> Iterator[Proposal]:
+    """The file without the slip, in each way that parses."""
+    del project
+    if not task.filename.endswith(".py") or tree_of(task.code) is not None:
+        return
+    seen = {task.code}
+    n_made = 0
+    for made, words in _repairs(task.code):
+        if made in seen or len(seen) > MAX_TRIES or n_made >= MAX_PROPOSALS:
+            continue
+        seen.add(made)
+        if tree_of(made) is not None:
+            n_made += 1
+            yield Proposal(code=made, message=words)
+
+
+def _repairs(code: str) -> _Made:
+    for repair in (_without_fences, _without_markers, _from_python_2):
+        yield from repair(code)
+    try:
+        parse(code)
+    except SyntaxError as error:
+        lines = lines_of(code)
+        line = min(error.lineno or 0, len(lines))
+        if line > 0:
+            yield from _with_comparison(lines, line)
+        if line > 0 and error.msg.startswith("unterminated "):
+            yield from _with_closed_string(lines, line, error)
+    except (ValueError, RecursionError):
+        return
+
+
+# -- what was pasted
+
+
+def _without_fences(code: str) -> _Made:
+    lines = lines_of(code)
+    fences = [n for n, line in enumerate(lines) if _FENCE.match(line)]
+    if not fences:
+        return
+    yield "".join(line for n, line in enumerate(lines) if n not in fences), "code fences go"
+    first, last = fences[0], fences[-1]
+    words = "code fences go, and the text around them"
+    if first != last:
+        yield "".join(lines[first + 1 : last]), words
+    yield "".join(lines[:first]), words
+    yield "".join(lines[first + 1 :]), words
+
+
+def _without_markers(code: str) -> _Made:
+    parts, n_conflicts = _conflicts(lines_of(code))
+    if not n_conflicts:
+        # Some are left over: one side was chosen already.
+        signs = (_OURS, _BASE, _THEIRS)
+        rest = [line for line in lines_of(code) if not _is_marker(line, signs)]
+        if len(rest) < len(lines_of(code)):
+            yield "".join(rest), "left-over merge markers go"
+            rest = [line for line in rest if line.rstrip() != _BETWEEN]
+            yield "".join(rest), "left-over merge markers go"
+        return
+    names = ("the first side", "the second side", "both sides")
+    choices: list[tuple[int, ...]] = [(side,) * n_conflicts for side in range(3)]
+    if n_conflicts <= MAX_CONFLICTS:
+        choices += product(range(3), repeat=n_conflicts)
+    for chosen in dict.fromkeys(choices):
+        sides = iter(chosen)
+        text = "".join(p if isinstance(p, str) else _side(p, next(sides)) for p in parts)
+        words = ", ".join(names[side] for side in dict.fromkeys(chosen))
+        yield text, f"of the merge conflict {words}: only you know which is right"
+
+
+def _side(conflict: tuple[str, str], side: int) -> str:
+    return conflict[side] if side < len(conflict) else "".join(conflict)
+
+
+def _is_marker(line: str, signs: Sequence[str]) -> bool:
+    return any(line.startswith(f"{sign} ") or line.rstrip() == sign for sign in signs)
+
+
+def _conflicts(lines: Sequence[str]) -> tuple[list[str | tuple[str, str]], int]:
+    """The text in parts: each conflict as its two sides, and their number."""
+    parts: list[str | tuple[str, str]] = []
+    sides: list[list[str]] = []
+    for line in lines:
+        if _is_marker(line, (_OURS,)) and not sides:
+            sides = [[]]
+        elif sides and _is_marker(line, (_BASE, _BETWEEN)):
+            sides.append([])
+        elif len(sides) > 1 and _is_marker(line, (_THEIRS,)):
+            parts.append(("".join(sides[0]), "".join(sides[-1])))  # a base lies between them
+            sides = []
+        elif sides:
+            sides[-1].append(line)
+        else:
+            parts.append(line)
+    return parts, sum(not isinstance(part, str) for part in parts)
+
+
+# -- what was mistyped
+
+
+def _with_comparison(lines: Sequence[str], line: int) -> _Made:
+    text = lines[line - 1]
+    masked = _masked(text)
+    for found in reversed(list(_EQUALS.finditer(masked))):
+        made = f"{text[: found.start()]}=={text[found.end() :]}"
+        yield _with_line(lines, line, made), f"`==` compares on line {line}"
+
+
+def _with_closed_string(lines: Sequence[str], line: int, error: SyntaxError) -> _Made:
+    text = lines[line - 1]
+    words = f"the string on line {line} is closed"
+    if "triple-quoted" in error.msg:
+        yield from _with_closed_docstring(lines, line, words)
+        return
+    start = (error.offset or 1) - 1
+    quote = next((c for c in text[start:] if c in "\"'"), "")
+    other = "'" if quote == '"' else '"'
+    body = text.rstrip("\n")
+    for at in reversed([i for i, c in enumerate(body) if c == "'" and _is_apostrophe(body, i)]):
+        yield _with_line(lines, line, f"{text[:at]}\\{text[at:]}"), "an apostrophe is escaped"
+    for at in [i for i, c in enumerate(body) if c == other]:
+        yield _with_line(lines, line, text[:at] + quote + text[at + 1 :]), words
+    end = len(body.rstrip())
+    while quote and end > start:
+        yield _with_line(lines, line, f"{body[:end]}{quote}{body[end:]}\n"), words
+        if body[end - 1] not in ")]},:":
+            break
+        end -= 1
+
+
+def _is_apostrophe(text: str, at: int) -> bool:
+    return text[at - 1 : at].isalpha() and text[at + 1 : at + 2].isalpha()
+
+
+def _with_closed_docstring(lines: Sequence[str], line: int, words: str) -> _Made:
+    text = lines[line - 1]
+    quotes = '"""' if '"""' in text else "'''"
+    yield _with_line(lines, line, f"{text.rstrip()}{quotes}\n"), words
+    for number in range(line, len(lines)):
+        if not lines[number].strip():
+            indent = text[: len(text) - len(text.lstrip())]
+            made = [*lines[:number], f"{indent}{quotes}\n", *lines[number:]]
+            yield "".join(made), words
+
+
+def _with_line(lines: Sequence[str], line: int, text: str) -> str:
+    return "".join([*lines[: line - 1], text, *lines[line:]])
+
+
+# -- what is no Python any more
+
+
+def _printed(found: re.Match[str]) -> str:
+    indent, said = found[1], found[2].strip()
+    behind = found[2][len(found[2].rstrip()) :]
+    options = ""
+    to = re.match(r">>\s*([\w.]+)\s*(?:,\s*|$)", said)
+    if to is not None:
+        said, options = said[to.end() :], f", file={to[1]}"
+    if said.endswith(","):
+        said, options = said[:-1].rstrip(), f", end=' '{options}"
+    return f"{indent}print({said}{options if said else options.lstrip(', ')}){behind}"
+
+
+_Change = str | Callable[[re.Match[str]], str]
+_PYTHON_2: Sequence[tuple[str, _Change]] = (
+    (r"(?m)^([ \t]*(?:[^\n:#'\"]*:[ \t]+)?)print\b(?![ \t]*[(=.\[])([^\n#;]*)", _printed),
+    (r"\bexcept[ \t]+([\w.]+|\([\w., \t]+\))[ \t]*,[ \t]*(\w+)[ \t]*:", r"except \1 as \2:"),
+    (r"\braise[ \t]+([\w.]+)[ \t]*,[ \t]*([^\n#]+)", r"raise \1(\2)"),
+    (r"<>", "!="),
+    (r"`([^`\n]+)`", r"repr(\1)"),
+    (r"\bexec[ \t]+(?![ \t]*[(=.])([^\n#;]+)", r"exec(\1)"),
+    (r"(?<![\w.])0([0-7]+)(?![\w.])", r"0o\1"),
+    (r"(?<![\w.])(0[xX][0-9a-fA-F]+|\d+)[lL]\b", r"\1"),
+    (r"(?i)(?<!\w)ur(?=[\"'])", "r"),
+)
+
+
+def _from_python_2(code: str) -> _Made:
+    """The statements, operators and numbers that Python 2 had, as they are written now."""
+    made = code
+    for pattern, change in _PYTHON_2:
+        made = _substituted(made, re.compile(pattern), change)
+    if made != code:
+        yield made, "what Python 2 had is written as in Python 3"
+
+
+def _substituted(code: str, pattern: re.Pattern[str], change: _Change) -> str:
+    """Each match that does not begin in a string or a comment changed."""
+    masked = _masked(code)
+    parts, end = [], 0
+    for found in pattern.finditer(code):
+        at = found.start() + len(found.group()) - len(found.group().lstrip())
+        if found.start() < end or masked[at : at + 1] != code[at : at + 1]:
+            continue
+        made = change(found) if callable(change) else found.expand(change)
+        parts += [code[end : found.start()], made]
+        end = found.end()
+    return "".join((*parts, code[end:]))
+
+
+def _masked(code: str) -> str:
+    """Returns the text with strings and comments blanked out; lengths stay."""
+    return _STRING.sub(lambda found: "".join(c if c == "\n" else "\0" for c in found.group()), code)
