@@ -10,7 +10,7 @@ import pytest
 
 from pytest_bayesloc.domain.errors import BayeslocError, StoreError
 from pytest_bayesloc.pipeline.context import Context
-from pytest_bayesloc.pipeline.place import has_work
+from pytest_bayesloc.pipeline.place import has_work, mend_folder
 from pytest_bayesloc.pipeline.trace import complete_spectra, keep, note_empty_spectrum, past_runs
 
 if TYPE_CHECKING:
@@ -123,6 +123,7 @@ class LocalizationSession:
             self.context.close()
 
     def _finish(self) -> None:
+        mend_folder(self.context.rootdir, self.context.note)
         verdicts = self._recorder.recorded.verdicts
         is_red = not all(verdicts.values())
         if is_red:

@@ -56,7 +56,7 @@ class PastRuns:
         self._in_use = in_use
         self._note = note
         self._revision = revision
-        self._snapshots = SnapshotStore(path)
+        self._snapshots = SnapshotStore(path, note)
         self._started_ns = time_ns()
         self._last_run_ns = written_ns(path) or self._started_ns
 

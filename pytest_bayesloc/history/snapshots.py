@@ -9,11 +9,12 @@ import hashlib
 import sqlite3
 import zlib
 from collections import Counter
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import StoreError
+from pytest_bayesloc.domain.own_files import SLUG, damage, identity, set_aside, without_folder
 from pytest_bayesloc.domain.texts import as_python_reads, storable, text_digest
 
 if TYPE_CHECKING:
@@ -81,11 +82,13 @@ class SnapshotStore:
     """A file of the project's own that two runs may write at once.
 
     Args:
-        path: The file, made with its folder where there is none.
+        path: The file, made where there is none.
+        warn: Told once if a damaged file had to be set aside.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, warn: Callable[[str], None]) -> None:
         self.path = path
+        self._warn = warn
 
     def remember(
         self,
@@ -233,23 +236,43 @@ class SnapshotStore:
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
         """A transaction: all of it is kept, or nothing."""
+        seen = identity(self.path)
         try:
-            with closing(sqlite3.connect(self.path, timeout=BUSY_S, isolation_level=None)) as db:
-                db.execute("PRAGMA foreign_keys = ON")
-                db.execute("BEGIN IMMEDIATE")
-                _prepare(db)
+            with closing(self._begun(seen)) as db:
                 try:
                     yield db
                 except BaseException:
                     db.execute("ROLLBACK")
                     raise
                 db.execute("COMMIT")
-        except (sqlite3.Error, OSError, zlib.error, UnicodeError) as error:
-            raise StoreError(
-                f"The memory of green runs in {self.path} can't be used ({error}): what changed "
-                "since the tests passed is not known. Remove the file if it is damaged.",
-                slug="green-memory",
-            ) from error
+        except (sqlite3.Error, OSError, zlib.error, UnicodeError, TypeError) as error:
+            raise self._unusable(error, seen) from error
+
+    def _begun(self, seen: tuple[int, int]) -> sqlite3.Connection:
+        """Begin a transaction, in a new file if the one that was ``seen`` is damaged."""
+        try:
+            return _begun(self.path)
+        except sqlite3.Error as error:
+            why = damage(error, self.path)
+            if not why:
+                raise
+            told = set_aside(self.path, why, seen)
+        if told:
+            self._warn(f"{told} ({SLUG})")
+        return _begun(self.path)
+
+    def _unusable(self, error: Exception, seen: tuple[int, int]) -> StoreError:
+        why = damage(error, self.path)
+        if why:  # deeper inside; the next run finds a new file
+            with suppress(OSError):
+                return StoreError(set_aside(self.path, why, seen), slug=SLUG)
+        if why := without_folder(self.path):
+            return StoreError(why, slug="no-folder")
+        return StoreError(
+            f"The memory of green runs in {self.path} can't be used ({error}): what changed "
+            "since the tests passed is not known. See that it can be written.",
+            slug="green-memory",
+        )
 
 
 def written_ns(path: Path) -> int:
@@ -258,6 +281,18 @@ def written_ns(path: Path) -> int:
         return path.stat().st_mtime_ns
     except OSError:
         return 0
+
+
+def _begun(path: Path) -> sqlite3.Connection:
+    db = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None)
+    try:
+        db.execute("PRAGMA foreign_keys = ON")
+        db.execute("BEGIN IMMEDIATE")
+        _prepare(db)
+    except BaseException:
+        db.close()  # which rolls back
+        raise
+    return db
 
 
 def _prepare(db: sqlite3.Connection) -> None:

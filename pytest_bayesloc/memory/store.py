@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
@@ -17,6 +16,7 @@ from sqlalchemy.exc import DatabaseError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
 from pytest_bayesloc.domain.errors import StoreError
+from pytest_bayesloc.domain.own_files import SLUG, damage, identity, set_aside, without_folder
 from pytest_bayesloc.domain.redaction import redacted
 from pytest_bayesloc.domain.texts import storable
 from pytest_bayesloc.memory.schema import LEAST, META, METADATA, VERSION
@@ -28,7 +28,6 @@ T = TypeVar("T")
 
 BUSY_S = 10.0
 CONNECT_S = 5
-DAMAGED = ("malformed", "not a database", "file is encrypted")
 CHUNK = 500  # values in one statement
 
 #: The i-th one brings tables of version ``i + 1`` to version ``i + 2``.
@@ -65,12 +64,13 @@ class BugStore:
         Raises:
             StoreError: If the store can't be used; nothing was written then.
         """
+        seen = identity(self._path) if self._path is not None else None
         try:
             self._prepare()
             with self._begun(write=write) as connection:
                 yield connection
         except (SQLAlchemyError, sqlite3.Error, OSError) as error:
-            raise self._unusable(error) from error
+            raise self._unusable(error, seen) from error
 
     def close(self) -> None:
         """Close all connections."""
@@ -87,12 +87,13 @@ class BugStore:
         """Create the tables, or bring them up to date; set a damaged file aside, once."""
         if self._is_ready:
             return
+        seen = identity(self._path) if self._path is not None else None
         try:
             self._migrate()
-        except DatabaseError as error:
-            if self._path is None or not any(words in str(error.orig) for words in DAMAGED):
+        except (DatabaseError, ValueError) as error:
+            if not (told := self._set_aside(error, seen)):
                 raise
-            self._set_aside(self._path)
+            self._warn(f"{told} ({SLUG})")
             self._migrate()
         self._is_ready = True
 
@@ -117,19 +118,20 @@ class BugStore:
                 return
             migrate(connection, version)
 
-    def _set_aside(self, path: Path) -> None:
+    def _set_aside(self, error: Exception, seen: tuple[int, int] | None) -> str:
+        """Set the file aside if it is damaged, and return a sentence on it; empty if it is not."""
+        why = "" if self._path is None else damage(error, self._path)
+        if self._path is None or not why:
+            return ""
         self._engine.dispose()
-        damaged = path.with_name(f"{path.name}.damaged-{time.strftime('%Y%m%dT%H%M%S')}")
-        path.replace(damaged)
-        for suffix in ("-wal", "-shm"):
-            with suppress(OSError):
-                path.with_name(path.name + suffix).unlink()
-        self._warn(
-            f"The memory in {path} is damaged and was set aside as {damaged.name}: a new one was "
-            "begun. (memory-damaged)"
-        )
+        return set_aside(self._path, why, seen) or f"{self._path} was damaged ({why})."
 
-    def _unusable(self, error: Exception) -> StoreError:
+    def _unusable(self, error: Exception, seen: tuple[int, int] | None) -> StoreError:
+        with suppress(OSError):
+            if told := self._set_aside(error, seen):  # deeper inside: the next run finds a new one
+                return StoreError(told, slug=SLUG)
+        if self._path is not None and (why := without_folder(self._path)):
+            return StoreError(why, slug="no-folder")
         reason = str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
         if not self.is_local:
             return StoreError(

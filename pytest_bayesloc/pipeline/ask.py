@@ -11,7 +11,7 @@ import pytest
 
 from pytest_bayesloc.domain.errors import BayeslocError, StoreError
 from pytest_bayesloc.options import is_about_fixes
-from pytest_bayesloc.pipeline.place import memory_of, open_memory, replace_text
+from pytest_bayesloc.pipeline.place import memory_of, mend_folder, open_memory, replace_text
 from pytest_bayesloc.report.text import visible
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 def answer(config: pytest.Config, settings: Settings) -> int:
     """Answer what was asked of fixes, else of the memory, and return pytest's exit status."""
+    mend_folder(config.rootpath, _note)
     try:
         for line in _answers(config, settings):
             sys.stdout.write(f"{line}\n")

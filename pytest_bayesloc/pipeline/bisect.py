@@ -100,7 +100,7 @@ class CommitSearch:
         self._context = context
         self._history = history
         self._progress = progress
-        self._store = SnapshotStore(context.rootdir / FOLDER / "green.sqlite")
+        self._store = SnapshotStore(context.rootdir / FOLDER / "green.sqlite", context.note)
         self._place = digest(installation())
 
     def __call__(self, case: Case, budget: Budget) -> Changes | None:

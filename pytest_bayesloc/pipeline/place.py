@@ -14,13 +14,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
+from pytest_bayesloc.domain import own_files
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from pytest_bayesloc.memory.ledger import Ledger
     from pytest_bayesloc.options import Settings
 
-FOLDER = ".bayesloc"
+FOLDER = own_files.FOLDER
 FILE = "memory.sqlite"
 BUSY_S = 1.0
 
@@ -37,6 +39,13 @@ def own_folder(rootdir: Path) -> Path:
     if not ignore.exists():
         replace_text(ignore, "# Made by pytest-bayesloc.\n*\n")
     return folder
+
+
+def mend_folder(rootdir: Path, note: Callable[[str], None]) -> None:
+    """Set aside what stands in the place of our own files and folders, and tell the user."""
+    folder = rootdir / FOLDER
+    for text in own_files.misplaced(folder) if folder.is_dir() else ():
+        note(text)
 
 
 def replace_text(path: Path, text: str) -> Path:
@@ -151,8 +160,10 @@ def workspace_of(rootdir: Path) -> str:
     """Return the name of this checkout, made at its first run; empty if it can't be kept."""
     try:
         path = own_folder(rootdir) / "workspace"
-        if not path.is_file():
-            replace_text(path, uuid4().hex[:12])
-        return path.read_text(encoding="ascii").strip()[:12]
-    except (OSError, UnicodeError):
+        with suppress(FileNotFoundError):
+            known = path.read_text(encoding="ascii", errors="replace").strip()
+            if re.fullmatch(r"\w{1,12}", known, re.ASCII):
+                return known
+        return replace_text(path, uuid4().hex[:12]).read_text(encoding="ascii")
+    except OSError:
         return ""

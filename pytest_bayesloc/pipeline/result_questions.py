@@ -146,9 +146,9 @@ class ResultQuestions:
 
     def changes(self) -> Answer:
         """Show what changed since the failing tests last passed."""
-        found = []
+        found, notes = [], list[str]()
+        store = SnapshotStore(self._rootdir / FOLDER / "green.sqlite", notes.append)
         for fault in self._last.document["faults"][:N_ITEMS]:
-            store = SnapshotStore(self._rootdir / FOLDER / "green.sqlite")
             green = store.last_passed([fault["failing_tests"]])[0]
             files = sorted(green or ())
             diffs = (self._diff(file, (green or {})[file]) for file in files)
@@ -161,7 +161,7 @@ class ResultQuestions:
                 "data_files": fault["changed_data"][:N_ITEMS],
             }
             found.append(said)
-        return self._clean({"faults": found})
+        return self._clean({"faults": found, **({"notes": notes} if notes else {})})
 
     def similar(self) -> Answer:
         """Show similar past bugs, what was tried, and whether the attempts go in circles."""

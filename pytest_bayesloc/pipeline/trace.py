@@ -5,7 +5,6 @@ What is missing comes from earlier runs, and from re-runs of some tests.
 
 from __future__ import annotations
 
-import sqlite3
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from pytest_bayesloc.domain.errors import ExecutionError, StoreError
 from pytest_bayesloc.history.runs import PastRuns
 from pytest_bayesloc.pipeline.place import FOLDER, own_folder
 from pytest_bayesloc.spectrum.cache.files import written_ns
+from pytest_bayesloc.spectrum.cache.store import UNREADABLE
 from pytest_bayesloc.spectrum.run_record import list_tests
 from pytest_bayesloc.spectrum.tracer import TRACED
 
@@ -142,7 +142,7 @@ def keep(context: Context, past: PastRuns) -> str:
     """
     recorder, recorded = context.recorder, context.recorder.recorded
     recorder.take_result()
-    with suppress(OSError, sqlite3.Error, ValueError):
+    with suppress(OSError, *UNREADABLE):
         if recorder.cache.has_news(recorded):
             own_folder(context.rootdir)
             recorder.cache.keep(recorded, recorder.files_in_use())

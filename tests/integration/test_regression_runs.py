@@ -326,7 +326,7 @@ def test_red_run_that_can_not_remember_says_so_once(sealed: Project) -> None:
 
     assert run.ret == 1
     assert run.names()[0] == "prices.py net"
-    assert sum("(green-memory)" in line for line in run.section) == 1
+    assert sum("(no-folder)" in line for line in run.section) == 1
 
 
 def test_damaged_memory_costs_one_line_whatever_fails(shop: Project) -> None:
@@ -338,7 +338,7 @@ def test_damaged_memory_costs_one_line_whatever_fails(shop: Project) -> None:
     run = shop.localize()
 
     assert run.ret == 1
-    assert sum("(green-memory)" in line for line in run.section) == 1
+    assert sum("(damaged-file)" in line for line in run.section) == 1
     assert "Traceback" not in run.output
 
 

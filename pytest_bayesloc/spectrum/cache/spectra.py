@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import sqlite3
-import zlib
 from array import array
-from contextlib import suppress
+from contextlib import contextmanager
 from functools import cache, cached_property
 from itertools import chain
 from pathlib import Path
@@ -22,7 +20,13 @@ from pytest_bayesloc.spectrum.cache.files import (
     written_ns,
 )
 from pytest_bayesloc.spectrum.cache.key import match_tests
-from pytest_bayesloc.spectrum.cache.store import KnownFile, read_tables, write_tables
+from pytest_bayesloc.spectrum.cache.store import (
+    UNREADABLE,
+    KnownFile,
+    discard,
+    read_tables,
+    write_tables,
+)
 from pytest_bayesloc.spectrum.collectors.base import CollectorResult, Footprint
 from pytest_bayesloc.spectrum.run_record import CONFTESTS, modules_in, select_traced
 from pytest_bayesloc.spectrum.sources import FileKind
@@ -92,10 +96,23 @@ class SpectrumCache:
     @cached_property
     def _read(self) -> ValidRows:
         if self._path is not None:
-            with suppress(sqlite3.Error, ValueError, zlib.error), read_tables(self._path) as tables:
+            with self._tables(self._path) as tables:
                 if tables is not None:
                     return self._validate(tables)
         return EMPTY
+
+    @contextmanager
+    def _tables(self, path: Path) -> Iterator[Tables | None]:
+        """The tables; what they don't tell since the file is damaged is not known."""
+        is_open = False
+        try:
+            with read_tables(path) as tables:
+                is_open = True
+                yield tables
+        except UNREADABLE as error:
+            discard(path, error)
+            if not is_open:
+                yield None
 
     @property
     def _now(self) -> ValidRows:
@@ -183,7 +200,7 @@ class SpectrumCache:
     def outcomes(self) -> dict[str, str]:
         """Return the tests with valid rows, each with ``passed``, ``failed``, or neither."""
         if self._path is not None and self._now.run:
-            with suppress(sqlite3.Error), read_tables(self._path) as tables:
+            with self._tables(self._path) as tables:
                 if tables is not None and tables.meta("run") == self._now.run:
                     return dict(self._valid_outcomes(tables))
         return {}
@@ -210,7 +227,7 @@ class SpectrumCache:
         has_known = any(window.cached_name is not None for window in recorded.windows)
         if self._path is None or not has_known or not self._now.run:
             return
-        with suppress(sqlite3.Error), read_tables(self._path) as tables:
+        with self._tables(self._path) as tables:
             if tables is not None and tables.meta("run") == self._now.run:
                 self._recall(tables, recorded)
 

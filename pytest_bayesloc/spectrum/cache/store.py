@@ -10,9 +10,10 @@ import json
 import sqlite3
 import zlib
 from array import array
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_bayesloc.domain.own_files import damage
 from pytest_bayesloc.domain.texts import storable
 from pytest_bayesloc.spectrum.collectors.base import Footprint
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 BUSY_S = 5.0
+#: Errors of reading a file that may be damaged anywhere.
+UNREADABLE = (sqlite3.Error, ValueError, TypeError, zlib.error)
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (         -- begun_ns: no row is older; run: the last one that wrote
@@ -217,6 +220,13 @@ def read_tables(path: Path) -> Iterator[Tables | None]:
         yield Tables(db)
 
 
+def discard(path: Path, error: Exception) -> None:
+    """Delete a file that ``error`` shows to be damaged: what it held is traced again."""
+    if damage(error, path):
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
+
+
 @contextmanager
 def write_tables(path: Path) -> Iterator[Tables]:
     """Open a transaction, which is kept as a whole or not at all; a broken file is replaced.
@@ -224,22 +234,26 @@ def write_tables(path: Path) -> Iterator[Tables]:
     Raises:
         sqlite3.Error: If the file can't be written.
     """
-    with closing(_connect_to_write(path)) as db:
-        try:
-            yield Tables(db)
-        except BaseException:
-            db.execute("ROLLBACK")
-            raise
-        db.execute("COMMIT")
+    try:
+        with closing(_connect_to_write(path)) as db:
+            try:
+                yield Tables(db)
+            except BaseException:
+                db.execute("ROLLBACK")
+                raise
+            db.execute("COMMIT")
+    except UNREADABLE as error:
+        discard(path, error)
+        raise
 
 
 def _connect_to_write(path: Path) -> sqlite3.Connection:
     """A connection that has begun to write, to tables that are there."""
     try:
         return _begin(path)
-    except sqlite3.OperationalError:
-        raise  # locked, full or read-only: it may be a good one
-    except sqlite3.DatabaseError:
+    except sqlite3.Error as error:
+        if not damage(error, path):
+            raise
         path.unlink(missing_ok=True)
         return _begin(path)
 

@@ -1,0 +1,121 @@
+"""Files of the plugin's own: one that is damaged makes room for a new one.
+
+A passing run imports this module.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+import zlib
+from contextlib import suppress
+from pathlib import Path
+
+FOLDER = ".bayesloc"  # in rootdir
+SLUG = "damaged-file"  # of what is said of one
+#: SQLite's words for a file that no retry makes better.
+_BROKEN = ("malformed", "not a database", "file is encrypted", "unsupported file format")
+#: The same for tables that are not ours, or of another version.
+_STRANGE = ("no such table", "no such column", "has no column", "already exists", "of version")
+_MAGIC = b"SQLite format 3\0"
+#: What SQLite keeps beside a file.
+_BESIDE = ("-wal", "-shm", "-journal")
+#: What has to be a file, and a folder, in the plugin's folder.
+_FILES = (
+    ".gitignore", "*.sqlite", "workspace", "last-run.json", "bayesloc-report.*", "llm/*.json",
+    "llm/told.txt", "fixes/*.patch",
+)  # fmt: skip
+_FOLDERS = ("llm", "fixes", "fixes/learned", "journal")
+
+
+def damage(error: BaseException, path: Path) -> str:
+    """Return what is wrong with the file itself; empty if it may be a good one.
+
+    A file that is locked, or can't be read or written now, may be a good one. So may any outside
+    of the plugin's folder, which the user named, unless SQLite says that its own file is broken.
+    """
+    own = getattr(error, "orig", None) or error  # SQLAlchemy's
+    said = str(own).strip().partition("\n")[0]
+    if isinstance(own, sqlite3.Error):
+        is_broken = any(words in said for words in _BROKEN)
+    else:
+        is_broken = isinstance(own, (zlib.error, UnicodeError, json.JSONDecodeError))
+    if FOLDER in path.parts:
+        is_strange = isinstance(own, (ValueError, TypeError)) or any(w in said for w in _STRANGE)
+        return said or type(own).__name__ if is_broken or is_strange else ""
+    return said if is_broken and _is_database(path) else ""
+
+
+def identity(path: Path) -> tuple[int, int]:
+    """Return what tells the file from one that took its place; zeros if there is none."""
+    try:
+        stat = path.stat()
+    except OSError:
+        return 0, 0
+    return stat.st_dev, stat.st_ino
+
+
+def set_aside(path: Path, why: str, seen: tuple[int, int] | None = None) -> str:
+    """Rename a damaged file, with what SQLite keeps beside it, and say so in a sentence.
+
+    Args:
+        path: Of the file.
+        why: What is wrong with it.
+        seen: Its ``identity`` when that was found; another run may have been faster since.
+
+    Returns:
+        A sentence for the user; empty if there is another file by now.
+
+    Raises:
+        OSError: If it can't be renamed.
+    """
+    if seen is not None and identity(path) != seen:
+        return ""
+    mark = f".damaged-{time.strftime('%Y%m%dT%H%M%S')}"
+    aside = path.with_name(path.name + mark)
+    if aside.exists():
+        aside = path.with_name(f"{path.name}{mark}-{time.time_ns() % 10**9}")
+    path.replace(aside)
+    for suffix in _BESIDE:
+        with suppress(OSError):
+            path.with_name(path.name + suffix).replace(aside.with_name(aside.name + suffix))
+    return f"{path} is damaged ({why}) and was set aside as {aside.name}: a new one is begun."
+
+
+def misplaced(folder: Path) -> list[str]:
+    """Set aside what has a name of ours and is of the wrong kind; sentences for the user.
+
+    Args:
+        folder: The plugin's own.
+    """
+    told = []
+    for patterns, is_right, why in (
+        (_FOLDERS, Path.is_dir, "it is no folder"),
+        (_FILES, Path.is_file, "it is no file"),
+    ):
+        found = (path for pattern in patterns for path in folder.glob(pattern))
+        for path in found:
+            if ".damaged-" not in path.name and not is_right(path):
+                with suppress(OSError):
+                    told.append(f"{set_aside(path, why)} (damaged-file)")
+    return told
+
+
+def without_folder(path: Path) -> str:
+    """Return why nothing can be kept in ``path``, if a file has the name of the plugin's folder."""
+    for parent in path.parents:
+        if parent.name == FOLDER and parent.exists() and not parent.is_dir():
+            return (
+                f"{parent} is a file, and pytest-bayesloc has a folder of that name: nothing is "
+                "kept from run to run. Move the file away."
+            )
+    return ""
+
+
+def _is_database(path: Path) -> bool:
+    try:
+        with path.open("rb") as stream:
+            return stream.read(len(_MAGIC)) == _MAGIC
+    except OSError:
+        return False
