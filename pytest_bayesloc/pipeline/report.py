@@ -26,7 +26,7 @@ from pytest_bayesloc.report.encoding import Result, encode, verdict_line
 from pytest_bayesloc.report.formats import FORMATS, ReportFormat, ReportInput
 from pytest_bayesloc.report.memory import advice_lines
 from pytest_bayesloc.report.prompt import prompt
-from pytest_bayesloc.report.terminal import brief, full
+from pytest_bayesloc.report.terminal import answer
 from pytest_bayesloc.report.text import Line, count
 from pytest_bayesloc.report.view import N_SOURCES
 
@@ -286,19 +286,22 @@ class ReportStage:
         if document is None:
             return [Line(text) for text in (self.remembered.messages if self.remembered else ())]
         width = reporter._tw.fullwidth  # noqa: SLF001 - no public way leads to the width
-        if self.context.settings.inspect:
-            # The notes are printed below it, in full.
-            known = set(map(self.context.clean, self.context.notes))
-            rest = [text for text in document["partial"] if text not in known]
-            lines = full(
-                {**document, "partial": rest},
-                width=width,
-                reports={kind: str(path) for kind, path in written.items()},
-                verbosity=reporter.verbosity,
-            )
-        else:
-            lines = brief(document, width=width)
-        return lines + advice_lines(document["memory"], in_full=self.context.settings.advises)
+        memory, advises = document["memory"], self.context.settings.advises
+        # The notes are printed below it, in full; so is advice, where it was asked for.
+        known = set(map(self.context.clean, self.context.notes))
+        lines = answer(
+            {
+                **document,
+                "partial": [text for text in document["partial"] if text not in known],
+                "memory": {**memory, "advice": [], "loops": []} if advises else memory,
+            },
+            self._read,
+            width=width,
+            reports={kind: str(path) for kind, path in written.items()},
+            verbosity=reporter.verbosity,
+            is_inspected=self.context.settings.inspect,
+        )
+        return lines + advice_lines(memory, in_full=advises)
 
 
 def without_commands(text: str) -> str:

@@ -115,23 +115,24 @@ def caution(fix: Document) -> str:
 def summary_of(fix: Document) -> str:
     """Return what a change was checked against, in a sentence."""
     if fix["stage"] == "inspection":
-        n = count(len(fix["checked"]), "test")
-        name = one_line(fix["target"]["qualname"])
-        how = f"{name} as it was" if fix["tool"] == TAKE_BACK else f"this edit of {name}"
-        return f"with {how}, {n} passed (nothing was changed)"
-    by = f"by {one_line(fix['tool'])}: {one_line(fix['words'])}"
+        name, n = one_line(fix["target"]["qualname"]), len(fix["checked"])
+        how = f"undo the change of {name}" if fix["tool"] == TAKE_BACK else f"this edit of {name}"
+        return f"possible fix, not applied: {how}; {_pass(n, 'test')} with it"
+    words = f"{one_line(fix['words'])} ({one_line(fix['tool'])})"
     if not fix["verified"]:
-        why = "not checked: it changes a test" if fix["diff"] else "nothing was changed"
-        return f"to look at, {by} ({why})"
-    done = "applied" if fix["applied"] else "nothing was changed"
-    failing, passing = count(fix["n_failing"], "failing test"), fix["n_passing"]
-    passes = "pass" if fix["n_failing"] != 1 else "passes"
-    others = {
-        0: "no other executes it",
-        1: "1 that executes it still passes",
-    }.get(passing, f"{passing} that execute it still pass")
-    said = f"passes, but probably wrong ({fix['doubt']})" if fix["doubt"] else "fix"
-    return f"{said} {by}; {failing} {passes} twice, {others} ({done})"
+        what = "possible fix, not checked since it changes a test" if fix["diff"] else "hint"
+        return f"{what}: {words}"
+    done = "applied fix" if fix["applied"] else "possible fix, not applied"
+    if fix["doubt"]:
+        done = f"{done}, probably wrong ({fix['doubt']})"
+    others = "no other test runs it"
+    if fix["n_passing"]:
+        others = _pass(fix["n_passing"], "other test", "still ")
+    return f"{done}: {words}; {_pass(fix['n_failing'], 'failing test')} with it, {others}"
+
+
+def _pass(n: int, noun: str, still: str = "") -> str:
+    return f"{count(n, noun)} {still}{'passes' if n == 1 else 'pass'}"
 
 
 def diff_lines(patch: str) -> Iterator[DiffLine]:

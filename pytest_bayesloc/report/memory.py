@@ -8,7 +8,6 @@ from typing import Any
 from pytest_bayesloc.report.document import Document
 from pytest_bayesloc.report.text import HEAD, WARNING, Line, one_line, percent
 
-N_FAULTS = 3  # unless advice was asked for
 N_LAST = 5  # failed attempts, and lessons
 N_MONTHS = 24
 MIN_MONTHS = 2  # for a line
@@ -40,16 +39,16 @@ def advice_lines(memory: Document, *, in_full: bool, n_last: int = N_LAST) -> li
 
     Args:
         memory: That part of a ``bayesloc/1`` result.
-        in_full: Whether all is said, or what is new and the likest past bug only.
+        in_full: Whether all is said, or only what became of bugs that no test fails with any more.
         n_last: Failed attempts, and lessons, that are shown at most.
     """
     lines = [Line(one_line(text)) for text in memory["said"]]
     loops = {entry["fault"]: entry for entry in memory["loops"]}
-    advice: Sequence[Document] = memory["advice"]
-    for entry in advice if in_full else advice[:N_FAULTS]:
-        lines += _full(entry, n_last) if in_full else _brief(entry)
+    advice: Sequence[Document] = memory["advice"] if in_full else ()
+    for entry in advice:
+        lines += _full(entry, n_last)
         lines += _loop(loops.get(entry["fault"]))
-    if in_full and advice:
+    if advice:
         said = {text for entry in advice for text in entry["constraints"]}
         lines += _world(memory["world_model"], said)
     return lines
@@ -71,13 +70,6 @@ def brief_lines(memory: Document, fault: int) -> Iterator[str]:
 def _is_news(entry: Document) -> bool:
     """Return whether more became of the bug in this run than that its record begins."""
     return bool(entry["said"]) and "begins" not in entry["said"]
-
-
-def _brief(entry: Document) -> Iterator[Line]:
-    if _is_news(entry):
-        yield Line(f"memory: fault {entry['fault']}: {one_line(entry['said'])}")
-    for similar in entry["similar"][:1]:
-        yield Line(f"memory: fault {entry['fault']} is similar to {_past(similar)}")
 
 
 def _full(entry: Document, n_last: int) -> Iterator[Line]:

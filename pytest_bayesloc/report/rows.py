@@ -39,6 +39,7 @@ class LocationView:
 class Why:
     """One piece of evidence: its weight, ``incriminates``, ``exonerates`` or ``says nothing``."""
 
+    factor: float
     ratio: str
     verdict: str
     text: str
@@ -133,8 +134,11 @@ def _counts(counts: Mapping[str, int] | None) -> str:
     if counts is None:
         return "not measured: test code, or code that did not run"
     failing = count(counts["ef"] + counts["nf"], "failing test")
+    executed = f"executed by {counts['ef']} of {failing}"
+    if not counts["ep"] + counts["np"]:
+        return f"{executed}; no test passed"
     passing = count(counts["ep"] + counts["np"], "passing test")
-    return f"executed by {counts['ef']} of {failing} and {counts['ep']} of {passing}"
+    return f"{executed} and {counts['ep']} of {passing}"
 
 
 def _tells(evidence: Document) -> bool:
@@ -148,6 +152,7 @@ def why_of(evidence: Document) -> Why:
     faulty, clean = evidence["p_if_faulty"], evidence["p_if_clean"]
     verdict = "incriminates" if faulty > clean else "exonerates"
     return Why(
+        factor=faulty / clean,
         ratio=ratio(faulty, clean),
         verdict=verdict if faulty != clean else "says nothing",
         text=one_line(evidence["why"]) or words_of(evidence["outcome"]),
@@ -175,12 +180,30 @@ def heat(value: float) -> int:
     return 0 if value <= 0 else 1 + min(3, int(value * 4))
 
 
-def hot_line(row: Document, error: Document) -> int:
-    """Return the line that a mark goes to: the one that raised, the most suspicious, the first."""
-    first, last = row["start_line"], row["end_line"]
+def hot_line(row: Document, fault: Document) -> int:
+    """Return the line that a mark goes to.
+
+    It is the one that raised, else the most suspicious; of a test, which has none, the one in the
+    traceback; else the first.
+    """
+    return _hot_line(row, fault)[0]
+
+
+def _hot_line(row: Document, fault: Document) -> tuple[int, str]:
+    """Return the line, and why that one."""
+    first, last, error = row["start_line"], row["end_line"], fault["error"]
     if error["file"] == row["file"] and first <= error["line"] <= last:
-        return int(error["line"])
-    return _hottest([line for line in row["lines"] if first <= line["line"] <= last], first)
+        return int(error["line"]), "the failing line"
+    lines = [line for line in row["lines"] if first <= line["line"] <= last]
+    heats = [line["suspiciousness"] for line in lines]
+    if heats:
+        n = heats.count(max(heats))
+        label = f"first of its {n} most suspicious lines" if n > 1 else "its most suspicious line"
+        return _hottest(lines, first), label
+    for frame in reversed([frame for f in fault["failures"][:1] for frame in f["frames"]]):
+        if row["is_test"] and frame["file"] == row["file"] and first <= frame["line"] <= last:
+            return int(frame["line"]), "its line in the traceback"
+    return first, "its first line"
 
 
 def _hottest(lines: list[dict[str, Any]], default: int) -> int:
@@ -194,18 +217,10 @@ def source_text(row: Document, read_source: ReadSource) -> list[str]:
     return text.replace("\r\n", "\n").replace("\r", "\n").split("\n") if text else []
 
 
-def snippet(row: Document, error: Document, read_source: ReadSource) -> Snippet | None:
+def snippet(row: Document, fault: Document, read_source: ReadSource) -> Snippet | None:
     """Return the hot line of ``row``; None where its file can't be read."""
     lines = source_text(row, read_source)
-    number, label = hot_line(row, error), "its first line"
-    heats = [line["suspiciousness"] for line in row["lines"]]
-    if error["file"] == row["file"] and error["line"] == number:
-        label = "the failing line"
-    elif heats:
-        ties = heats.count(max(heats))
-        label = (
-            f"first of its {ties} most suspicious lines" if ties > 1 else "its most suspicious line"
-        )
+    number, label = _hot_line(row, fault)
     if not 1 <= number <= len(lines):
         return None
     return number, lines[number - 1].strip(), label

@@ -1,16 +1,16 @@
-"""The lines that a run ends with: the answer in ten rows, never thousands of lines."""
+"""The lines that a run ends with: for each fault the suspect, its line, why, and what to do."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.ports import Clock
-from pytest_bayesloc.report.details import diff_lines, next_step, summary_of
-from pytest_bayesloc.report.document import Document
+from pytest_bayesloc.report.details import diff_lines, summary_of
+from pytest_bayesloc.report.document import Document, ReadSource
 from pytest_bayesloc.report.rows import SuspectRow, location_view, words_of
 from pytest_bayesloc.report.text import (
     HEAD,
@@ -28,142 +28,294 @@ from pytest_bayesloc.report.view import FaultView, Page, page
 if TYPE_CHECKING:
     import pytest
 
+N_REASONS = 3
+N_WRAPPED = 2  # lines of a flag, a reason, or what is said of a fix
+N_SPOILED = 5
+MAX_TOP = 6  # lines of title and flags
+N_WHY = 10  # reasons of a suspect, and suspects with reasons, in the long form
+DOUBTED = 0.1  # share of the tests themselves, for it to be worth a line
+LEAST_FACTOR = 1.5  # of a likelihood ratio, for a reason to be worth a line
 WHY_INDENT = len("  x1.00   ")
-N_BRIEF = 3
-N_SUMMARY = 3
-N_WHY_LINES = 3
-N_SPOILED = 6
 EVERYTHING = 1_000
 HEADER = f"rank  {'P':>5}  susp.  where"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extent:
-    """The number of each that is shown: 0 for none."""
+    """The number of each that is shown: 0 for none.
+
+    Attributes:
+        faults: Told of by themselves.
+        lines: Of a fault, without its table.
+        diff: Lines of a change.
+        rows: Suspects in the table, with all reasons and their weight.
+        steps: Inspections of a fault.
+        notes: On what is missing.
+    """
 
     faults: int
-    rows: int
-    explained: int
-    why: int
-    fixes: int
+    lines: int
     diff: int
+    rows: int
     steps: int
-    partial: int
+    notes: int
 
 
 #: By pytest's verbosity: ``-qq`` is the bare answer, ``-vv`` all there is.
 EXTENTS = {
-    -2: Extent(faults=3, rows=1, explained=0, why=0, fixes=1, diff=0, steps=0, partial=1),
-    -1: Extent(faults=3, rows=5, explained=1, why=3, fixes=1, diff=20, steps=0, partial=3),
-    0: Extent(faults=3, rows=10, explained=3, why=4, fixes=2, diff=20, steps=0, partial=3),
-    1: Extent(faults=10, rows=20, explained=10, why=10, fixes=3, diff=80, steps=10, partial=10),
+    -2: Extent(faults=3, lines=2, diff=0, rows=0, steps=0, notes=0),
+    -1: Extent(faults=3, lines=12, diff=6, rows=0, steps=0, notes=1),
+    0: Extent(faults=3, lines=12, diff=6, rows=0, steps=0, notes=1),
+    1: Extent(faults=10, lines=EVERYTHING, diff=80, rows=20, steps=10, notes=10),
     2: Extent(**dict.fromkeys(Extent.__slots__, EVERYTHING)),
 }
 
 
-def full(
+def answer(
     document: Document,
+    read_source: ReadSource,
     *,
     width: int = 80,
     reports: Mapping[str, str] | None = None,
     verbosity: int = 0,
+    is_inspected: bool = True,
 ) -> list[Line]:
-    """Return the lines of ``pytest --bayesloc`` below the failures.
+    """Return the lines below the failures.
 
     Args:
         document: A ``bayesloc/1`` result.
+        read_source: Reads the files that it names.
         width: Columns of the terminal.
         reports: Kind of each written report to its path.
         verbosity: pytest's, by ``-q`` and ``-v``.
+        is_inspected: Whether the run was one of ``--bayesloc``; else less is said, and nothing
+            where there is no suspect.
     """
-    view = page(document, _no_source)
-    extent = EXTENTS[max(-2, min(verbosity, 2))]
-    lines = [*_faults(view, width, extent), *_ending(view, extent)]
-    fitted = (Line(fit(line.text, width), line.markup) for line in lines)
-    # A path or command that is cut leads nowhere: a terminal wraps it.
-    commands = (Line(f"reproduce: {c}") for f in view.faults[: extent.faults] for _, c in f.spoiled)
-    places = (Line(f"report: {k} {path}", HEAD) for k, path in (reports or {}).items())
-    return [*fitted, *commands, *places]
-
-
-def brief(document: Document, *, width: int = 80) -> list[Line]:
-    """Return the lines of a plain ``pytest``: three suspects and how to learn more; or none."""
-    view = page(document, _no_source)
-    if not view.rows:
+    view = page(document, read_source)
+    if not is_inspected and not view.rows:
         return []
-    searched = [fix for fault in view.faults for fix in fault.fixes if fix["stage"] != "inspection"]
-    lines = [
-        Line("bayesloc: the likeliest places of the fault", HEAD),
-        *_rows(view.rows[:N_BRIEF], width),
-        *(
-            Line(f"data changed since the tests passed: {fault.changed_data}", WARNING)
-            for fault in view.faults[:1]
-            if fault.changed_data
-        ),
-        *(line for fix in searched[:N_BRIEF] for line in _fix(fix, width, EXTENTS[0])),
-        Line("For evidence, inspections and a report: pytest --bayesloc"),
-    ]
-    return [Line(fit(line.text, width), line.markup) for line in lines]
+    extent = EXTENTS[max(-2, min(verbosity, 2))]
+    lines = [*_faults(view, width, extent, is_inspected=is_inspected), *_ending(view, extent)]
+    if not is_inspected:
+        lines.append(Line("To inspect these suspects: pytest --bayesloc", is_whole=True))
+    fitted = [line if line.is_whole else Line(fit(line.text, width), line.markup) for line in lines]
+    return [*fitted, *(Line(f"report: {k} {path}", HEAD) for k, path in (reports or {}).items())]
 
 
-def _no_source(file: str) -> None:  # noqa: ARG001 - the shape of a reader of sources
-    return None
-
-
-def _faults(view: Page, width: int, extent: Extent) -> Iterator[Line]:
+def _faults(view: Page, width: int, extent: Extent, *, is_inspected: bool) -> Iterator[Line]:
     if not view.faults:
         yield Line("bayesloc: nothing to localize.")
-    for fault in view.faults[: extent.faults]:
-        yield from _fault(fault, width, extent)
-        yield Line("")
-    rest = view.faults[extent.faults :]
+    groups: dict[str, list[FaultView]] = {}
+    for fault in view.faults:
+        key = str(fault.rows[0].place) if fault.rows else str(fault.number)
+        groups.setdefault(key, []).append(fault)
+    told = list(groups.values())
+    for fault, *others in told[: extent.faults]:
+        yield from _fault(fault, others, width, extent, is_inspected=is_inspected)
+        if is_inspected:
+            yield Line("")
+    rest = [fault.headline for group in told[extent.faults :] for fault in group]
     if rest:
-        heads = "; ".join(fault.headline for fault in rest)
-        yield Line(f"and {len(rest)} more, in the report: {heads}")
+        yield Line(f"and {len(rest)} more, in the report: {'; '.join(rest)}")
 
 
-def _fault(fault: FaultView, width: int, extent: Extent) -> Iterator[Line]:
-    title = f"fault {fault.number}: {fault.n_tests} failed with {fault.headline}"
-    if fault.is_flaky:
-        yield Line(f"fault {fault.number} is flaky: {fault.headline}", {"bold": True, "red": True})
-        yield Line(f"  {fault.origin}", WARNING)
-        yield from _remarks(fault, width)
+def _fault(
+    fault: FaultView,
+    others: Sequence[FaultView],
+    width: int,
+    extent: Extent,
+    *,
+    is_inspected: bool,
+) -> Iterator[Line]:
+    """Yield the answer to a fault, and to ``others`` with the same first suspect.
+
+    The change gets the room that flags, suspect and next step leave, the reasons what it leaves.
+    """
+    is_flaky = " is flaky" if fault.is_flaky else ""
+    title = f"fault {fault.number}{is_flaky}: {fault.n_tests} failed with {fault.headline}"
+    top = [Line(title, {"bold": True, "red": True}), *_flags(fault, width)][:MAX_TOP]
+    if others:
+        also = (f"fault {o.number}: {o.n_tests} failed with {o.headline}" for o in others)
+        top.append(Line(f"  the same suspect as in {'; '.join(also)}"))
+    verdict = list(_verdict(fault, width))
+    if not extent.diff:
+        yield from [top[0], *verdict, *top[1:]][: extent.lines]
         return
-    yield Line(title, {"bold": True, "red": True})
+    found = [*top, *verdict, *_source(fault, width)]
+    end = list(_next(fault)) if is_inspected or fault.fixes else []
+    found += _changes(fault, width, extent, extent.lines - len(found) - len(end))
+    yield from found
+    if extent.rows:
+        yield from _table(fault, width, extent)
+    elif is_inspected:
+        yield from _reasons(fault, width, extent.lines - len(found) - len(end))
+    yield from end
+
+
+def _flags(fault: FaultView, width: int) -> Iterator[Line]:
+    """Yield what to know before the suspect: a cause that is not in the code, or in doubt."""
+    if fault.loop:
+        yield from _wrapped(fault.loop[0], width)
+    if fault.is_flaky or fault.is_elsewhere:
+        yield Line(f"  {fault.origin}", WARNING)
+    if fault.flaky and not fault.is_flaky:
+        yield from _wrapped(f"passed when run again: {', '.join(fault.flaky)}", width)
+    for words, _ in fault.spoiled:
+        yield from _wrapped(words, width, N_SPOILED)
+    if fault.test_share >= DOUBTED:
+        yield Line(f"  {fault.or_test}", WARNING)
+    if fault.changed_data:
+        yield from _wrapped(f"data changed since the tests passed: {fault.changed_data}", width)
+
+
+def _wrapped(text: str, width: int, n_lines: int = N_WRAPPED) -> Iterator[Line]:
+    yield from (Line(f"  {part}", WARNING) for part in wrap(text, width - 2, n_lines))
+
+
+def _verdict(fault: FaultView, width: int) -> Iterator[Line]:
+    if not fault.rows:
+        return
+    first, *rest = fault.rows
+    tied = [row for row in rest if row.rank == first.rank]
+    if tied:
+        names = ", ".join(_name(row) for row in tied[:2])
+        more = f" and {len(tied) - 2} more" if len(tied) > 2 else ""
+        how, end = "Equally likely", f", {names}{more}, {first.posterior} each"
+    else:
+        then = f"; next {_name(rest[0])} {rest[0].posterior}" if rest else ""
+        how, end = "Most likely", f", {first.posterior}{then}"
+    start = f"{how}: {_name(first)}"
+    where = _short(first, width - columns(f"{start} (), {first.posterior}"))
+    first_line, *more_lines = wrap(f"{start} ({where}){end}", width - 2, N_WRAPPED)
+    yield from (Line(first_line, HEAD), *(Line(f"  {text}", HEAD) for text in more_lines))
+
+
+def _name(row: SuspectRow) -> str:
+    if row.place.name != "<module>":
+        return row.place.name
+    return f"module {PurePosixPath(row.place.where.rpartition(':')[0]).stem}"
+
+
+def _short(row: SuspectRow, room: int) -> str:
+    """Return the place; leading folders give way first, since file and line say more."""
+    where = row.place.where
+    while columns(where) > room and "/" in where.removeprefix(".../"):
+        where = f".../{where.removeprefix('.../').split('/', 1)[1]}"
+    return where
+
+
+def _source(fault: FaultView, width: int) -> Iterator[Line]:
+    if fault.snippet is not None and fault.snippet[1]:
+        number, text, label = fault.snippet
+        line = f"  line {number}: {one_line(text)}"
+        fits = columns(line) + 4 + columns(label) <= width
+        yield Line(f"{line}  ({label})" if fits else line)
+
+
+def _changes(fault: FaultView, width: int, extent: Extent, room: int) -> Iterator[Line]:
+    """Yield the first change, one that was verified if there is any; all in the long form."""
+    for fix in fault.fixes if extent.rows else filter(None, [_fix(fault)]):
+        said = wrap(summary_of(fix), width - 2, N_WRAPPED)
+        yield from (Line(f"  {text}", HEAD) for text in said)
+        changed = [(kind, text) for kind, text in diff_lines(fix["diff"]) if kind in {"add", "del"}]
+        most = max(1, min(extent.diff, room - len(said)))
+        n_shown = most if len(changed) <= most else most - 1
+        for kind, text in changed[:n_shown]:
+            yield Line(f"    {text}", {"green": True} if kind == "add" else {"red": True})
+        if len(changed) > n_shown:
+            yield Line(f"    ... {len(changed) - n_shown} more lines")
+
+
+def _fix(fault: FaultView) -> Document | None:
+    """Return the best change: of what inspections came across, only one of the first suspect."""
+    ordered = sorted(fault.fixes, key=lambda fix: not fix["verified"])
+    first = fault.rows[0].place if fault.rows else None
+    return next(
+        (f for f in ordered if f["stage"] != "inspection" or location_view(f["target"]) == first),
+        None,
+    )
+
+
+def _reasons(fault: FaultView, width: int, room: int) -> Iterator[Line]:
+    """Yield what was seen that speaks for the suspect; of somebody who goes in circles, that."""
+    fix = _fix(fault)
+    shown = {one_line(s["why"]) for s in fault.steps if fix and s["step"] == fix["step"]}
+    strong = [text for row in fault.rows[:1] for text in _strong(row) if text not in shown]
+    texts = [
+        *fault.loop[1:],
+        *strong[:N_REASONS],
+        *(text for text in fault.remembered if text not in fault.loop),
+    ]
+    for text in texts:
+        first, *rest = wrap(text, width - 4, N_WRAPPED)
+        if room <= len(rest):
+            return
+        yield Line(f"  * {first}")
+        yield from (Line(f"    {part}") for part in rest)
+        room -= 1 + len(rest)
+
+
+def _strong(row: SuspectRow) -> list[str]:
+    found = [why.text for why in row.why if why.factor >= LEAST_FACTOR]
+    return found if row.place.is_test else [*found, row.counts]
+
+
+def _next(fault: FaultView) -> Iterator[Line]:
+    """Yield what to do next; a command is never cut, since it would lead nowhere."""
+    for words, command in fault.next_steps:
+        if command:
+            yield Line(f"  Next, {words}: {command}", is_whole=True)
+            return
+
+
+# -- the long form
+
+
+def _table(fault: FaultView, width: int, extent: Extent) -> Iterator[Line]:
     at = f" at {fault.raised_at}" if fault.raised_at else ""
     yield Line(f"  {fault.origin}: {fault.kind}{at}")
-    yield from _remarks(fault, width)
-    yield from _ranking(fault, width, extent)
-    for row in fault.rows[: extent.explained]:
-        yield from _why(row, width, extent.why)
-    for step in fault.steps[: extent.steps]:
-        yield Line(_inspected(step))
-    for fix in fault.fixes[: extent.fixes]:
-        yield from _fix(fix, width, extent)
-    yield Line(f"stopped: {fault.stop_reason}")
-
-
-def _remarks(fault: FaultView, width: int) -> Iterator[Line]:
-    if fault.flaky:
-        yield Line(f"  passed when re-run as they were: {', '.join(fault.flaky)}", WARNING)
-    for words, _ in fault.spoiled:
-        for text in wrap(words, width - 2, N_SPOILED):
-            yield Line(f"  {text}", WARNING)
-    if fault.changed_data:
-        yield Line(f"  data changed since the tests passed: {fault.changed_data}", WARNING)
-
-
-def _ranking(fault: FaultView, width: int, extent: Extent) -> Iterator[Line]:
-    hidden = len(fault.rows) - extent.rows
     if fault.confidence:
         yield Line(f"  {fault.confidence}")
     if fault.rows:
         yield Line(HEADER, HEAD)
-    yield from _rows(fault.rows[: extent.rows], width)
+    for row in fault.rows[: extent.rows]:
+        rank = row.rank if row.rank.endswith("=") else f"{row.rank} "
+        start = f"{rank:>5} {row.posterior:>5}  {row.suspiciousness:>5}  "
+        badge = f" {row.place.name}{' [test]' if row.place.is_test else ''}"
+        yield Line(f"{start}{_short(row, width - columns(start) - columns(badge))}{badge}")
+    hidden = len(fault.rows) - extent.rows
     if hidden > 0:
         yield Line(f"      {hidden} more in the report")
-    if fault.or_test:
-        yield Line(f"  {fault.or_test}")
+    for row in fault.rows[:N_WHY]:
+        if row.why or not row.place.is_test:
+            yield from _why(row, width)
+    yield from _values(fault.rows[:1])
+    for step in fault.steps[: extent.steps]:
+        yield Line(_inspected(step))
+    yield from (Line(f"  memory: {text}") for text in (*fault.remembered, *fault.loop[1:]))
+    yield Line(f"stopped: {fault.stop_reason}")
+
+
+def _why(row: SuspectRow, width: int) -> Iterator[Line]:
+    yield Line(
+        f"why {_short(row, width - columns(f'why  {row.place.name}'))} {row.place.name}", HEAD
+    )
+    for why in row.why[:N_WHY]:
+        first, *rest = wrap(why.text, width - WHY_INDENT, N_WRAPPED)
+        yield Line(f"  {why.ratio:>6}  {first}")
+        yield from (Line(f"{' ' * WHY_INDENT}{text}") for text in rest)
+    if not row.place.is_test:
+        yield Line(f"{' ' * WHY_INDENT}{row.counts}")
+
+
+def _values(rows: Sequence[SuspectRow]) -> Iterator[Line]:
+    """Yield what the first suspect was given and returned; ``>`` marks what differs."""
+    for row in rows:
+        if row.values:
+            yield Line(f"values of {row.place.name}: in passing calls | in failing calls", HEAD)
+        for name, passing, failing in row.values:
+            mark = ">" if passing != failing else " "
+            yield Line(f"  {mark} {name}: {passing} | {failing}")
 
 
 def _inspected(step: Document) -> str:
@@ -174,55 +326,12 @@ def _inspected(step: Document) -> str:
     )
 
 
-def _rows(rows: Sequence[SuspectRow], width: int) -> Iterator[Line]:
-    for index, row in enumerate(rows):
-        rank = row.rank if row.rank.endswith("=") else f"{row.rank} "
-        start = f"{rank:>5} {row.posterior:>5}  {row.suspiciousness:>5}  "
-        badge = " [test]" if row.place.is_test else ""
-        room = width - columns(start) - columns(badge)
-        text = f"{start}{fit(_where(row, room), room)}{badge}"
-        yield Line(text, HEAD if index == 0 else {})
-
-
-def _where(row: SuspectRow, room: int) -> str:
-    """Return place and name; leading folders give way first, since file, line and name say more."""
-    where, name = row.place.where, row.place.name
-    while columns(where) + 1 + columns(name) > room and "/" in where.removeprefix(".../"):
-        where = f".../{where.removeprefix('.../').split('/', 1)[1]}"
-    return f"{where} {name}"
-
-
-def _why(row: SuspectRow, width: int, n_why: int) -> Iterator[Line]:
-    yield Line(f"why {_where(row, width - len('why '))}", HEAD)
-    for why in row.why[:n_why]:
-        first, *rest = wrap(why.text, width - WHY_INDENT, N_WHY_LINES)
-        yield Line(f"  {why.ratio:>6}  {first}")
-        for text in rest:
-            yield Line(f"{' ' * WHY_INDENT}{text}")
-    if not row.why:
-        yield Line(f"  {row.counts}")
-
-
-def _fix(fix: Document, width: int, extent: Extent) -> Iterator[Line]:
-    first, *rest = wrap(summary_of(fix), width - 2, N_SUMMARY)
-    yield Line(first, HEAD)
-    for text in rest:
-        yield Line(f"  {text}", HEAD)
-    if fix["stage"] != "inspection":
-        step = next_step(fix)
-        then = f"; {step}" if step else ""
-        yield Line(f"  {location_view(fix['target'])}, {one_line(fix['level'])}{then}")
-    for kind, text in islice(diff_lines(fix["diff"]), extent.diff):
-        if kind in {"add", "del"}:
-            yield Line(f"    {text}", {"green": True} if kind == "add" else {"red": True})
-
-
 def _ending(view: Page, extent: Extent) -> Iterator[Line]:
-    for note in view.partial[: extent.partial]:
-        yield Line(f"partial: {note}", WARNING)
-    if len(view.partial) > extent.partial:
-        yield Line(f"partial: {len(view.partial) - extent.partial} more notes", WARNING)
-    if view.stages:
+    hidden = len(view.partial) - extent.notes
+    more = f" ({hidden} more in the report)" if hidden > 0 and extent.notes else ""
+    for note in view.partial[: extent.notes]:
+        yield Line(f"Note: {note}{more}", is_whole=True)
+    if view.stages and extent.rows:
         yield Line("time: " + ", ".join(f"{name} {spent}" for name, spent in view.stages))
     if view.llm:
         yield Line(f"language model: {view.llm}")
@@ -245,7 +354,7 @@ class Progress:
         """Show what is done now, how much is believed so far, and how long it may go on."""
         what = "running the failing tests again"
         if target is not None:
-            what = f"inspection {number}, {target}, P = {belief:.0%}"
+            what = f"inspection {number}, {target}, now {belief:.0%} likely"
         self.say(what)
 
     def say(self, what: str) -> None:

@@ -24,10 +24,14 @@ WARNING: Mapping[str, bool] = MappingProxyType({"yellow": True})
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of output; ``markup`` as ``TerminalReporter.write_line`` takes it."""
+    """One line of output; ``markup`` as ``TerminalReporter.write_line`` takes it.
+
+    A line that ``is_whole`` is never cut: a terminal wraps it.
+    """
 
     text: str
     markup: Mapping[str, bool] = field(default_factory=dict)
+    is_whole: bool = False
 
 
 def clip(text: str, limit: int = MAX_TEXT) -> str:
@@ -119,9 +123,12 @@ def fit(text: str, width: int) -> str:
 
 
 def wrap(text: str, width: int, n_lines: int) -> list[str]:
-    """Return ``text`` broken at blanks into at most ``n_lines`` lines of ``width`` columns."""
+    """Return ``text`` broken at blanks into at most ``n_lines`` lines of ``width`` columns.
+
+    A number and its ``%`` stay together.
+    """
     lines: list[str] = [""]
-    words = text.split(" ")
+    words = re.split(r" (?!%)", text)
     for i, word in enumerate(words):
         joined = f"{lines[-1]} {word}" if lines[-1] else word
         if columns(joined) <= width or not lines[-1]:

@@ -77,11 +77,18 @@ class FaultView:
     steps: tuple[Document, ...]
     n_candidates: int
     or_test: str
+    test_share: float
     failures: tuple[FailureGroup, ...]
     chart: BeliefChart | None
     snippet: Snippet | None
+    loop: tuple[str, ...]
     remembered: tuple[str, ...]
     next_steps: tuple[tuple[str, str], ...]
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether the likely cause is not the code under test."""
+        return self.origin != ORIGINS["code"]
 
     @property
     def is_flaky(self) -> bool:
@@ -173,12 +180,22 @@ def _fault(number: int, fault: Document, document: Document, read_source: ReadSo
         steps=tuple(steps),
         n_candidates=fault["n_candidates"],
         or_test=_or_test(fault),
+        test_share=fault["test_share"],
         failures=failure_groups(fault),
         chart=belief_chart(fault["history"], session["threshold"]),
-        snippet=snippet(rows[0], error, read_source) if rows else None,
+        snippet=snippet(rows[0], fault, read_source) if rows else None,
+        loop=tuple(_loop(document["memory"], number)),
         remembered=tuple(brief_lines(document["memory"], number)),
         next_steps=tuple(_next_steps(fault, fixes, session)),
     )
+
+
+def _loop(memory: Document, number: int) -> Iterator[str]:
+    """Yield what is said to those who go in circles over a fault; the error they know."""
+    for loop in memory["loops"]:
+        if loop["fault"] == number:
+            yield from (t for t in loop["said"] if not t.startswith(("error: ", "raised ")))
+            return
 
 
 def _is_flaky(fault: Document) -> bool:
@@ -194,8 +211,8 @@ def _listed(files: Sequence[str]) -> str:
 def _or_test(fault: Document) -> str:
     """Return the share of the failing tests themselves in words; empty if it is small."""
     share = fault["test_share"]
-    tests = "the test itself is" if len(fault["failing_tests"]) == 1 else "the tests themselves are"
-    return f"or {tests} wrong: {percent(share)}" if share >= LEAST_SHARE else ""
+    tests = "the test itself" if len(fault["failing_tests"]) == 1 else "the tests themselves"
+    return f"{tests} may be wrong: {percent(share)}" if share >= LEAST_SHARE else ""
 
 
 def _next_steps(
@@ -204,19 +221,20 @@ def _next_steps(
     """Yield things to do now, the most promising first."""
     patch = next((fix["patch_file"] for fix in fixes if fix["verified"] and fix["patch_file"]), "")
     if patch:
-        yield "look at the change and take it", f"git apply {one_line(patch)}"
+        yield "apply this fix", f"git apply {one_line(patch)}"
     for spoiled in fault["spoiled"]:
-        yield "reproduce", one_line(spoiled["command"])
+        yield "reproduce it", one_line(spoiled["command"])
     rows = fault["ranking"]
     if rows:
-        where = one_line(f"{rows[0]['file']}:{hot_line(rows[0], fault['error'])}")
+        where = one_line(f"{rows[0]['file']}:{hot_line(rows[0], fault)}")
         is_sure = rows[0]["posterior"] >= session["threshold"]
         yield f"{'read' if is_sure else 'begin at'} {where}", ""
         if not is_sure and len(rows) > 1:
             yield f"then {location_view(rows[1])}", ""
-    if not fixes and rows and "fix" not in session["seconds"]:
+    if not fixes and rows and not rows[0]["is_test"] and "fix" not in session["seconds"]:
         yield "search for a fix", "pytest --lf --bayesloc-fix=suggest"
-    yield "check", tests_to_run(fault["failing_tests"][:N_TO_RUN])
+    words = "run it again" if _is_flaky(fault) else "test your change"
+    yield words, tests_to_run(fault["failing_tests"][:N_TO_RUN])
 
 
 def _confidence(posteriors: Sequence[float], session: Document) -> str:

@@ -200,7 +200,7 @@ def test_page_on_reading_knows_how_much_is_told() -> None:
         return "all" if n == EVERYTHING else str(n)
 
     told = [
-        [flag, shown(e.faults), shown(e.rows), shown(e.explained), shown(e.steps)]
+        [flag, *(shown(n) for n in (e.faults, e.lines, e.diff, e.rows, e.steps))]
         for flag, e in zip(("-qq", "-q", "", "-v", "-vv"), EXTENTS.values(), strict=True)
     ]
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.integration.kinds import KINDS, Kind, markdown
 from tests.integration.test_memory_runs import edit
 from tests.pages import BLOCKS, DOCS, files_of
 
@@ -81,12 +82,29 @@ def test_last_red_run_is_told_without_a_test(first_page: Project) -> None:
     assert "passed" not in run.stdout
 
 
-@pytest.mark.parametrize("holds", ["likely cause", "rank      P", "why prices.py"])
-def test_page_on_reading_quotes_the_first_page(holds: str) -> None:
-    quoted, whole = shown("reading.md", holds), shown("index.md", "report: html")
+def test_page_on_reading_quotes_the_first_page() -> None:
+    quoted, whole = shown("reading.md", "(prices.py:9)"), shown("index.md", "report: html")
 
     assert alike(quoted)
     assert set(alike(quoted)) <= set(alike(whole))
+
+
+def test_page_on_reading_quotes_the_long_form(projects: Projects) -> None:
+    run = projects.make(PRICES).run("--bayesloc", "-v", "--tb=no")
+
+    for holds in ("rank      P", "why prices.py"):
+        quoted = shown("reading.md", holds)
+        assert alike(quoted)
+        assert set(alike(quoted)) <= set(alike(run.section))
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.title)
+def test_page_on_reading_shows_each_kind_of_failure(projects: Projects, kind: Kind) -> None:
+    section = kind.section(projects.make({}))
+
+    assert markdown(kind, section) in (DOCS / "reading.md").read_text("utf-8")
+    faults = "\n".join(section).split("fault ")
+    assert max(fault.count("\n") for fault in faults) <= 12
 
 
 def test_hook_after_localizing_writes_what_the_page_shows(projects: Projects) -> None:

@@ -76,8 +76,8 @@ def test_a_fix_is_shown_and_nothing_is_changed(misspelt: Project, suggested: Run
     section = " ".join(" ".join(suggested.section).split())
 
     assert "+ return width * height # the comment stays" in section
-    assert "1 failing test passes twice" in section
-    assert "nothing was changed" in section
+    assert "1 failing test passes with it" in section
+    assert "possible fix, not applied" in section
     assert "widht" in misspelt.read("shapes.py")
 
 

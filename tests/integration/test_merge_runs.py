@@ -127,7 +127,7 @@ def test_records_of_two_commits_are_not_merged(buggy_project: Project) -> None:
     assert run.ret == 4
     assert "jobs/two.json is of commit " in run.stderr
     assert run.stderr.strip().endswith("Give records of one commit. (other-code)")
-    assert "bayesloc: the likeliest" not in run.stdout
+    assert "Most likely" not in run.stdout
 
 
 def test_records_of_other_code_than_is_here_are_not_merged(buggy_project: Project) -> None:

@@ -31,7 +31,7 @@ LATE = [
     ("pytest_bayesloc.spectrum.build", "", "build_spectrum"),
     ("pytest_bayesloc.ranking.groups", "", "open_groups"),
     ("pytest_bayesloc.report.encoding", "", "encode"),
-    ("pytest_bayesloc.report.terminal", "", "brief"),
+    ("pytest_bayesloc.report.terminal", "", "answer"),
 ]
 EARLY = [
     ("pytest_bayesloc.spectrum.collectors.monitoring", "MonitoringCollector", "switch"),

@@ -88,7 +88,9 @@ def test_change_that_broke_the_tests_is_named_and_proven(shop: Project) -> None:
     assert run.row("net")["posterior"] > 0.9
     (inspection,) = (i for i in run.inspections if i["outcome"] == "REVERT_REPAIRS")
     assert "+    return price / rate" in inspection["patch"]
-    shown = run.section.index("with net as it was, 2 tests passed (nothing was changed)")
+    shown = run.section.index(
+        "  possible fix, not applied: undo the change of net; 2 tests pass with it"
+    )
     assert "    +    return price / rate" in run.section[shown:]
 
 

@@ -129,7 +129,7 @@ def suspects(document: Document, checkout: Checkout) -> Iterator[Suspect]:
                 fault=fault,
                 row=row,
                 shown=suspect_row(row),
-                line=hot_line(row, fault["error"]),
+                line=hot_line(row, fault),
                 path=checkout.path(row["file"]),
                 key=key if seen[key] == 1 else f"{key}-{seen[key]}",
             )

@@ -36,11 +36,13 @@ def test_fault_without_a_ranking_names_nobody(document: Document) -> None:
     assert [s.number for s in suspects(document, HERE)] == [2, 2]
 
 
-def test_line_is_the_one_that_raised_else_the_most_suspicious(document: Document) -> None:
+def test_line_is_the_one_that_raised_or_the_most_suspicious_of_a_test_that_in_the_traceback(
+    document: Document,
+) -> None:
     error = document["faults"][1]["error"]
     assert (error["file"], error["line"]) == ("calc.py", 14)
 
-    assert [s.line for s in suspects(document, HERE)] == [2, 12, 14]
+    assert [s.line for s in suspects(document, HERE)] == [2, 13, 14]
 
 
 def test_fingerprint_outlives_moved_lines_and_changed_values(document: Document) -> None:

@@ -32,7 +32,7 @@ def test_marks_name_line_suspect_and_why(document: Document) -> None:
         "::error file=calc.py,line=2,title=>99 %25 add::>99 %25 likely to be the cause of fault 1 "
         "(2 failing): returned -1 for a=2, b=3: in passing tests the result is never below a. "
         "AssertionError: assert -1 == 5 + where -1 = add(2, 3)",
-        "::error file=test_calc.py,line=12,title=62 %25 test_parse::62 %25 likely to be the cause "
+        "::error file=test_calc.py,line=13,title=62 %25 test_parse::62 %25 likely to be the cause "
         f"of fault 2 (1 failing): handed '' to parse, whose check refused it. {SPOILED}. "
         "ValueError: no text given",
         "::warning file=calc.py,line=14,title=38 %25 parse::38 %25 likely to be the cause of fault "
@@ -99,7 +99,7 @@ def test_line_that_faults_share_is_marked_once_for_the_first_of_them(document: D
 
     assert [re.findall(r"file=.*,line=\d+|fault \d+", line) for line in found] == [
         ["file=calc.py,line=2", "fault 1"],
-        ["file=test_calc.py,line=12", "fault 13"],
+        ["file=test_calc.py,line=13", "fault 13"],
         ["file=calc.py,line=14", "fault 13"],
     ]
 

@@ -272,8 +272,12 @@ def a_fix(document: dict[str, Any], **more: object) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("tool", "summary", "caution"),
     [
-        ("swapped-operands", "with this edit of", "It may treat the symptom"),
-        ("take-back", "as it was, 0 tests passed", "It loses what the change was to do."),
+        ("swapped-operands", "this edit of add; ", "It may treat the symptom"),
+        (
+            "take-back",
+            "undo the change of add; 0 tests pass with it",
+            "It loses what the change was to do.",
+        ),
     ],
 )
 def test_what_inspections_came_across_is_shown_with_a_caution(
@@ -297,11 +301,10 @@ def test_a_verified_change_is_the_first_thing_to_do(
     assert first.next_steps[0][1] == "git apply .bayesloc/fixes/1.patch"
     assert first.next_steps[1][0] == "read calc.py:2"
     assert [text for text, _ in second.next_steps] == [
-        "reproduce",
-        "begin at test_calc.py:12",
+        "reproduce it",
+        "begin at test_calc.py:13",
         "then calc.py:12 parse",
-        "search for a fix",
-        "check",
+        "test your change",
     ]
     assert second.next_steps[-1][1] == "pytest test_calc.py::test_parse"
 

@@ -3,201 +3,254 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_bayesloc.report.terminal import brief, full
-from pytest_bayesloc.report.text import Line, columns
+from pytest_bayesloc.report.terminal import EXTENTS, answer
+from pytest_bayesloc.report.text import columns
+from tests.unit.report.test_report_parts import a_fix, remembered
+
+if TYPE_CHECKING:
+    from pytest_bayesloc.report.document import ReadSource
+
+Document = dict[str, Any]
+DIFF = "--- a/calc.py\n+++ b/calc.py\n@@ -2 +2 @@\n-    return a - b\n+    return a + b\n"
 
 
-def texts(lines: list[Line]) -> list[str]:
-    return [line.text for line in lines]
+@pytest.fixture
+def told(document: Document, read_source: ReadSource) -> Callable[..., list[str]]:
+    """The texts of the answer, by arguments of ``answer``."""
+    return lambda **asked: [line.text for line in answer(document, read_source, **asked)]
 
 
-def matching(lines: list[Line], pattern: str) -> list[str]:
-    return [line.text for line in lines if fnmatchcase(line.text, pattern)]
+def matching(lines: list[str], pattern: str) -> list[str]:
+    return [line for line in lines if fnmatchcase(line, pattern)]
 
 
-def test_the_first_row_names_the_suspect(document: dict[str, Any]) -> None:
-    assert matching(full(document), "* 1 *>99 %*0.88*calc.py:1 add")
-    assert matching(brief(document), "* 1 *>99 %*0.88*calc.py:1 add")
+Told = Callable[..., list[str]]
 
 
-def test_rows_that_tie_share_a_rank_with_an_equals_sign(document: dict[str, Any]) -> None:
-    rows = matching(full(document), "* 2= *")
-
-    assert [row.split()[-1] for row in rows] == ["total", "parse"]
-
-
-def test_a_test_among_the_suspects_is_marked(document: dict[str, Any]) -> None:
-    (row,) = matching(full(document), "* 1 *test_parse*")
-
-    assert row.endswith("test_calc.py:12 test_parse [test]")
-
-
-def test_a_fault_says_what_failed_and_where_the_error_stands(document: dict[str, Any]) -> None:
-    lines = texts(full(document))
-
-    assert lines[:2] == [
+def test_a_fault_is_told_with_suspect_line_reasons_and_next_step(told: Told) -> None:
+    assert told()[:7] == [
         "fault 1: 2 tests failed with AssertionError: assert -1 == 5",
-        "  likely cause: the code under test: a result was wrong at test_calc.py:5",
-    ]
-    assert "  likely cause: the test's data: a check rejected a value at calc.py:14" in lines
-
-
-def test_a_suspect_says_why(document: dict[str, Any]) -> None:
-    lines = texts(full(document))
-
-    start = lines.index("why calc.py:1 add")
-    assert lines[start + 1].split(maxsplit=1) == [
-        "x19",
-        "returned -1 for a=2, b=3: in passing tests the result is never below a",
+        "Most likely: add (calc.py:1), >99 %; next total <1 %",
+        "  line 2: return a - b  (its most suspicious line)",
+        "  * returned -1 for a=2, b=3: in passing tests the result is never below a",
+        "  * executed by 2 of 2 failing tests and 1 of 7 passing tests",
+        "  Next, search for a fix: pytest --lf --bayesloc-fix=suggest",
+        "",
     ]
 
 
-def test_a_long_reason_goes_on_in_the_next_lines_up_to_three(document: dict[str, Any]) -> None:
-    document["faults"][0]["ranking"][0]["evidence"][0]["why"] = "word " * 60
+def test_flags_come_before_the_suspect(told: Told) -> None:
+    lines = told(width=300)
+    start = lines.index("fault 2: 1 test failed with ValueError: no text given")
 
-    lines = texts(full(document, width=60))
-
-    start = next(n for n, line in enumerate(lines) if "word" in line)
-    assert [line.startswith("          word word") for line in lines[start : start + 4]] == [
-        False,
-        True,
-        True,
-        False,
-    ]
-    assert lines[start + 2].endswith("...")
-
-
-def test_the_end_tells_the_time_and_where_the_reports_lie(document: dict[str, Any]) -> None:
-    assert texts(full(document, reports={"html": "out/report.html"}))[-3:] == [
-        "time: collect <0.01 s, inspect 1.25 s",
-        "reproduce: pytest test_calc.py::test_early test_calc.py::test_late",
-        "report: html out/report.html",
-    ]
-
-
-def test_what_is_missing_is_said(document: dict[str, Any]) -> None:
-    document["partial"] = ["Worker gw1 died."]
-
-    assert "partial: Worker gw1 died." in texts(full(document))
-
-
-def test_flaky_tests_are_named(document: dict[str, Any]) -> None:
-    assert matching(full(document), "*passed when re-run as they were: test_calc.py::test_so*")
-
-
-def test_test_that_earlier_ones_spoil_is_explained_with_the_command(
-    document: dict[str, Any],
-) -> None:
-    lines = texts(full(document, width=300))
-
-    assert (
+    assert lines[start + 1 : start + 5] == [
+        "  likely cause: the test's data",
+        "  passed when run again: test_calc.py::test_sometimes, test_calc.py::test_late",
         "  test_late passes alone and fails after test_early (1 of 7 earlier tests matters): it "
-        "leaves calc.TABLE changed, written by calc.py:14 parse and 2 more variables" in lines
-    )
-    assert "reproduce: pytest test_calc.py::test_early test_calc.py::test_late" in lines
+        "leaves calc.TABLE changed, written by calc.py:14 parse and 2 more variables",
+        "Most likely: test_parse (test_calc.py:12), 62 %; next parse 38 %",
+    ]
+    assert "  Next, reproduce it: pytest test_calc.py::test_early test_calc.py::test_late" in lines
 
 
-def test_spoilers_that_were_not_narrowed_down_are_told_as_such(document: dict[str, Any]) -> None:
+def test_spoilers_that_were_not_narrowed_down_are_told_as_such(
+    document: Document, told: Told
+) -> None:
     (spoiled,) = document["faults"][1]["spoiled"]
     spoiled.update(after=[f"t.py::t{n}" for n in range(5)], is_smallest=False, state=[])
 
     assert (
         "  test_late passes alone and fails after t0, t1, t2 and 2 more (5 of 7 earlier tests, not "
-        "narrowed down further: the time was up)" in texts(full(document, width=300))
+        "narrowed down further: the time was up)" in told(width=300)
     )
 
 
-def test_a_ranking_shows_ten_rows_and_counts_the_rest(document: dict[str, Any]) -> None:
+def test_reason_that_weighs_nearly_nothing_is_not_told(document: Document, told: Told) -> None:
+    reason = document["faults"][0]["ranking"][0]["evidence"][0]
+    reason.update(p_if_faulty=0.5, p_if_clean=0.45)
+
+    assert not matching(told(), "*returned -1*")
+    assert matching(told(verbosity=1), "*x1.1 *returned -1*")
+
+
+def test_suspects_that_tie_are_named_together(document: Document, told: Told) -> None:
+    rows = document["faults"][0]["ranking"]
+    rows[:] = [{**row, "rank": 1, "tied": 4, "posterior": 0.25} for row in rows]
+
+    assert "Equally likely: add (calc.py:1), total, parse and 1 more, 25 % each" in told()
+
+
+def test_a_fix_stands_before_the_reasons_and_is_the_next_step(
+    document: Document, told: Told
+) -> None:
+    document["fixes"] = [a_fix(document, diff=DIFF)]
+
+    lines = told()
+    start = next(n for n, line in enumerate(lines) if "possible fix, not applied" in line)
+
+    assert lines[start + 2 : start + 5] == [
+        "    -    return a - b",
+        "    +    return a + b",
+        "  * returned -1 for a=2, b=3: in passing tests the result is never below a",
+    ]
+    assert "  Next, apply this fix: git apply .bayesloc/fixes/1.patch" in lines
+
+
+@pytest.mark.parametrize("width", [40, 80, 300])
+def test_no_fault_takes_more_than_twelve_lines(document: Document, told: Told, width: int) -> None:
+    row = document["faults"][0]["ranking"][0]
+    row["evidence"] = [{**row["evidence"][0], "why": "word " * 60}] * 5
+    document["fixes"] = [a_fix(document, diff=DIFF + "+more\n" * 50, words="long " * 50)]
+    document["memory"] = remembered()
+    document["faults"][0]["changed_data"] = [f"data/{'x' * 40}{n}.json" for n in range(5)]
+
+    lines = told(width=width)
+
+    assert lines.index("") <= 12
+    assert matching(lines, "    ... * more lines")
+
+
+def test_somebody_who_goes_in_circles_is_told_first(document: Document, told: Told) -> None:
+    said = ["step back: 3 edits", "error: E", "never edited: add"]
+    loop = {"fault": 1, "kind": "wrong place", "n": 3, "said": said}
+    document["memory"] = remembered(loops=[loop])
+
+    lines = told()
+
+    assert lines[1] == "  step back: 3 edits"
+    assert "  * never edited: add" in lines
+    assert not matching(lines, "*error: E*")
+
+
+def test_similar_bug_is_a_reason(document: Document, told: Told) -> None:
+    document["memory"] = remembered()
+
+    assert matching(told(), "  [*] similar to bug b0 (2026-10-02), fixed by*")
+
+
+def test_faults_with_the_same_suspect_have_one_answer(document: Document, told: Told) -> None:
+    document["faults"].append(copy.deepcopy(document["faults"][0]))
+
+    lines = told()
+
+    assert lines[1].startswith("  the same suspect as in fault 3: 2 tests failed with Assertion")
+    assert len(matching(lines, "Most likely: add *")) == 1
+
+
+def test_the_end_tells_where_the_reports_lie(told: Told) -> None:
+    assert told(reports={"html": "out/report.html"})[-1] == "report: html out/report.html"
+
+
+def test_what_is_missing_is_one_footnote(document: Document, told: Told) -> None:
+    document["partial"] = ["Worker gw1 died.", "Cut."]
+
+    assert "Note: Worker gw1 died. (1 more in the report)" in told()
+    assert "Note: Cut." in told(verbosity=1)
+
+
+def test_many_faults_are_summed_up_in_one_line(document: Document, told: Told) -> None:
     fault = document["faults"][0]
-    fault["ranking"] = [{**fault["ranking"][0], "rank": n, "evidence": []} for n in range(1, 1001)]
+    for n in range(100):
+        other = copy.deepcopy(fault)
+        other["ranking"][0]["qualname"] = f"add{n}"
+        document["faults"].append(other)
 
-    lines = full(document)
-
-    assert matching(lines, "* 10 *add")
-    assert not matching(lines, "* 11 *add")
-    assert "      990 more in the report" in texts(lines)
-
-
-def test_many_faults_are_summed_up_in_one_line(document: dict[str, Any]) -> None:
-    document["faults"] = [copy.deepcopy(document["faults"][0]) for _ in range(100)]
-
-    lines = full(document, width=60)
+    lines = told(width=60)
 
     assert len(matching(lines, "fault *")) == 3
-    assert matching(lines, "and 97 more, in the report: AssertionError*...")
+    assert matching(lines, "and 99 more, in the report: AssertionError*...")
     assert len(lines) < 60
 
 
-def test_brief_is_five_lines_and_leads_on(document: dict[str, Any]) -> None:
-    lines = texts(brief(document))
+def test_plain_run_tells_less_and_leads_on(told: Told) -> None:
+    lines = told(is_inspected=False)
 
-    assert len(lines) == 5
-    assert "bayesloc" in lines[0]
-    assert lines[-1].endswith("pytest --bayesloc")
+    assert lines[:2] == told()[:2]
+    assert not matching(lines, "  [*] *")
+    assert lines[-1] == "To inspect these suspects: pytest --bayesloc"
 
 
-def test_brief_is_silent_without_a_suspect(document: dict[str, Any]) -> None:
+def test_plain_run_is_silent_without_a_suspect(document: Document, told: Told) -> None:
     document["ranking"] = []
 
-    assert brief(document) == []
+    assert told(is_inspected=False) == []
 
 
-def test_a_run_without_faults_says_so(document: dict[str, Any]) -> None:
+def test_a_run_without_faults_says_so(document: Document, told: Told) -> None:
     document["faults"] = []
 
-    assert texts(full(document))[0] == "bayesloc: nothing to localize."
+    assert told()[0] == "bayesloc: nothing to localize."
 
 
+@pytest.mark.parametrize("verbosity", [0, 1])
 @pytest.mark.parametrize("width", [30, 60, 80])
-def test_no_line_is_wider_than_the_terminal(document: dict[str, Any], width: int) -> None:
-    document["faults"][0]["error"]["message"] = "語" * 300
+def test_no_line_is_wider_than_the_terminal_but_commands(
+    document: Document, told: Told, width: int, verbosity: int
+) -> None:
+    document["faults"][0]["error"]["message"] = "\N{CJK UNIFIED IDEOGRAPH-8A9E}" * 300
 
-    lines = full(document, width=width)
+    lines = told(width=width, verbosity=verbosity)
 
-    fitted = [line.text for line in lines if not line.text.startswith("reproduce: ")]
+    fitted = [line for line in lines if not line.startswith("  Next, ")]
     assert max(map(columns, fitted)) <= width
 
 
-def test_the_path_of_a_report_is_never_cut(document: dict[str, Any]) -> None:
-    lines = full(document, width=30, reports={"html": "x" * 200})
-
-    assert texts(lines)[-1] == f"report: html {'x' * 200}"
+def test_the_path_of_a_report_is_never_cut(told: Told) -> None:
+    assert told(width=30, reports={"html": "x" * 200})[-1] == f"report: html {'x' * 200}"
 
 
-def test_leading_folders_give_way_before_the_name_does(document: dict[str, Any]) -> None:
+def test_leading_folders_give_way_before_the_name_does(document: Document, told: Told) -> None:
     row = document["faults"][0]["ranking"][0]
     row["file"] = "a/rather/deeply/nested/package/of/modules/calc.py"
 
-    lines = full(document, width=46)
-
-    assert matching(lines, "* 1 *.../modules/calc.py:1 add")
-    assert "why .../package/of/modules/calc.py:1 add" in texts(lines)
+    assert matching(told(width=46), "Most likely: add (.../calc.py:1), >99 %;")
+    assert matching(told(width=46, verbosity=1), "* 1 *.../modules/calc.py:1 add")
 
 
-def test_a_message_cannot_steer_the_terminal(document: dict[str, Any]) -> None:
+def test_a_message_cannot_steer_the_terminal(document: Document, told: Told) -> None:
     document["faults"][0]["error"]["message"] = "\x1b[2J\x07gone"
 
-    assert texts(full(document))[0].endswith(r"AssertionError: \x1b[2J\x07gone")
+    assert told()[0].endswith(r"AssertionError: \x1b[2J\x07gone")
 
 
-def test_the_answer_stands_out(document: dict[str, Any]) -> None:
-    title = full(document)[0]
+def test_the_answer_stands_out(document: Document, read_source: ReadSource) -> None:
+    title, verdict, *_ = answer(document, read_source)
 
     assert title.markup == {"bold": True, "red": True}
+    assert verdict.markup == {"bold": True}
 
 
-def test_how_much_is_told_goes_by_verbosity(document: dict[str, Any]) -> None:
-    told = {v: texts(full(document, verbosity=v)) for v in (-2, -1, 0, 1, 2)}
+def test_long_form_has_table_ratios_values_and_inspections(told: Told) -> None:
+    lines = told(verbosity=1)
 
-    lengths = [len(lines) for lines in told.values()]
+    assert matching(lines, "* 1 *>99 %*0.88*calc.py:1 add")
+    assert [row.split()[-1] for row in matching(lines, "* 2= *")] == ["total", "parse"]
+    assert matching(lines, "* 1 *test_calc.py:12 test_parse [[]test]")
+    assert lines[lines.index("why calc.py:1 add") + 1].split(maxsplit=1) == [
+        "x19",
+        "returned -1 for a=2, b=3: in passing tests the result is never below a",
+    ]
+    assert "  > return: 0 to 9 | -1" in lines
+    assert matching(lines, "inspected calc.py:1 add, assertions: target assertion failed*")
+    assert "time: collect <0.01 s, inspect 1.25 s" in lines
+
+
+def test_a_table_counts_the_rows_that_it_has_no_room_for(document: Document, told: Told) -> None:
+    fault = document["faults"][0]
+    fault["ranking"] = [{**fault["ranking"][0], "rank": n, "evidence": []} for n in range(1, 1001)]
+
+    assert "      980 more in the report" in told(verbosity=1)
+
+
+def test_how_much_is_told_goes_by_verbosity(told: Told) -> None:
+    lengths = [len(told(verbosity=v)) for v in EXTENTS]
+
     assert lengths == sorted(lengths)
-    assert lengths[0] < lengths[1] < lengths[2] < lengths[3]
-    assert "calc.py:1 add" in " ".join(told[-2])
-    assert not [line for line in told[-2] if line.startswith("why ")]
-    (step,) = [line for line in told[1] if line.startswith("inspected ")]
-    assert step.startswith("inspected calc.py:1 add, assertions: target assertion failed")
+    assert lengths[0] < lengths[1] < lengths[3]
+    assert told(verbosity=-2)[:3] == [*told()[:2], ""]
