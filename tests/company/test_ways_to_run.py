@@ -191,7 +191,7 @@ def test_loop_on_failures_goes_on_until_they_are_mended(projects: Projects) -> N
     finally:
         _interrupt(process)
     said = log.read_text(encoding="utf-8")
-    assert "calc.py:1 add" in said
+    assert "add (calc.py:1)" in said
     assert "is fixed: calc.py add" in said
     assert "INTERNALERROR" not in said
 

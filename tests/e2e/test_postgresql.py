@@ -103,4 +103,4 @@ def test_server_that_does_not_answer_costs_one_line(projects: Projects) -> None:
     assert run.ret == 1
     assert run.stdout.count("(memory-unusable)") == 1
     assert "s3cret" not in run.output
-    assert "test_curve.py:9 test_cubic" in run.stdout
+    assert "test_cubic (test_curve.py:9)" in run.stdout

@@ -151,7 +151,7 @@ def says(run: Run, kind: str, *words: str) -> bool:
     assert said[0].endswith("(report-not-written)")
     assert "Traceback" not in run.output
     assert run.ret == 1
-    assert any("calc.py:1 add" in line for line in run.section)
+    assert any("add (calc.py:1)" in line for line in run.section)
     return all(word in said[0] for word in words)
 
 

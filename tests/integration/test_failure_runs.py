@@ -223,10 +223,10 @@ def hung(projects: Projects) -> Any:  # noqa: ANN401 - a run
 
 def test_test_that_ran_out_of_time_is_told_as_such(hung: Any) -> None:  # noqa: ANN401
     assert hung.faults[0]["error"]["kind"] == "timeout"
-    assert "it did not end in time at waits.py:" in hung.stdout
+    assert "the time ran out at waits.py:" in hung.stdout
 
 
 def test_code_that_hung_speaks_for_itself(hung: Any) -> None:  # noqa: ANN401
     assert hung.names()[0] == "waits.py wait_for"
     why = {seen["outcome"]: seen["why"] for seen in hung.row("wait_for")["evidence"]}
-    assert why["RAISE_FRAME"].startswith("the time ran out here")
+    assert why["RAISE_FRAME"].startswith("the time ran out at waits.py:")

@@ -353,7 +353,7 @@ def test_memory_that_cannot_be_used_costs_one_line(project: Project, how: str) -
     slug = {"damaged": "damaged-file", "newer": "memory-newer", "folder": "damaged-file"}[how]
     assert run.ret == 1
     assert run.stdout.count(f"({slug})") == 1
-    assert "test_curve.py:9 test_cubic" in run.stdout
+    assert "test_cubic (test_curve.py:9)" in run.stdout
     assert "own-fault" not in run.output
     if how != "newer":
         assert list(store.parent.glob("memory.sqlite.damaged-*"))

@@ -87,7 +87,7 @@ def test_test_that_spoils_a_later_one_is_found(run: Run) -> None:
 def test_command_reproduces_the_failure(shop: Project, run: Run) -> None:
     command = _spoiled(run)[0]["command"]
 
-    assert f"reproduce: {command}" in run.stdout.splitlines()
+    assert f"  Next, reproduce it: {command}" in run.stdout.splitlines()
     again = shop.run(*command.split()[1:])
     assert again.outcomes == {"failed": 1, "passed": 1}
     assert shop.run(VICTIM).outcomes == {"passed": 1}

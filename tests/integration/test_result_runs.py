@@ -215,7 +215,7 @@ def test_report_that_cannot_be_written_costs_one_line(buggy_project: Project) ->
     assert len(notes) == 1
     assert "Traceback" not in run.output
     assert run.ret == 1
-    assert any("calc.py:1 add" in line for line in run.section)
+    assert any("add (calc.py:1)" in line for line in run.section)
 
 
 def test_report_onto_a_folder_costs_one_line(buggy_project: Project) -> None:

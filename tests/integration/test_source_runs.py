@@ -210,7 +210,7 @@ def test_run_from_a_subfolder_gives_paths_from_rootdir(projects: Projects) -> No
 
     run = project.run("-q", "--tb=no", "test_all.py", cwd=project.root / "tests")
 
-    assert any("pkg/core.py:1 core" in line for line in run.section)
+    assert any("core (pkg/core.py:1)" in line for line in run.section)
 
 
 def test_source_that_no_test_executes_costs_one_line(projects: Projects) -> None:

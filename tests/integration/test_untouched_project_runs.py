@@ -225,7 +225,7 @@ def test_interrupted_run_prints_the_section_and_no_traceback(
     os.killpg(run.pid, signal.SIGINT)  # as a terminal does
     output = run.communicate(timeout=60)[0]
 
-    assert "calc.py:1 add" in output
+    assert "add (calc.py:1)" in output
     assert "Inspections were interrupted" in output
     assert "Traceback" not in output
     assert run.returncode == 1
