@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 N_REASONS = 3
 N_WRAPPED = 2  # lines of a flag, a reason, or what is said of a fix
 N_SPOILED = 5
+N_TIED = 2  # suspects that are named beside the first
 MAX_TOP = 6  # lines of title and flags
 N_WHY = 10  # reasons of a suspect, and suspects with reasons, in the long form
 DOUBTED = 0.1  # share of the tests themselves, for it to be worth a line
@@ -177,17 +178,15 @@ def _verdict(fault: FaultView, width: int) -> Iterator[Line]:
         return
     first, *rest = fault.rows
     tied = [row for row in rest if row.rank == first.rank]
+    start, end = f"Most likely: {_name(first)}", f", {first.posterior}"
     if tied:
-        names = ", ".join(_name(row) for row in tied[:2])
-        more = f" and {len(tied) - 2} more" if len(tied) > 2 else ""
-        how, end = "Equally likely", f", {names}{more}, {first.posterior} each"
-    else:
-        then = f"; next {_name(rest[0])} {rest[0].posterior}" if rest else ""
-        how, end = "Most likely", f", {first.posterior}{then}"
-    start = f"{how}: {_name(first)}"
-    where = _short(first, width - columns(f"{start} (), {first.posterior}"))
-    first_line, *more_lines = wrap(f"{start} ({where}){end}", width - 2, N_WRAPPED)
-    yield from (Line(first_line, HEAD), *(Line(f"  {text}", HEAD) for text in more_lines))
+        start = f"Equally likely, {first.posterior} each: {_name(first)}"
+        named = "".join(f", {_name(row)} ({row.place.where})" for row in tied[:N_TIED])
+        end = f"{named} and {len(tied) - N_TIED} more" if len(tied) > N_TIED else named
+    where = _short(first, width - columns(f"{start} (){'' if tied else end}"))
+    then = f"; next {_name(rest[0])} {rest[0].posterior}" if rest and not tied else ""
+    text, *more = wrap(f"{start} ({where}){end}{then}", width - 2, N_WRAPPED)
+    yield from (Line(text, HEAD), *(Line(f"  {part}", HEAD) for part in more))
 
 
 def _name(row: SuspectRow) -> str:

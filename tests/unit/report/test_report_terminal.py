@@ -83,7 +83,10 @@ def test_suspects_that_tie_are_named_together(document: Document, told: Told) ->
     rows = document["faults"][0]["ranking"]
     rows[:] = [{**row, "rank": 1, "tied": 4, "posterior": 0.25} for row in rows]
 
-    assert "Equally likely: add (calc.py:1), total, parse and 1 more, 25 % each" in told()
+    assert (
+        "Equally likely, 25 % each: add (calc.py:1), total (calc.py:5), parse (calc.py:12) and 1 more"
+        in told(width=100)
+    )
 
 
 def test_a_fix_stands_before_the_reasons_and_is_the_next_step(
