@@ -96,9 +96,11 @@ def answer(
     if not is_inspected and not view.rows:
         return []
     extent = EXTENTS[max(-2, min(verbosity, 2))]
-    lines = [*_faults(view, width, extent, is_inspected=is_inspected), *_ending(view, extent)]
-    if not is_inspected:
-        lines.append(Line("To inspect these suspects: pytest --bayesloc", is_whole=True))
+    lines = list(_faults(view, width, extent, is_inspected=is_inspected))
+    if is_inspected:
+        lines += _ending(view, extent)
+    else:
+        lines.append(Line("To inspect these suspects: pytest --bayesloc"))
     fitted = [line if line.is_whole else Line(fit(line.text, width), line.markup) for line in lines]
     return [*fitted, *(Line(f"report: {k} {path}", HEAD) for k, path in (reports or {}).items())]
 

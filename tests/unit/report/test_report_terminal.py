@@ -84,8 +84,8 @@ def test_suspects_that_tie_are_named_together(document: Document, told: Told) ->
     rows[:] = [{**row, "rank": 1, "tied": 4, "posterior": 0.25} for row in rows]
 
     assert (
-        "Equally likely, 25 % each: add (calc.py:1), total (calc.py:5), parse (calc.py:12) and 1 more"
-        in told(width=100)
+        "Equally likely, 25 % each: add (calc.py:1), total (calc.py:5), parse (calc.py:12) and "
+        "1 more" in told(width=100)
     )
 
 
