@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests.integration.test_memory_runs import edit
 from tests.pages import DOCS
 
 if TYPE_CHECKING:
@@ -42,11 +43,9 @@ class Kind:
     def section(self, project: Project) -> list[str]:
         """What the terminal says of it, from an empty project on."""
         project.write(self.files)
-        for file, old, new in self.edits:
+        for edited in self.edits:
             project.run("-q", "--tb=no")
-            text = project.read(file)
-            assert old in text, file
-            (project.root / file).write_text(text.replace(old, new), encoding="utf-8")
+            edit(project, *edited)
         lines = project.run(*ANSWERED, *self.args).section
         return [
             line
