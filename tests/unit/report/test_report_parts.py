@@ -265,6 +265,7 @@ def a_fix(document: dict[str, Any], **more: object) -> dict[str, Any]:
         "worth": 0.5,
         "patch_file": ".bayesloc/fixes/1.patch",
         "applied": False,
+        "doubt": None,
         **more,
     }
 
