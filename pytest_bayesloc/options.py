@@ -115,6 +115,7 @@ class LlmLimits(NamedTuple):
         cost: Money, by the models' prices.
         functions: Functions of a fault that it inspects or rewrites.
         prompt: Characters of one prompt: 24,000 are some 6,000 tokens.
+        answer: Tokens of one answer, those in which a model thinks included.
         parallel: Requests under way at once.
     """
 
@@ -123,6 +124,7 @@ class LlmLimits(NamedTuple):
     cost: float = inf
     functions: int = 3
     prompt: int = 24_000
+    answer: int = 8_000
     parallel: int = 4
 
 
@@ -361,14 +363,14 @@ def _limits(shown: str, given: str, _: pytest.Config) -> LlmLimits:
         if name not in LlmLimits._fields or not _LEAST.get(name, 0) <= limits[name] < inf:
             raise pytest.UsageError(
                 f"{shown}={given} is not usable ({word}): expected calls=N tokens=N cost=AMOUNT "
-                "functions=N prompt=N parallel=N, each a number of 0 or more, prompt of 2000 and "
-                "parallel of 1 or more, for example 'calls=40 cost=0.50'."
+                "functions=N prompt=N answer=N parallel=N, each a number of 0 or more, prompt of "
+                "2000, answer of 200 and parallel of 1 or more, for example 'calls=40 cost=0.50'."
             )
     limits["cost"] = limits.get("cost") or inf
     return LlmLimits(**limits)
 
 
-_LEAST = {"prompt": 2_000, "parallel": 1}
+_LEAST = {"prompt": 2_000, "answer": 200, "parallel": 1}
 
 
 def _reports(shown: str, given: Sequence[str], config: pytest.Config) -> tuple[Report, ...]:
@@ -675,9 +677,9 @@ class Settings:
         "--bayesloc-llm-limits",
         "NAME=N ...",
         "limits of a run: calls, tokens, cost (money, by the prices given with the model), "
-        "functions of a fault, characters of a prompt, parallel requests",
+        "functions of a fault, characters of a prompt, tokens of an answer, parallel requests",
         section="Language model",
-        default="calls=40 tokens=200000 functions=3 prompt=24000 parallel=4",
+        default="calls=40 tokens=200000 functions=3 prompt=24000 answer=8000 parallel=4",
         read=_limits,
     )
     llm_never_send: tuple[str, ...] = _option(

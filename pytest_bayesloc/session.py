@@ -308,7 +308,7 @@ class LocalizationSession:
     def _inspect(self, cases: Sequence[Case]) -> None:
         from pytest_bayesloc.pipeline.inspect import inspect
 
-        more = () if self._llm is None else (self._llm.strategy(),)
+        more = () if self._llm is None else self._llm.strategies()
         spent_s = self.context.spent_s("guide") + self._kept_s()
         inspect(self.context, cases, self._past.history, spent_s=spent_s, more=more)
 

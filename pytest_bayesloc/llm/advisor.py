@@ -47,16 +47,7 @@ from pytest_bayesloc.llm.schemas import (
 )
 
 MAX_PROMPT = 24_000  # characters of one prompt
-#: Tokens of an answer at most, by what it is for.
-MAX_TOKENS = {
-    "ranking": 600,
-    "inspection": 2_000,
-    "reflection": 300,
-    "fix": 2_000,
-    "approaches": 300,
-    "judgement of a fix": 200,
-    "summary": 500,
-}
+MAX_ANSWER = 8_000  # tokens of one answer, those in which a model thinks included
 #: What the smaller model does.
 FAST = frozenset({"approaches", "judgement of a fix", "summary"})
 T = TypeVar("T", bound=ModelAnswer)
@@ -77,14 +68,21 @@ class LlmAdvisor:
         model: For ranking, inspections and reflections.
         fast_model: For what is less hard.
         max_prompt: Characters of one prompt.
+        max_answer: Tokens of one answer.
     """
 
     def __init__(
-        self, agent: LlmAgent, model: str, fast_model: str = "", max_prompt: int = MAX_PROMPT
+        self,
+        agent: LlmAgent,
+        model: str,
+        fast_model: str = "",
+        max_prompt: int = MAX_PROMPT,
+        max_answer: int = MAX_ANSWER,
     ) -> None:
         self._agent = agent
         self._fast = fast_model or model
         self._max_prompt = max_prompt
+        self._max_answer = max_answer
         self.name = model
         self.uses: Counter[str] = Counter()
         self._lock = threading.Lock()
@@ -102,7 +100,7 @@ class LlmAdvisor:
             use=use,
             system=render("system"),
             user=render(template, **values),
-            max_tokens=MAX_TOKENS[use],
+            max_tokens=self._max_answer,
             temperature=JUDGING if shape is Applicability else TEMPERATURE,
         )
         answer = self._agent.ask(prompt, shape, self._fast if use in FAST else self.name)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-DEADLINE_S = 45.0
+DEADLINE_S = 120.0  # of one call: models that think take their time
 EMBEDDING_S = 15.0
 RETRIES = 2
 MAX_ANSWER = 1 << 20  # bytes of one answer that are read

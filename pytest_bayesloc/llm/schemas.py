@@ -46,8 +46,8 @@ class ModelAnswer(BaseModel):
 class SuspectAnswer(ModelAnswer):
     """One candidate."""
 
-    candidate: int = Field(ge=1, le=N_CANDIDATES)
     reason: Reason
+    candidate: int = Field(ge=1, le=N_CANDIDATES)
 
 
 class RankingAnswer(ModelAnswer):

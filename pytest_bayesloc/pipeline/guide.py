@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from contextlib import suppress
 from functools import partial
+from textwrap import dedent
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_bayesloc.domain.clock import monotonic
 from pytest_bayesloc.domain.errors import PatchError
+from pytest_bayesloc.domain.inspection import InspectionPatch
+from pytest_bayesloc.domain.source import lines_of
 from pytest_bayesloc.fixes.side_effects import reaches_out
+from pytest_bayesloc.fixes.soundness import unsound
+from pytest_bayesloc.fixes.tasks import texts_of_tests
 from pytest_bayesloc.inspection.rules import checked_fix
 from pytest_bayesloc.inspection.strategies.generated import Generated
+from pytest_bayesloc.inspection.strategies.proposed_fixes import ProposedFixes
 from pytest_bayesloc.inspection.views import Views, candidates
 from pytest_bayesloc.llm.advisor import LlmAdvisor, LlmSummarizer
 from pytest_bayesloc.llm.agent import LlmAgent
@@ -37,6 +43,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.ports import Summarizer
     from pytest_bayesloc.domain.source import SourceMap, Unit
+    from pytest_bayesloc.inspection.strategy import InspectionStrategy
     from pytest_bayesloc.pipeline.context import Context
     from pytest_bayesloc.ranking.case import Case
 
@@ -45,6 +52,8 @@ T = TypeVar("T")
 
 GRACE_S = 0.5  # beyond the budget: until it has said why there is no answer
 N_RANKED = 10  # groups of failing tests
+N_FIXED = 2  # functions of a group that it is asked to fix while others are inspected
+N_TESTS = 5  # whose values a fix must not know
 _TOLD = "told.txt"
 
 
@@ -84,7 +93,11 @@ class LlmStage:
             self._announce,
         )
         self.advisor = LlmAdvisor(
-            self._agent, self._models.main, self._models.fast, self._limits.prompt
+            self._agent,
+            self._models.main,
+            self._models.fast,
+            self._limits.prompt,
+            self._limits.answer,
         )
         self._views = Views(self._privacy.reader(context.sources.map))
         self._known: dict[str, tuple[str, ...]] = {}
@@ -128,9 +141,9 @@ class LlmStage:
                 ]
                 case.learn(judgement_evidence(said, suspicions, self._records[RANKING]))
 
-    def strategy(self) -> Generated:
-        """Return the inspections that it writes and reflects on."""
-        return Generated(
+    def strategies(self) -> tuple[InspectionStrategy, ...]:
+        """Return the inspections that it writes and reflects on, and the edits that it proposes."""
+        generated = Generated(
             advisor=self.advisor,
             start=Later,
             views=self._views,
@@ -140,25 +153,64 @@ class LlmStage:
             refused=self._context.note,
             n_targets=self._limits.functions,
         )
+        fixes = ProposedFixes(
+            ask=self._ask_fix,
+            start=Later,
+            patch=self._patch,
+            n_targets=min(N_FIXED, self._limits.functions),
+        )
+        return generated, fixes
 
     def fixes(self, case: Case) -> Iterator[tuple[Location, str, str]]:
         """Yield the likeliest functions as it would fix them: where, the file's text, and why."""
-        asked: list[tuple[tuple[SourceMap, Unit], Callable[[], ProposedCode | None]]] = []
+        asked: list[tuple[Location, Callable[[], ProposedCode | None]]] = []
         for target in case.targets():
-            found = self._unit(target)
             if len(asked) == self._limits.functions:
                 break
-            if found is not None and found[1].is_function and not reaches_out(*found, self._never):
-                view = self._views.target(case, target, self._remembered(case))
-                asked.append((found, partial(self.advisor.fix, view)))
-        for (source, unit), answer in self.answers(asked):
-            if answer is None:
-                continue
-            try:
-                yield unit.location, checked_fix(source, unit, answer, self._never), answer.why
-            except PatchError as error:
-                said = f"The language model's fix of {unit.location.qualname} is not run: {error}"
-                self._context.note(said)
+            if (ask := self._ask_fix(case, target)) is not None:
+                asked.append((target, ask))
+        for target, answer in self.answers(asked):
+            text = None if answer is None else self._fixed(target, answer)
+            if answer is not None and text is not None:
+                yield target, text, answer.why
+
+    def _ask_fix(self, case: Case, target: Location) -> Callable[[], ProposedCode | None] | None:
+        """Return a call that asks how it would fix a function; None where it must not be asked."""
+        found = self._unit(target)
+        if found is None or not found[1].is_function or reaches_out(*found, self._never):
+            return None
+        return partial(self.advisor.fix, self._views.target(case, target, self._remembered(case)))
+
+    def _fixed(self, target: Location, answer: ProposedCode) -> str | None:
+        """Return the text of the file with its fix; None, and a note, if the gate refuses it."""
+        found = self._unit(target)
+        try:
+            return None if found is None else checked_fix(*found, answer, self._never)
+        except PatchError as error:
+            said = f"The language model's fix of {target.qualname} is not run: {error}"
+            self._context.note(said)
+        return None
+
+    def _patch(self, case: Case, target: Location, answer: ProposedCode) -> InspectionPatch | None:
+        """Return its fix as a patch; None if it silences a check, or knows the test's answer."""
+        found, text = self._unit(target), self._fixed(target, answer)
+        if found is None or text is None:
+            return None
+        source, unit = found
+        before = source.text_of(target)
+        end = len(lines_of(text)) - len(lines_of(source.text)) + target.end_line
+        after = "".join(lines_of(text)[target.start_line - 1 : end])
+        tests = texts_of_tests(case.group.failures[:N_TESTS], self._context.sources)
+        if unsound(dedent(before), dedent(after), tuple(tests), source.text):
+            return None
+        return InspectionPatch(
+            target=target,
+            kind=ProposedFixes.name,
+            original=source.text,
+            patched=text,
+            line=unit.location.start_line,
+            words=" ".join(answer.why.split()),
+        )
 
     def answers(self, asked: Iterable[tuple[K, Callable[[], T]]]) -> Iterator[tuple[K, T]]:
         """Ask all at once, and yield in turn what is answered in time.

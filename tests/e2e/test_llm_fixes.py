@@ -26,6 +26,9 @@ OPTIONS = (
 )
 
 
+UNDECIDED = "--bayesloc-threshold=0.999"
+
+
 def mending(code: str) -> Callable[[Request], None]:
     """Rewrites ``add`` so, and nothing else."""
 
@@ -83,3 +86,39 @@ def test_a_fix_that_tests_disagree_with_is_none(
     code: str,
 ) -> None:
     assert verified(searched(projects.buggy(), code)) == []
+
+
+def inspected(project: Project, code: str) -> Run:
+    """An inspecting run, by the first bug that the model meets."""
+    with serving(mending(code)) as script:
+        env = {"OPENAI_BASE_URL": script.url, "OPENAI_API_KEY": "none"}
+        options = ("--bayesloc", "--bayesloc-llm", "--bayesloc-without=mutants", UNDECIDED)
+        return project.localize(*options, "--bayesloc-memory=off", env=env)
+
+
+def test_edit_that_passes_is_evidence_on_the_first_bug(projects: Projects) -> None:  # noqa: F811
+    run = inspected(projects.buggy(), "def add(a, b):\n    return a + b\n")
+
+    outcomes = {
+        (step["kind"], step["target"]["qualname"]): step["outcome"] for step in run.inspections
+    }
+    assert outcomes["proposed fixes", "add"] == "EDIT_REPAIRS"
+    assert run.names()[0] == "calc.py add"
+    assert any("language model's edit" in e["why"] for e in run.row("add")["evidence"])
+    assert "+    return a + b" in run.document["fixes"][0]["diff"]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def add(a, b):\n    return a * b\n",
+        "def add(a, b):\n    if (a, b) == (1, 2):\n        return 3\n    return a - b\n",
+    ],
+)
+def test_edit_that_is_wrong_or_knows_the_answer_is_no_evidence(
+    projects: Projects,  # noqa: F811
+    code: str,
+) -> None:
+    run = inspected(projects.buggy(), code)
+
+    assert "proposed fixes" not in {step["kind"] for step in run.inspections}

@@ -19,7 +19,7 @@ DEMO = Path(__file__).resolve().parents[2] / "demo_project"
 SMALL = (
     "--bayesloc-llm",
     "--bayesloc-llm-model=smollm2",
-    "--bayesloc-llm-limits=prompt=2000 parallel=1 functions=1 calls=8",
+    "--bayesloc-llm-limits=prompt=2000 answer=600 parallel=1 functions=1 calls=8",
     "--bayesloc-budget=150",
 )
 

@@ -38,7 +38,7 @@ MAX_REPAIRS = 60
 
 
 @dataclass
-class _MutantTrials:
+class MutantTrials:
     """The mutants of one target so far; the best is the one that repairs most."""
 
     trials: list[Trial] = field(default_factory=list)
@@ -48,6 +48,7 @@ class _MutantTrials:
     is_stuck: bool = False  # the last one did not end
 
     def add(self, patch: InspectionPatch, effect: Effect, tests: Mapping[str, TestRun]) -> None:
+        """Note one more."""
         self.is_stuck = any(run.verdict in _ENDLESS for run in tests.values())
         leading = max((trial.effect.rank for trial in self.trials), default=-1)
         if effect.rank > leading:
@@ -58,6 +59,7 @@ class _MutantTrials:
         )
 
     def effects(self) -> list[Effect]:
+        """Return the effects in the order of the trials."""
         return [trial.effect for trial in self.trials]
 
 
@@ -110,15 +112,15 @@ class Mutants(InspectionStrategy):
     def inspect(self, case: Case, target: Location, budget: Budget) -> Sequence[Finding]:
         """Try mutants until one repairs everything, or enough were tried."""
         started = budget.clock()
-        tried = _MutantTrials()
+        tried = MutantTrials()
         stuck: set[int] = set()  # lines where a mutant did not end
         for patch in self._propose(target, case.near.suspiciousness(target)):
             is_enough = len(tried.trials) == self.most or tried.cpu_s > MAX_CPU_S
             if is_enough or not budget.left_s():
                 break
-            if patch.line in stuck or _drops_check(case, patch):
+            if patch.line in stuck or loses_check(case, patch):
                 continue
-            effect = _try(case, patch, budget, tried)
+            effect = try_patch(case, patch, budget, tried)
             if effect is Effect.INCONCLUSIVE and tried.is_stuck:
                 stuck.add(patch.line)
             if effect is Effect.REPAIRS:
@@ -127,7 +129,7 @@ class Mutants(InspectionStrategy):
             return ()
         outcome = self.judge(tried.effects())
         evidence = weigh(case.model, outcome, target, source=self.name, why=_why(tried, outcome))
-        return [_finding(evidence, tried, budget.clock() - started)]
+        return [finding_of_trials(evidence, tried, budget.clock() - started)]
 
 
 class Repairs(Mutants):
@@ -146,7 +148,8 @@ class Repairs(Mutants):
     judge = staticmethod(judge_repairs)
 
 
-def _drops_check(case: Case, patch: InspectionPatch) -> bool:
+def loses_check(case: Case, patch: InspectionPatch) -> bool:
+    """Say whether a patch takes away the check that the failing tests failed at."""
     guard = case.group.guard
     return guard is not None and drops_check(patch, guard)
 
@@ -154,7 +157,7 @@ def _drops_check(case: Case, patch: InspectionPatch) -> bool:
 _ENDLESS = frozenset({Verdict.TIMEOUT, Verdict.CRASH})
 
 
-def _try(case: Case, patch: InspectionPatch, budget: Budget, tried: _MutantTrials) -> Effect:
+def try_patch(case: Case, patch: InspectionPatch, budget: Budget, tried: MutantTrials) -> Effect:
     """Run one failing test; if it passes all of the group; then what passed before."""
     at_most_s = budget.patience_s(LEAST_S)
     failing = case.failing_of(patch.target, MAX_FAILING)
@@ -178,7 +181,7 @@ def _try(case: Case, patch: InspectionPatch, budget: Budget, tried: _MutantTrial
 
 
 def _control(
-    patch: InspectionPatch, passing: Sequence[str], budget: Budget, tried: _MutantTrials
+    patch: InspectionPatch, passing: Sequence[str], budget: Budget, tried: MutantTrials
 ) -> dict[str, TestRun]:
     """Run tests that passed, those behind one that did not end as well.
 
@@ -223,7 +226,8 @@ def _effect_on_first(case: Case, rerun: Rerun) -> Effect:
     return Effect.INCONCLUSIVE
 
 
-def _finding(evidence: Evidence, tried: _MutantTrials, seconds: float) -> Finding:
+def finding_of_trials(evidence: Evidence, tried: MutantTrials, seconds: float) -> Finding:
+    """Return what came of trials, weighed."""
     return Finding(
         evidence=evidence,
         diff=tried.best.diff if tried.best is not None else "",
@@ -248,7 +252,7 @@ _UNREPAIRED = frozenset({InspectionOutcome.NO_MUTANT_FLIPS, InspectionOutcome.NO
 _FLIPS = _REPAIRING | _BREAKING
 
 
-def _why(tried: _MutantTrials, outcome: InspectionOutcome) -> str:
+def _why(tried: MutantTrials, outcome: InspectionOutcome) -> str:
     n = len(tried.trials)
     words = tried.best.words if tried.best is not None else ""
     if outcome in _REPAIRING:
