@@ -12,13 +12,12 @@ import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from importlib.util import find_spec
 from math import inf, isfinite
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 #: Takes how the user would name the option, what was given (text, list or bool) and the config.
 Read = Callable[[str, Any, pytest.Config], Any]
@@ -245,6 +244,35 @@ def _choice(known: Sequence[str]) -> Read:
     return read
 
 
+def _sources(shown: str, given: Sequence[str], config: pytest.Config) -> tuple[str, ...]:
+    for entry in given:
+        parts = entry.split(".")
+        places = (Path(entry), Path(*parts), Path("src", *parts))
+        is_there = any((config.rootpath / place).exists() for place in places)
+        if not is_there and not _is_importable(parts[0]):
+            raise pytest.UsageError(
+                f"{shown}={entry} is neither a folder in {config.rootpath} nor a package that can "
+                "be imported: give what is under test, for example src."
+            )
+    return tuple(given)
+
+
+def _is_importable(name: str) -> bool:
+    try:
+        return bool(name) and find_spec(name) is not None
+    except (ImportError, ValueError):
+        return False
+
+
+def _memory(shown: str, given: str, _: pytest.Config) -> str:
+    if "://" in given and not given.startswith("postgresql://"):
+        raise pytest.UsageError(
+            f"{shown}={given.partition('://')[0]}://... is no database that is known: expected on, "
+            "off, a path, or postgresql://USER@HOST/NAME."
+        )
+    return given
+
+
 def _parts(shown: str, given: Sequence[str], config: pytest.Config) -> frozenset[str]:
     read = _choice(PARTS)
     return frozenset(read(shown, name, config) for name in given)
@@ -460,6 +488,7 @@ class Settings:
         "--bayesloc-source",
         "DIR",
         "folder or package under test; repeatable",
+        read=_sources,
         repeats=True,
         is_common=True,
         default_words="coverage's `source`, else rootdir",
@@ -565,6 +594,7 @@ class Settings:
         "on|off|PATH|URL",
         "place where bugs are remembered from run to run",
         section=_ADVICE,
+        read=_memory,
         default="on",
     )
     advises: bool = _option(

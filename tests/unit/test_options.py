@@ -36,6 +36,9 @@ BAD = {
     "--bayesloc-workspace=app": "an absolute path",
     "--bayesloc-workspace=here:/srv/app": "an absolute path",
     "--bayesloc-report=record": "record needs a path",
+    "--bayesloc-source=no_such_package": "neither a folder in",
+    "--bayesloc-source=no/such/folder": "neither a folder in",
+    "--bayesloc-memory=mysql://...": "postgresql://USER@HOST/NAME",
 }
 REPEATABLE = {option.flag for option in declarations() if option.repeats}
 BAD_INI = {
