@@ -253,6 +253,7 @@ class Checker:
         deadline: When the work must end.
         failing: Node ids of the group.
         covering: Which passing tests a change may break.
+        earlier: Per failing test that others spoil, those, which run before it.
         runs: Per failing test, how it ends as it is; empty until ``fails_again`` was asked.
         flaky: Failing tests that passed when they were run again.
     """
@@ -262,6 +263,7 @@ class Checker:
     deadline: float
     failing: tuple[str, ...]
     covering: Covering
+    earlier: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     runs: Mapping[str, TestRun] = field(default_factory=dict)
     flaky: tuple[str, ...] = ()
     _usual_s: float = 0.0
@@ -277,7 +279,8 @@ class Checker:
         Raises:
             ExecutionError: If tests can't be run again.
         """
-        rerun = self.runner.rerun(None, self.failing, limit_s=max(LEAST_S, self.left_s()))
+        tests = self._in_order(self.failing)
+        rerun = self.runner.rerun(None, tests, limit_s=max(LEAST_S, self.left_s()))
         self._usual_s = rerun.seconds
         self.flaky = tuple(n for n in self.failing if rerun.tests[n].verdict is Verdict.PASS)
         self.failing = tuple(n for n in self.failing if n not in self.flaky)
@@ -356,7 +359,13 @@ class Checker:
         limit_s = LEAST_S + PATIENCE * self._usual_s + more_s
         if patch is not None and patch.fresh:
             limit_s += FRESH_S
+        tests = self._in_order(tests)
         return self.runner.rerun(patch, tests, limit_s=max(0.1, min(limit_s, self.left_s())))
+
+    def _in_order(self, tests: Sequence[str]) -> tuple[str, ...]:
+        """The tests, first those that spoil some of them."""
+        before = dict.fromkeys(n for test in tests for n in self.earlier.get(test, ()))
+        return (*before, *(test for test in tests if test not in before))
 
     def _still_failing(self, done: Checked, rerun: Rerun) -> Checked:
         if not rerun.n_swapped:

@@ -35,13 +35,14 @@ from pytest_bayesloc.fixes.tasks import (
 from pytest_bayesloc.history.changes import name_of
 from pytest_bayesloc.pipeline.fix_memory import note_fate, tool_records
 from pytest_bayesloc.pipeline.fix_tools import journal, tools_of
+from pytest_bayesloc.pipeline.order import explain_order
 from pytest_bayesloc.pipeline.place import FOLDER, own_folder
 from pytest_bayesloc.report.document import MAX_TESTS, FixEntry
 from pytest_bayesloc.report.encoding import entry_of, positive
 from pytest_bayesloc.spectrum.sources import FileKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import pytest
 
@@ -55,6 +56,7 @@ N_SHOWN = 3  # of a fault
 N_REJECTED = 2
 N_NAMED = 3  # files in a line
 N_TESTS = 5  # failing tests of a group whose texts are read
+ORDER = 1 / 2  # of the time, to find the tests that spoil one
 SPARE = 1 / 4  # of the time, for what changed since the tests passed
 CONFIDENCE = 0.6  # from which on a language model is believed that a tool does not fit
 YES, QUIT = {"y", "yes"}, {"q", "quit"}
@@ -145,37 +147,63 @@ class FixStage:
             reasons = (_refusal(part, texts, reach) for part in candidate.parts_by_file())
             return next(filter(None, reasons), "")
 
-        with closing(self.context.transports.pool(case.failing, {})) as pool:
-            checker = Checker(
-                runner=pool.first,
-                clock=monotonic,
-                deadline=monotonic() + budget_s,
-                failing=case.failing,
-                covering=lambda target: (
-                    *covering(case.group, target, self.context.sources),
-                    *self.idle,
-                ),
-            )
-            if not checker.failing or not checker.fails_again():
-                return None
-            started = monotonic()
-            files, known = test_files(case.group.spectrum.tests), case.rejected.known_fixes()
-            never_edited = self.context.settings.never_edited
-            is_mutated = "mutants" not in self.context.settings.without
+        ends = monotonic() + budget_s
+        # Those that pass alone may fail after others.
+        for earlier in (self._no_others, self._spoilers):
+            after = earlier(case, ends)
+            tests = [*dict.fromkeys(n for test, others in after.items() for n in (*others, test))]
+            with closing(self.context.transports.pool(tests, {})) as pool:
+                checker = Checker(
+                    runner=pool.first,
+                    clock=monotonic,
+                    deadline=ends,
+                    failing=tuple(after),
+                    covering=lambda target: (
+                        *covering(case.group, target, self.context.sources),
+                        *self.idle,
+                    ),
+                    earlier=after,
+                )
+                if checker.failing and checker.fails_again():
+                    return self._found(case, tools, checker, refusal, budget_s)
+                case.flaky = case.flaky or checker.flaky
+        return None
 
-            def next_step(checked: Checked) -> NextStep:
-                edits = edits_after(checked, case, self.context.sources, never_edited)
-                tasks = tasks_after(checked, case, self.context.sources)
-                return tasks, edits if is_mutated else ()
+    def _no_others(self, case: Case, _ends: float) -> Mapping[str, tuple[str, ...]]:
+        return dict.fromkeys(case.failing, ())
 
-            result = Search(tools, checker, refusal, files, known, next_step).run(
-                tasks_of(case, self.context.sources),
-                edits=mutated(case, self.context.sources, never_edited) if is_mutated else (),
-                taken_back=taken_back(case),
-                generated=self._generated(case),
-                spare_s=budget_s * SPARE if case.changes.code else 0.0,
-            )
-            result.seconds = monotonic() - started
+    def _spoilers(self, case: Case, ends: float) -> Mapping[str, tuple[str, ...]]:
+        """Return, per test of ``case`` that passed alone, the tests after which it fails."""
+        if not case.spoiled:
+            explain_order(self.context, case, limit_s=(ends - monotonic()) * ORDER)
+        return {spoiled.test: spoiled.after for spoiled in case.spoiled}
+
+    def _found(
+        self,
+        case: Case,
+        tools: ToolRunner,
+        checker: Checker,
+        refusal: Callable[[Candidate], str],
+        budget_s: float,
+    ) -> SearchResult:
+        started = monotonic()
+        files, known = test_files(case.group.spectrum.tests), case.rejected.known_fixes()
+        never_edited = self.context.settings.never_edited
+        is_mutated = "mutants" not in self.context.settings.without
+
+        def next_step(checked: Checked) -> NextStep:
+            edits = edits_after(checked, case, self.context.sources, never_edited)
+            tasks = tasks_after(checked, case, self.context.sources)
+            return tasks, edits if is_mutated else ()
+
+        result = Search(tools, checker, refusal, files, known, next_step).run(
+            tasks_of(case, self.context.sources),
+            edits=mutated(case, self.context.sources, never_edited) if is_mutated else (),
+            taken_back=taken_back(case),
+            generated=self._generated(case),
+            spare_s=budget_s * SPARE if case.changes.code else 0.0,
+        )
+        result.seconds = monotonic() - started
         case.rejected.add_fixes(result.failed)
         case.rejected.n_spared += result.n_spared
         return result
