@@ -183,6 +183,7 @@ def _once(tree: ast.Module, text: Text, call: ast.Call, found: re.Match[str]) ->
     yield from _emptied(tree, text, call, function)
 
 
+N_FREE = 2  # parameters that a keyword with no like name may be for
 _UNKNOWN = re.compile(
     r"(?:([\w.<>]+)\(\) )?(?:got an unexpected keyword argument '(\w+)'"
     r"|(?:'(\w+)' is an invalid keyword argument))(?:.*Did you mean '(\w+)')?"
@@ -215,6 +216,10 @@ def wrong_keyword(task: Task, tree: ast.Module, text: Text, project: Project) ->
         meant = [found.group(4)] if found.group(4) else []
         for other in dict.fromkeys((*meant, *similar(wrong, known))):
             if other not in given:
+                yield _renamed(text, keyword, wrong, other)
+        if name and not meant:  # it has another name altogether: the last parameters, left alone
+            free = [other for other in accepted(tree, call, name, project) if other not in given]
+            for other in free[: len(call.args) - 1 : -1][:N_FREE]:
                 yield _renamed(text, keyword, wrong, other)
     for call, keyword in calls:
         words = f"`{wrong}` is not passed to `{called(call)}`"

@@ -72,6 +72,10 @@ def circular_import(
     if found is None:
         return
     own = module_of(task.filename)
+    for top in tree.body:
+        if isinstance(top, ast.Import) and [alias.name for alias in top.names] == [own]:
+            yield from _without_self(task.code, tree, top)
+            return
     statement, wanted = _closing(tree, task.line, found, own)
     if isinstance(statement, ast.ImportFrom) and is_of(statement, own):
         yield from _without_own(task.code, tree, statement)
@@ -95,6 +99,30 @@ def _without_own(code: str, tree: ast.Module, statement: ast.ImportFrom) -> Iter
         move = _Move(code=code, places=Text(code), tree=tree, statement=statement, uses=uses)
         words = f"`{ast.unparse(statement)}` imports the module from itself; it goes"
         yield Proposal(code=move.places.edited(*_removed(move)), message=words)
+
+
+def _without_self(code: str, tree: ast.Module, statement: ast.Import) -> Iterator[Proposal]:
+    """The file without the import of itself: its own names, used below their definitions."""
+    places, name = Text(code), bound_name(statement.names[0])
+    module = statement.names[0].asname or statement.names[0].name
+    chains = [
+        n for n in ast.walk(tree) if isinstance(n, ast.Attribute) and ast.unparse(n.value) == module
+    ]
+    ends = {s.name: s.end_lineno or s.lineno for s in tree.body if isinstance(s, ScopeNode)}
+    if not name or not chains or not {chain.attr for chain in chains} <= set(ends):
+        return
+    edits = [places.cut(places.at(statement.lineno), places.at(statement.lineno + 1))]
+    for top in tree.body:
+        inner = [chain for chain in chains if chain in set(ast.walk(top))]
+        below = max((ends[chain.attr] for chain in inner), default=0)
+        if isinstance(top, ScopeNode) or below < top.lineno:
+            edits += [places.replace(chain, chain.attr) for chain in inner]
+            continue
+        start, end = places.at(top.lineno), places.at((top.end_lineno or top.lineno) + 1)
+        said = places.between(start, end).replace(f"{module}.", "")
+        edits += [places.cut(start, end), places.insert(places.at(below + 1), f"\n\n{said}")]
+    words = f"`{ast.unparse(statement)}` imports the module from itself; it goes"
+    yield Proposal(code=places.edited(*edits).lstrip("\n"), message=words)
 
 
 def _closing(

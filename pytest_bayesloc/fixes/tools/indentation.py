@@ -18,6 +18,7 @@ MAX_PROPOSALS = 8
 N_ABOVE = 2
 MAX_TRIES = 24  # each is parsed, which takes some milliseconds
 _ERRORS = ("IndentationError", "TabError", "SyntaxError")
+_OUTSIDE = "outside function"  # which is found when the file is compiled, not when it is parsed
 _OPENING, _CLOSING = "([{", ")]}"
 _BLOCK = re.compile(
     r"\s*(async\s+)?(if|elif|else|for|while|def|class|with|try|except|finally|match|case)\b"
@@ -34,16 +35,21 @@ _STRING = re.compile(
     "A file does not parse, since a line is indented wrongly, tabs and spaces are mixed, or a"
     " colon or a bracket is missing or left over. Puts it right.",
     error_pattern=r"^(IndentationError|TabError): "
-    r"|^SyntaxError: (expected ':'|invalid syntax|'[(\[{]' was never closed|unmatched '[)\]}]')",
+    r"|^SyntaxError: (expected ':'|invalid syntax|'[(\[{]' was never closed|unmatched '[)\]}]'"
+    r"|'\w+' outside function)",
     level=Level.UNSAFE,
 )
 def indentation(task: Task, project: Project) -> Iterator[Proposal]:
     """The file with the line put right, in each way that parses."""
     del project
     error = _error(task.code) if task.error_type in _ERRORS else None
+    lines = lines_of(task.code)
+    if error is None and _OUTSIDE in task.message and 0 < task.line <= len(lines):
+        for text, words in _at_levels(lines, task.line):
+            if _compiles("".join(text)):
+                yield Proposal(code="".join(text), message=words)
     if error is None or not error.lineno:
         return
-    lines = lines_of(task.code)
     line = min(error.lineno, len(lines))
     seen = {task.code}
     n_made = 0
@@ -55,6 +61,14 @@ def indentation(task: Task, project: Project) -> Iterator[Proposal]:
         if tree_of(code) is not None:
             n_made += 1
             yield Proposal(code=code, message=words)
+
+
+def _compiles(code: str) -> bool:
+    try:
+        compile(code, "", "exec", dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError):
+        return False
+    return True
 
 
 def _error(code: str) -> SyntaxError | None:

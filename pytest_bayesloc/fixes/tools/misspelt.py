@@ -90,6 +90,7 @@ def _known(tree: ast.Module, use: ast.Attribute, owner: str, project: Project) -
         return [name for name in dir(_BUILT_IN[owner]) if not name.startswith("__")]
     trees = [tree, *filter(None, map(project.tree, project.defined_in(owner)))]
     found = sorted({name for t in trees for name in attributes(family(t, owner), {"self"})})
+    found += _fields(tree, owner)
     base = ast.unparse(use.value)
     others = (n for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n is not use)
     found += [n.attr for n in others if ast.unparse(n.value) == base]
@@ -97,6 +98,18 @@ def _known(tree: ast.Module, use: ast.Attribute, owner: str, project: Project) -
     return found or [
         n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n is not use
     ]
+
+
+def _fields(tree: ast.Module, owner: str) -> list[str]:
+    """Returns the fields of a named tuple that the file makes by a call."""
+    found: list[str] = []
+    for node in tree.body:
+        call = node.value if isinstance(node, ast.Assign) else None
+        if isinstance(call, ast.Call) and ast.unparse(call.func).endswith("amedtuple"):
+            texts = [n.value for n in ast.walk(call) if isinstance(n, ast.Constant)]
+            if texts[:1] == [owner]:
+                found += " ".join(map(str, texts[1:])).replace(",", " ").split()
+    return found
 
 
 def _loaded(module: str) -> list[str]:

@@ -56,7 +56,8 @@ def _of_sides(left: str, right: str, *, is_comparison: bool) -> tuple[tuple[Pick
     first, second = (_less, _more) if is_comparison else (_left, _right)
     numbers = {"int", "float"}
     if left in numbers and right == "str":
-        return (second, "int({})"), (second, "float({})"), (first, "str({})")
+        summed = () if is_comparison else ((_summed, "int({})"), (_summed, "float({})"))
+        return (second, "int({})"), (second, "float({})"), *summed, (first, "str({})")
     if left == "str" and right in numbers:
         return (first, "int({})"), (first, "float({})"), (second, "str({})")
     sized = {"list", "tuple", "set", "frozenset"}
@@ -210,6 +211,12 @@ def _arguments(node: ast.AST) -> Sequence[ast.expr]:
 def _owner(node: ast.AST) -> Sequence[ast.expr]:
     func = node.func if isinstance(node, ast.Call) else None
     return [func.value] if isinstance(func, ast.Attribute) else []
+
+
+def _summed(node: ast.AST) -> Sequence[ast.expr]:
+    """Returns what is summed up, one by one."""
+    given = node.args if isinstance(node, ast.Call) and called(node) == "sum" else []
+    return [a.elt for a in given[:1] if isinstance(a, (ast.GeneratorExp, ast.ListComp))]
 
 
 def _named(*names: str) -> Pick:

@@ -147,4 +147,12 @@ EXAMPLES = (
         line=3,
         filename="b.py",
     ),
+    Example(
+        error="AttributeError: partially initialized module 'app' has no attribute 'f' (most "
+        "likely due to a circular import)",
+        before="import app\n\nA = app.f(1)\n\n\ndef f(x):\n    return x and app.f(x - 1)\n\n\n"
+        "def g():\n    return A\n",
+        after="def f(x):\n    return x and f(x - 1)\n\n\nA = f(1)\n\n\ndef g():\n    return A\n",
+        line=3,
+    ),
 )

@@ -98,4 +98,10 @@ EXAMPLES = (
         after=None,
         line=2,
     ),
+    Example(
+        error="SyntaxError: 'return' outside function (app.py, line 4)",
+        before="def f(xs):\n    for x in xs:\n        print(x)\nreturn xs\n",
+        after="def f(xs):\n    for x in xs:\n        print(x)\n    return xs\n",
+        line=4,
+    ),
 )

@@ -50,4 +50,12 @@ EXAMPLES = (
         after=None,
         line=2,
     ),
+    Example(
+        error="AttributeError: 'Road' object has no attribute 'tol'",
+        before="from collections import namedtuple\n\nRoad = namedtuple('Road', 'name toll')\n\n\n"
+        "def f(road):\n    return road.tol\n",
+        after="from collections import namedtuple\n\nRoad = namedtuple('Road', 'name toll')\n\n\n"
+        "def f(road):\n    return road.toll\n",
+        line=7,
+    ),
 )

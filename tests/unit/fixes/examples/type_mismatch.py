@@ -96,4 +96,10 @@ EXAMPLES = (
         after=None,
         line=2,
     ),
+    Example(
+        error="TypeError: unsupported operand type(s) for +: 'int' and 'str'",
+        before="def f(xs):\n    return sum(x.n for x in xs)\n",
+        after="def f(xs):\n    return sum(int(x.n) for x in xs)\n",
+        line=2,
+    ),
 )

@@ -63,4 +63,12 @@ EXAMPLES = (
         line=5,
         files={"shop.py": "@dataclass\nclass Cart:\n    items: list\n    note: str\n"},
     ),
+    Example(
+        error="TypeError: f() got an unexpected keyword argument 'char'",
+        before="def f(x, width=2, symbol='#'):\n    return x\n\n\ndef g(x):\n"
+        "    return f(x, width=3, char='=')\n",
+        after="def f(x, width=2, symbol='#'):\n    return x\n\n\ndef g(x):\n"
+        "    return f(x, width=3, symbol='=')\n",
+        line=6,
+    ),
 )
