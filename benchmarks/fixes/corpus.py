@@ -121,7 +121,7 @@ def searched(project: BrokenProject, python: Path, budget_s: float) -> Fate:
         document = json.loads(result.read_text("utf-8")) if result.is_file() else {}
         fixes = document.get("fixes", ())
         first = {fix["fault"]: fix for fix in reversed(fixes) if fix["verified"]}
-        chosen = [first[fault] for fault in sorted(first)]
+        chosen = list({first[fault]["diff"]: first[fault] for fault in sorted(first)}.values())
         if project.shown:
             is_right = not chosen and any(project.shown in fix["words"] for fix in fixes)
         else:

@@ -248,7 +248,7 @@ class Search:
         """Yield changes for the error that is left, then those tried without the base."""
         tasks, edits = self._next_step(base)
         for task in tasks:
-            for tool, similarity in self._tools.library.search(task.error)[:N_BEST]:
+            for tool, similarity in self._tools.library.search(task.error)[: 2 * N_BEST]:
                 if self._tools.is_for(tool, similarity, task):
                     yield from (joined(base.candidate, c) for c in self._proposed(tool, task))
         yield from (joined(base.candidate, edit) for edit in edits)
