@@ -11,8 +11,10 @@ import os
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from importlib.util import find_spec
+from itertools import pairwise
 from math import inf, isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,6 +23,10 @@ import pytest
 
 #: Takes how the user would name the option, what was given (text, list or bool) and the config.
 Read = Callable[[str, Any, pytest.Config], Any]
+#: Takes a value that was read, and the config: whether it reaches beyond running the tests here.
+Reaches = Callable[[Any, pytest.Config], bool]
+#: Takes an ini file and what it asks for, by name: whether the user trusts that.
+Trusts = Callable[[Path, Mapping[str, str]], bool]
 #: Makes the text of a report of the JSON document.
 Format = Callable[[Mapping[str, Any]], str]
 
@@ -148,6 +154,8 @@ class Option(NamedTuple):
         in_ini: Whether the ini file has it too.
         is_common: Whether ``pytest --help`` shows it.
         ini_type: Of pytest 8.4 and later; before it and otherwise a string, list or bool.
+        reaches: Which values count from the project's own files only once a person trusted them;
+            None: none needs trust.
     """
 
     flag: str
@@ -161,6 +169,7 @@ class Option(NamedTuple):
     in_ini: bool = True
     is_common: bool = False
     ini_type: str = ""
+    reaches: Reaches | None = None
 
     @property
     def name(self) -> str:
@@ -187,19 +196,47 @@ class Option(NamedTuple):
         unset: Any = {"bool": False, "linelist": []}.get(kind)
         parser.addini(self.name, text, type=kind, default=unset)  # type: ignore[arg-type]
 
-    def value(self, config: pytest.Config) -> Any:  # noqa: ANN401 - of the field's own type
+    def value(self, config: pytest.Config, *, is_refused: bool = False) -> Any:  # noqa: ANN401 - of the field's own type
         """The value from the command line, else from the ini file, else the default.
+
+        Args:
+            config: pytest's.
+            is_refused: Whether what the project's own files say does not count.
 
         Raises:
             pytest.UsageError: If it is not usable; the text names it.
         """
         given = config.getoption(self.name)
+        if is_refused:
+            theirs = self._given_in(_addopts(config)) if self.repeats else [given]
+            given = (
+                [value for value in given or () if value not in theirs] if self.repeats else None
+            )
         if given not in (None, False, []):
             return self.read(self.flag, given, config)
-        written = self._written(config) if self.in_ini else None
+        written = self._written(config) if self.in_ini and not is_refused else None
         if written in (None, "", []):
             written = [] if self.repeats else self.default if self.metavar else False
         return self.read(self.name, written, config)
+
+    def of_project(self, config: pytest.Config) -> Any:  # noqa: ANN401 - text, list or bool
+        """Return what the project's own files say that may count in this run; None: nothing."""
+        theirs, typed = self._given_in(_addopts(config)), _typed_words(config)
+        if self.repeats and config.getoption(self.name):
+            return theirs
+        is_overridden = any(word.startswith(f"{self.name}=") for word in _overrides(typed))
+        if self._given_in(typed) or is_overridden:
+            return None
+        if theirs:
+            return theirs[-1]
+        return self._written(config) if self.in_ini else None
+
+    def _given_in(self, words: Sequence[str]) -> list[Any]:
+        """Return the values that ``words`` of a command line give the flag."""
+        if not self.metavar:
+            return [True for word in words if word == self.flag]
+        found = [word[len(self.flag) + 1 :] for word in words if word.startswith(f"{self.flag}=")]
+        return found + [b for a, b in pairwise(words) if a == self.flag]
 
     def _written(self, config: pytest.Config) -> Any:  # noqa: ANN401 - of any ini type
         try:
@@ -299,10 +336,36 @@ def _trust(shown: str, given: str, config: pytest.Config) -> str:
 
 def _is_typed(config: pytest.Config, flag: str) -> bool:
     """Whether a person gave the flag, not a file of the project."""
-    return any(str(argument).startswith(flag) for argument in config.invocation_params.args)
+    words = map(str, config.invocation_params.args)
+    return any(word == flag or word.startswith(f"{flag}=") for word in words)
 
 
-def _actions(shown: str, given: Sequence[str], _: pytest.Config) -> tuple[tuple[str, str], ...]:
+def _typed_words(config: pytest.Config) -> list[str]:
+    """Return the command line, and what the user's environment adds to it."""
+    words = shlex.split(os.environ.get("PYTEST_ADDOPTS", ""))
+    return [*words, *map(str, config.invocation_params.args)]
+
+
+def _addopts(config: pytest.Config) -> list[str]:
+    """Return what the project's ini file adds to the command line."""
+    return [str(word) for word in config.getini("addopts")]
+
+
+def _overrides(words: Sequence[str]) -> list[str]:
+    """Return what ``words`` give ``-o``: ``NAME=VALUE``."""
+    marked = [re.sub(r"^(-o|--override-ini=)(?=.)", "", word) for word in words]
+    return [*marked, *(b for a, b in pairwise(words) if a in {"-o", "--override-ini"})]
+
+
+def _actions(
+    shown: str, given: Sequence[str], config: pytest.Config
+) -> tuple[tuple[str, str], ...]:
+    theirs = [word for word in _addopts(config) if word.startswith(shown)]
+    if given and theirs:
+        raise pytest.UsageError(
+            f"{' '.join(theirs)} in addopts would let a project change or copy what is remembered: "
+            "give it on the command line."
+        )
     found = []
     for text in given:
         verb, colon, argument = text.partition(":")
@@ -466,6 +529,58 @@ def _checked(offered: Mapping[str, Format]) -> Mapping[str, Format]:
     return offered
 
 
+# -- what reaches beyond running the tests
+
+
+def _leads_out(path: Path | str, config: pytest.Config) -> bool:
+    """Whether a path leads out of the project, or to what git keeps there."""
+    real, root = (Path(os.path.realpath(where)) for where in (path, config.rootpath))
+    return not real.is_relative_to(root) or ".git" in real.relative_to(root).parts
+
+
+def _is_memory_elsewhere(value: str, config: pytest.Config) -> bool:
+    is_place = value not in {"on", "off"}
+    return is_place and ("://" in value or _leads_out(config.rootpath / value, config))
+
+
+def _are_reports_elsewhere(value: Sequence[Report], config: pytest.Config) -> bool:
+    return any(report.path is not None and _leads_out(report.path, config) for report in value)
+
+
+def _are_executors_elsewhere(value: Sequence[str], _: pytest.Config) -> bool:
+    return not set(value) <= {LOCAL, "popen", "dask:local"}
+
+
+def _are_limits_raised(value: LlmLimits, _: pytest.Config) -> bool:
+    pairs = zip(value, LlmLimits(), strict=True)
+    return any(given > usual for given, usual in pairs)
+
+
+def _is_apply_unsafe(value: bool, config: pytest.Config) -> bool:
+    return value and config.getoption("bayesloc_fix") == "apply"
+
+
+def project_asks(config: pytest.Config) -> dict[str, str]:
+    """Return what the project's own files set that needs trust, by the names of the settings.
+
+    Raises:
+        pytest.UsageError: If a value is not usable.
+    """
+    found = {}
+    for option in declarations():
+        given = None if option.reaches is None else option.of_project(config)
+        if option.reaches is None or given in (None, "", [], False):
+            continue
+        if option.reaches(option.read(option.name, given, config), config):
+            found[option.name] = " ".join(given) if isinstance(given, list) else str(given).lower()
+    return found
+
+
+def ini_of(config: pytest.Config) -> Path:
+    """Return the project's ini file; its folder where it has none."""
+    return config.inipath or config.rootpath
+
+
 # -- the table
 
 _ADVICE = "Memory"
@@ -550,6 +665,7 @@ class Settings:
         f"leave a part out; repeatable: {', '.join(PARTS)}",
         read=_parts,
         repeats=True,
+        reaches=lambda value, _: "redaction" in value,
     )
     collect: str = _option(
         "--bayesloc-collect",
@@ -579,6 +695,7 @@ class Settings:
         repeats=True,
         is_common=True,
         default_words="`html` with `--bayesloc`",
+        reaches=_are_reports_elsewhere,
     )
     merge: tuple[Path, ...] = _option(
         "--bayesloc-merge",
@@ -596,6 +713,7 @@ class Settings:
         section=_ADVICE,
         read=_memory,
         default="on",
+        reaches=_is_memory_elsewhere,
     )
     advises: bool = _option(
         "--bug-advice",
@@ -638,6 +756,7 @@ class Settings:
         read=_executors,
         repeats=True,
         default_words="`local`, with as many servers as the run had processes, at most 4",
+        reaches=_are_executors_elsewhere,
     )
     workspace: tuple[str, str] = _option(
         "--bayesloc-workspace",
@@ -646,6 +765,7 @@ class Settings:
         section=_RERUN,
         read=_workspace,
         default_words="rootdir, on both sides",
+        reaches=lambda value, _: any(value),
     )
     fix: str = _option(
         "--bayesloc-fix",
@@ -661,6 +781,7 @@ class Settings:
         "",
         "show fixes, too, that may change what the code means",
         section="Fixes",
+        reaches=_is_apply_unsafe,
     )
     allows_dirty: bool = _option(
         "--bayesloc-allow-dirty",
@@ -668,11 +789,13 @@ class Settings:
         "apply fixes also to files with changes that are not committed",
         section="Fixes",
         in_ini=False,
+        reaches=lambda value, _: bool(value),
     )
     trust: str = _option(
         "--bayesloc-trust",
         "PATH",
-        "trust a fix tool of the project as it is now, or all in a folder",
+        "trust a fix tool of the project as it is now, or all in a folder, or the settings of its "
+        "ini file that need it",
         section="Fixes",
         read=_trust,
         in_ini=False,
@@ -683,6 +806,7 @@ class Settings:
         "ask a language model (OPENAI_BASE_URL, OPENAI_API_KEY)",
         section="Language model",
         is_common=True,
+        reaches=lambda value, _: bool(value),
     )
     llm_models: LlmModels = _option(
         "--bayesloc-llm-model",
@@ -693,6 +817,7 @@ class Settings:
         read=_models,
         repeats=True,
         default_words="`gpt-4.1-mini`; no embeddings",
+        reaches=lambda value, _: bool(value.embedding),
     )
     llm_mode: str = _option(
         "--bayesloc-llm-mode",
@@ -710,6 +835,7 @@ class Settings:
         "functions of a fault, characters of a prompt, tokens of an answer, parallel requests",
         section="Language model",
         default="calls=40 tokens=200000 functions=3 prompt=24000 answer=8000 parallel=4",
+        reaches=_are_limits_raised,
         read=_limits,
     )
     llm_never_send: tuple[str, ...] = _option(
@@ -719,6 +845,9 @@ class Settings:
         section="Language model",
         repeats=True,
     )
+
+    #: What of the project's own files does not count, since nobody trusted it, for the user.
+    refusal: str = ""
 
     @property
     def remembers(self) -> bool:
@@ -751,15 +880,24 @@ class Settings:
         return tuple(report for report in self.reports if report.kind == LOOP)
 
     @classmethod
-    def from_config(cls, config: pytest.Config) -> Settings:
+    def from_config(cls, config: pytest.Config, trusts: Trusts | None = None) -> Settings:
         """Read and check everything.
+
+        Args:
+            config: pytest's.
+            trusts: Whether the user trusts what an ini file asks for; None: nothing needs trust.
 
         Raises:
             pytest.UsageError: If a value is not usable; the text names it.
         """
-        values = {f.name: f.metadata["option"].value(config) for f in fields(cls)}
-        asked = [report for report in values["reports"] if report.kind not in {RECORD, LOOP}]
-        if values["inspect"] and not asked:
+        asked = {} if trusts is None else project_asks(config)
+        refused = {} if trusts is None or not asked or trusts(ini_of(config), asked) else asked
+        values: dict[str, Any] = {}
+        for name, option in _declared():
+            values[name] = option.value(config, is_refused=option.name in refused)
+        values["refusal"] = _refusal(refused, config) if refused else ""
+        pages = [report for report in values["reports"] if report.kind not in {RECORD, LOOP}]
+        if values["inspect"] and not pages:
             values["reports"] += (Report("html"),)
         values["asks_llm"] |= values["llm_mode"] == DRY_RUN
         models: LlmModels = values["llm_models"]
@@ -775,7 +913,29 @@ class Settings:
 
 def declarations() -> list[Option]:
     """Return every option in the order in which they are declared."""
-    return [f.metadata["option"] for f in fields(Settings)]
+    return [option for _, option in _declared()]
+
+
+def _declared() -> list[tuple[str, Option]]:
+    own = fields(Settings)
+    return [(f.name, f.metadata["option"]) for f in own if "option" in f.metadata]
+
+
+def _refusal(refused: Mapping[str, str], config: pytest.Config) -> str:
+    from pytest_bayesloc.domain.redaction import redacted  # its patterns take a while
+
+    path = ini_of(config)
+    with suppress(ValueError):
+        path = path.relative_to(config.invocation_params.dir)
+    said = ", ".join(f"{name} = {redacted(value)[:_MAX_SHOWN]}" for name, value in refused.items())
+    return (
+        f"{path} sets {said}: that reaches beyond running its tests, and does not count until you "
+        f"trust it. pytest --bayesloc-trust={path} does, once; or give it on the command line or "
+        "in PYTEST_ADDOPTS. (untrusted-settings)"
+    )
+
+
+_MAX_SHOWN = 80  # characters of a value
 
 
 def add_options(parser: pytest.Parser) -> None:

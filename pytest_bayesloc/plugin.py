@@ -13,6 +13,9 @@ from pytest_bayesloc import options
 from pytest_bayesloc.domain import clock  # noqa: F401 - bound before any test can patch it
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
     from pytest_bayesloc.spectrum.recorder import Recorder
 
 AT_START = options.Launch(path=tuple(sys.path), environment=dict(os.environ))
@@ -47,7 +50,7 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
     is_asked = options.is_about_fixes(config) or options.is_about_memory(config)
     if not _is_on(config) or not is_asked:
         return None
-    settings = options.Settings.from_config(config)
+    settings = options.Settings.from_config(config, _trusts(config))
     from pytest_bayesloc.pipeline.ask import answer
 
     return answer(config, settings)
@@ -58,7 +61,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Register the session only when it has work."""
     if not _is_on(config):
         return
-    settings = options.Settings.from_config(config)
+    settings = options.Settings.from_config(config, _trusts(config))
     if options.is_listing(config):
         return
     from pytest_bayesloc.spectrum import xdist
@@ -90,6 +93,20 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     recorder = config.stash.get(RECORDER, None)
     if recorder is not None:
         recorder.stop()
+
+
+def _trusts(config: pytest.Config) -> options.Trusts:
+    """Return what knows whether the user trusts what the project's ini file asks for."""
+
+    def is_known(path: Path, asked: Mapping[str, str]) -> bool:
+        from pytest_bayesloc.fixes.trust import digest_of_settings, is_trusted, user_folder
+
+        folder, real = user_folder(), path.resolve()
+        # A project that holds the user's configuration could trust itself.
+        is_own = folder.resolve().is_relative_to(config.rootpath.resolve())
+        return not is_own and is_trusted(real, digest_of_settings(asked), folder)
+
+    return is_known
 
 
 def _is_on(config: pytest.Config) -> bool:

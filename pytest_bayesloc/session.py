@@ -55,6 +55,8 @@ class LocalizationSession:
         self._verdict = ""
         self._stopped_by_hand = False
         self._past = past_runs(self.context)
+        if settings.refusal:
+            self.context.note(settings.refusal)
         self._remembering: Remembering | None = None
         self._remembered: Remembered | None = None
         self._fix_stage: FixStage | None = None

@@ -26,7 +26,7 @@ _FILES = (
     ".gitignore", "*.sqlite", "workspace", "last-run.json", "bayesloc-report.*", "llm/*.json",
     "llm/told.txt", "fixes/*.patch",
 )  # fmt: skip
-_FOLDERS = ("llm", "fixes", "fixes/learned", "journal")
+_FOLDERS = ("llm", "fixes", "fixes/learned", "fixes/journal")
 
 
 def damage(error: BaseException, path: Path) -> str:

@@ -7,11 +7,9 @@ Reference:
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import re
 import stat
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -193,7 +191,6 @@ def _broken(where: str, what: str, expected: str) -> ToolError:
 SUFFIXES = (".yaml", ".yml")
 MAX_FILE = 1 << 20
 MAX_TOOLS = 200
-FILE = "trusted.json"
 
 
 def definitions_in(folder: Path) -> list[Path]:
@@ -226,45 +223,6 @@ def load_tool(path: Path, inside: Path | None = None) -> Tool:
     for word, data in sorted(files.items()):
         whole.update(b"%d:" % len(word) + word.encode() + b"%d:" % len(data) + data)
     return replace(tool, path=Path(os.path.realpath(path)), files=files, digest=whole.hexdigest())
-
-
-def is_trusted(tool: Tool, folder: Path) -> bool:
-    """Whether a person trusted a tool as it is now, where it is now.
-
-    Args:
-        tool: As it was loaded.
-        folder: Of the user's own configuration, where trust is kept.
-    """
-    return _trusted(folder).get(str(tool.path)) == tool.digest
-
-
-def trust(tool: Tool, folder: Path) -> None:
-    """Trust a tool as it is; the arguments are those of ``is_trusted``.
-
-    Raises:
-        ToolError: If that can't be written.
-    """
-    known = {**_trusted(folder), str(tool.path): tool.digest}
-    try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handle, name = tempfile.mkstemp(dir=folder, prefix=f".{FILE}.")
-        with os.fdopen(handle, "w", encoding="ascii") as stream:
-            json.dump({"trusted": known}, stream, indent=1, sort_keys=True)
-        Path(name).replace(folder / FILE)
-    except OSError as error:
-        raise ToolError(
-            f"Trust in {tool.path and tool.path.name} can't be written to {folder / FILE} "
-            f"({error}): the tool is not run. See that the folder can be written.",
-            slug="not-trusted",
-        ) from error
-
-
-def _trusted(folder: Path) -> dict[str, str]:
-    try:
-        read = json.loads((folder / FILE).read_text(encoding="ascii"))
-        return {str(path): str(digest) for path, digest in read["trusted"].items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return {}
 
 
 def _is_beside(path: Path, word: str, root: Path) -> bool:

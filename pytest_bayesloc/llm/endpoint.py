@@ -127,15 +127,19 @@ class OpenAIEndpoint:
 
     Args:
         deadline_s: Seconds that a call may take, retries included.
+        environment: The variables; None: those of the process as they are.
     """
 
-    def __init__(self, deadline_s: float = DEADLINE_S) -> None:
+    def __init__(
+        self, deadline_s: float = DEADLINE_S, environment: Mapping[str, str] | None = None
+    ) -> None:
         self._deadline_s = deadline_s
+        self._access = _access(environment)
 
     @property
     def address(self) -> str:
         """Its URL, without credentials."""
-        parts = urlsplit(os.environ.get("OPENAI_BASE_URL") or "https://api.openai.com/v1")
+        parts = urlsplit(self._access[0])
         port = f":{parts.port}" if parts.port else ""
         return f"{parts.scheme}://{parts.hostname or ''}{port}{parts.path}"
 
@@ -171,7 +175,7 @@ class OpenAIEndpoint:
 
     def _read(self, body: Mapping[str, Any], n_retries: int, limit_s: float) -> tuple[bytes, int]:
         """Return the bytes of the answer, and how many retries they took."""
-        with _client(n_retries, limit_s) as client:
+        with _client(self._access, n_retries, limit_s) as client:
             streamed = client.chat.completions.with_streaming_response.create(**body)
             with streamed as response:
                 data = bytearray()
@@ -215,11 +219,18 @@ class EndpointEmbedder:
     Args:
         model: Its name there.
         deadline_s: Seconds that a call may take.
+        environment: The variables; None: those of the process as they are.
     """
 
-    def __init__(self, model: str, deadline_s: float = EMBEDDING_S) -> None:
+    def __init__(
+        self,
+        model: str,
+        deadline_s: float = EMBEDDING_S,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
         self.model = model
         self._deadline_s = deadline_s
+        self._access = _access(environment)
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """Return one vector a text, in their order.
@@ -241,7 +252,7 @@ class EndpointEmbedder:
         return vectors
 
     def _asked(self, texts: Sequence[str]) -> list[list[float]]:
-        with _client(RETRIES, self._deadline_s) as client:
+        with _client(self._access, RETRIES, self._deadline_s) as client:
             answer = client.embeddings.create(
                 model=self.model, input=list(texts), encoding_format="float"
             )
@@ -258,12 +269,23 @@ class EndpointEmbedder:
         )
 
 
-def _client(n_retries: int, limit_s: float) -> OpenAI:
+def _access(environment: Mapping[str, str] | None) -> tuple[str, str | None]:
+    """Return address and key.
+
+    A key of the user's goes to the user's address: neither is taken from what the project set since
+    the process began, if there was a key then.
+    """
+    known = environment if environment and environment.get("OPENAI_API_KEY") else os.environ
+    address, key = known.get("OPENAI_BASE_URL"), known.get("OPENAI_API_KEY")
+    # A server of one's own mostly wants no key, but the client insists on one.
+    return address or "https://api.openai.com/v1", key or ("none" if address else None)
+
+
+def _client(access: tuple[str, str | None], n_retries: int, limit_s: float) -> OpenAI:
     from openai import OpenAI
 
-    # A server of one's own mostly wants no key, but the client insists on one.
-    own = os.environ.get("OPENAI_BASE_URL") and not os.environ.get("OPENAI_API_KEY")
-    return OpenAI(api_key="none" if own else None, timeout=limit_s, max_retries=max(0, n_retries))
+    address, key = access
+    return OpenAI(base_url=address, api_key=key, timeout=limit_s, max_retries=max(0, n_retries))
 
 
 def _call_error(error: Exception, model: str, n_calls: int) -> CallError:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 def answer(config: pytest.Config, settings: Settings) -> int:
     """Answer what was asked of fixes, else of the memory, and return pytest's exit status."""
     mend_folder(config.rootpath, _note)
+    if settings.refusal and not settings.trust:
+        _note(settings.refusal)
     try:
         for line in _answers(config, settings):
             sys.stdout.write(f"{line}\n")

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_bayesloc.domain.clock import monotonic
-from pytest_bayesloc.domain.redaction import Redaction
 from pytest_bayesloc.spectrum.sources import Sources
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from pytest_bayesloc.domain.redaction import Redaction
     from pytest_bayesloc.options import Launch, Settings
     from pytest_bayesloc.pipeline.execute import RerunTransports
     from pytest_bayesloc.spectrum.recorder import Recorder
@@ -64,6 +64,8 @@ class Context:
         """Takes secrets out of what is published; None if the user wants them."""
         if "redaction" in self.settings.without:
             return None
+        from pytest_bayesloc.domain.redaction import Redaction  # its patterns take a while
+
         # Tests may have changed a variable: what the process was given is the real secret.
         return Redaction({**os.environ, **self.launch.environment})
 

@@ -7,20 +7,15 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import platformdirs
-
 from pytest_bayesloc.domain.errors import ToolError
+from pytest_bayesloc.domain.redaction import redacted
 from pytest_bayesloc.fixes.apply import Journal
-from pytest_bayesloc.fixes.definition import (
-    ToolOrigin,
-    definitions_in,
-    is_trusted,
-    load_tool,
-    trust,
-)
+from pytest_bayesloc.fixes.definition import ToolOrigin, definitions_in, load_tool
 from pytest_bayesloc.fixes.library import Library
 from pytest_bayesloc.fixes.run import run_program
 from pytest_bayesloc.fixes.tools import PACKAGE_TOOLS
+from pytest_bayesloc.fixes.trust import digest_of_settings, is_trusted, trust, user_folder
+from pytest_bayesloc.options import ini_of, project_asks
 from pytest_bayesloc.pipeline.fix_memory import LEARNED, note_fate, tool_records
 from pytest_bayesloc.pipeline.place import FOLDER
 from pytest_bayesloc.report.text import visible
@@ -36,13 +31,7 @@ if TYPE_CHECKING:
     Note = Callable[[str], None]
 
 PROJECT_FOLDER = "bayesloc_fixes"
-APP = "pytest-bayesloc"
 MAX_LINE = 500
-
-
-def user_folder() -> Path:
-    """The user's own configuration."""
-    return platformdirs.user_config_path(APP)
 
 
 def journal(rootdir: Path) -> Journal:
@@ -79,12 +68,16 @@ def _read(
     for path in paths:
         try:
             tool = replace(load_tool(path, config and config.rootpath), origin=origin)
-            if origin is ToolOrigin.PROJECT and not is_trusted(tool, user_folder()):
+            if origin is ToolOrigin.PROJECT and not _is_trusted(tool):
                 yield replace(tool, why_not="not trusted")
             else:
                 yield replace(tool, propose=partial(run_program, tool))
         except ToolError as error:  # noqa: PERF203 - a few tools
             note(str(error))
+
+
+def _is_trusted(tool: Tool) -> bool:
+    return tool.path is not None and is_trusted(tool.path, tool.digest, user_folder())
 
 
 # -- questions, and corrections, that run no test
@@ -116,17 +109,31 @@ def _trusted(config: pytest.Config, given: str) -> Iterator[str]:
             "folder outside of it.",
             slug="not-trusted",
         )
+    if path.is_file() and path.samefile(ini_of(config)):
+        yield _trusted_settings(config, path.resolve())
+        return
     paths = definitions_in(path) if path.is_dir() else [path]
     if not paths:
         raise ToolError(
             f"--bayesloc-trust={given} holds no definition of a fix tool: expected a .yaml file, "
-            "or a folder of them.",
+            f"or a folder of them, or the ini file of this run, {ini_of(config)}.",
             slug="not-trusted",
         )
     for tool in [load_tool(path, root) for path in paths]:
-        trust(tool, user_folder())
+        if tool.path is not None:
+            trust(tool.path, tool.digest, user_folder())
         names = ", ".join(tool.files) or "no file beside it"
         yield f"{tool.name} is trusted as it is now ({tool.path and tool.path.name}, {names})"
+
+
+def _trusted_settings(config: pytest.Config, path: Path) -> str:
+    """Trust what an ini file asks for, and say what that is."""
+    asked = project_asks(config)
+    if not asked:
+        return f"{path.name} asks for nothing that needs trust"
+    trust(path, digest_of_settings(asked), user_folder())
+    said = ", ".join(f"{name} = {redacted(value)}" for name, value in asked.items())
+    return f"{path.name} is trusted to set {said}"
 
 
 def _undone(config: pytest.Config, settings: Settings) -> Iterator[str]:

@@ -69,7 +69,9 @@ class LlmStage:
         self.prompts: list[str] = []
         self._privacy = local_privacy(context.rootdir, settings.llm_never_send)
         self._endpoint: Endpoint = (
-            DryRunEndpoint(self.prompts) if self._is_dry else OpenAIEndpoint()
+            DryRunEndpoint(self.prompts)
+            if self._is_dry
+            else OpenAIEndpoint(environment=context.launch.environment)
         )
         self._budget = CallBudget(
             CallLimits(

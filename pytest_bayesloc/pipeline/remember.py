@@ -80,6 +80,7 @@ class Remembering:
         self._settings = context.settings
         self._sources = context.sources
         self._note = context.note
+        self._environment = context.launch.environment
         self._recorder = context.recorder
         self._past = past
         self._command = text_digest("\0".join(map(str, context.config.invocation_params.args)))
@@ -306,7 +307,7 @@ class Remembering:
             return by_words
         from pytest_bayesloc.llm.endpoint import EndpointEmbedder
 
-        embeddings = Embeddings(EndpointEmbedder(model))
+        embeddings = Embeddings(EndpointEmbedder(model, environment=self._environment))
         entries = [entry_of(symptom) for symptom in symptoms]
         try:
             if embeddings.prepare(store, self._project, entries):

@@ -84,7 +84,7 @@ def test_file_that_another_run_made_meanwhile_stays(tmp_path: Path) -> None:
 
 def test_what_has_a_name_of_ours_and_the_wrong_kind_is_set_aside(tmp_path: Path) -> None:
     folder = tmp_path / ".bayesloc"
-    for name in ("green.sqlite", "workspace", "fixes/1.patch", "mine", "journal"):
+    for name in ("green.sqlite", "workspace", "fixes/1.patch", "mine", "fixes/journal"):
         (folder / name).mkdir(parents=True)
     for name in ("llm", "memory.sqlite"):
         (folder / name).touch()
@@ -94,7 +94,7 @@ def test_what_has_a_name_of_ours_and_the_wrong_kind_is_set_aside(tmp_path: Path)
     assert len(told) == 4
     assert all("(it is no f" in text and text.endswith("(damaged-file)") for text in told)
     kept = {p.relative_to(folder).as_posix() for p in folder.rglob("*") if "damaged" not in p.name}
-    assert kept == {"mine", "journal", "memory.sqlite", "fixes"}
+    assert kept == {"mine", "fixes/journal", "memory.sqlite", "fixes"}
     assert misplaced(folder) == []
 
 

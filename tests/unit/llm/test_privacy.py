@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_bayesloc.llm.endpoint import OpenAIEndpoint
 from pytest_bayesloc.llm.privacy import Privacy
 
 PRIVACY = Privacy(
@@ -60,3 +61,15 @@ def test_account_that_names_nobody_is_an_ordinary_word() -> None:
 )
 def test_files_that_are_named_are_never_sent(file: str, is_sent: bool) -> None:
     assert PRIVACY.may_send(file) is is_sent
+
+
+@pytest.mark.parametrize("has_key", [True, False])
+def test_key_of_the_user_goes_to_the_address_of_the_user(
+    monkeypatch: pytest.MonkeyPatch, has_key: bool
+) -> None:
+    at_start = {"OPENAI_BASE_URL": "http://ours/v1", "OPENAI_API_KEY": "k" if has_key else ""}
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://theirs/v1")
+
+    address = OpenAIEndpoint(environment=at_start).address
+
+    assert address == ("http://ours/v1" if has_key else "http://theirs/v1")
