@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 from urllib.parse import quote
@@ -92,6 +93,7 @@ Snippet: TypeAlias = tuple[int, str, str]
 Key = tuple[str, int, str]
 
 
+_HUNK = re.compile(r"@@ -(\d+)")
 LEAST_RATIO = 1.05  # of likelihoods, for a reason to be shown
 
 
@@ -217,10 +219,30 @@ def source_text(row: Document, read_source: ReadSource) -> list[str]:
     return text.replace("\r\n", "\n").replace("\r", "\n").split("\n") if text else []
 
 
-def snippet(row: Document, fault: Document, read_source: ReadSource) -> Snippet | None:
-    """Return the hot line of ``row``; None where its file can't be read."""
+def changed_line(fix: Document | None, rows: Sequence[Document]) -> int:
+    """Return the first line that a change takes away from the first of ``rows``; 0 if none."""
+    if fix is None or not rows or fix["target"]["file"] != rows[0]["file"]:
+        return 0
+    number = 0
+    for text in fix["diff"].splitlines():
+        hunk = _HUNK.match(text)
+        if hunk:
+            number = int(hunk[1])
+        elif number and text.startswith("-"):
+            return number if rows[0]["start_line"] <= number <= rows[0]["end_line"] else 0
+        elif not text.startswith("+"):
+            number += bool(number)
+    return 0
+
+
+def snippet(
+    row: Document, fault: Document, read_source: ReadSource, changed: int = 0
+) -> Snippet | None:
+    """Return the line that a fix would change, else the hot line; None if it can't be read."""
     lines = source_text(row, read_source)
     number, label = _hot_line(row, fault)
+    if changed and changed != number:
+        number, label = changed, "the line that the fix changes"
     if not 1 <= number <= len(lines):
         return None
     return number, lines[number - 1].strip(), label

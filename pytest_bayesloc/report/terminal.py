@@ -215,7 +215,7 @@ def _source(fault: FaultView, width: int) -> Iterator[Line]:
 
 def _changes(fault: FaultView, width: int, extent: Extent, room: int) -> Iterator[Line]:
     """Yield the first change, one that was verified if there is any; all in the long form."""
-    for fix in fault.fixes if extent.rows else filter(None, [_fix(fault)]):
+    for fix in fault.fixes if extent.rows else filter(None, [fault.best_fix]):
         said = wrap(summary_of(fix), width - 2, N_WRAPPED)
         yield from (Line(f"  {text}", HEAD) for text in said)
         changed = [(kind, text) for kind, text in diff_lines(fix["diff"]) if kind in {"add", "del"}]
@@ -227,19 +227,9 @@ def _changes(fault: FaultView, width: int, extent: Extent, room: int) -> Iterato
             yield Line(f"    ... {len(changed) - n_shown} more lines")
 
 
-def _fix(fault: FaultView) -> Document | None:
-    """Return the best change: of what inspections came across, only one of the first suspect."""
-    ordered = sorted(fault.fixes, key=lambda fix: not fix["verified"])
-    first = fault.rows[0].place if fault.rows else None
-    return next(
-        (f for f in ordered if f["stage"] != "inspection" or location_view(f["target"]) == first),
-        None,
-    )
-
-
 def _reasons(fault: FaultView, width: int, room: int) -> Iterator[Line]:
     """Yield what was seen that speaks for the suspect; of somebody who goes in circles, that."""
-    fix = _fix(fault)
+    fix = fault.best_fix
     shown = {one_line(s["why"]) for s in fault.steps if fix and s["step"] == fix["step"]}
     strong = [text for row in fault.rows[:1] for text in _strong(row) if text not in shown]
     texts = [

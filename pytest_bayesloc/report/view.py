@@ -18,6 +18,7 @@ from pytest_bayesloc.report.rows import (
     Snippet,
     SourceLine,
     SuspectRow,
+    changed_line,
     hot_line,
     key_of,
     location_view,
@@ -73,6 +74,7 @@ class FaultView:
     stop_reason: str
     confidence: str
     fixes: tuple[Document, ...]
+    best_fix: Document | None
     rows: tuple[SuspectRow, ...]
     steps: tuple[Document, ...]
     n_candidates: int
@@ -162,6 +164,8 @@ def _fault(number: int, fault: Document, document: Document, read_source: ReadSo
     rows, session = fault["ranking"], document["session"]
     steps = [step for step in document["inspections"] if step["fault"] == number]
     fixes = [fix for fix in document["fixes"] if fix["fault"] == number]
+    best = _best_fix(fixes, rows)
+    line = changed_line(best, rows)
     return FaultView(
         number=number,
         n_tests=count(len(tests), "test"),
@@ -176,6 +180,7 @@ def _fault(number: int, fault: Document, document: Document, read_source: ReadSo
         stop_reason=one_line(fault["stop_reason"]),
         confidence=_confidence([row["posterior"] for row in rows], session),
         fixes=tuple(fixes),
+        best_fix=best,
         rows=tuple(map(suspect_row, rows)),
         steps=tuple(steps),
         n_candidates=fault["n_candidates"],
@@ -183,10 +188,10 @@ def _fault(number: int, fault: Document, document: Document, read_source: ReadSo
         test_share=fault["test_share"],
         failures=failure_groups(fault),
         chart=belief_chart(fault["history"], session["threshold"]),
-        snippet=snippet(rows[0], fault, read_source) if rows else None,
+        snippet=snippet(rows[0], fault, read_source, line) if rows else None,
         loop=tuple(_loop(document["memory"], number)),
         remembered=tuple(brief_lines(document["memory"], number)),
-        next_steps=tuple(_next_steps(fault, fixes, session)),
+        next_steps=tuple(_next_steps(fault, best, line, session)),
     )
 
 
@@ -196,6 +201,16 @@ def _loop(memory: Document, number: int) -> Iterator[str]:
         if loop["fault"] == number:
             yield from (t for t in loop["said"] if not t.startswith(("error: ", "raised ")))
             return
+
+
+def _best_fix(fixes: Sequence[Document], rows: Sequence[Document]) -> Document | None:
+    """Return the change to show first; of what inspections came across, one of the first suspect.
+
+    Others of those may only hide the error.
+    """
+    first = [key_of(row) for row in rows[:1]]
+    found = (f for f in fixes if f["stage"] != "inspection" or key_of(f["target"]) in first)
+    return min(found, key=lambda fix: (not fix["verified"], bool(fix["doubt"])), default=None)
 
 
 def _is_flaky(fault: Document) -> bool:
@@ -216,22 +231,21 @@ def _or_test(fault: Document) -> str:
 
 
 def _next_steps(
-    fault: Document, fixes: Sequence[Document], session: Document
+    fault: Document, best: Document | None, line: int, session: Document
 ) -> Iterator[tuple[str, str]]:
     """Yield things to do now, the most promising first."""
-    patch = next((fix["patch_file"] for fix in fixes if fix["verified"] and fix["patch_file"]), "")
-    if patch:
-        yield "apply this fix", f"git apply {one_line(patch)}"
+    if best is not None and best["verified"] and best["patch_file"] and not best["doubt"]:
+        yield "apply this fix", f"git apply {one_line(best['patch_file'])}"
     for spoiled in fault["spoiled"]:
         yield "reproduce it", one_line(spoiled["command"])
     rows = fault["ranking"]
     if rows:
-        where = one_line(f"{rows[0]['file']}:{hot_line(rows[0], fault)}")
+        where = one_line(f"{rows[0]['file']}:{line or hot_line(rows[0], fault)}")
         is_sure = rows[0]["posterior"] >= session["threshold"]
         yield f"{'read' if is_sure else 'begin at'} {where}", ""
         if not is_sure and len(rows) > 1:
             yield f"then {location_view(rows[1])}", ""
-    if not fixes and rows and not rows[0]["is_test"] and "fix" not in session["seconds"]:
+    if best is None and rows and not rows[0]["is_test"] and "fix" not in session["seconds"]:
         yield "search for a fix", "pytest --lf --bayesloc-fix=suggest"
     words = "run it again" if _is_flaky(fault) else "test your change"
     yield words, tests_to_run(fault["failing_tests"][:N_TO_RUN])

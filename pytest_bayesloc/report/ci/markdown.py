@@ -105,7 +105,7 @@ def _notes(shown: Page) -> str:
     if not shown.partial:
         return ""
     notes = [f"- {plain(note)}" for note in shown.partial[:N_NOTES]]
-    return "\n".join(["**This answer is partial.**", "", *notes])
+    return "\n".join(["What is missing from this answer:", "", *notes])
 
 
 def _fault(fault: FaultView) -> Iterator[str]:
@@ -123,8 +123,8 @@ def _fault(fault: FaultView) -> Iterator[str]:
     else:
         yield "No location to rank."
         yield ""
-    for fix in fault.fixes[:1]:
-        yield from _fix(fix)
+    if fault.best_fix is not None:
+        yield from _fix(fault.best_fix)
     for text in fault.remembered:
         yield f"Remembered: {prose(text)}"
         yield ""

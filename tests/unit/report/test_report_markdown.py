@@ -62,7 +62,7 @@ def test_diff_is_fenced_and_cut(document: Document, read_source: ReadSource) -> 
     target = document["inspections"][0]["target"]
     fix = {"fault": 1, "step": 1, "tool": "t", "stage": "inspection", "level": "unsafe"}
     more = {"words": "w", "verified": False, "n_failing": 0, "n_passing": 0, "checked": []}
-    last = {"seconds": 0.0, "worth": 0.5, "patch_file": None, "applied": False}
+    last = {"seconds": 0.0, "worth": 0.5, "patch_file": None, "applied": False, "doubt": None}
     diff = "--- a\n+++ b\n" + "+```\n" * 60
     document["fixes"] = [{**fix, **more, **last, "target": target, "diff": diff}]
 

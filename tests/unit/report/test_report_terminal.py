@@ -105,6 +105,29 @@ def test_a_fix_stands_before_the_reasons_and_is_the_next_step(
     assert "  Next, apply this fix: git apply .bayesloc/fixes/1.patch" in lines
 
 
+def test_line_is_the_one_that_the_fix_changes(document: Document, told: Told) -> None:
+    diff = "@@ -1 +1 @@\n-def add(a, b):\n+def add(a, b=0):\n"
+    document["fixes"] = [a_fix(document, diff=diff)]
+
+    assert told()[2] == "  line 1: def add(a, b):  (the line that the fix changes)"
+
+
+def test_change_of_another_function_that_an_inspection_came_across_is_not_told(
+    document: Document, told: Told
+) -> None:
+    target = document["faults"][0]["ranking"][1]
+    document["fixes"] = [a_fix(document, stage="inspection", target=target)]
+
+    assert not matching(told(), "*possible fix*")
+
+
+def test_doubted_fix_is_told_as_such_and_is_no_next_step(document: Document, told: Told) -> None:
+    document["fixes"] = [a_fix(document, doubt="it returns a constant")]
+
+    assert matching(told(), "*probably wrong (it returns a constant)*")
+    assert not matching(told(), "*git apply*")
+
+
 @pytest.mark.parametrize("width", [40, 80, 300])
 def test_no_fault_takes_more_than_twelve_lines(document: Document, told: Told, width: int) -> None:
     row = document["faults"][0]["ranking"][0]
