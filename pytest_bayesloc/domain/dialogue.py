@@ -21,10 +21,12 @@ class Code:
     Attributes:
         location: Where it stands.
         text: Its lines; empty where they are not shown.
+        facts: What the run knows of it: who executed it, and what changed in it.
     """
 
     location: Location
     text: str = ""
+    facts: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from itertools import islice
 
 from pytest_bayesloc.domain.dialogue import (
@@ -24,6 +26,7 @@ N_TESTS = 2
 N_AROUND = 3
 N_TRIED = 8
 N_INVARIANTS = 12
+MAX_FACT = 600  # characters
 HIDDEN = "(not shown)"
 
 
@@ -42,7 +45,7 @@ class Views:
         tests = [f for f in case.group.failures if f.node_id in case.failing]
         return FaultContext(
             tests=tuple(self._test(failure) for failure in tests[:N_TESTS]),
-            candidates=tuple(self._code(where) for where in candidates(case)),
+            candidates=tuple(self._suspect(case, where) for where in candidates(case)),
             known=tuple(known),
         )
 
@@ -56,7 +59,7 @@ class Views:
             if evidence.location == target
         )
         return TargetContext(
-            target=self._code(target),
+            target=self._suspect(case, target),
             test=self._test(failure),
             callers=tuple(map(self._code, _around(case, target, 1, 0))),
             callees=tuple(map(self._code, _around(case, target, 0, 1))),
@@ -86,6 +89,21 @@ class Views:
     def _code(self, location: Location) -> Code:
         source = self._read(location.file)
         return Code(location=location, text="" if source is None else _own_text(source, location))
+
+    def _suspect(self, case: Case, where: Location) -> Code:
+        """Show a location with the tests that executed it and its change since they passed."""
+        spectrum, shown = case.group.spectrum, self._code(where)
+        counts = spectrum.counts(where)
+        facts = [
+            f"executed by {counts.ef} of {counts.ef + counts.nf} failing tests and by "
+            f"{counts.ep} of {counts.ep + counts.np} passing tests"
+        ]
+        if shown.text and where in case.changes.code:
+            change = case.changes.files[where.file]
+            before = change.reverted([where]) or change.now.text
+            diff = difflib.unified_diff(lines_of(before), lines_of(change.now.text), n=1)
+            facts.append("changed since the tests passed:\n" + "".join(list(diff)[2:]))
+        return replace(shown, facts=tuple(fact[:MAX_FACT] for fact in facts))
 
     def _values(self, case: Case, location: Location) -> tuple[tuple[str, str, str], ...]:
         if self._read(location.file) is None:

@@ -115,7 +115,8 @@ class LlmAdvisor:
         if not pieces:
             return None
         tests = [self._test(test, 4 * len(context.tests)) for test in context.tests]
-        room = (self._max_prompt - _FRAME) * 3 // (4 * len(pieces))
+        n_facts = sum(len(fact) for code in pieces for fact in code.facts)
+        room = (self._max_prompt - _FRAME - n_facts) * 3 // (4 * len(pieces))
         shown = replace(
             context, tests=tuple(tests), candidates=tuple(_cut(code, room) for code in pieces)
         )

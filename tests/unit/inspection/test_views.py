@@ -10,6 +10,7 @@ from pytest_bayesloc.domain.inspection import Check, InspectionPatch, Rerun, Tes
 from pytest_bayesloc.domain.recording import Recording
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import Spectrum
+from pytest_bayesloc.history.changes import changes_since
 from pytest_bayesloc.inspection.views import HIDDEN, Views, candidates
 from pytest_bayesloc.ranking.belief import MODELS
 from tests.fakes.case import case_of
@@ -85,6 +86,20 @@ def test_candidates_are_code_with_its_text_likeliest_first() -> None:
     assert [code.location for code in view.candidates] == [TOTAL, RATE]
     assert view.candidates[1].text == "def rate():\n    return RATE\n"
     assert candidates(case(TEST_TOTAL)) == []
+
+
+def test_who_executed_a_candidate_and_what_changed_in_it_is_shown() -> None:
+    fault = case(TOTAL, RATE)
+    before = SHOP.text.replace("rate() * self.size", "rate() + self.size")
+    (fault.changes,) = changes_since([{"shop.py": before}], lambda _: SHOP.text, FILES.get)
+
+    total, rate = views().fault(fault).candidates
+
+    assert total.facts[0] == "executed by 1 of 1 failing tests and by 0 of 1 passing tests"
+    assert (
+        "-        return rate() + self.size\n+        return rate() * self.size" in total.facts[1]
+    )
+    assert len(rate.facts) == 1
 
 
 def test_classes_and_modules_are_shown_without_their_functions() -> None:
