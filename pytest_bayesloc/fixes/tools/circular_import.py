@@ -68,14 +68,14 @@ def circular_import(
     task: Task, tree: ast.Module, _text: Text, project: Project
 ) -> Iterator[Proposal]:
     """The file with the import in the functions that need it, or for the type checker alone."""
-    found = _CIRCLE.search(task.message)
-    if found is None:
-        return
     own = module_of(task.filename)
-    for top in tree.body:
-        if isinstance(top, ast.Import) and [alias.name for alias in top.names] == [own]:
-            yield from _without_self(task.code, tree, top)
-            return
+    found = _CIRCLE.search(task.message)
+    if found is None and task.error:
+        return
+    own_imports = list(_of_itself(task, tree, own, is_only=found is None))
+    if own_imports or found is None:
+        yield from own_imports
+        return
     statement, wanted = _closing(tree, task.line, found, own)
     if isinstance(statement, ast.ImportFrom) and is_of(statement, own):
         yield from _without_own(task.code, tree, statement)
@@ -89,6 +89,15 @@ def circular_import(
     if code := _dotted(move):
         words = f"`{said}` closes a circle; the names are looked up in the module when needed"
         yield Proposal(code=code, message=words)
+
+
+def _of_itself(task: Task, tree: ast.Module, own: str, *, is_only: bool) -> Iterator[Proposal]:
+    """The file without its imports of itself; those of names where nothing else is known."""
+    for top in tree.body:
+        if isinstance(top, ast.Import) and [alias.name for alias in top.names] == [own]:
+            yield from _without_self(task.code, tree, top)
+        elif is_only and isinstance(top, ast.ImportFrom) and own and is_of(top, own):
+            yield from _without_own(task.code, tree, top)
 
 
 def _without_own(code: str, tree: ast.Module, statement: ast.ImportFrom) -> Iterator[Proposal]:

@@ -55,7 +55,8 @@ def test_it_may_answer_in_the_first_format() -> None:
 
 
 def test_a_tool_of_the_package_takes_a_request_of_the_first_format() -> None:
-    request = {"code": "import self\n", "filename": "a.py"}
+    own = "def add(a, b):\n    return a + b\n"
+    request = {"code": f"from main import add\n\n\n{own}", "filename": "main.py"}
     command = [sys.executable, "-m", "pytest_bayesloc.fixes.run", "circular-import"]
 
     done = subprocess.run(
@@ -63,8 +64,8 @@ def test_a_tool_of_the_package_takes_a_request_of_the_first_format() -> None:
     )
 
     answered = json.loads(done.stdout)
-    assert answered["success"] is False
-    assert answered["fixed_code"] == request["code"]
+    assert answered["success"] is True
+    assert answered["fixed_code"] == own
 
 
 def test_it_sees_nothing_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
