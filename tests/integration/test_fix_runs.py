@@ -504,3 +504,35 @@ def test_several_faults_are_mended_step_by_step_across_files(projects: Projects)
     assert fix["tool"] == "misspelt-name + misspelt-name + misspelt-attribute"
     subprocess.run(["git", "apply", fix["patch_file"]], cwd=project.root, check=True)
     assert project.run("-q").ret == 0
+
+
+def test_state_that_one_test_leaves_to_another_is_made_anew(projects: Projects) -> None:
+    project = projects.make(
+        {
+            "basket.py": """
+                class Basket:
+                    items = []
+
+                    def add(self, price):
+                        self.items.append(price)
+                        return sum(self.items)
+                """,
+            "test_basket.py": """
+                from basket import Basket
+
+
+                def test_one():
+                    assert Basket().add(3) == 3
+
+
+                def test_other():
+                    assert Basket().add(4) == 4
+                """,
+        }
+    )
+
+    run = project.localize("--bayesloc-fix=suggest")
+
+    fix = run.document["fixes"][0]
+    assert (fix["tool"], fix["verified"]) == ("shared-value", True)
+    assert "+        self.items = []" in fix["diff"]
