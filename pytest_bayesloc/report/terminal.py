@@ -150,8 +150,9 @@ def _fault(
     yield from found
     if extent.rows:
         yield from _table(fault, width, extent)
-    elif is_inspected:
-        yield from _reasons(fault, width, extent.lines - len(found) - len(end))
+    else:
+        reasons = _strong(fault) if is_inspected else []
+        yield from _told(fault, reasons, width, extent.lines - len(found) - len(end))
     yield from end
 
 
@@ -227,17 +228,10 @@ def _changes(fault: FaultView, width: int, extent: Extent, room: int) -> Iterato
             yield Line(f"    ... {len(changed) - n_shown} more lines")
 
 
-def _reasons(fault: FaultView, width: int, room: int) -> Iterator[Line]:
-    """Yield what was seen that speaks for the suspect; of somebody who goes in circles, that."""
-    fix = fault.best_fix
-    shown = {one_line(s["why"]) for s in fault.steps if fix and s["step"] == fix["step"]}
-    strong = [text for row in fault.rows[:1] for text in _strong(row) if text not in shown]
-    texts = [
-        *fault.loop[1:],
-        *strong[:N_REASONS],
-        *(text for text in fault.remembered if text not in fault.loop),
-    ]
-    for text in texts:
+def _told(fault: FaultView, reasons: Sequence[str], width: int, room: int) -> Iterator[Line]:
+    """Yield reasons and what is remembered; first what somebody should know who goes in circles."""
+    remembered = (text for text in fault.remembered if text not in fault.loop)
+    for text in (*fault.loop[1:], *reasons, *remembered):
         first, *rest = wrap(text, width - 4, N_WRAPPED)
         if room <= len(rest):
             return
@@ -246,9 +240,14 @@ def _reasons(fault: FaultView, width: int, room: int) -> Iterator[Line]:
         room -= 1 + len(rest)
 
 
-def _strong(row: SuspectRow) -> list[str]:
-    found = [why.text for why in row.why if why.factor >= LEAST_FACTOR]
-    return found if row.place.is_test else [*found, row.counts]
+def _strong(fault: FaultView) -> list[str]:
+    """Return what speaks for the first suspect, but for the change that is shown."""
+    fix = fault.best_fix
+    shown = {one_line(s["why"]) for s in fault.steps if fix and s["step"] == fix["step"]}
+    for row in fault.rows[:1]:
+        found = [w.text for w in row.why if w.factor >= LEAST_FACTOR and w.text not in shown]
+        return [*found, *(() if row.place.is_test else (row.counts,))][:N_REASONS]
+    return []
 
 
 def _next(fault: FaultView) -> Iterator[Line]:

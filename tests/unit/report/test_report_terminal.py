@@ -202,6 +202,12 @@ def test_plain_run_tells_less_and_leads_on(told: Told) -> None:
     assert lines[-1] == "To inspect these suspects: pytest --bayesloc"
 
 
+def test_plain_run_tells_what_is_remembered(document: Document, told: Told) -> None:
+    document["memory"] = remembered()
+
+    assert matching(told(is_inspected=False), "  [*] similar to bug b0 (2026-10-02), fixed by*")
+
+
 def test_plain_run_is_silent_without_a_suspect(document: Document, told: Told) -> None:
     document["ranking"] = []
 
