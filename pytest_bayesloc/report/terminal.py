@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.ports import Clock
-from pytest_bayesloc.report.details import diff_lines, summary_of
+from pytest_bayesloc.report.details import diff_lines, inspection_why, summary_of
 from pytest_bayesloc.report.document import Document, ReadSource
-from pytest_bayesloc.report.rows import SuspectRow, location_view, words_of
+from pytest_bayesloc.report.rows import SuspectRow, location_view
 from pytest_bayesloc.report.text import (
     HEAD,
     WARNING,
@@ -20,7 +20,6 @@ from pytest_bayesloc.report.text import (
     fit,
     one_line,
     percent,
-    seconds,
     wrap,
 )
 from pytest_bayesloc.report.view import FaultView, Page, page
@@ -281,7 +280,7 @@ def _table(fault: FaultView, width: int, extent: Extent) -> Iterator[Line]:
             yield from _why(row, width)
     yield from _values(fault.rows[:1])
     for step in fault.steps[: extent.steps]:
-        yield Line(_inspected(step))
+        yield from _inspected(step, width)
     yield from (Line(f"  memory: {text}") for text in (*fault.remembered, *fault.loop[1:]))
     yield Line(f"stopped: {fault.stop_reason}")
 
@@ -308,12 +307,12 @@ def _values(rows: Sequence[SuspectRow]) -> Iterator[Line]:
             yield Line(f"  {mark} {name}: {passing} | {failing}")
 
 
-def _inspected(step: Document) -> str:
+def _inspected(step: Document, width: int) -> Iterator[Line]:
     moved = f"{percent(step['belief_before'])} to {percent(step['belief_after'])}"
-    what = f"{one_line(step['kind'])}: {words_of(step['outcome'])}"
-    return (
-        f"inspected {location_view(step['target'])}, {what} ({moved}, {seconds(step['seconds'])})"
-    )
+    head = f"inspected {location_view(step['target'])} by {one_line(step['kind'])}, {moved}"
+    first, *rest = wrap(f"{head}: {inspection_why(step).text}", width - 2, N_WRAPPED)
+    yield Line(first)
+    yield from (Line(f"  {text}") for text in rest)
 
 
 def _ending(view: Page, extent: Extent) -> Iterator[Line]:
