@@ -34,12 +34,12 @@ _TOKENS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("hooks.slack.com/services/",), r"[\w/]{20,}"),
     (("sk_live_", "sk_test_", "rk_live_", "rk_test_"), r"[A-Za-z0-9]{10,}"),  # Stripe
     (("whsec_",), r"[\w+/=]{20,}"),
-    (("sk-",), rf"{_begins('sk-')}(?=[\w-]*\d)[\w-]{{16,}}"),  # OpenAI, Anthropic
+    (("sk-",), rf"{_begins('sk-')}(?=[\w-]{{0,99}}\d)[\w-]{{16,}}"),  # OpenAI, Anthropic
     (("AIza",), r"[\w-]{30,}"),  # Google
     (("ya29.", "GOCSPX-"), r"[\w-]{20,}"),
     (("1//0",), r"[\w-]{30,}"),
     (("npm_",), rf"{_begins('npm_')}[A-Za-z0-9]{{30,}}"),
-    (("pypi-",), r"(?=[\w-]*[A-Z])(?=[\w-]*\d)[\w-]{30,}"),
+    (("pypi-",), r"(?=[\w-]{0,99}[A-Z])(?=[\w-]{0,99}\d)[\w-]{30,}"),
     (("eyJ",), r"[\w-]{8,}\.[\w-]{8,}\.[\w-]*(?:\.[\w-]+){0,2}"),  # JWT, JWE
     (("SG.",), r"[\w-]{16,}\.[\w-]{16,}"),  # SendGrid
     (("SK",), rf"{_begins('SK')}[0-9a-f]{{32}}(?!\w)"),  # Twilio
@@ -78,6 +78,8 @@ _PEM = (
 
 # -- by name
 
+# What looks ahead is bounded: unbounded ones take minutes for a long text of few words.
+
 _PLACEHOLDER = r"(?!\{\w*\}|\$\{?\w+\}?[\"']|%s|%\(\w+\)s|\*+[\"']|<\w+>)"
 _OPEN = r"[rbuRBU]{0,2}(?P<open>\\*[\"'])"
 _INSIDE = r"(?:(?!(?P=open))(?:[^\\\n{}]|\\.))"
@@ -85,7 +87,7 @@ _CLOSE = r"(?:(?P=open)|\Z)"  # at the end, a text may have been cut
 _UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-"
 # Without quotes it may as well be code: only what no name looks like is taken for a value.
 _BARE = (
-    r"(?=[\w+/=~.-]*\d)(?![A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?![\w+/=~-]))"
+    r"(?=[\w+/=~.-]{0,99}\d)(?![A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?![\w+/=~-]))"
     r"(?!\w*(?i:passw|token|secret|key|cookie|auth))[\w+/=~.-]{6,}(?![\w(.\[])"
 )
 _STRONG = (
@@ -126,13 +128,15 @@ _RULES: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = tuple(
         ),
         (
             ("bearer", "basic", "apikey"),
-            r"(?i:\bBearer|\bApiKey) +(?P<secret>(?=[\w+/=~.-]*\d)[\w+/=~.-]{8,}|[\w+/=~.-]{20,})"
-            r"|(?i:\bBasic) +(?P<quoted>(?=[\w+/]*(?:\d|=|[a-z][A-Z]\w*[a-z][A-Z]))"
+            r"(?i:\bBearer|\bApiKey) +"
+            r"(?P<secret>(?=[\w+/=~.-]{0,99}\d)[\w+/=~.-]{8,}|[\w+/=~.-]{20,})"
+            r"|(?i:\bBasic) +(?P<quoted>(?=[\w+/]{0,99}(?:\d|=|[a-z][A-Z]\w*[a-z][A-Z]))"
             r"(?:[A-Za-z0-9+/]{4})+(?:[A-Za-z0-9+/]{2,3}={1,2})?(?![\w+/=]))",
         ),
         (
             ("token ",),
-            r"(?i:\btoken) +(?P<secret>(?=\w*\d)(?=\w*[A-Za-z])[A-Za-z0-9]{20,})(?![\w(.\[])",
+            r"(?i:\btoken) +"
+            r"(?P<secret>(?=\w{0,99}\d)(?=\w{0,99}[A-Za-z])[A-Za-z0-9]{20,})(?![\w(.\[])",
         ),
         (("cookie:",), r"(?i:\bCookie):\s*(?P<secret>[\w.-]+=[^\r\n\"'\\]{6,})"),
         (
@@ -149,7 +153,7 @@ _RULES: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = tuple(
             ("token", "cookie", "session", "auth", "credential"),
             rf"{_named(_WEAK)}(?:{_OPEN}{_PLACEHOLDER}(?P<secret>(?!{_UUID})"
             rf"(?={_INSIDE}*\d)(?={_INSIDE}*[A-Za-z])(?!{_INSIDE}*\s){_INSIDE}{{8,}}){_CLOSE}"
-            rf"|(?<![uU][tT][hH]=)(?!{_UUID})(?=[\w+/=~.-]*[A-Za-z])(?P<bare>{_BARE})(?<=.{{8}}))",
+            rf"|(?<![uU][tT][hH]=)(?!{_UUID})(?=[\w+/=~.-]{{0,99}}[A-Za-z])(?P<bare>{_BARE})(?<=.{{8}}))",
         ),
         # ``assert 'hunter2' == user.password``, and pytest's ``where 'hunter2' = ....password``
         (
@@ -161,11 +165,11 @@ _RULES: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = tuple(
         (
             ("password", "pwd", "accountkey", "sharedaccesskey"),
             r"(?i:\b(?:password|pwd|accountkey|sharedaccesskey)\s*=\s*)"
-            r"(?P<secret>[^;\s\"'<>{}]+)(?=;)",
+            r"(?P<secret>[^;\s\"'<>{}]{1,500})(?=;)",
         ),
         (
             (" password=",),
-            r"\b(?:host|dbname|user|port)=[^\s,'\"]+\s+(?:\w+=[^\s,'\"]+\s+)*?password="
+            r"\b(?:host|dbname|user|port)=[^\s,'\"]{1,200}\s+(?:\w+=[^\s,'\"]+\s+){0,9}?password="
             r"(?P<secret>[^\s,'\"<>{}]+)",
         ),
         (
@@ -176,7 +180,7 @@ _RULES: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = tuple(
         (
             ("--",),
             r"(?i:--(?:password|passwd|token|api-?key|secret|auth-token)(?:=|\s+))"
-            r"(?P<secret>(?=[^\s\"'<>]*\d)[^\s\"'<>{},;]{6,})",
+            r"(?P<secret>(?=[^\s\"'<>]{0,99}\d)[^\s\"'<>{},;]{6,})",
         ),
         (("login",), r"\blogin\s+\S+\s+password\s+(?P<secret>[^\s<>]+)"),
     )

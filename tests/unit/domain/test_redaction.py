@@ -158,3 +158,18 @@ def test_each_secret_is_counted_once() -> None:
     redaction.clean('{"password": "hunter2", "secret": "other"}')
 
     assert redaction.n_withheld == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "password=" * 20_000,
+        "token=a" * 20_000,
+        "host=a " * 20_000 + " password=",
+        "token='" + "a1" * 50_000,
+    ],
+    ids=["keys", "tokens", "pairs", "value"],
+)
+def test_no_text_takes_long(text: str) -> None:
+    """It would take minutes, and the test suite's limit of time ends it."""
+    assert redacted(text)
