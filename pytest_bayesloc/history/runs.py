@@ -155,6 +155,13 @@ class PastRuns:
                     found.append(file)
         return tuple(sorted(found))
 
+    def data_since(self, moment: datetime) -> tuple[str, ...]:
+        """Return data files beside the code that were written since, before this run."""
+        code = {file: Path(self._sources.files.absolute(file)) for file in self._files}
+        since_ns = moment.timestamp() * 1e9
+        found = beside(code, self._started_ns)
+        return tuple(sorted(file for file, path in found.items() if written_ns(path) > since_ns))
+
     def state(self) -> str:
         """Return a digest of all Python code that decides what a test does.
 

@@ -71,6 +71,7 @@ class PassingSighting:
         proven: The functions of that edit without which the tests fail; empty if that was not
             tried.
         weakened: Node ids of those that pass since they check less.
+        data: Data files that were written since they failed.
     """
 
     passed: frozenset[str] = frozenset()
@@ -81,6 +82,7 @@ class PassingSighting:
     net: CodeEdit | None = None
     proven: tuple[str, ...] = ()
     weakened: frozenset[str] = frozenset()
+    data: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -322,11 +324,12 @@ class Episodes:
             end = "its tests were deleted, which is no fix; closed unresolved"
             return [Event(bug=bug, kind="gone", message=f"bug {record.id}: {end}")]
         is_back = sighting.net is not None and not sighting.net.functions
-        if self._is_unchanged(bug, sighting.net if is_back else sighting.edit):
+        edit = sighting.net if is_back else sighting.edit
+        if not sighting.data and self._is_unchanged(bug, edit):
             self._ledger.close(bug, BugState.FLAKY, "", at)
             for node_id in sorted(sighting.passed):
                 self._ledger.observe("flaky", node_id, at)
-            end = "passes without an edit of Python code, so it is flaky"
+            end = "passes without an edit of code or data, so it is flaky"
             return [Event(bug=bug, kind="flaky", message=f"bug {record.id}: {end}")]
         return [self._resolved(bug, record, sighting)]
 
@@ -341,7 +344,8 @@ class Episodes:
         edit = sighting.net or sighting.edit or CodeEdit()
         executed = self._ledger.executed(bug)
         hit = sighting.proven or tuple(name for name in edit.functions if name in executed)
-        fix = replace(edit, functions=hit or edit.functions, plan=self._run.plan)
+        named = hit or edit.functions or sighting.data
+        fix = replace(edit, functions=named, plan=self._run.plan)
         trial = DebugTrial(
             number=len(record.trials) + 1,
             made_at=self._run.made_at,

@@ -141,7 +141,8 @@ class ReportStage:
         Args:
             document: A result; of a run that passed, without faults.
         """
-        text = verdict_line(document)
+        is_watched = "loops" not in self.context.settings.without
+        text = verdict_line(document, is_watched=is_watched)
         path = None
         try:
             for path in filter(None, (report.path for report in self.context.settings.verdicts)):

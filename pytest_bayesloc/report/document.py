@@ -579,8 +579,8 @@ class LoopVerdict(_Entry):
     """Whether somebody goes in circles, for the hooks of coding agents: one line for each run.
 
     Attributes:
-        verdict: `unknown` where tests fail and nobody looked: the memory is off or could not be
-            used, nearly all tests fail, or the run was stopped by hand.
+        verdict: `unknown` where tests fail and nobody looked: loops are left out, the memory is off
+            or could not be used, nearly all tests fail, or the run was stopped by hand.
         said: What became of bugs in this run: fixed, moved, or made to pass without a fix.
     """
 

@@ -110,11 +110,16 @@ def dumps(document: object) -> str:
     return json.dumps(document, ensure_ascii=True, allow_nan=False, indent=1) + "\n"
 
 
-def verdict_line(document: doc.Document) -> str:
-    """Return the verdict on the loops of a result, as JSON on one line."""
+def verdict_line(document: doc.Document, *, is_watched: bool = True) -> str:
+    """Return the verdict on the loops of a result, as JSON on one line.
+
+    Args:
+        document: The result.
+        is_watched: Whether loops are looked for at all.
+    """
     memory = document["memory"]
     # Without advice on a failure, nobody looked: the memory is off, lost, or learns nothing now.
-    is_known = bool(memory["advice"]) or not document["session"]["n_failed"]
+    is_known = (is_watched and bool(memory["advice"])) or not document["session"]["n_failed"]
     verdict = doc.LoopVerdict(
         schema="bayesloc-loop/1",
         verdict="loop" if memory["loops"] else "none" if is_known else "unknown",

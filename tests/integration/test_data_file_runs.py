@@ -89,3 +89,13 @@ def test_data_of_a_git_revision_is_compared_where_it_is_named(projects: Projects
     run = project.write(CHANGED).localize("--bayesloc-green=HEAD")
 
     assert run.faults[0]["changed_data"] == ["shop/data/rates.json", "shop/other.toml"]
+
+
+def test_fix_in_data_alone_is_no_flaky_test(projects: Projects, passed: Project) -> None:
+    project = projects.copy_of(passed).write(CHANGED)
+    project.run("-q")
+
+    fixed = project.write({"shop/data/rates.json": FILES["shop/data/rates.json"]}).run("-q")
+
+    assert "is fixed: shop/data/rates.json" in fixed.stdout
+    assert "flaky" not in fixed.stdout
