@@ -93,7 +93,7 @@ class Questions(ResultQuestions):
             place: FILE:LINE, or a qualified name.
         """
         where, _ = self._location(place)
-        failing = self._failing[:N_RECORDED]
+        failing = self._fault_at(where)[1][:N_RECORDED]
         passing = self._last.passing.get(name_of(where), [])[:N_RECORDED]
         recording = self._recorded(where, (*failing, *passing))
         seen = seen_values(recording, failing, passing).get(where, {})
@@ -107,7 +107,8 @@ class Questions(ResultQuestions):
             place: FILE:LINE, or a qualified name.
         """
         where, _ = self._location(place)
-        edges = self._recorded(where, self._failing[:N_RECORDED]).edges.items()
+        failing = self._fault_at(where)[1][:N_RECORDED]
+        edges = self._recorded(where, failing).edges.items()
         callers = [f"{words_of(a)}, {n} calls" for (a, b), n in edges if b == where]
         callees = [f"{words_of(b)}, {n} calls" for (a, b), n in edges if a == where]
         said = {"callers": callers[:N_ITEMS], "callees": callees[:N_ITEMS]}
@@ -124,6 +125,8 @@ class Questions(ResultQuestions):
 
     def attempt(self, file: str, old: str, new: str) -> Answer:
         """Try an edit in memory: tell how many failing tests pass with it, and what it breaks.
+
+        The tests are those of the fault that the edited function is most suspected of.
 
         Args:
             file: Path relative to rootdir.
@@ -148,12 +151,13 @@ class Questions(ResultQuestions):
             message="an edit that was asked about",
             line=text.count("\n", 0, at) + 1,
         )
+        number, failing = self._fault_at(SourceMap(text, file).owner(candidate.line).location)
         with self._server() as runner:
             checker = Checker(
                 runner=runner,
                 clock=monotonic,
                 deadline=monotonic() + LIMIT_S,
-                failing=self._failing[:MAX_TESTS],
+                failing=failing[:MAX_TESTS],
                 covering=lambda where: self._last.passing.get(name_of(where), ()),
             )
             if not checker.fails_again():
@@ -164,6 +168,7 @@ class Questions(ResultQuestions):
                 )
             checked = checker.check(candidate)
         said = {
+            "fault": number,
             "verified": checked.status is Status.VERIFIED,
             "status": checked.status.value,
             "why": checked.why,
@@ -210,7 +215,10 @@ class Questions(ResultQuestions):
             line=line,
             words="a look",
         )
-        asked = next((name for name in self._failing if test in name), "")
+        failing = (*self._fault_at(owner.location)[1], *self._failing)
+        asked = next((name for name in failing if test in name), "")
+        if not asked:
+            raise self._no_test(test)
         with self._server() as runner:
             run = runner.rerun(patch, [asked], limit_s=LIMIT_S).tests[asked]
         _, seen, value = run.error.partition(MARK)

@@ -78,7 +78,7 @@ class ResultQuestions:
         key = (row["file"], row["qualname"])
         tried = [
             {
-                "what": step["log"] or step["why"],
+                "what": step["why"],
                 "belief": f"{percent(step['belief_before'])} to {percent(step['belief_after'])}",
                 "edits": [f"{trial['words']}: {trial['effect']}" for trial in step["trials"]][:10],
             }
@@ -138,11 +138,7 @@ class ResultQuestions:
                         "executed": reached,
                     }
                     return self._clean(said)
-        raise QuestionError(
-            f"No failing test of the last run has {test!r} in its node id: give one that the "
-            "ranking names.",
-            slug="question",
-        )
+        raise self._no_test(test)
 
     def changes(self) -> Answer:
         """Show what changed since the failing tests last passed."""
@@ -196,6 +192,26 @@ class ResultQuestions:
     def _failing(self) -> tuple[str, ...]:
         faults = self._last.document["faults"]
         return tuple(test for fault in faults for test in fault["failing_tests"])
+
+    def _no_test(self, test: str) -> QuestionError:
+        return QuestionError(
+            f"No failing test of the last run has {test!r} in its node id: give one that the "
+            "ranking names.",
+            slug="question",
+        )
+
+    def _fault_at(self, where: Location) -> tuple[int, tuple[str, ...]]:
+        """Return the fault that a place is most suspected of, and its failing tests.
+
+        The first fault, where none suspects the place or its file.
+        """
+        by_weight = [
+            (row["qualname"] == where.qualname, row["posterior"], -number)
+            for number, row in self._rows()
+            if row["file"] == where.file
+        ]
+        number = -max(by_weight)[2] if by_weight else 1
+        return number, tuple(self._last.document["faults"][number - 1]["failing_tests"])
 
     def _text(self, file: str) -> str:
         path, why = (self._rootdir / file).resolve(), "it lies outside the project"

@@ -98,6 +98,23 @@ def test_edit_is_tried_in_memory(project: Project, questions: Questions) -> None
     assert project.read("shop.py") == before
 
 
+def test_edit_is_tried_on_the_tests_of_its_own_fault(projects: Projects) -> None:
+    files = {
+        "a.py": "def one():\n    return 2\n",
+        "b.py": "def two():\n    return 3\n",
+        "test_a.py": "from a import one\n\n\ndef test_one():\n    assert one() == 1\n",
+        "test_b.py": "from b import two\n\n\ndef test_two():\n    assert two() == 2\n",
+    }
+    project = projects.make(files)
+    project.run("-q")
+    with closing(Questions(project.root)) as questions:
+        tried = questions.attempt("b.py", "return 3", "return 2")
+        seen = questions.evaluate("b.py", 2, "3 - 1")
+
+    assert (tried["verified"], tried["n_failing_tests"]) == (True, 1)
+    assert seen["test"] == "test_b.py::test_two"
+
+
 def test_expression_is_evaluated_while_a_test_runs(questions: Questions) -> None:
     assert questions.evaluate("shop.py", 5, "price + rate")["value"] == "4"
     assert questions.evaluate("shop.py", 5, "TOKEN")["value"] == "'<redacted>'"
@@ -123,6 +140,7 @@ BAD = {
     "no expression": (("evaluate", "shop.py", 5, "x ="), "is no expression"),
     "no function": (("evaluate", "shop.py", 1, "x"), "is no line in a function"),
     "a test that passes": (("failure", "test_net"), "No failing test"),
+    "a test that is none": (("evaluate", "shop.py", 5, "rate", "test_none"), "No failing test"),
 }
 
 
