@@ -25,8 +25,8 @@ import pytest
 Read = Callable[[str, Any, pytest.Config], Any]
 #: Takes a value that was read, and the config: whether it reaches beyond running the tests here.
 Reaches = Callable[[Any, pytest.Config], bool]
-#: Takes an ini file and what it asks for, by name: whether the user trusts that.
-Trusts = Callable[[Path, Mapping[str, str]], bool]
+#: Takes an ini file, a setting that it asks for, and the value: whether the user trusts that.
+Trusts = Callable[[Path, str, str], bool]
 #: Makes the text of a report of the JSON document.
 Format = Callable[[Mapping[str, Any]], str]
 
@@ -891,7 +891,7 @@ class Settings:
             pytest.UsageError: If a value is not usable; the text names it.
         """
         asked = {} if trusts is None else project_asks(config)
-        refused = {} if trusts is None or not asked or trusts(ini_of(config), asked) else asked
+        refused = {n: v for n, v in asked.items() if trusts and not trusts(ini_of(config), n, v)}
         values: dict[str, Any] = {}
         for name, option in _declared():
             values[name] = option.value(config, is_refused=option.name in refused)

@@ -13,7 +13,6 @@ from pytest_bayesloc import options
 from pytest_bayesloc.domain import clock  # noqa: F401 - bound before any test can patch it
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
     from pytest_bayesloc.spectrum.recorder import Recorder
@@ -98,13 +97,14 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def _trusts(config: pytest.Config) -> options.Trusts:
     """Return what knows whether the user trusts what the project's ini file asks for."""
 
-    def is_known(path: Path, asked: Mapping[str, str]) -> bool:
-        from pytest_bayesloc.fixes.trust import digest_of_settings, is_trusted, user_folder
+    def is_known(path: Path, name: str, value: str) -> bool:
+        from pytest_bayesloc.domain.texts import text_digest
+        from pytest_bayesloc.fixes.trust import is_trusted, setting_key, user_folder
 
-        folder, real = user_folder(), path.resolve()
+        folder, key = user_folder(), setting_key(path.resolve(), name)
         # A project that holds the user's configuration could trust itself.
         is_own = folder.resolve().is_relative_to(config.rootpath.resolve())
-        return not is_own and is_trusted(real, digest_of_settings(asked), folder)
+        return not is_own and is_trusted(key, text_digest(value), folder)
 
     return is_known
 

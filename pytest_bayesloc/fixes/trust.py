@@ -6,15 +6,10 @@ import json
 import os
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import platformdirs
 
 from pytest_bayesloc.domain.errors import ToolError
-from pytest_bayesloc.domain.texts import text_digest
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 APP = "pytest-bayesloc"
 FILE = "trusted.json"
@@ -36,9 +31,9 @@ def is_trusted(path: Path, digest: str, folder: Path) -> bool:
     return _trusted(folder).get(str(path)) == digest
 
 
-def digest_of_settings(asked: Mapping[str, str]) -> str:
-    """Return the digest of what an ini file asks for, by name; its other lines may change."""
-    return text_digest(json.dumps(asked, sort_keys=True))
+def setting_key(ini: Path, name: str) -> Path:
+    """Return the key of a setting of an ini file, whose other lines may change."""
+    return ini.with_name(f"{ini.name}::{name}")
 
 
 def trust(path: Path, digest: str, folder: Path) -> None:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import ToolError
 from pytest_bayesloc.domain.redaction import redacted
+from pytest_bayesloc.domain.texts import text_digest
 from pytest_bayesloc.fixes.apply import Journal
 from pytest_bayesloc.fixes.definition import ToolOrigin, definitions_in, load_tool
 from pytest_bayesloc.fixes.library import Library
 from pytest_bayesloc.fixes.run import run_program
 from pytest_bayesloc.fixes.tools import PACKAGE_TOOLS
-from pytest_bayesloc.fixes.trust import digest_of_settings, is_trusted, trust, user_folder
+from pytest_bayesloc.fixes.trust import is_trusted, setting_key, trust, user_folder
 from pytest_bayesloc.options import ini_of, project_asks
 from pytest_bayesloc.pipeline.fix_memory import LEARNED, note_fate, tool_records
 from pytest_bayesloc.pipeline.place import FOLDER
@@ -131,7 +132,8 @@ def _trusted_settings(config: pytest.Config, path: Path) -> str:
     asked = project_asks(config)
     if not asked:
         return f"{path.name} asks for nothing that needs trust"
-    trust(path, digest_of_settings(asked), user_folder())
+    for name, value in asked.items():
+        trust(setting_key(path, name), text_digest(value), user_folder())
     said = ", ".join(f"{name} = {redacted(value)}" for name, value in asked.items())
     return f"{path.name} is trusted to set {said}"
 

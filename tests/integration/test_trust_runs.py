@@ -72,7 +72,7 @@ def test_project_gets_nothing_beyond_its_tests_before_it_is_trusted(
 
 
 def test_trust_holds_until_a_setting_changes(projects: Projects, home: Path) -> None:
-    ini = f"[pytest]\nbayesloc_memory = {home}/memory.sqlite\n"
+    ini = f"[pytest]\nbayesloc_memory = {home}/memory.sqlite\nbayesloc_llm_limits = calls=99\n"
     project = projects.buggy({"pytest.ini": ini})
 
     trusted = project.run("--bayesloc-trust=pytest.ini")
@@ -88,7 +88,7 @@ def test_trust_holds_until_a_setting_changes(projects: Projects, home: Path) -> 
     )
     assert all("untrusted" not in run.stdout for run in runs)
     assert (home / "memory.sqlite").is_file()
-    assert "(untrusted-settings)" in changed.stdout
+    assert f"sets bayesloc_memory = {home}/other.sqlite: that reaches" in changed.stdout
     assert not (home / "other.sqlite").exists()
 
 
