@@ -83,9 +83,8 @@ def test_trust_holds_until_a_setting_changes(projects: Projects, home: Path) -> 
     changed = project.run("-q", "--tb=no")
 
     assert trusted.ret == 0
-    assert (
-        trusted.stdout == f"pytest.ini is trusted to set bayesloc_memory = {home}/memory.sqlite\n"
-    )
+    said = f"bayesloc_memory = {home}/memory.sqlite, bayesloc_llm_limits = calls=99"
+    assert trusted.stdout == f"pytest.ini is trusted to set {said}\n"
     assert all("untrusted" not in run.stdout for run in runs)
     assert (home / "memory.sqlite").is_file()
     assert f"sets bayesloc_memory = {home}/other.sqlite: that reaches" in changed.stdout
