@@ -176,7 +176,7 @@ def test_how_the_tests_failed(browser: Browser, report: Path) -> None:
         tests = found.page.locator("#fault-1-tests + .card")
         tests.locator("summary").first.click()
         assert "test_shop.py:1" in tests.inner_text()
-        assert "Of the likeliest places it executes: total" in " ".join(tests.inner_text().split())
+        assert "Of the top suspects it executes: total" in " ".join(tests.inner_text().split())
 
 
 # -- what it does
