@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from pytest_bayesloc.domain.fixing import Level
+from pytest_bayesloc.domain.source import ScopeNode
 from pytest_bayesloc.fixes.calls import is_placed
 from pytest_bayesloc.fixes.imports import with_import
 from pytest_bayesloc.fixes.library import on_syntax, package_tool
@@ -185,7 +186,7 @@ def foreign_name(task: Task, tree: ast.Module, text: Text, _project: Project) ->
     named = _NO_NAME.search(task.message)
     missing = _NO_ATTRIBUTE.search(task.message)
     name = named.group(1) if named else missing["name"] if missing else ""
-    edits = dict(_edits(tree, text, task.line))
+    edits = dict(_edits(tree, text, task.line, name))
     own = [node for node in edits if _is_called(node, name)]
     if not own:
         return
@@ -200,15 +201,15 @@ def foreign_name(task: Task, tree: ast.Module, text: Text, _project: Project) ->
 
 
 def _edits(
-    tree: ast.Module, text: Text, line: int
+    tree: ast.Module, text: Text, line: int, name: str
 ) -> Iterator[tuple[ast.expr, tuple[TextEdit, str]]]:
-    """Each foreign name of the file, with what stands for it and the import that needs."""
-    own = set(bound_in(tree)) | {
-        name
-        for node in ast.walk(tree)
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
-        for name in bound_in(node)
-    }
+    """Each foreign name of the file, with what stands for it and the import that needs.
+
+    A method that other objects may have is one only where it is the ``name`` that is missing.
+    """
+    scopes = (tree, *(n for n in ast.walk(tree) if isinstance(n, ScopeNode)))
+    own = {bound for scope in scopes for bound in bound_in(scope)}
+    known = NAMES if "*" not in own else {n: meant for n, meant in NAMES.items() if n == name}
     defined = {n.name for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
     modules = _modules(tree)
     calls = {id(n.func): n for n in ast.walk(tree) if isinstance(n, ast.Call)}
@@ -220,11 +221,14 @@ def _edits(
     }
     for node in ast.walk(tree):
         if isinstance(node, ast.Name):
-            made = NAMES.get(node.id, "") if node.id not in own else ""
+            made = known.get(node.id, "") if node.id not in own else ""
         elif isinstance(node, ast.Attribute):
             made = _member(node, modules)
             is_here = node.lineno <= line <= (node.end_lineno or node.lineno)
-            if not made and node.attr not in defined and (is_here or node.attr not in _COMMON):
+            is_meant = node.attr in _OF_PYTHON_2 or (
+                node.attr == name and (is_here or node.attr not in _COMMON)
+            )
+            if not made and node.attr not in defined and is_meant:
                 call = calls.get(id(node))
                 table = METHODS if call is not None else PROPERTIES
                 made = _filled(text, node, call, table.get(node.attr, ""))
@@ -239,6 +243,9 @@ def _edits(
             yield node, (_replaced(text, node, made), _needed(made))
 
 
+_OF_PYTHON_2 = frozenset(
+    {"iteritems", "itervalues", "iterkeys", "viewitems", "viewvalues", "viewkeys", "has_key"}
+)
 #: What other things of Python, or of the project, may well be called.
 _COMMON = frozenset(
     {"add", "append", "count", "put", "size", "length", "next", "push", "contains", "has", "sort",

@@ -49,4 +49,10 @@ EXAMPLES = (
         after=None,
         line=7,
     ),
+    Example(  # what else may be a property of other objects
+        error="AttributeError: 'list' object has no attribute 'length'",
+        before="def f(xs, pipe):\n    long = pipe.length\n    return xs.length > long\n",
+        after="def f(xs, pipe):\n    long = pipe.length\n    return len(xs) > long\n",
+        line=3,
+    ),
 )
