@@ -376,7 +376,9 @@ class Checker:
             for node_id, run in rerun.tests.items()
             if node_id.removesuffix("::*") in self.failing and run.verdict is not Verdict.PASS
         )
-        test, run = next(still)
+        test, run = next(still, ("", None))
+        if run is None:  # a test fails that spoils one of them
+            return replace(done, status=Status.BREAKS, why="a test that ran before breaks")
         # Of a file that can't be collected, all that is known is how its traceback is printed.
         why = run.error.removeprefix("E  ").strip() or run.verdict.value
         return replace(

@@ -40,7 +40,7 @@ TAKERS = frozenset(
 @package_tool(
     "A coroutine was never awaited, or async is left out before for or with. Awaits it, adds async,"
     " or does not await what is no coroutine.",
-    error_pattern=r"coroutine|'await' expression|not awaitable|^\w*(Error|Exception)\b",
+    error_pattern=r"coroutine|'await' expression|not awaitable|^(\w*(Error|Exception)|Failed)\b",
     level=Level.SAFE,
     auto_apply=True,
 )

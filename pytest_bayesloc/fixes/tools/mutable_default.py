@@ -27,7 +27,7 @@ _DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetCom
 @package_tool(
     "A default value is a list, dict or set that all calls share, so that one call sees what "
     "another left. Makes it anew in each call.",
-    error_pattern=r"^\w*(Error|Exception)\b",
+    error_pattern=r"^(\w*(Error|Exception)|Failed)\b",
     level=Level.SAFE,
     priority="medium",
 )

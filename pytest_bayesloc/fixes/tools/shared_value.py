@@ -34,7 +34,7 @@ _LOOPS = (ast.For, ast.AsyncFor, ast.ListComp, ast.SetComp, ast.DictComp, ast.Ge
 @package_tool(
     "A list, dict or set in a class, a dataclass default, a repeated list, or the variable of a"
     " loop in a closure is shared, so that one user sees what another left. Gives each its own.",
-    error_pattern=r"^\w*(Error|Exception)\b",
+    error_pattern=r"^(\w*(Error|Exception)|Failed)\b",
     level=Level.SAFE,
     priority="medium",
 )
