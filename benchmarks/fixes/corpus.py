@@ -12,6 +12,7 @@ import json
 import re
 import subprocess
 import tempfile
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -57,6 +58,7 @@ class Fate:
     Attributes:
         project: Its kind and name.
         is_verified: Whether a verified fix was shown.
+        is_doubted: Whether one of them was shown with the words that it is probably wrong.
         is_right: Whether all tests, held ones too, pass with the first of each fault; of a wrong
             test, whether no fix was shown but the words for it.
         seconds: Wall seconds of the search.
@@ -65,9 +67,17 @@ class Fate:
 
     project: BrokenProject
     is_verified: bool
+    is_doubted: bool
     is_right: bool
     seconds: float
     words: str
+
+    @property
+    def state(self) -> str:
+        """The fate in one word."""
+        if self.is_right or not self.is_verified:
+            return "right" if self.is_right else "none"
+        return "doubt" if self.is_doubted else "wrong"
 
 
 def projects(kinds: Sequence[str] = (), *, sealed: bool = False) -> Iterator[BrokenProject]:
@@ -89,9 +99,8 @@ def measure(
     search = partial(searched, python=python, budget_s=budget_s)
     with ThreadPoolExecutor(jobs) as pool:
         for fate in pool.map(search, projects(kinds, sealed=sealed)):
-            state = "right" if fate.is_right else "wrong" if fate.is_verified else "none"
             name = f"{fate.project.kind}: {fate.project.name}"
-            print(f"{state:6} {fate.seconds:5.1f} s  {name}: {fate.words}", flush=True)
+            print(f"{fate.state:6} {fate.seconds:5.1f} s  {name}: {fate.words}", flush=True)
             fates.append(fate)
     for kind in dict.fromkeys(fate.project.kind for fate in fates):
         _summarize(kind, [fate for fate in fates if fate.project.kind == kind])
@@ -99,14 +108,14 @@ def measure(
 
 
 def _summarize(title: str, fates: Sequence[Fate]) -> None:
-    n_wrong = sum(fate.is_verified and not fate.is_right for fate in fates)
-    n_verified = sum(fate.is_verified for fate in fates)
+    states = Counter(fate.state for fate in fates)
+    n_sure = states["right"] + states["wrong"]
     seconds = [fate.seconds for fate in fates]
     late = quantiles(seconds, n=20, method="inclusive")[-1] if len(fates) > 1 else seconds[0]
     print(
-        f"{title}: {sum(fate.is_right for fate in fates)} of {len(fates)} right and first, "
-        f"{n_wrong} of {n_verified} verified wrong, {median(seconds):.1f} s at the median, "
-        f"{late:.1f} s at 95 %"
+        f"{title}: {states['right']} of {len(fates)} right and first, {states['wrong']} of "
+        f"{n_sure} wrong, {states['doubt']} more told as probably wrong; "
+        f"{median(seconds):.1f} s at the median, {late:.1f} s at 95 %"
     )
 
 
@@ -130,6 +139,7 @@ def searched(project: BrokenProject, python: Path, budget_s: float) -> Fate:
         return Fate(
             project=project,
             is_verified=bool(chosen),
+            is_doubted=any(fix.get("doubt") for fix in chosen),
             is_right=is_right,
             seconds=document.get("session", {}).get("seconds", {}).get("fix", 0.0),
             words=str(chosen[0]["words"] if chosen else notes[0])[:200],
