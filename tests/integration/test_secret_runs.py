@@ -6,6 +6,7 @@ import html
 import json
 import re
 import shutil
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
@@ -134,7 +135,7 @@ def test_nothing_that_is_kept_or_sent_holds_a_secret(run: Run, project: Project)
     exported = project.root.parent / "memory.jsonl"
     project.run(f"--bug-memory=export:{exported}", env=ENVIRONMENT)
 
-    assert "bayesloc: not sent" in ours
+    assert "bayesloc: not sent" in ours or not find_spec("openai")  # an extra
     assert leaks(ours) == []
     assert "<redacted>" in exported.read_text("utf-8")
     assert leaks(exported.read_text("utf-8")) == []

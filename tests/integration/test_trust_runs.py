@@ -87,7 +87,8 @@ def test_trust_holds_until_a_setting_changes(projects: Projects, home: Path) -> 
     assert trusted.stdout == f"pytest.ini is trusted to set {said}\n"
     assert all("untrusted" not in run.stdout for run in runs)
     assert (home / "memory.sqlite").is_file()
-    assert f"sets bayesloc_memory = {home}/other.sqlite: that reaches" in changed.stdout
+    said = f"sets bayesloc_memory = {home}/other.sqlite"  # the value is cut at 80 characters
+    assert said[:90] in changed.stdout
     assert not (home / "other.sqlite").exists()
 
 
