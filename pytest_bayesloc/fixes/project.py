@@ -61,10 +61,14 @@ class Task:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """The whole text of the file as a tool would have it, with what it did in one sentence."""
+    """The whole text of the file as a tool would have it, with what it did in one sentence.
+
+    A guess is never safe, whatever the tool is: it may change what the code means.
+    """
 
     code: str
     message: str
+    is_guess: bool = False
 
 
 def proposal(text: Text, *edits: TextEdit) -> Proposal:

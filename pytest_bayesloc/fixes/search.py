@@ -262,10 +262,12 @@ class Search:
             return
         is_test = bool(task.filename) and task.filename in {task.test_file, *self._test_files}
         for proposal in self._tools.ask(tool, task):
+            is_unsafe = proposal.is_guess and tool.level is Level.SAFE
+            level = Level.UNSAFE if is_unsafe else tool.level
             yield Candidate(
                 tools=(tool.name,),
                 stage="tool",
-                level=Level.DISPLAY if is_test else tool.level,
+                level=Level.DISPLAY if is_test else level,
                 file=task.filename,
                 before=task.code,
                 after=proposal.code,

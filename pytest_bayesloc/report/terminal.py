@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 N_REASONS = 3
 N_WRAPPED = 2  # lines of a flag, a reason, or what is said of a fix
 N_SPOILED = 5
+N_HINT = 4  # it has a command
 N_TIED = 2  # suspects that are named beside the first
 MAX_TOP = 6  # lines of title and flags
 N_WHY = 10  # reasons of a suspect, and suspects with reasons, in the long form
@@ -214,9 +215,14 @@ def _source(fault: FaultView, width: int) -> Iterator[Line]:
 
 
 def _changes(fault: FaultView, width: int, extent: Extent, room: int) -> Iterator[Line]:
-    """Yield the first change, one that was verified if there is any; all in the long form."""
-    for fix in fault.fixes if extent.rows else filter(None, [fault.best_fix]):
-        said = wrap(summary_of(fix), width - 2, N_WRAPPED)
+    """Yield the first change, one that was verified if there is any; all in the long form.
+
+    Behind it comes a command for a test that may expect something else now.
+    """
+    for fix in fault.fixes if extent.rows else filter(None, [fault.best_fix, fault.hint]):
+        said = wrap(summary_of(fix), width - 2, N_WRAPPED if fix["diff"] else N_HINT)
+        if fix is fault.hint and len(said) > room:
+            return
         yield from (Line(f"  {text}", HEAD) for text in said)
         changed = [(kind, text) for kind, text in diff_lines(fix["diff"]) if kind in {"add", "del"}]
         most = max(1, min(extent.diff, room - len(said)))
@@ -225,6 +231,7 @@ def _changes(fault: FaultView, width: int, extent: Extent, room: int) -> Iterato
             yield Line(f"    {text}", {"green": True} if kind == "add" else {"red": True})
         if len(changed) > n_shown:
             yield Line(f"    ... {len(changed) - n_shown} more lines")
+        room -= len(said) + min(most, len(changed))
 
 
 def _told(fault: FaultView, reasons: Sequence[str], width: int, room: int) -> Iterator[Line]:

@@ -88,6 +88,12 @@ class FaultView:
     next_steps: tuple[tuple[str, str], ...]
 
     @property
+    def hint(self) -> Document | None:
+        """A command for a test that may expect something else now, beside another fix."""
+        hints = (fix for fix in self.fixes if not fix["diff"] and fix is not self.best_fix)
+        return next(hints, None)
+
+    @property
     def is_elsewhere(self) -> bool:
         """Whether the likely cause is not the code under test."""
         return self.origin != ORIGINS["code"]

@@ -6,6 +6,7 @@ import ast
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.fixes.library import package_tool
@@ -47,9 +48,9 @@ def json_syntax(task: Task, project: Project) -> Iterator[Proposal]:
     """The file with JSON that can be read, if what is wrong is one of a few things."""
     del project
     if task.filename.endswith(".json"):
-        repaired = _repaired(task.code)
+        repaired, is_guess = _repaired(task.code)
         if repaired is not None:
-            yield Proposal(code=repaired, message=MESSAGE)
+            yield Proposal(code=repaired, message=MESSAGE, is_guess=is_guess)
         return
     tree = tree_of(task.code)
     text = Text(task.code)
@@ -58,10 +59,10 @@ def json_syntax(task: Task, project: Project) -> Iterator[Proposal]:
     for node in _literals(tree, task.line) if tree is not None else ():
         start, end = text.start(node), text.end(node)
         prefix, quote, inner = _unquoted(text.between(start, end))
-        repaired = _repaired(inner) if quote else None
+        repaired, is_guess = _repaired(inner) if quote else (None, False)
         if repaired is not None and quote not in repaired and "\\" not in inner + repaired:
             edit = text.cut(start, end, f"{prefix}{quote}{repaired}{quote}", MESSAGE)
-            yield proposal(text, edit)
+            yield replace(proposal(text, edit), is_guess=is_guess)
 
 
 def _without_mark(tree: ast.Module, text: Text, line: int) -> Iterator[Proposal]:
@@ -72,10 +73,13 @@ def _without_mark(tree: ast.Module, text: Text, line: int) -> Iterator[Proposal]
             yield proposal(text, text.replace(node, '"utf-8-sig"', MARKED))
 
 
-def _repaired(text: str) -> str | None:
-    """``text`` as JSON; None if it is JSON already, or no repair makes it so."""
+def _repaired(text: str) -> tuple[str | None, bool]:
+    """``text`` as JSON, and whether brackets of it were guessed.
+
+    None if it is JSON already, or no repair makes it so.
+    """
     if len(text) > MAX_LENGTH or is_json(text):
-        return None
+        return None, False
     fenced = _FENCES.match(text)
     inner = fenced.group(1) + "\n" * text.endswith("\n") if fenced else text
     plain = _TOKEN.sub(_as_json, inner)
@@ -84,8 +88,8 @@ def _repaired(text: str) -> str | None:
         for joined in (made, _NO_COMMA.sub(r"\1,\2", made)):
             for whole in (joined, _balanced(joined)):
                 if is_json(whole):
-                    return whole
-    return _as_list(plain)
+                    return whole, whole != joined
+    return _as_list(plain), True
 
 
 def _as_json(match: re.Match[str]) -> str:

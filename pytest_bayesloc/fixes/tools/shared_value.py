@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import FunctionNode
@@ -298,7 +299,8 @@ def _of_arguments(text: Text, function: FunctionNode) -> Iterator[Proposal]:
             is_sort = call.func.attr == "sort"
             made = f"sorted({owner}{more})" if is_sort else f"list(reversed({owner}))"
             words = f"`{owner}` of the caller stays as it is"
-            yield proposal(text, text.replace(call, f"{owner} = {made}", words))
+            made_own = proposal(text, text.replace(call, f"{owner} = {made}", words))
+            yield replace(made_own, is_guess=True)  # a caller may rely on the side effect
 
 
 def _of_flat_copies(

@@ -83,3 +83,15 @@ def test_what_a_tool_makes_of_code_that_parses_parses(name: str, number: int) ->
     made = [proposal.code for proposal in answer(name, example.task(), example.files)]
 
     assert [code for code in made if tree_of(code) is None] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "is_guess"),
+    [("{'a': 1,}\n", False), ('{"a": [1, 2\n', True), ('{"a": 1}\n{"a": 2}\n', True)],
+)
+def test_brackets_that_json_lacks_are_a_guess(text: str, is_guess: bool) -> None:
+    task = Task(code=text, filename="a.json", error="json.decoder.JSONDecodeError: Expecting")
+
+    (found,) = answer("json-syntax", task, {})
+
+    assert found.is_guess == is_guess
