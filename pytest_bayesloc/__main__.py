@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_bayesloc.domain.errors import BayeslocError
 from pytest_bayesloc.domain.redaction import Redaction
+from pytest_bayesloc.domain.texts import with_texts
 from pytest_bayesloc.llm.privacy import local_privacy
 from pytest_bayesloc.pipeline.last_run import FILE as LAST_RUN
 from pytest_bayesloc.pipeline.place import FOLDER, replace_text
@@ -201,24 +202,13 @@ def _written(report: str, document: dict[str, Any], *, offers_prompt: bool) -> P
         text = _read(file)
         return None if text is None else redaction.clean(text)
 
-    document = _without_secrets(document, redaction)
+    document = with_texts(document, redaction.clean)  # it may come from a run that kept them
     asked = prompt(document, privacy.reader(_read), privacy.clean) if offers_prompt else ""
     checkout = Checkout.around(Path.cwd(), os.environ)
     material = ReportInput(document=document, read_source=read, checkout=checkout, prompt=asked)
     target = Path(path or FORMATS[kind].name)
     target.parent.mkdir(parents=True, exist_ok=True)
     return replace_text(target, FORMATS[kind].render(material))
-
-
-def _without_secrets(value: Any, redaction: Redaction) -> Any:  # noqa: ANN401 - any JSON value
-    """Return a result without secrets: it may come from a run that kept them."""
-    if isinstance(value, str):
-        return redaction.clean(value)
-    if isinstance(value, list):
-        return [_without_secrets(item, redaction) for item in value]
-    if isinstance(value, dict):
-        return {key: _without_secrets(item, redaction) for key, item in value.items()}
-    return value
 
 
 def _read(file: str) -> str | None:

@@ -7,7 +7,9 @@ import io
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+    from typing import Any
 
 
 def as_python_reads(data: bytes) -> str:
@@ -40,3 +42,14 @@ def text_digest(text: str, length: int = 64) -> str:
 def storable(text: str) -> str:
     """Return ``text`` with its lone surrogates spelt out, which no database takes."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def with_texts(value: Any, change: Callable[[str], str]) -> Any:  # noqa: ANN401 - any JSON value
+    """Return a JSON value with each text in it changed; keys stay."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, list):
+        return [with_texts(item, change) for item in value]
+    if isinstance(value, dict):
+        return {key: with_texts(item, change) for key, item in value.items()}
+    return value

@@ -14,7 +14,7 @@ from pytest_bayesloc.domain.errors import StoreError
 from pytest_bayesloc.domain.spectrum import bits
 from pytest_bayesloc.history.changes import name_of
 from pytest_bayesloc.pipeline.place import FOLDER, own_folder, replace_text
-from pytest_bayesloc.rerun.command import Command, command_for
+from pytest_bayesloc.rerun.command import Command, command_for, server_environment
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -62,7 +62,7 @@ class LastRun(msgspec.Struct, kw_only=True):
             arguments=tuple(self.arguments),
             rootdir=Path(self.rootdir),
             cwd=Path(self.cwd),
-            environment={**os.environ, "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"},
+            environment=server_environment(os.environ),
             options=self.options,
         )
 

@@ -27,7 +27,6 @@ from pytest_bayesloc.pipeline.result_questions import (
     QuestionError,
     ResultQuestions,
     location_of,
-    words_of,
 )
 from pytest_bayesloc.ranking.evidence.invariants import seen_values
 from pytest_bayesloc.rerun.runner import ServerRunner
@@ -98,7 +97,7 @@ class Questions(ResultQuestions):
         recording = self._recorded(where, (*failing, *passing))
         seen = seen_values(recording, failing, passing).get(where, {})
         sides = {name: {"failing": bad, "passing": good} for name, (good, bad) in seen.items()}
-        return self._clean({"place": words_of(where), "values": sides})
+        return self._clean({"place": str(where), "values": sides})
 
     def calls(self, place: str) -> Answer:
         """Name the callers and callees of a function, as seen in the failing tests.
@@ -109,10 +108,10 @@ class Questions(ResultQuestions):
         where, _ = self._location(place)
         failing = self._fault_at(where)[1][:N_RECORDED]
         edges = self._recorded(where, failing).edges.items()
-        callers = [f"{words_of(a)}, {n} calls" for (a, b), n in edges if b == where]
-        callees = [f"{words_of(b)}, {n} calls" for (a, b), n in edges if a == where]
+        callers = [f"{a}, {n} calls" for (a, b), n in edges if b == where]
+        callees = [f"{b}, {n} calls" for (a, b), n in edges if a == where]
         said = {"callers": callers[:N_ITEMS], "callees": callees[:N_ITEMS]}
-        return self._clean({"place": words_of(where), **said})
+        return self._clean({"place": str(where), **said})
 
     def _recorded(self, where: Location, tests: Sequence[str]) -> Recording:
         """Re-run tests, and record the calls of a place and of the suspects."""

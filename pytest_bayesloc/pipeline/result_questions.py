@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pytest_bayesloc.domain.errors import BayeslocError
 from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.own_files import identity
 from pytest_bayesloc.domain.redaction import Redaction
 from pytest_bayesloc.domain.source import SourceMap, lines_of
+from pytest_bayesloc.domain.texts import with_texts
 from pytest_bayesloc.history.snapshots import SnapshotStore
-from pytest_bayesloc.pipeline.last_run import LastRun, read_last
+from pytest_bayesloc.pipeline.last_run import FILE, LastRun, read_last
 from pytest_bayesloc.pipeline.place import FOLDER
 from pytest_bayesloc.report.text import clip, percent, ratio
+from pytest_bayesloc.spectrum.cache.files import written_ns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -47,6 +50,7 @@ class ResultQuestions:
     def __init__(self, rootdir: Path, environment: Mapping[str, str] | None = None) -> None:
         self._rootdir = rootdir
         self._redaction = Redaction(os.environ if environment is None else environment)
+        self._kept: tuple[tuple[int, ...], LastRun] | None = None
 
     def ranking(self) -> Answer:
         """Name the functions that are most likely at fault, and the errors of the failing tests."""
@@ -116,7 +120,7 @@ class ResultQuestions:
                 lines.append(f"{n:5} {text.rstrip():80} {mark}".rstrip())
         cut = lines[:N_LINES]
         more = len(lines) - len(cut)
-        return self._clean({"place": words_of(where), "lines": cut, "n_more": more})
+        return self._clean({"place": str(where), "lines": cut, "n_more": more})
 
     def failure(self, test: str = "") -> Answer:
         """Show a failing test: its message, its traceback, the suspects that it executed.
@@ -186,7 +190,12 @@ class ResultQuestions:
 
     @property
     def _last(self) -> LastRun:
-        return read_last(self._rootdir)
+        """The last run; read again when another one was kept."""
+        path = self._rootdir / FOLDER / FILE
+        stamp = (*identity(path), written_ns(path))
+        if self._kept is None or stamp != self._kept[0]:
+            self._kept = stamp, read_last(self._rootdir)
+        return self._kept[1]
 
     @property
     def _failing(self) -> tuple[str, ...]:
@@ -274,18 +283,14 @@ class ResultQuestions:
 
     def _clean(self, answer: Answer) -> Answer:
         """Return an answer without secrets, its texts cut."""
-        return {name: self._cleaned(value) for name, value in answer.items()}
-
-    def _cleaned(self, value: Any) -> Any:  # noqa: ANN401 - any JSON value
-        if isinstance(value, str):
-            return clip(self._redaction.clean(value), MAX_TEXT)
-        if isinstance(value, dict):
-            return self._clean(value)
-        return [self._cleaned(item) for item in value] if isinstance(value, list) else value
+        cleaned: Answer = with_texts(
+            answer, lambda text: clip(self._redaction.clean(text), MAX_TEXT)
+        )
+        return cleaned
 
 
 def _name(row: Document) -> str:
-    return f"{row['file']}:{row['start_line']} {row['qualname']}"
+    return str(location_of(row))
 
 
 def _executed_by(counts: Document | None) -> str:
@@ -299,11 +304,6 @@ def location_of(row: Document) -> Location:
     """Return the location of a row of a result."""
     names = ("file", "qualname", "start_line", "end_line", "is_test")
     return Location(**{name: row[name] for name in names})
-
-
-def words_of(where: Location) -> str:
-    """Return a location for a person: ``file:line name``."""
-    return f"{where.file}:{where.start_line} {where.qualname}"
 
 
 def _is_meant(place: str, row: Document) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import closing
-from functools import partial, update_wrapper
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 from mcp.server.mcpserver import MCPServer
@@ -48,13 +48,12 @@ def server_of(questions: Questions, rootdir: Path) -> MCPServer[Any]:
 
 def _asked(question: Callable[..., Any], questions: Questions) -> Callable[..., Any]:
     """Return a question with its errors told in the way of the protocol."""
-    bound = partial(question, questions)
-    update_wrapper(bound, getattr(questions, question.__name__))
 
+    @wraps(getattr(questions, question.__name__))
     def ask(**given: Any) -> Any:  # noqa: ANN401 - what the schema of the question says
         try:
-            return bound(**given)
+            return question(questions, **given)
         except BayeslocError as error:
             raise ToolError(str(error)) from error
 
-    return update_wrapper(ask, getattr(questions, question.__name__))
+    return ask

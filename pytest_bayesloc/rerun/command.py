@@ -81,18 +81,21 @@ def command_for(
         ours: Options of this plugin.
     """
     flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]  # noqa: SLF001 - as multiprocessing does
-    environment = {**environment, "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
-    for name in NOT_INHERITED:
-        environment.pop(name, None)
     return Command(
         flags=tuple(flags),
         path=tuple(path),
         arguments=(*ours, *_arguments(config)),
         rootdir=config.rootpath,
         cwd=Path(config.invocation_params.dir),
-        environment=environment,
+        environment=server_environment(environment),
         options={**options_of(config), **NEUTRAL},
     )
+
+
+def server_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """The variables of a server, of those that a run has."""
+    kept = {name: value for name, value in environment.items() if name not in NOT_INHERITED}
+    return {**kept, "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 def _arguments(config: pytest.Config) -> list[str]:
