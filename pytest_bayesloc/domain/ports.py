@@ -44,6 +44,7 @@ class Runner(Protocol):
         *,
         limit_s: float,
         sample: bool = False,
+        detailed: Location | None = None,
     ) -> Recording:
         """Run ``tests`` as they are and note the calls of ``targets``.
 
@@ -52,6 +53,7 @@ class Runner(Protocol):
             targets: Functions; what else is among them is passed over.
             limit_s: Wall seconds at most.
             sample: Whether some calls of each function are enough.
+            detailed: The function whose values are noted with their parts.
 
         Raises:
             ExecutionError: If no transport is left.

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from pytest_bayesloc.domain.location import Location
 
@@ -21,6 +21,7 @@ class Value:
         length: Length of a str, bytes, list, tuple, dict, set or frozenset, else None.
         is_sorted: Whether a list or tuple of up to 100 numbers or strings ascends, else None.
         text: ``repr`` of None, a bool, an int, a float or a str of up to 40 characters, else None.
+        parts: Of a detailed recording, each path below the value (empty: itself) and its text.
     """
 
     type_name: str
@@ -28,6 +29,7 @@ class Value:
     length: int | None = None
     is_sorted: bool | None = None
     text: str | None = None
+    parts: Sequence[tuple[str, str]] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

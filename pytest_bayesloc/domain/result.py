@@ -55,6 +55,26 @@ class Ranked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NearestCall:
+    """A call in a failing test beside the passing call whose arguments differ least.
+
+    Attributes:
+        location: The function.
+        failing_test: Node id of the test of the one call.
+        passing_test: Node id of the test of the other.
+        values: Path below a parameter or ``return`` to what stood there in the passing and in the
+            failing call; empty where nothing did. Of a value that differs, the parts that do.
+        n_more: Parts that differ as well.
+    """
+
+    location: Location
+    failing_test: str
+    passing_test: str
+    values: Mapping[str, tuple[str, str]]
+    n_more: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ChangedState:
     """A variable of a module or a class that earlier tests leave changed.
 
@@ -112,6 +132,7 @@ class Fault:
             executed, by their index.
         changed_data: Files that are no code and changed since the tests passed.
         spoiled: Those of ``flaky`` that fail after certain other tests.
+        nearest_call: Of the first suspect; None if no passing call is known.
     """
 
     failures: tuple[Failure, ...]
@@ -127,6 +148,7 @@ class Fault:
     reached: tuple[tuple[int, ...], ...] = ()
     changed_data: tuple[str, ...] = ()
     spoiled: tuple[SpoiledTest, ...] = ()
+    nearest_call: NearestCall | None = None
 
     @property
     def is_flaky(self) -> bool:

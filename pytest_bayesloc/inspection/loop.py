@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import closing
+from contextlib import closing, suppress
 
+from pytest_bayesloc.domain.errors import ExecutionError
 from pytest_bayesloc.domain.inspection import Finding, Verdict
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.ports import Clock, Runner
@@ -13,9 +14,10 @@ from pytest_bayesloc.domain.recording import Recording
 from pytest_bayesloc.inspection.reflection import innocents
 from pytest_bayesloc.inspection.selection import NOTHING_LEFT, Action, Limits, Select, stop_reason
 from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy
-from pytest_bayesloc.ranking.case import N_HISTORY, Case
+from pytest_bayesloc.ranking.case import N_HISTORY, N_MINED, Case
 from pytest_bayesloc.ranking.evidence.invariants import mine, seen_values
 from pytest_bayesloc.ranking.likelihoods import likelihood
+from pytest_bayesloc.ranking.nearest_call import nearest_call
 from pytest_bayesloc.rerun.pool import Pool
 
 Progress = Callable[[int, Location | None, float], None]
@@ -88,6 +90,7 @@ class InspectionLoop:
         else:
             self._open(case, budget)
             case.stop = self._stop(case, budget) or self._inspect_all(case, budget)
+            self._compare(case, budget)
             is_reached = any(case.near.is_reached(where) for where in case.targets()[:1])
             if not is_reached and case.stop in {NOTHING_LEFT, TOO_WEAK}:
                 case.stop += NOT_REACHED
@@ -234,6 +237,25 @@ class InspectionLoop:
         case.invariants = mine(case.recording, near)
         case.values = seen_values(case.recording, case.failing, near)
         case.innocent = innocents(case.recording, case.failing, case.invariants)
+
+    def _compare(self, case: Case, budget: Budget) -> None:
+        """Run a failing test and passing ones once more, and note values of the first suspect.
+
+        Where no calls are recorded yet, those of the other suspects are.
+        """
+        (first, _), *_ = case.belief.top(1)
+        targets = [first] if case.recording.edges else case.targets()
+        if first not in targets or not case.near.is_reached(first) or not budget.left_s():
+            return
+        failing, passing = case.failing_of(first, 1), case.near.nearest(first, N_MINED)
+        limit_s = min(budget.limit_s(), self._limits.budget_s * RECORD_SHARE)
+        with suppress(ExecutionError):
+            seen = self._runner.record(
+                (*failing, *passing), targets, limit_s=limit_s, detailed=first
+            )
+            case.nearest_call = nearest_call(seen, first, failing, passing)
+            if not case.recording.edges:
+                case.recording = seen
 
     def _is_worth(self, case: Case, action: Action, touched: set[Location]) -> bool:
         """Say whether the strongest evidence it can bring would make its target the likeliest."""

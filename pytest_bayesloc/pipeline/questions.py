@@ -29,6 +29,7 @@ from pytest_bayesloc.pipeline.result_questions import (
     location_of,
 )
 from pytest_bayesloc.ranking.evidence.invariants import seen_values
+from pytest_bayesloc.ranking.nearest_call import nearest_call
 from pytest_bayesloc.rerun.runner import ServerRunner
 from pytest_bayesloc.rerun.transports.local import LocalTransport
 from pytest_bayesloc.spectrum.cache.files import written_ns
@@ -88,16 +89,33 @@ class Questions(ResultQuestions):
     def values(self, place: str) -> Answer:
         """Show arguments and results of a function in failing and in passing calls.
 
+        A failing call stands beside the passing one whose arguments differ least.
+
         Args:
             place: FILE:LINE, or a qualified name.
         """
         where, _ = self._location(place)
         failing = self._fault_at(where)[1][:N_RECORDED]
         passing = self._last.passing.get(name_of(where), [])[:N_RECORDED]
-        recording = self._recorded(where, (*failing, *passing))
+        recording = self._recorded(where, (*failing, *passing), detailed=where)
         seen = seen_values(recording, failing, passing).get(where, {})
         sides = {name: {"failing": bad, "passing": good} for name, (good, bad) in seen.items()}
-        return self._clean({"place": str(where), "values": sides})
+        said: Answer = {"place": str(where), "values": sides}
+        nearest = nearest_call(recording, where, failing, passing)
+        if nearest is not None:
+            said["nearest_call"] = {
+                "failing": nearest.failing_test,
+                "passing": nearest.passing_test,
+                "values": {
+                    path: {
+                        "failing": self._redaction.clean(bad, path),
+                        "passing": self._redaction.clean(good, path),
+                        "differs": good != bad,
+                    }
+                    for path, (good, bad) in nearest.values.items()
+                },
+            }
+        return self._clean(said)
 
     def calls(self, place: str) -> Answer:
         """Name the callers and callees of a function, as seen in the failing tests.
@@ -113,14 +131,16 @@ class Questions(ResultQuestions):
         said = {"callers": callers[:N_ITEMS], "callees": callees[:N_ITEMS]}
         return self._clean({"place": str(where), **said})
 
-    def _recorded(self, where: Location, tests: Sequence[str]) -> Recording:
+    def _recorded(
+        self, where: Location, tests: Sequence[str], detailed: Location | None = None
+    ) -> Recording:
         """Re-run tests, and record the calls of a place and of the suspects."""
         suspects = [location_of(row) for _, row in self._rows()][:MAX_TARGETS]
         targets = list(dict.fromkeys((where, *suspects)))
         with self._server() as runner:
             for target in targets:
                 self._texts[target.file] = self._text(target.file)
-            return runner.record(tests, targets, limit_s=LIMIT_S)
+            return runner.record(tests, targets, limit_s=LIMIT_S, detailed=detailed)
 
     def attempt(self, file: str, old: str, new: str) -> Answer:
         """Try an edit in memory: tell how many failing tests pass with it, and what it breaks.

@@ -10,7 +10,7 @@ from pytest_bayesloc.domain.evidence import Evidence, StaticOutcome
 from pytest_bayesloc.domain.inspection import Finding, Inspection, TestRun
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.recording import Recording
-from pytest_bayesloc.domain.result import SpoiledTest
+from pytest_bayesloc.domain.result import NearestCall, SpoiledTest
 from pytest_bayesloc.domain.spectrum import Spectrum, bits
 from pytest_bayesloc.history.changes import Changes
 from pytest_bayesloc.history.rejected import Rejected
@@ -117,6 +117,7 @@ class Case:
         errors: Per failing test, the first line of its error when it was run again as it is.
         sides: Per failing test, the plain sides of the comparison that failed then, as literals.
         values: Per function, what passing and failing calls had.
+        nearest_call: Of the first suspect: a failing call beside a passing one.
         recording: The calls of the failing tests and their neighbours.
         invariants: Per function, what held in all passing calls.
         innocent: Functions that the golden rule of callees excuses.
@@ -139,6 +140,7 @@ class Case:
     errors: Mapping[str, str] = field(default_factory=dict)
     sides: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     values: Mapping[Location, Mapping[str, tuple[str, str]]] = field(default_factory=dict)
+    nearest_call: NearestCall | None = None
     recording: Recording = field(default_factory=Recording)
     invariants: Mapping[Location, Sequence[Invariant]] = field(default_factory=dict)
     innocent: frozenset[Location] = frozenset()

@@ -68,6 +68,7 @@ def fault_of(case: Case) -> Fault:
         inspections=tuple(case.inspections),
         flaky=case.flaky,
         spoiled=case.spoiled,
+        nearest_call=case.nearest_call,
         changed_data=group.changes.data,
         n_candidates=len(case.belief.probabilities),
         test_share=test_share,

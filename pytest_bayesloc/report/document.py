@@ -266,6 +266,22 @@ class SpoiledTestEntry(_Entry):
     n_changed: int
 
 
+class NearestCallEntry(_Entry):
+    """A call in a failing test beside the passing call whose arguments differ least.
+
+    Attributes:
+        values: Path below a parameter or 'return' to what stood there; empty where nothing did. Of
+            a value that differs, the parts that do.
+        n_more: Parts that differ as well.
+    """
+
+    location: LocationEntry
+    failing_test: str
+    passing_test: str
+    values: dict[str, ValuesEntry]
+    n_more: int
+
+
 class FaultEntry(_Entry):
     """A group of failing tests that is localized by itself.
 
@@ -280,6 +296,7 @@ class FaultEntry(_Entry):
         changed_data: Files that are no code and changed since the tests passed: of configuration,
             tables, templates. Those that the code names come first.
         spoiled: Those of 'flaky' that fail after certain other tests.
+        nearest_call: Of the first suspect; null if no passing call is known.
     """
 
     failing_tests: Annotated[list[str], Meta(min_length=1)]
@@ -293,6 +310,7 @@ class FaultEntry(_Entry):
     flaky: list[str]
     changed_data: list[str]
     spoiled: list[SpoiledTestEntry]
+    nearest_call: NearestCallEntry | None
 
 
 class TestEntry(_Entry):

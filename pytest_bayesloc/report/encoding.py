@@ -22,7 +22,7 @@ from pytest_bayesloc.domain.inspection import Effect, Inspection
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.masking import masked
 from pytest_bayesloc.domain.redaction import Redaction, redacted
-from pytest_bayesloc.domain.result import Fault, Ranked, RankedLine, SpoiledTest
+from pytest_bayesloc.domain.result import Fault, NearestCall, Ranked, RankedLine, SpoiledTest
 from pytest_bayesloc.report import document as doc
 from pytest_bayesloc.report.text import MAX_TEXT, clip
 
@@ -216,12 +216,22 @@ def _row(row: Ranked) -> doc.RowEntry:
         row,
         row.location,
         lines=_hottest(row.lines),
-        values={
-            name: doc.ValuesEntry(passing=passing, failing=failing)
-            for name, (passing, failing) in row.values.items()
-        },
+        values=_values(row.values),
         evidence=[entry_of(doc.EvidenceEntry, evidence) for evidence in row.evidence],
     )
+
+
+def _values(values: Mapping[str, tuple[str, str]]) -> dict[str, doc.ValuesEntry]:
+    return {
+        name: doc.ValuesEntry(passing=passing, failing=failing)
+        for name, (passing, failing) in values.items()
+    }
+
+
+def _nearest(nearest: NearestCall | None) -> doc.NearestCallEntry | None:
+    if nearest is None:
+        return None
+    return entry_of(doc.NearestCallEntry, nearest, values=_values(nearest.values))
 
 
 def _hottest(lines: Sequence[RankedLine]) -> list[doc.LineEntry]:
@@ -247,6 +257,7 @@ def _fault(fault: Fault) -> doc.FaultEntry:
         n_candidates=max(fault.n_candidates, len(fault.ranking)),
         test_share=unit(fault.test_share),
         spoiled=[_spoiled(spoiled) for spoiled in fault.spoiled],
+        nearest_call=_nearest(fault.nearest_call),
         ranking=[_row(row) for row in fault.ranking[: doc.MAX_ROWS]],
         history=[
             [entry_of(doc.BeliefEntry, location, posterior=unit(p)) for location, p in step]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any, TypeAlias
 from urllib.parse import quote
 
@@ -12,6 +13,10 @@ from pytest_bayesloc.report.document import Document, ReadSource
 from pytest_bayesloc.report.text import count, one_line, percent, ratio, score
 
 N_REASONS = 2  # in a sentence
+MAX_VALUE = 60  # characters of a value beside another
+N_BEFORE = 20  # of them before the first difference
+MISSING = "not there"
+RESULT = "return"
 MAX_SHOWN = 80  # lines of source
 GLYPHS = ("", "\N{LIGHT SHADE}", "\N{MEDIUM SHADE}", "\N{DARK SHADE}", "\N{FULL BLOCK}")
 
@@ -84,6 +89,33 @@ class SuspectRow:
         return next((why.text for why in self.why if why.verdict == "incriminates"), self.counts)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValuesView:
+    """Arguments and result of a passing and of a failing call, side by side.
+
+    Attributes:
+        passing: Name of the test of the one call.
+        failing: Name of the test of the other.
+        rows: Path below a parameter or ``return``, its text in the passing and in the failing call.
+        n_more: Parts that differ as well.
+    """
+
+    passing: str
+    failing: str
+    rows: tuple[tuple[str, str, str], ...]
+    n_more: int
+
+    @property
+    def contrast(self) -> str:
+        """The one part of the arguments that differs, in a sentence; empty if several do."""
+        differing = (row for row in self.rows if row[1] != row[2])
+        own = [row for row in differing if re.split(r"[.[]", row[0])[0] != RESULT]
+        if len(own) != 1 or self.n_more:
+            return ""
+        name, passing, failing = own[0]
+        return f"{name} is `{failing}`, and `{passing}` in {self.passing}, which passes"
+
+
 #: One line of source: its number, its text, its anchor (``file:line``, empty where an earlier
 #: listing has it), and its entry in the result; None for a line that no test executed.
 SourceLine: TypeAlias = tuple[int, str, str, "Document | None"]
@@ -130,6 +162,33 @@ def suspect_row(row: Document) -> SuspectRow:
             for name, seen in row["values"].items()
         ),
     )
+
+
+def values_view(nearest: Document | None) -> ValuesView | None:
+    """Return the two calls of a fault's ``nearest_call`` side by side."""
+    if nearest is None:
+        return None
+    return ValuesView(
+        passing=one_line(nearest["passing_test"].rpartition("::")[2]),
+        failing=one_line(nearest["failing_test"].rpartition("::")[2]),
+        rows=tuple(
+            (one_line(path), *_around(one_line(seen["passing"]), one_line(seen["failing"])))
+            for path, seen in nearest["values"].items()
+        ),
+        n_more=nearest["n_more"],
+    )
+
+
+def _around(passing: str, failing: str) -> tuple[str, str]:
+    """Return two texts; of long ones what stands around the first difference."""
+    pairs = zip(passing, failing, strict=False)
+    first = len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
+    start = max(0, first - N_BEFORE) if max(len(passing), len(failing)) > MAX_VALUE else 0
+    texts = (f"{'...' if start else ''}{text[start:]}" for text in (passing, failing))
+    passing, failing = (
+        text if len(text) <= MAX_VALUE else f"{text[:MAX_VALUE]}..." for text in texts
+    )
+    return passing or MISSING, failing or MISSING
 
 
 def _counts(counts: Mapping[str, int] | None) -> str:

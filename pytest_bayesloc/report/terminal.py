@@ -17,8 +17,10 @@ from pytest_bayesloc.report.text import (
     WARNING,
     Line,
     columns,
+    count,
     fit,
     one_line,
+    padded,
     percent,
     wrap,
 )
@@ -247,12 +249,16 @@ def _told(fault: FaultView, reasons: Sequence[str], width: int, room: int) -> It
 
 
 def _strong(fault: FaultView) -> list[str]:
-    """Return what speaks for the first suspect, but for the change that is shown."""
+    """Return what speaks for the first suspect, but for the change that is shown.
+
+    The weakest is what differs from a passing call, else which tests executed it.
+    """
     fix = fault.best_fix
     shown = {one_line(s["why"]) for s in fault.steps if fix and s["step"] == fix["step"]}
     for row in fault.rows[:1]:
         found = [w.text for w in row.why if w.factor >= LEAST_FACTOR and w.text not in shown]
-        return [*found, *(() if row.place.is_test else (row.counts,))][:N_REASONS]
+        weakest = (fault.values and fault.values.contrast) or row.counts
+        return [*found, *(() if row.place.is_test else (weakest,))][:N_REASONS]
     return []
 
 
@@ -285,7 +291,7 @@ def _table(fault: FaultView, width: int, extent: Extent) -> Iterator[Line]:
     for row in fault.rows[:N_WHY]:
         if row.why or not row.place.is_test:
             yield from _why(row, width)
-    yield from _values(fault.rows[:1])
+    yield from _values(fault, width)
     for step in fault.steps[: extent.steps]:
         yield from _inspected(step, width)
     yield from (Line(f"  memory: {text}") for text in (*fault.remembered, *fault.loop[1:]))
@@ -304,14 +310,23 @@ def _why(row: SuspectRow, width: int) -> Iterator[Line]:
         yield Line(f"{' ' * WHY_INDENT}{row.counts}")
 
 
-def _values(rows: Sequence[SuspectRow]) -> Iterator[Line]:
+def _values(fault: FaultView, width: int) -> Iterator[Line]:
     """Yield what the first suspect was given and returned; ``>`` marks what differs."""
-    for row in rows:
-        if row.values:
-            yield Line(f"values of {row.place.name}: in passing calls | in failing calls", HEAD)
-        for name, passing, failing in row.values:
-            mark = ">" if passing != failing else " "
-            yield Line(f"  {mark} {name}: {passing} | {failing}")
+    if fault.values is None:
+        return
+    head = f"values of {fault.rows[0].place.name}"
+    tests = (f"passing: {fault.values.passing}", f"failing: {fault.values.failing}")
+    rows = fault.values.rows
+    names = max(columns(head), *(columns(name) + 4 for name, _, _ in rows)) if rows else 0
+    room = (width - min(names, width // 3) - 4) // 2
+    first = min(room, max(columns(passing) for passing in (tests[0], *(row[1] for row in rows))))
+    for name, passing, failing in ((head, *tests), *rows):
+        mark = "" if name is head else "  > " if passing != failing else "    "
+        start = padded(f"{mark}{name}", min(names, width // 3))
+        text = f"{start}  {padded(passing, first)}  {failing}"
+        yield Line(text, HEAD if name is head else {})
+    if fault.values.n_more:
+        yield Line(f"    {count(fault.values.n_more, 'more part')} differ")
 
 
 def _inspected(step: Document, width: int) -> Iterator[Line]:

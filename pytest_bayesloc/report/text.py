@@ -122,6 +122,12 @@ def fit(text: str, width: int) -> str:
     return f"{''.join(kept)}..."
 
 
+def padded(text: str, width: int) -> str:
+    """Return ``text`` with or cut to exactly ``width`` columns."""
+    cut = fit(text, width)
+    return cut + " " * (width - columns(cut))
+
+
 def wrap(text: str, width: int, n_lines: int) -> list[str]:
     """Return ``text`` broken at blanks into at most ``n_lines`` lines of ``width`` columns.
 

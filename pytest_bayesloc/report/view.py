@@ -18,6 +18,7 @@ from pytest_bayesloc.report.rows import (
     Snippet,
     SourceLine,
     SuspectRow,
+    ValuesView,
     changed_line,
     hot_line,
     key_of,
@@ -25,6 +26,7 @@ from pytest_bayesloc.report.rows import (
     snippet,
     source_lines,
     suspect_row,
+    values_view,
 )
 from pytest_bayesloc.report.text import count, one_line, percent, seconds, tests_to_run
 
@@ -83,6 +85,7 @@ class FaultView:
     failures: tuple[FailureGroup, ...]
     chart: BeliefChart | None
     snippet: Snippet | None
+    values: ValuesView | None
     loop: tuple[str, ...]
     remembered: tuple[str, ...]
     next_steps: tuple[tuple[str, str], ...]
@@ -195,6 +198,7 @@ def _fault(number: int, fault: Document, document: Document, read_source: ReadSo
         failures=failure_groups(fault),
         chart=belief_chart(fault["history"], session["threshold"]),
         snippet=snippet(rows[0], fault, read_source, line) if rows else None,
+        values=values_view(fault.get("nearest_call")),
         loop=tuple(_loop(document["memory"], number)),
         remembered=tuple(brief_lines(document["memory"], number)),
         next_steps=tuple(_next_steps(fault, best, line, session)),

@@ -10,8 +10,11 @@ import os
 import sys
 import threading
 from collections import deque
+from contextlib import suppress
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
+
+from pytest_bayesloc.rerun.contents import parts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -23,6 +26,7 @@ FIRST_CALLS = 120  # a function and test; then only the last ones are kept
 LAST_CALLS = 40
 SAMPLED_CALLS = 300  # a function, over all tests of a sample
 TEXT_LIMIT = 40
+DETAILED_PARTS = 5_000  # of a test
 SORTED_LIMIT = 100
 CO_SUSPENDS = 0x20 | 0x80 | 0x200  # generator, coroutine, asynchronous generator
 _SIZED = (str, bytes, list, tuple, dict, set, frozenset)
@@ -89,12 +93,19 @@ class CallTracer:
         targets: Per real path, per code key, the number of the function.
         sample: Note the first calls of each function over all tests and no more, which costs
             less where there are many; else the first and the last ones of each test.
+        detailed: The number of the function whose values are noted with their parts; -1: of none.
     """
 
     def __init__(
-        self, targets: Mapping[str, Mapping[CodeKey, int]], *, sample: bool = False
+        self,
+        targets: Mapping[str, Mapping[CodeKey, int]],
+        *,
+        sample: bool = False,
+        detailed: int = -1,
     ) -> None:
         self._targets = targets
+        self._detailed = detailed
+        self._n_parts = 0
         self._sampled: dict[int, int] | None = {} if sample else None
         self._known: dict[int, tuple[CodeType, int]] = {}
         self._real: dict[str, str] = {}
@@ -106,7 +117,7 @@ class CallTracer:
 
     def start(self) -> None:
         """Begin a test."""
-        self._first, self._last, self._clock = {}, {}, 0
+        self._first, self._last, self._clock, self._n_parts = {}, {}, 0, 0
         self._stacks = threading.local()
         hook: Callable[[FrameType, str, Any], None] = self._event
         threading.setprofile(hook)
@@ -178,7 +189,7 @@ class CallTracer:
             self.edges[edge] = self.edges.get(edge, 0) + 1
         self._clock += 1
         first = self._first.setdefault(number, [])
-        call = _Open(number, caller, self._clock, _arguments(frame))
+        call = _Open(number, caller, self._clock, self._arguments(frame, number))
         if len(first) < FIRST_CALLS:
             first.append(call)
         else:
@@ -198,7 +209,22 @@ class CallTracer:
         if arg is None and not exits_normally(code, frame.f_lasti):
             call.raised = True
         elif not code.co_flags & CO_SUSPENDS:
-            call.result = note(arg)
+            call.result = self._note(arg, call.target)
+
+    def _arguments(self, frame: FrameType, number: int) -> dict[str, RawValue]:
+        code = frame.f_code
+        n_named = code.co_argcount + code.co_kwonlyargcount
+        values = frame.f_locals
+        names = [name for name in code.co_varnames[:n_named] if name in values]
+        return {name: self._note(values[name], number) for name in names}
+
+    def _note(self, value: object, number: int) -> RawValue:
+        noted = note(value)
+        if number == self._detailed and self._n_parts < DETAILED_PARTS:
+            with suppress(RuntimeError):  # another thread changes it
+                noted.append(list(parts_of(value)))
+                self._n_parts += len(noted[-1])
+        return noted
 
 
 def exits_normally(code: CodeType, at: int) -> bool:
@@ -208,10 +234,3 @@ def exits_normally(code: CodeType, at: int) -> bool:
         return True
     suspended = instructions[at] == _RESUME or instructions[at + 2 : at + 3] == _AFTER
     return bool(code.co_flags & CO_SUSPENDS) and suspended
-
-
-def _arguments(frame: FrameType) -> dict[str, RawValue]:
-    code = frame.f_code
-    n_named = code.co_argcount + code.co_kwonlyargcount
-    values = frame.f_locals
-    return {name: note(values[name]) for name in code.co_varnames[:n_named] if name in values}

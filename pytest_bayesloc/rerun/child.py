@@ -134,7 +134,8 @@ class Child:
         elif not patches:
             self._sides = Sides()
         if request.get("targets") is not None:
-            self._tracer = CallTracer(_numbered(request["targets"]), sample=request["sample"])
+            how = {name: request[name] for name in ("sample", "detailed")}
+            self._tracer = CallTracer(_numbered(request["targets"]), **how)
         if request.get("flow") is not None:
             self._follow_values(request["flow"])
         self._state = request.get("state")

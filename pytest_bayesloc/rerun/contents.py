@@ -14,10 +14,13 @@ from types import (
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 MAX_ATTRIBUTES = 50
 MAX_ELEMENTS = 100
+MAX_DEPTH = 4
+MAX_PARTS = 100  # of one value
+MAX_TEXT = 1_000  # characters of one text; of a longer one its length is told
 SHORT_TEXT = 20  # the compiler makes one object of equal short texts
 SMALL = 256  # Python keeps one object of each integer up to here
 
@@ -28,11 +31,13 @@ _SETS = (set, frozenset)
 _MAPPINGS = (dict, defaultdict, OrderedDict)
 _CONTAINERS = (*_SEQUENCES, *_SETS, *_MAPPINGS)
 _UNSET = object()
+_ATOMS = (type(None), bool, int, float, complex, str, bytes)
 _CLOSED = (ModuleType, FunctionType, BuiltinFunctionType)
 _KEYS = (str, int)  # others may have an ``__eq__`` of their own
 # Of ``type`` itself: a metaclass of the project may have its own.
 _mro = type.__dict__["__mro__"].__get__
 _namespace = type.__dict__["__dict__"].__get__
+_qualname = type.__dict__["__qualname__"].__get__
 _layouts: dict[type, tuple[Callable[..., Any] | None, tuple[tuple[str, Any], ...]]] = {}
 
 
@@ -57,6 +62,45 @@ def contents_of(value: object) -> Contents | None:
         if child is not _UNSET:
             found[name] = child
     return found
+
+
+def parts_of(value: object) -> Iterator[tuple[str, str]]:
+    """Yield the path of each part of ``value`` and its text: ``["items"][2].price`` and ``None``.
+
+    The first path is empty, for the value as a whole; parts are capped.
+    """
+    return islice(_parts(value, "", MAX_DEPTH), MAX_PARTS)
+
+
+def _parts(value: object, path: str, depth: int) -> Iterator[tuple[str, str]]:
+    kind: Any = type(value)
+    held = None if kind in _ATOMS or depth == 0 else contents_of(value)
+    yield path, _text(value)
+    if kind in _SETS:
+        return
+    for key, child in (held or {}).items():
+        if kind in _CONTAINERS:
+            step = f"[{_text(key)}]" if type(key) in _KEYS else f"[{key}]"
+        else:
+            step = f".{key}"
+        yield from _parts(child, path + step, depth - 1)
+
+
+def _text(value: Any) -> str:  # noqa: ANN401 - any object
+    """Return a plain value as Python writes it; of all else its type, and of some its length."""
+    kind = type(value)
+    if kind in _CONTAINERS and not value:
+        return repr(value)
+    if kind in _SETS and len(value) <= MAX_ELEMENTS and all(type(item) in _ATOMS for item in value):
+        text = ", ".join(sorted(map(repr, value)))
+        return f"{{{text}}}" if len(text) <= MAX_TEXT else f"set of {len(value)}"
+    if kind in _CONTAINERS:
+        return f"{_qualname(kind)} of {len(value)}"
+    if kind in (str, bytes) and len(value) > MAX_TEXT:
+        return f"{_qualname(kind)} of {len(value)} characters"
+    if kind is int and value.bit_length() > MAX_TEXT:
+        return "int"  # Python refuses to write the longest ones
+    return repr(value) if kind in _ATOMS else str(_qualname(kind))
 
 
 def names_of(value: object) -> Mapping[str, object] | None:

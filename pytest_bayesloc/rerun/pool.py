@@ -152,9 +152,10 @@ class _PoolRunner(ServerRunner):
         *,
         limit_s: float,
         sample: bool = False,
+        detailed: Location | None = None,
     ) -> Recording:
         record = partial(super().record, tests, targets, limit_s=limit_s, sample=sample)
-        return self._anywhere(record)
+        return self._anywhere(partial(record, detailed=detailed))
 
     def follow(self, tests: Sequence[str], *, limit_s: float) -> Sequence[ValueFlow]:
         return self._anywhere(partial(super().follow, tests, limit_s=limit_s))

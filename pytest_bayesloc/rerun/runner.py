@@ -91,8 +91,12 @@ class ServerRunner:
         *,
         limit_s: float,
         sample: bool = False,
+        detailed: Location | None = None,
     ) -> Recording:
-        """Run ``tests`` as they are and note the calls of the functions among ``targets``."""
+        """Run ``tests`` as they are and note the calls of the functions among ``targets``.
+
+        Of ``detailed``, values are noted with their parts.
+        """
         units = [unit for unit in map(self._unit, targets) if unit is not None and unit.is_function]
         request: Message = {
             "tests": list(tests),
@@ -106,6 +110,7 @@ class ServerRunner:
                 for unit in units
             ],
             "sample": sample,
+            "detailed": next((n for n, u in enumerate(units) if u.location == detailed), -1),
         }
         messages = self._ask_warm(request) if self._may_fork else None
         if messages is None:

@@ -39,6 +39,7 @@ class FakeRunner:
         seconds: What each re-run takes.
         asked: Per re-run, the target's name (empty: unpatched) and the tests.
         recorded: Per recording, the tests.
+        detailed: The functions whose values were noted with their parts.
         limits: The seconds that each re-run or recording was given.
         closed: How often it was closed.
         is_cancelled: Whether nothing is to be run now.
@@ -55,6 +56,7 @@ class FakeRunner:
     seconds: float = 0.5
     asked: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
     recorded: list[tuple[str, ...]] = field(default_factory=list)
+    detailed: list[Location] = field(default_factory=list)
     limits: list[float] = field(default_factory=list)
     closed: int = 0
     is_cancelled: bool = False
@@ -81,10 +83,12 @@ class FakeRunner:
         *,
         limit_s: float,
         sample: bool = False,  # noqa: ARG002 - the port's signature
+        detailed: Location | None = None,
     ) -> Recording:
         self.recorded.append(tuple(tests))
         self.limits.append(limit_s)
         self.targets = tuple(targets)
+        self.detailed += filter(None, [detailed])
         return self.recording
 
     def follow(self, tests: Sequence[str], *, limit_s: float) -> Sequence[ValueFlow]:

@@ -92,7 +92,7 @@ def test_page_on_reading_quotes_the_first_page() -> None:
 def test_page_on_reading_quotes_the_long_form(projects: Projects) -> None:
     run = projects.make(PRICES).run("--bayesloc", "-v", "--tb=no")
 
-    for holds in ("rank      P", "why prices.py"):
+    for holds in ("rank      P", "why prices.py", "values of to_pay"):
         quoted = shown("reading.md", holds)
         assert alike(quoted)
         assert set(alike(quoted)) <= set(alike(run.section))

@@ -79,7 +79,10 @@ def test_suspects_their_evidence_and_their_code_are_told(questions: Questions) -
 
 
 def test_values_calls_failure_and_changes_are_told(questions: Questions) -> None:
-    assert "2" in questions.values("net")["values"]["rate"]["failing"]
+    values = questions.values("net")
+    assert "2" in values["values"]["rate"]["failing"]
+    nearest = values["nearest_call"]["values"]
+    assert nearest["return"] == {"failing": "9", "passing": "1", "differs": True}
     assert questions.calls("net")["callers"][0].startswith("shop.py:8 total")
     assert questions.failure()["traceback"][-1].startswith("test_shop.py:5")
     (changed,) = questions.changes()["faults"]

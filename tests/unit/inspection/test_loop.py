@@ -301,3 +301,23 @@ def test_what_the_traceback_says_of_a_raise_is_not_asked_again() -> None:
 
     of_a = [words for target, words in asked if target == A]
     assert of_a == [[], ["it raises nothing"]]
+
+
+def test_values_of_the_first_suspect_are_compared_at_the_end() -> None:
+    runner = violates("a")
+    calls = {name: (Call(location=A, caller=-1, entered=0, left=1),) for name in ("f0", "p0")}
+    runner.recording = Recording(calls=calls)
+
+    done = run(runner, case())
+
+    assert runner.detailed == [A]
+    assert runner.recorded[-1] == ("f0", "p0", "p1")
+    assert done.nearest_call is not None
+    assert done.nearest_call.passing_test == "p0"
+
+
+def test_case_without_time_is_not_compared() -> None:
+    runner = violates("b")
+
+    assert run(runner, case(), Limits(threshold=0.9, budget_s=0.0)).nearest_call is None
+    assert runner.detailed == []

@@ -23,7 +23,14 @@ from pytest_bayesloc.domain.inspection import (
     Verdict,
 )
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.domain.result import ChangedState, Fault, Ranked, RankedLine, SpoiledTest
+from pytest_bayesloc.domain.result import (
+    ChangedState,
+    Fault,
+    NearestCall,
+    Ranked,
+    RankedLine,
+    SpoiledTest,
+)
 from pytest_bayesloc.domain.spectrum import Counts
 from pytest_bayesloc.report.document import SessionEntry
 from pytest_bayesloc.report.encoding import Result, encode
@@ -157,6 +164,12 @@ def code_fault() -> Fault:
         ),
         origin=Origin.CODE,
         kind=ErrorKind.LOGIC,
+        nearest_call=NearestCall(
+            location=ADD,
+            failing_test="test_calc.py::test_add",
+            passing_test="test_calc.py::test_add_nothing",
+            values={"a": ("2", "2"), "b": ("0", "3"), "return": ("2", "-1")},
+        ),
         ranking=(
             Ranked(
                 rank=1,

@@ -14,6 +14,7 @@ import pytest
 from msgspec import structs
 
 from pytest_bayesloc.domain.evidence import OUTCOMES
+from pytest_bayesloc.domain.redaction import Redaction
 from pytest_bayesloc.domain.result import Ranked, RankedLine
 from pytest_bayesloc.report.document import MAX_LINES, MAX_ROWS
 from pytest_bayesloc.report.encoding import Result, dumps, encode
@@ -109,6 +110,19 @@ def test_a_row_keeps_its_numbers(result: Result) -> None:
     assert (row["prior"], row["posterior"], row["suspiciousness"]) == (0.475, 0.9944, 0.875)
     assert row["counts"] == {"ef": 2, "ep": 1, "nf": 0, "np": 6}
     assert row["values"]["return"] == {"passing": "0 to 9", "failing": "-1"}
+
+
+def test_values_beside_each_other_are_without_secrets(result: Result) -> None:
+    fault = result.faults[0]
+    assert fault.nearest_call is not None
+    values = {"user['password']": ("'ab'", "'hunter2'"), "key[0]": ("", "'AKIAABCDEFGHIJKLMNOP'")}
+    told = replace(fault, nearest_call=replace(fault.nearest_call, values=values))
+
+    entry = encode(replace(result, faults=(told,)), Redaction())["faults"][0]["nearest_call"]
+
+    assert entry["values"]["user['password']"]["failing"] == "'<redacted>'"
+    assert entry["values"]["key[0]"] == {"passing": "", "failing": "'<redacted>'"}
+    assert entry["location"]["qualname"] == "add"
 
 
 def test_an_error_stands_at_the_innermost_place_in_the_project(result: Result) -> None:

@@ -39,7 +39,7 @@ def test_a_fault_is_told_with_suspect_line_reasons_and_next_step(told: Told) -> 
         "Most likely: add (calc.py:1), >99 %; next total <1 %",
         "  line 2: return a - b  (its most suspicious line)",
         "  * returned -1 for a=2, b=3: in passing tests the result is never below a",
-        "  * executed by 2 of 2 failing tests and 1 of 7 passing tests",
+        "  * b is `3`, and `0` in test_add_nothing, which passes",
         "  Next, search for a fix: pytest --lf --bayesloc-fix=suggest",
         "",
     ]
@@ -268,7 +268,12 @@ def test_long_form_has_table_ratios_values_and_inspections(told: Told) -> None:
         "x19",
         "returned -1 for a=2, b=3: in passing tests the result is never below a",
     ]
-    assert "  > return: 0 to 9 | -1" in lines
+    assert lines[next(n for n, line in enumerate(lines) if line.startswith("values of")) :][:4] == [
+        "values of add  passing: test_add_nothing  failing: test_add",
+        "    a          2                          2",
+        "  > b          0                          3",
+        "  > return     2                          -1",
+    ]
     assert matching(lines, "inspected calc.py:1 add by assertions, 48 % to >99 %: *")
     assert "time: collect <0.01 s, inspect 1.25 s" in lines
 

@@ -447,3 +447,21 @@ def test_a_sample_notes_the_first_calls_of_a_function_over_all_tests() -> None:
         noted.append(len(tracer.stop()))
 
     assert noted == [100, 100, SAMPLED_CALLS - 200, 0]
+
+
+def test_values_of_one_function_are_noted_with_their_parts() -> None:
+    def target(order: dict[str, int]) -> int:
+        return other(order)
+
+    def other(order: dict[str, int]) -> int:
+        return len(order)
+
+    named = {(f.__code__.co_firstlineno, f.__name__): n for n, f in enumerate((target, other))}
+    tracer = CallTracer({HERE: named}, detailed=0)
+    tracer.start()
+    target({"a": 1})
+    (_, _, _, _, args, result, _), (*_, plain, _, _) = tracer.stop()
+
+    assert args["order"][-1] == [("", "dict of 1"), ("['a']", "1")]
+    assert result[-1] == [("", "1")]
+    assert len(plain["order"]) == 5

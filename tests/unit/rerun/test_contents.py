@@ -6,7 +6,15 @@ from typing import Any, NoReturn
 
 import pytest
 
-from pytest_bayesloc.rerun.contents import MAX_ELEMENTS, contents_of, is_object, is_shared
+from pytest_bayesloc.rerun.contents import (
+    MAX_ELEMENTS,
+    MAX_PARTS,
+    MAX_TEXT,
+    contents_of,
+    is_object,
+    is_shared,
+    parts_of,
+)
 
 
 class Plain:
@@ -124,3 +132,40 @@ def test_small_values_may_be_the_same_object_by_chance(value: object) -> None:
 @pytest.mark.parametrize("value", [1.5, 10_000, "a text of many more words", [], {}, (1,), [1]])
 def test_other_values_are_objects_of_their_own(value: object) -> None:
     assert not is_shared(value)
+
+
+def test_parts_of_a_value_are_given_by_their_path() -> None:
+    order = {"items": [Slotted(1.5, 2.5)], "tags": {"b", "a"}, "notes": []}
+
+    assert dict(parts_of(order)) == {
+        "": "dict of 3",
+        "['items']": "list of 1",
+        "['items'][0]": "Slotted",
+        "['items'][0].x": "1.5",
+        "['items'][0].y": "2.5",
+        "['tags']": "{'a', 'b'}",
+        "['notes']": "[]",
+    }
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("x" * (MAX_TEXT + 1), "str of 1001 characters"),
+        (10**5000, "int"),
+        ({Plain()}, "set of 1"),
+        (Plain, "type"),
+        (None, "None"),
+    ],
+    ids=["long", "huge", "set", "class", "none"],
+)
+def test_value_that_can_not_be_written_is_told_by_its_type(value: object, text: str) -> None:
+    assert list(parts_of(value)) == [("", text)]
+
+
+def test_parts_end_where_a_value_holds_itself_or_very_much() -> None:
+    knot: list[Any] = []
+    knot.append(knot)
+
+    assert len(list(parts_of(knot))) == 5
+    assert len(list(parts_of([[0] * 50] * 50))) == MAX_PARTS
