@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_bayesloc import options
-from pytest_bayesloc.domain import clock  # noqa: F401 - bound before any test can patch it
+from pytest_bayesloc.domain import (  # noqa: F401 - bound before any test can patch them
+    clock,
+    standard_library,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path

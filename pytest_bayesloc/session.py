@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_bayesloc.domain.errors import BayeslocError, StoreError
+from pytest_bayesloc.domain.standard_library import as_at_start
 from pytest_bayesloc.pipeline.context import Context
 from pytest_bayesloc.pipeline.place import has_work, mend_folder
 from pytest_bayesloc.pipeline.trace import complete_spectra, keep, note_empty_spectrum, past_runs
@@ -112,6 +113,10 @@ class LocalizationSession:
     def pytest_sessionfinish(self) -> None:
         """Localize; whatever goes wrong costs one line, never the run."""
         self._recorder.stop()
+        with as_at_start():
+            self._finish_safely()
+
+    def _finish_safely(self) -> None:
         try:
             self._finish()
         except KeyboardInterrupt:
@@ -159,9 +164,10 @@ class LocalizationSession:
         if self._document is None and not self.context.notes and not said:
             return
         try:
-            self._reporting().print_answer(terminalreporter, self._document, self._written)
-            if self._fix_stage is not None and self._settings.fix == "review":
-                self._review(self._fix_stage, terminalreporter)
+            with as_at_start():
+                self._reporting().print_answer(terminalreporter, self._document, self._written)
+                if self._fix_stage is not None and self._settings.fix == "review":
+                    self._review(self._fix_stage, terminalreporter)
         except Exception as error:  # noqa: BLE001 - see above
             self.context.warn(error)
 

@@ -13,6 +13,7 @@ from contextlib import closing, contextmanager, suppress
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
+from pytest_bayesloc.domain.clock import time_ns
 from pytest_bayesloc.domain.errors import StoreError
 from pytest_bayesloc.domain.own_files import SLUG, damage, identity, set_aside, without_folder
 from pytest_bayesloc.domain.texts import as_python_reads, storable, text_digest
@@ -99,9 +100,6 @@ class SnapshotStore:
     ) -> None:
         """Note which tests ``passed`` and ``failed`` on what ``files`` hold now.
 
-        Nothing is noted if one of the files was written during the run: nobody knows which of its
-        texts the tests saw.
-
         Args:
             passed: Node ids.
             failed: Node ids.
@@ -109,14 +107,18 @@ class SnapshotStore:
             started_ns: When the run began, as ``time.time_ns``.
 
         Raises:
-            StoreError: If it can't be written.
+            StoreError: If it can't be written, or a file was written during the run: nobody knows
+                which of its texts the tests saw, so nothing is noted.
         """
-        if (
-            not (passed or failed)
-            or not files
-            or any(written_ns(f) > started_ns for f in files.values())
-        ):
+        if not (passed or failed) or not files:
             return
+        written = next((name for name, f in files.items() if written_ns(f) > started_ns), None)
+        if written is not None:
+            raise StoreError(
+                f"{written} was written while the tests ran: this run's code is not kept to "
+                "compare with, since nobody knows which text they saw. Run them again.",
+                slug="written-meanwhile",
+            )
         with self._open() as db:
             digests = {
                 (key := storable(name)): _noted(db, key, path) for name, path in files.items()
@@ -278,9 +280,11 @@ class SnapshotStore:
 def written_ns(path: Path) -> int:
     """Return when a file was written last, as ``time.time_ns``; 0 if there is none."""
     try:
-        return path.stat().st_mtime_ns
+        status = path.stat()
     except OSError:
         return 0
+    # A time in the future was set by somebody; the other one, nobody can set.
+    return status.st_mtime_ns if status.st_mtime_ns <= time_ns() else status.st_ctime_ns
 
 
 def _begun(path: Path) -> sqlite3.Connection:

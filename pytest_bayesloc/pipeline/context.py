@@ -119,6 +119,8 @@ class Context:
             f"pytest-bayesloc failed ({type(error).__name__}: {error}): the tests and the exit "
             "status are not affected. Please report it, or run with --no-bayesloc. (own-fault)"
         )
+        if text in self.notes:
+            return
         with warnings.catch_warnings():
             warnings.simplefilter("default")
             with suppress(BayeslocWarning):  # where warnings are errors, the note has to do

@@ -12,6 +12,7 @@ import msgspec
 
 from pytest_bayesloc.domain.errors import StoreError
 from pytest_bayesloc.domain.spectrum import bits
+from pytest_bayesloc.domain.texts import storable, with_texts
 from pytest_bayesloc.history.changes import name_of
 from pytest_bayesloc.pipeline.place import FOLDER, own_folder, replace_text
 from pytest_bayesloc.rerun.command import Command, command_for, server_environment
@@ -86,7 +87,8 @@ def keep_last(context: Context, document: Mapping[str, Any], cases: Sequence[Cas
         options=dict(command.options),
         passing=_passing(cases),
     )
-    replace_text(own_folder(context.rootdir) / FILE, msgspec.json.encode(run).decode("utf-8"))
+    text = msgspec.json.encode(with_texts(msgspec.to_builtins(run), storable)).decode("utf-8")
+    replace_text(own_folder(context.rootdir) / FILE, text)
 
 
 def read_last(rootdir: Path) -> LastRun:
@@ -122,5 +124,5 @@ def _passing(cases: Sequence[Case]) -> dict[str, list[str]]:
             executed = spectrum.executed.get(where, 0) & spectrum.passing
             tests = [spectrum.tests[i] for i in islice(bits(executed), N_PASSING)]
             if tests:
-                found.setdefault(name_of(where), tests)
+                found.setdefault(storable(name_of(where)), tests)
     return found

@@ -224,29 +224,6 @@ def _interrupt(process: subprocess.Popen[bytes]) -> None:
     pytest.fail("three interruptions did not end it")
 
 
-CLOCKS = """
-    import time
-
-
-    def pytest_runtest_setup(item):
-        now = iter([1e9, 0.0, -1e6, 5e9] * 1000)
-        time.time = time.monotonic = time.perf_counter = lambda: next(now)
-        time.time_ns = time.monotonic_ns = lambda: int(next(now) * 1e9)
-    """
-
-
-def test_clock_that_jumps_is_no_trouble(projects: Projects) -> None:  # noqa: F811
-    project = projects.buggy({"conftest.py": CLOCKS})
-
-    run = project.localize("--bayesloc", "--bayesloc-threshold=0.999", "--bayesloc-budget=20")
-
-    assert run.outcomes == {"failed": 2, "passed": 4}
-    assert run.names()[0] == "calc.py add"
-    assert run.inspections
-    assert all(0 <= seconds < 60 for seconds in run.document["session"]["seconds"].values())
-    assert "own-fault" not in run.output
-
-
 def test_file_in_a_syntax_that_is_not_known_yet_is_no_trouble(projects: Projects) -> None:  # noqa: F811
     project = projects.buggy({"newer.py": 'def greet(x) => t"{x}"\n'})
     project.write(

@@ -34,17 +34,36 @@ class ServerProcess:
         spec: Its task: ``tests``, ``options`` and ``once``.
     """
 
+    _stderr: IO[bytes] | None = None
+
     def __init__(
         self, argv: Sequence[str], *, cwd: str, environment: Mapping[str, str], spec: Message
     ) -> None:
-        # A folder of its own: a server that is hung up on removes it.
-        self._scratch = tempfile.mkdtemp(prefix="bayesloc-")
         self._started = monotonic()
-        self._stderr: IO[bytes] = tempfile.TemporaryFile(dir=self._scratch)  # noqa: SIM115 - kept open
+        self._is_listening = self._ended = False
+        try:
+            # A folder of its own: a server that is hung up on removes it.
+            self._scratch = tempfile.mkdtemp(prefix="bayesloc-")
+            try:
+                self._start(argv, cwd, environment, spec)
+            except BaseException:
+                self._forget()
+                raise
+        except OSError as error:
+            raise ExecutionError(
+                f"A re-run could not be started ({error}): no inspections are made. Check that "
+                "processes may be started here.",
+                slug="no-server",
+            ) from error
+
+    def _start(
+        self, argv: Sequence[str], cwd: str, environment: Mapping[str, str], spec: Message
+    ) -> None:
         task = Path(self._scratch, "server.json")
         environment = {**environment, SERVER_VARIABLE: str(task)}
         options = {**spec["options"], "basetemp": str(Path(self._scratch, "basetemp"))}
         spec = {**spec, "options": options, "scratch": self._scratch}
+        self._stderr = tempfile.TemporaryFile(dir=self._scratch)  # noqa: SIM115 - kept open
 
         def start(**how: Any) -> subprocess.Popen[bytes]:  # noqa: ANN401 - options of Popen
             return subprocess.Popen(
@@ -60,17 +79,7 @@ class ServerProcess:
         def announce(address: Message) -> None:
             task.write_text(json.dumps({**spec, **address}), encoding="ascii")
 
-        try:
-            self._popen, self._link = start_linked(start, announce)
-        except OSError as error:
-            self._forget()
-            raise ExecutionError(
-                f"A re-run could not be started ({error}): no inspections are made. Check that "
-                "processes may be started here.",
-                slug="no-server",
-            ) from error
-        self._is_listening = False
-        self._ended = False
+        self._popen, self._link = start_linked(start, announce)
 
     def ready(self, limit_s: float) -> Message:
         """Wait for the server's first message.
@@ -104,8 +113,10 @@ class ServerProcess:
 
     def _last_words(self) -> str:
         self._popen.poll()
-        self._stderr.seek(0)
-        lines = self._stderr.read().decode("utf-8", "replace").strip().splitlines()
+        lines: list[str] = []
+        if self._stderr is not None:
+            self._stderr.seek(0)
+            lines = self._stderr.read().decode("utf-8", "replace").strip().splitlines()
         return next((line.strip() for line in reversed(lines) if line.strip()), "it said nothing")
 
     def hang_up(self) -> None:
@@ -129,7 +140,8 @@ class ServerProcess:
         self._forget()
 
     def _forget(self) -> None:
-        self._stderr.close()
+        if self._stderr is not None:
+            self._stderr.close()
         shutil.rmtree(self._scratch, ignore_errors=True)
 
 

@@ -19,12 +19,17 @@ YOUNG_NS = 2_000_000_000
 
 
 def written_ns(path: Path) -> int:
-    """When a file was last written or put in its place; 0 if there is none."""
+    """When a file was last written or put in its place; 0 if there is none.
+
+    A time in the future was set by somebody, and does not count.
+    """
     try:
         status = path.stat()
     except OSError:
         return 0
-    return max(status.st_mtime_ns, status.st_ctime_ns)
+    times = status.st_mtime_ns, status.st_ctime_ns
+    now = time_ns()
+    return max((time for time in times if time <= now), default=status.st_ctime_ns)
 
 
 def stamp_of(path: Path) -> str:

@@ -163,7 +163,8 @@ def test_run_that_changes_nothing_writes_nothing(folder: Folder) -> None:
 def test_nothing_is_noted_if_a_file_was_written_during_the_run(folder: Folder) -> None:
     started_ns = folder.files["b.py"].stat().st_mtime_ns - 1
 
-    folder.memory.remember(["t::1"], [], folder.files, started_ns)
+    with pytest.raises(StoreError, match=r"b\.py was written while the tests ran"):
+        folder.memory.remember(["t::1"], [], folder.files, started_ns)
     assert folder.texts("t::1") is None
     folder.memory.remember(["t::1"], [], folder.files, started_ns + 1)
     assert folder.texts("t::1") is not None
