@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
@@ -244,9 +245,22 @@ def calls_around(
     faults: Sequence[Fault], cases: Sequence[Case]
 ) -> tuple[tuple[Location, Location, int], ...]:
     """Return the recorded calls near the top suspects: caller, callee, number of calls."""
-    edges = {edge: n for case in cases for edge, n in case.recording.edges.items()}
+    edges = {edge: n for case in cases for edge, n in _edges(case).items()}
     suspects = {row.location for fault in faults for row in fault.ranking[:N_CALL_SUSPECTS]}
     return calls_near(edges, suspects) if edges else ()
+
+
+def _edges(case: Case) -> Mapping[tuple[Location, Location], int]:
+    """Return the recorded calls, those that failing tests make themselves included."""
+    edges = Counter(case.recording.edges)
+    tests = {(w.file, w.qualname): w for w in case.belief.probabilities if w.is_test}
+    for node_id in case.failing:
+        file, *names = node_id.partition("[")[0].split("::")
+        test = tests.get((file, ".".join(names)))
+        if test is not None:
+            calls = case.recording.calls.get(node_id, ())
+            edges.update((test, call.location) for call in calls if call.caller < 0)
+    return edges
 
 
 def calls_near(

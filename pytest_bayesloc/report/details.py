@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from textwrap import dedent
 from typing import TypeAlias
 
 from pytest_bayesloc.domain.fixing import TAKE_BACK
@@ -19,8 +20,8 @@ TREATS = "It may treat the symptom rather than the cause."
 LOSES = "It loses what the change was to do."
 
 
-#: Tests that failed with the same error, but for what differs from run to run: the error, how many
-#: they are, and each of them.
+#: Tests that failed with the same error, but for what differs from run to run: the first one's
+#: error, how many they are, and each of them.
 FailureGroup: TypeAlias = tuple[str, str, tuple[Document, ...]]
 
 
@@ -29,12 +30,18 @@ def failure_groups(fault: Document) -> tuple[FailureGroup, ...]:
     groups: dict[str, list[Document]] = {}
     for failure in fault["failures"]:
         first = failure["masked"].strip().partition("\n")[0]
-        error = one_line(f"{failure['type']}: {first}" if first else failure["type"])
-        groups.setdefault(error, []).append(failure)
-    ordered = sorted(groups.items(), key=lambda item: -len(item[1]))
+        groups.setdefault(f"{failure['type']}: {first}", []).append(failure)
+    ordered = sorted(groups.values(), key=lambda failures: -len(failures))
     return tuple(
-        (error, count(len(failures), "test"), tuple(failures)) for error, failures in ordered
+        (headline(failures[0]), count(len(failures), "test"), tuple(failures))
+        for failures in ordered
     )
+
+
+def headline(error: Document) -> str:
+    """Return the type and the first line of the message of an error or a failure."""
+    first = next((line for line in error["message"].splitlines() if line.strip()), "")
+    return ": ".join(part for part in (one_line(error["type"]), one_line(first)) if part)
 
 
 def spoiled_words(spoiled: Document) -> str:
@@ -133,6 +140,13 @@ def summary_of(fix: Document) -> str:
 
 def _pass(n: int, noun: str, still: str = "") -> str:
     return f"{count(n, noun)} {still}{'passes' if n == 1 else 'pass'}"
+
+
+def changed_lines(patch: str) -> list[DiffLine]:
+    """Return the lines that a unified diff takes away and adds, less indented."""
+    lines = [(kind, text) for kind, text in diff_lines(patch) if kind in {"add", "del"}]
+    texts = dedent("\n".join(text[1:] for _, text in lines)).split("\n")
+    return [(kind, f"{sign[0]} {text}") for (kind, sign), text in zip(lines, texts, strict=False)]
 
 
 def diff_lines(patch: str) -> Iterator[DiffLine]:

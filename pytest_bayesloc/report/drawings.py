@@ -14,6 +14,7 @@ from pytest_bayesloc.report.text import fit, one_line, percent
 
 N_SERIES = 5
 N_TICKS = 10
+LEAST_MOVE = 0.01  # of a probability, for a chart to be worth its room
 WIDTH, HEIGHT = 640, 240
 LEFT, RIGHT, TOP, BOTTOM = 56, 604, 12, 204
 LABEL_GAP = 18.0
@@ -107,9 +108,9 @@ class CallGraphView:
 
 def belief_chart(history: Sequence[Sequence[Document]], threshold: float) -> BeliefChart | None:
     """Return the chart of ``history`` (prior first, then each step); None if nothing moved."""
-    if len(history) < 2:
-        return None
     tracks = _tracks(history)
+    if not any(abs(track[-1][1] - track[0][1]) >= LEAST_MOVE for track in tracks.values()):
+        return None
     last = len(history) - 1
     labels = _labels([steps[-1] for steps in tracks.values()], last)
     every = -(-last // N_TICKS)

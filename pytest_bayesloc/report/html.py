@@ -12,8 +12,10 @@ import jinja2
 from markupsafe import Markup
 
 from pytest_bayesloc.report import memory
+from pytest_bayesloc.report.colours import coloured, with_code
 from pytest_bayesloc.report.details import (
     caution,
+    changed_lines,
     diff_lines,
     inspection_why,
     next_step,
@@ -32,6 +34,8 @@ MAX_PLAIN = 400_000  # characters of long parts
 #: Put parts of the document into words.
 FILTERS: dict[str, Callable[..., object]] = {
     "caution": caution,
+    "changed": changed_lines,
+    "coloured": coloured,
     "curves": memory.curves,
     "diff": lambda patch: list(diff_lines(patch)),
     "heat": heat,
@@ -49,6 +53,7 @@ FILTERS: dict[str, Callable[..., object]] = {
     "summary": summary_of,
     "tracebacks": tracebacks,
     "trial_lines": memory.trial_lines,
+    "with_code": with_code,
     "words": words_of,
 }
 

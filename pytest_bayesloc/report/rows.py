@@ -6,17 +6,19 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
+from textwrap import dedent
 from typing import Any, TypeAlias
 from urllib.parse import quote
 
 from pytest_bayesloc.report.document import Document, ReadSource
 from pytest_bayesloc.report.text import count, one_line, percent, ratio, score
 
-N_REASONS = 2  # in a sentence
+N_AROUND = 3  # lines before and after the one to look at
 MAX_VALUE = 60  # characters of a value beside another
 N_BEFORE = 20  # of them before the first difference
 MISSING = "not there"
 RESULT = "return"
+N_VALUES = 5  # with the answer
 MAX_SHOWN = 80  # lines of source
 GLYPHS = ("", "\N{LIGHT SHADE}", "\N{MEDIUM SHADE}", "\N{DARK SHADE}", "\N{FULL BLOCK}")
 
@@ -77,13 +79,6 @@ class SuspectRow:
         return tuple(dict.fromkeys(why.source.replace(" ", "-") for why in self.why))
 
     @property
-    def sentence(self) -> str:
-        """The evidence against it, strongest first, and which tests executed it."""
-        against = [why.text for why in self.why if why.verdict == "incriminates"]
-        text = "; ".join([*against[:N_REASONS], self.counts])
-        return f"{text[0].upper()}{text[1:]}."
-
-    @property
     def reason(self) -> str:
         """The strongest evidence against it, else which tests executed it, in one sentence."""
         return next((why.text for why in self.why if why.verdict == "incriminates"), self.counts)
@@ -104,6 +99,16 @@ class ValuesView:
     failing: str
     rows: tuple[tuple[str, str, str], ...]
     n_more: int
+
+    @property
+    def shown(self) -> tuple[tuple[str, str, str], ...]:
+        """The rows for the answer, those that differ first."""
+        return tuple(sorted(self.rows, key=lambda row: row[1] == row[2])[:N_VALUES])
+
+    @property
+    def n_hidden(self) -> int:
+        """The number of rows that are not for the answer."""
+        return len(self.rows) + self.n_more - len(self.shown)
 
     @property
     def contrast(self) -> str:
@@ -305,6 +310,15 @@ def snippet(
     if not 1 <= number <= len(lines):
         return None
     return number, lines[number - 1].strip(), label
+
+
+def excerpt(row: Document, read_source: ReadSource, number: int) -> tuple[tuple[int, str], ...]:
+    """Return the numbered lines of ``row`` around one of them, below the first, less indented."""
+    first, last = max(row["start_line"], number - N_AROUND), min(row["end_line"], number + N_AROUND)
+    numbers = dict.fromkeys([row["start_line"], *range(first, last + 1)])
+    lines = source_text(row, read_source)
+    texts = [lines[n - 1].rstrip() if n <= len(lines) else "" for n in numbers]
+    return tuple(zip(numbers, dedent("\n".join(texts)).split("\n"), strict=True))
 
 
 def source_lines(

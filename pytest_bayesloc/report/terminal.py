@@ -24,12 +24,11 @@ from pytest_bayesloc.report.text import (
     percent,
     wrap,
 )
-from pytest_bayesloc.report.view import FaultView, Page, page
+from pytest_bayesloc.report.view import N_REASONS, FaultView, Page, page
 
 if TYPE_CHECKING:
     import pytest
 
-N_REASONS = 3
 N_WRAPPED = 2  # lines of a flag, a reason, or what is said of a fix
 N_SPOILED = 5
 N_HINT = 4  # it has a command
@@ -37,7 +36,6 @@ N_TIED = 2  # suspects that are named beside the first
 MAX_TOP = 6  # lines of title and flags
 N_WHY = 10  # reasons of a suspect, and suspects with reasons, in the long form
 DOUBTED = 0.1  # share of the tests themselves, for it to be worth a line
-LEAST_FACTOR = 1.5  # of a likelihood ratio, for a reason to be worth a line
 WHY_INDENT = len("  x1.00   ")
 EVERYTHING = 1_000
 HEADER = f"rank  {'P':>5}  susp.  where"
@@ -95,7 +93,7 @@ def answer(
             where there is no suspect.
     """
     view = page(document, read_source)
-    if not is_inspected and not view.rows:
+    if not is_inspected and not any(fault.rows for fault in view.faults):
         return []
     extent = EXTENTS[max(-2, min(verbosity, 2))]
     lines = list(_faults(view, width, extent, is_inspected=is_inspected))
@@ -110,16 +108,11 @@ def answer(
 def _faults(view: Page, width: int, extent: Extent, *, is_inspected: bool) -> Iterator[Line]:
     if not view.faults:
         yield Line("bayesloc: nothing to localize.")
-    groups: dict[str, list[FaultView]] = {}
-    for fault in view.faults:
-        key = str(fault.rows[0].place) if fault.rows else str(fault.number)
-        groups.setdefault(key, []).append(fault)
-    told = list(groups.values())
-    for fault, *others in told[: extent.faults]:
+    for fault, *others in view.answers[: extent.faults]:
         yield from _fault(fault, others, width, extent, is_inspected=is_inspected)
         if is_inspected:
             yield Line("")
-    rest = [fault.headline for group in told[extent.faults :] for fault in group]
+    rest = [fault.headline for group in view.answers[extent.faults :] for fault in group]
     if rest:
         yield Line(f"and {len(rest)} more, in the report: {'; '.join(rest)}")
 
@@ -249,17 +242,11 @@ def _told(fault: FaultView, reasons: Sequence[str], width: int, room: int) -> It
 
 
 def _strong(fault: FaultView) -> list[str]:
-    """Return what speaks for the first suspect, but for the change that is shown.
-
-    The weakest is what differs from a passing call, else which tests executed it.
-    """
-    fix = fault.best_fix
-    shown = {one_line(s["why"]) for s in fault.steps if fix and s["step"] == fix["step"]}
-    for row in fault.rows[:1]:
-        found = [w.text for w in row.why if w.factor >= LEAST_FACTOR and w.text not in shown]
-        weakest = (fault.values and fault.values.contrast) or row.counts
-        return [*found, *(() if row.place.is_test else (weakest,))][:N_REASONS]
-    return []
+    """Return the reasons; the weakest is what differs from a passing call, or who executed it."""
+    if not fault.rows or fault.rows[0].place.is_test:
+        return list(fault.reasons)
+    weakest = (fault.values and fault.values.contrast) or fault.rows[0].counts
+    return [*fault.reasons, weakest][:N_REASONS]
 
 
 def _next(fault: FaultView) -> Iterator[Line]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TypeAlias
 
-from pytest_bayesloc.report.details import FailureGroup, failure_groups, spoiled_words
+from pytest_bayesloc.report.details import FailureGroup, failure_groups, headline, spoiled_words
 from pytest_bayesloc.report.document import Document, ReadSource
 from pytest_bayesloc.report.drawings import BeliefChart, belief_chart
 from pytest_bayesloc.report.memory import brief_lines
@@ -20,6 +20,7 @@ from pytest_bayesloc.report.rows import (
     SuspectRow,
     ValuesView,
     changed_line,
+    excerpt,
     hot_line,
     key_of,
     location_view,
@@ -36,7 +37,8 @@ N_SOURCES = 5
 N_LISTED = 10
 N_TO_RUN = 3  # tests in a command to copy
 N_DATA = 3  # data files that are named of a fault
-N_FAULTS = 3  # that are named of a suspect
+N_REASONS = 3
+LEAST_FACTOR = 1.5  # of a likelihood ratio, for a reason to be shown with the answer
 ENOUGH = 0.8  # of the belief, for a list of suspects to be worth naming
 LEAST_SHARE = 0.01  # of the tests, to be told
 ORIGINS = {
@@ -85,6 +87,7 @@ class FaultView:
     failures: tuple[FailureGroup, ...]
     chart: BeliefChart | None
     snippet: Snippet | None
+    excerpt: tuple[tuple[int, str], ...]
     values: ValuesView | None
     loop: tuple[str, ...]
     remembered: tuple[str, ...]
@@ -95,6 +98,15 @@ class FaultView:
         """A command for a test that may expect something else now, beside another fix."""
         hints = (fix for fix in self.fixes if not fix["diff"] and fix is not self.best_fix)
         return next(hints, None)
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Reasons for the first suspect, strongest first, without the change that is shown."""
+        fix = self.best_fix
+        shown = {one_line(s["why"]) for s in self.steps if fix and s["step"] == fix["step"]}
+        why = self.rows[0].why if self.rows else ()
+        texts = [w.text for w in why if w.factor >= LEAST_FACTOR and w.text not in shown]
+        return tuple(texts[:N_REASONS])
 
     @property
     def is_elsewhere(self) -> bool:
@@ -109,7 +121,7 @@ class FaultView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """The parts of the page; ``faults_of`` are the numbers of each row's faults.
+    """The parts of the page.
 
     A source is a suspect with its lines, None if they could not be read.
     """
@@ -118,12 +130,19 @@ class Page:
     n_failed: str
     session: tuple[tuple[str, str], ...]
     stages: tuple[tuple[str, str], ...]
-    rows: tuple[SuspectRow, ...]
-    faults_of: tuple[tuple[int, ...], ...]
     faults: tuple[FaultView, ...]
     sources: tuple[Source, ...]
     partial: tuple[str, ...]
     llm: str
+
+    @property
+    def answers(self) -> tuple[tuple[FaultView, ...], ...]:
+        """The faults; those with the same first suspect stand together."""
+        groups: dict[str, list[FaultView]] = {}
+        for fault in self.faults:
+            key = str(fault.rows[0].place) if fault.rows else str(fault.number)
+            groups.setdefault(key, []).append(fault)
+        return tuple(map(tuple, groups.values()))
 
 
 def page(document: Document, read_source: ReadSource) -> Page:
@@ -134,8 +153,6 @@ def page(document: Document, read_source: ReadSource) -> Page:
         n_failed=str(session["n_failed"]),
         session=_session(session),
         stages=tuple((name, seconds(value)) for name, value in session["seconds"].items()),
-        rows=tuple(map(suspect_row, document["ranking"])),
-        faults_of=tuple(_faults_of(document)),
         faults=tuple(
             _fault(number, fault, document, read_source)
             for number, fault in enumerate(document["faults"], 1)
@@ -158,16 +175,6 @@ def _session(session: Document) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _faults_of(document: Document) -> Iterator[tuple[int, ...]]:
-    """Yield the faults of each row of the joint ranking, that in which it is likeliest first."""
-    found: dict[tuple[str, int, str], list[tuple[float, int]]] = {}
-    for number, fault in enumerate(document["faults"], 1):
-        for row in fault["ranking"]:
-            found.setdefault(key_of(row), []).append((-row["posterior"], number))
-    for row in document["ranking"]:
-        yield tuple(number for _, number in sorted(found.get(key_of(row), [(0.0, 1)])))[:N_FAULTS]
-
-
 def _fault(number: int, fault: Document, document: Document, read_source: ReadSource) -> FaultView:
     error, tests = fault["error"], fault["failing_tests"]
     rows, session = fault["ranking"], document["session"]
@@ -175,6 +182,7 @@ def _fault(number: int, fault: Document, document: Document, read_source: ReadSo
     fixes = [fix for fix in document["fixes"] if fix["fault"] == number]
     best = _best_fix(fixes, rows)
     line = changed_line(best, rows)
+    shown = snippet(rows[0], fault, read_source, line) if rows else None
     return FaultView(
         number=number,
         n_tests=count(len(tests), "test"),
@@ -182,7 +190,7 @@ def _fault(number: int, fault: Document, document: Document, read_source: ReadSo
         flaky=tuple(map(one_line, fault["flaky"])),
         spoiled=tuple((spoiled_words(s), one_line(s["command"])) for s in fault["spoiled"]),
         changed_data=_listed(fault["changed_data"]),
-        headline=_headline(error),
+        headline=headline(error),
         origin=FLAKY if _is_flaky(fault) else ORIGINS[error["origin"]],
         kind=KINDS[error["kind"]],
         raised_at=one_line(f"{error['file']}:{error['line']}") if error["file"] else "",
@@ -197,7 +205,8 @@ def _fault(number: int, fault: Document, document: Document, read_source: ReadSo
         test_share=fault["test_share"],
         failures=failure_groups(fault),
         chart=belief_chart(fault["history"], session["threshold"]),
-        snippet=snippet(rows[0], fault, read_source, line) if rows else None,
+        snippet=shown,
+        excerpt=excerpt(rows[0], read_source, shown[0]) if shown else (),
         values=values_view(fault.get("nearest_call")),
         loop=tuple(_loop(document["memory"], number)),
         remembered=tuple(brief_lines(document["memory"], number)),
@@ -274,12 +283,6 @@ def _confidence(posteriors: Sequence[float], session: Document) -> str:
         return f"likely: {held}"
     only = "" if sums[n - 1] >= ENOUGH else "only "
     return f"uncertain: top {n} total {only}{held}"
-
-
-def _headline(error: Document) -> str:
-    """Return the type and the first line of the message."""
-    first = next((line for line in error["message"].splitlines() if line.strip()), "")
-    return ": ".join(part for part in (one_line(error["type"]), one_line(first)) if part)
 
 
 def _sources(faults: Sequence[Document], read_source: ReadSource) -> Iterator[Source]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 WIDE, NARROW = 1280, 390
-HEIGHT = 900
+HEIGHT = 800
 PATIENCE_MS = 10_000
 _AXE = "node_modules/axe-core/axe.min.js"
 

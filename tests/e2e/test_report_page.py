@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_bayesloc.report.html import render
-from tests.e2e.browser import NARROW, WIDE, chromium, opened
+from tests.e2e.browser import HEIGHT, NARROW, WIDE, chromium, opened
 from tests.integration.conftest import Project
 from tests.unit.report.test_report_html import EVIL, poisoned
 
@@ -124,6 +124,20 @@ def report(project: Project) -> Path:
 
 
 @pytest.fixture(scope="module")
+def changed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page of a change that broke tests."""
+    root = tmp_path_factory.mktemp("changed") / "shop"
+    root.mkdir()
+    made = Project(root).write(
+        {**SHOP, "shop.py": SHOP["shop.py"].replace("net - tax", "net + tax")}
+    )
+    made.run("-q", lean=False)
+    made.write({"shop.py": made.read("shop.py").replace("net + tax", "net - tax")})
+    made.run("-q", "--bayesloc", "--bayesloc-report=html:report.html", lean=False)
+    return root / "report.html"
+
+
+@pytest.fixture(scope="module")
 def document(report: Path) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(report.with_suffix(".json").read_text("utf-8"))
     return found
@@ -132,23 +146,23 @@ def document(report: Path) -> dict[str, Any]:
 # -- five questions, each answered within two clicks
 
 
-def test_where_it_is_how_sure_and_what_to_do_stand_on_the_first_screen(
-    browser: Browser, report: Path
+@pytest.mark.parametrize("kind", ["fix", "change"])
+def test_first_screen_answers_without_scrolling(
+    browser: Browser, report: Path, changed: Path, kind: str
 ) -> None:
-    with opened(browser, report) as found:
+    with opened(browser, report if kind == "fix" else changed) as found:
         answer = found.page.get_by_label("Answer to fault 1")
         text = " ".join(answer.inner_text().split())
-        box = answer.bounding_box()
+        parts = (".who", ".excerpt .at", ".reasons", ".sides", ".diff", ".next")
+        boxes = [answer.locator(part).bounding_box() for part in parts]
 
     assert "total" in text
     assert "shop.py:11" in text
-    assert "gross = gross + net - tax(net, rate)" in text
     assert "%" in text.partition("total")[2][:20]
     assert "+ gross = gross + net + tax(net, rate)" in text
-    assert "Now:" in text
-    assert "pytest" in text.partition("Now:")[2]
-    assert box is not None
-    assert box["y"] + box["height"] < 900
+    assert "nets[0]" in text
+    assert "pytest" in text.partition("Now")[2]
+    assert [box for box in boxes if box is None or box["y"] + box["height"] > HEIGHT] == []
     assert found.troubles == []
 
 
@@ -235,6 +249,19 @@ def test_the_prompt_is_copied(browser: Browser, report: Path) -> None:
     assert "gross = gross + net - tax(net, rate)" in text
 
 
+def test_a_command_and_a_change_are_copied(browser: Browser, report: Path) -> None:
+    with opened(browser, report) as found:
+        answer = found.page.get_by_label("Answer to fault 1")
+        copied = []
+        for part in (".command + .copy", ".diff + .copy"):
+            answer.locator(part).first.click()
+            answer.locator(part, has_text="Copied").first.wait_for()
+            copied.append(found.page.evaluate("navigator.clipboard.readText()"))
+
+    assert copied[0] == "git apply .bayesloc/fixes/1-1-change-arithmetic.patch"
+    assert copied[1].startswith("--- a/shop.py\n+++ b/shop.py\n@@")
+
+
 def test_a_line_is_found_again_after_a_reload(browser: Browser, report: Path) -> None:
     with opened(browser, report, anchor="#shop.py:11") as found:
         found.page.reload()
@@ -242,7 +269,7 @@ def test_a_line_is_found_again_after_a_reload(browser: Browser, report: Path) ->
         line.wait_for()
         box = line.bounding_box()
         assert box is not None
-        assert 0 < box["y"] < 900
+        assert 0 < box["y"] < HEIGHT
         assert "net - tax(net, rate)" in line.inner_text()
         assert "failing" in (line.get_attribute("title") or "")
 

@@ -63,7 +63,7 @@ const filtered = (form) => {
 const sorted = (header) => {
   const table = header.closest("table");
   const key = header.dataset.sort;
-  const first = key === "rank" || key === "place" || key === "fault" ? "ascending" : "descending";
+  const first = key === "rank" || key === "place" ? "ascending" : "descending";
   const other = first === "ascending" ? "descending" : "ascending";
   const way = header.getAttribute("aria-sort") === first ? other : first;
   for (const th of all("th[aria-sort]", table)) th.removeAttribute("aria-sort");
@@ -98,6 +98,7 @@ const prepare = (root) => {
     button.addEventListener("click", () => sorted(header));
     header.append(button);
   }
+  for (const holder of all("[data-copied]", root)) offered(holder);
   for (const button of all("button[data-unfold]", root)) {
     button.hidden = false;
     button.addEventListener("click", () => {
@@ -109,8 +110,25 @@ const prepare = (root) => {
   }
 };
 
-// -- the prompt
+// -- what is copied: commands, changes, and the prompt
 
+const offered = (holder) => {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "copy";
+  button.textContent = "Copy";
+  button.addEventListener("click", async () => {
+    const lines = all("span", holder).map((line) => line.textContent);
+    try {
+      await navigator.clipboard.writeText(holder.dataset.copied || lines.join("\n"));
+      button.textContent = "Copied";
+    } catch {
+      getSelection().selectAllChildren(holder);
+      button.textContent = "Selected";
+    }
+  });
+  holder.after(button);
+};
 const copy = async (button) => {
   const text = document.getElementById(button.dataset.copy);
   const said = button.parentElement.querySelector("output");

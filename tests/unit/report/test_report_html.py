@@ -14,6 +14,7 @@ from urllib.parse import unquote
 
 import pytest
 
+from pytest_bayesloc.report.colours import coloured
 from pytest_bayesloc.report.html import render
 
 ReadSource = Callable[[str], "str | None"]
@@ -83,8 +84,41 @@ def poisoned(document: dict[str, Any]) -> dict[str, Any]:
 def test_the_answer_comes_first(report: str) -> None:
     header = words(between(report, "<header>", "</header>"))
 
-    assert "add >99 % calc.py:1 2 return a - b its most suspicious line Returned -1" in header
-    assert "test_parse test 62 % test_calc.py:12" in header
+    assert "add >99 % calc.py:2 Sure Line 2 , its most suspicious line 1 def add(a, b): 2" in header
+    assert "b 3 0 return -1 2 a 2 2" in header
+    assert "test_parse test 62 % test_calc.py:13" in header
+
+
+def test_source_has_colours_whatever_it_holds() -> None:
+    lines = [
+        'def f(a):  # "x"',
+        '    """One',
+        '    <b>."""',
+        "    return 'it\\'s' + \"open",
+        "    x1 = 10",
+    ]
+
+    marked = coloured(lines)
+
+    assert [unescape(re.sub(r"<[^>]*>", "", line)) for line in marked] == lines
+    assert [re.findall(r'class="(\w+)"', line) for line in marked] == [
+        ["keyword", "comment"],
+        ["string"],
+        ["string"],
+        ["keyword", "string", "string"],
+        ["number"],
+    ]
+
+
+def test_faults_with_the_same_suspect_have_one_answer(
+    document: dict[str, Any], read_source: ReadSource
+) -> None:
+    document["faults"].insert(1, {**document["faults"][0], "failing_tests": ["t.py::test_x"]})
+
+    header = words(between(render(document, read_source), "<header>", "</header>"))
+
+    assert header.count("add >99 %") == 1
+    assert "The same suspect as in fault 2 : 1 test failed with AssertionError" in header
 
 
 def test_the_prior_stands_beside_the_posterior(report: str) -> None:

@@ -87,6 +87,17 @@ def test_the_line_to_look_at_is_else_the_most_suspicious_one(
     assert snippet[:2] == (2, "return a - b")
 
 
+def test_lines_around_stand_below_the_first_one(document: dict[str, Any]) -> None:
+    row = document["faults"][0]["ranking"][0]
+    row.update(start_line=2, end_line=20)
+    row["lines"][0]["line"] = 10
+
+    shown = page(document, lambda _: "".join(f"    x = {n}\n" for n in range(1, 30))).faults[0]
+
+    assert [number for number, _ in shown.excerpt] == [2, 7, 8, 9, 10, 11, 12, 13]
+    assert shown.excerpt[0] == (2, "x = 2")
+
+
 def test_a_suspect_of_two_faults_has_one_listing_with_its_highest_place(
     document: dict[str, Any], read_source: ReadSource
 ) -> None:
@@ -155,6 +166,7 @@ def test_of_a_long_location_the_part_around_the_hottest_line_is_listed(
 
 def test_a_belief_that_never_moved_has_no_chart() -> None:
     assert belief_chart([step(add=0.5)], 0.9) is None
+    assert belief_chart([step(add=0.5), step(add=0.501)], 0.9) is None
 
 
 def test_a_chart_draws_probability_upward() -> None:
@@ -186,7 +198,7 @@ def test_a_suspect_that_dropped_out_ends_where_it_was_last_seen() -> None:
 
 
 def test_a_long_search_has_ten_ticks_or_so() -> None:
-    drawn = belief_chart([step(add=0.5)] * 101, 0.9)
+    drawn = belief_chart([step(add=0.5)] * 100 + [step(add=0.6)], 0.9)
 
     assert drawn is not None
     assert [label for _, label in drawn.x_ticks][:3] == ["start", "10", "20"]
