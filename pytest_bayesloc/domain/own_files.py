@@ -76,10 +76,10 @@ def set_aside(path: Path, why: str, seen: tuple[int, int] | None = None) -> str:
     aside = path.with_name(path.name + mark)
     if aside.exists():
         aside = path.with_name(f"{path.name}{mark}-{time.time_ns() % 10**9}")
-    path.replace(aside)
-    for suffix in _BESIDE:
-        with suppress(OSError):
+    for suffix in _BESIDE:  # first: beside a new file it would be taken for a part of that
+        with suppress(FileNotFoundError):
             path.with_name(path.name + suffix).replace(aside.with_name(aside.name + suffix))
+    path.replace(aside)
     return f"{path} is damaged ({why}) and was set aside as {aside.name}: a new one is begun."
 
 

@@ -136,7 +136,12 @@ class Journal:
 
     def entries(self) -> list[JournalEntry]:
         """Returns what was applied and not undone, the newest first; skips what can't be read."""
-        return sorted(self._read(), key=lambda entry: entry.id, reverse=True)
+        read = (entry for entry in self._read().values() if entry is not None)
+        return sorted(read, key=lambda entry: entry.id, reverse=True)
+
+    def unreadable(self) -> list[Path]:
+        """Returns the entries that can't be read."""
+        return sorted(path for path, entry in self._read().items() if entry is None)
 
     def _undone(self, entry: JournalEntry) -> str:
         try:
@@ -154,11 +159,14 @@ class Journal:
             return f"it can't be written ({error})"
         return ""
 
-    def _read(self) -> Iterator[JournalEntry]:
-        for path in self._folder.glob(f"*{ENTRY}"):
+    def _read(self) -> dict[Path, JournalEntry | None]:
+        """Returns each entry by its path; None for one that can't be read."""
+        read = dict.fromkeys(self._folder.glob(f"*{ENTRY}"), None)
+        for path in read:
             with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
                 if path.stat().st_size <= MAX_BYTES:
-                    yield _loaded(path.stem, path.read_bytes())
+                    read[path] = _loaded(path.stem, path.read_bytes())
+        return read
 
     def _replace(self, path: Path, data: bytes, mode: int | None = None) -> None:
         """Write a file in one step that is on the disk when this returns; mode and owner stay."""

@@ -139,7 +139,8 @@ def _trusted_settings(config: pytest.Config, path: Path) -> str:
 
 
 def _undone(config: pytest.Config, settings: Settings) -> Iterator[str]:
-    done = journal(config.rootpath).undo()
+    kept = journal(config.rootpath)
+    done, unreadable = kept.undo(), kept.unreadable()
     notes: list[str] = []
     fates = [(entry.tool, [entry.target], "undone") for entry, why in done if not why]
     note_fate(config.rootpath, settings.memory, notes.append, fates)
@@ -147,7 +148,9 @@ def _undone(config: pytest.Config, settings: Settings) -> Iterator[str]:
     for entry, why in done:
         where = f"{entry.file} ({entry.tool})"
         yield f"{where} is not undone: {why}" if why else f"{where} is as it was before"
-    if not done:
+    for path in unreadable:
+        yield f"{path} can't be read: its fix is not undone. Take it back by git or its patch"
+    if not (done or unreadable):
         yield "no fix was applied here, or all are undone"
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from pytest_bayesloc.domain import own_files
+from pytest_bayesloc.domain.clock import time_ns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 FOLDER = own_files.FOLDER
 FILE = "memory.sqlite"
 BUSY_S = 1.0
+PARTIAL_S = 3_600  # after which nobody writes that file any more
 
 
 def own_folder(rootdir: Path) -> Path:
@@ -42,8 +44,15 @@ def own_folder(rootdir: Path) -> Path:
 
 
 def mend_folder(rootdir: Path, note: Callable[[str], None]) -> None:
-    """Set aside what stands in the place of our own files and folders, and tell the user."""
+    """Set aside what stands in the place of our own files and folders, and tell the user.
+
+    What a kill left half written is removed.
+    """
     folder = rootdir / FOLDER
+    for path in folder.glob(".*.*"):
+        with suppress(OSError):
+            if time_ns() - path.stat().st_mtime_ns > PARTIAL_S * 1e9:
+                path.unlink()
     for text in own_files.misplaced(folder) if folder.is_dir() else ():
         note(text)
 

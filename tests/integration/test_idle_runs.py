@@ -48,6 +48,7 @@ def test_switched_off_plugin_imports_neither_session_nor_recorder(green_project:
         "pytest_bayesloc",
         "pytest_bayesloc.domain",
         "pytest_bayesloc.domain.clock",
+        "pytest_bayesloc.domain.standard_library",
         "pytest_bayesloc.hookspecs",
         "pytest_bayesloc.options",
         "pytest_bayesloc.plugin",

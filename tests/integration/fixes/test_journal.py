@@ -51,11 +51,13 @@ def test_a_fix_that_was_never_written_is_undone_already(root: Path, journal: Jou
     assert (root / "a.py").read_bytes() == OLD
 
 
-def test_a_damaged_entry_is_left_alone(root: Path, journal: Journal) -> None:
+def test_a_damaged_entry_is_left_alone_and_named(root: Path, journal: Journal) -> None:
     entry = journal.apply("a.py", OLD, NEW, "one")
-    (root / ".bayesloc" / "journal" / f"{entry.id}.json").write_text("{")
+    path = root / ".bayesloc" / "journal" / f"{entry.id}.json"
+    path.write_text("{")
 
     assert journal.undo() == []
+    assert journal.unreadable() == [path]
     assert (root / "a.py").read_bytes() == NEW
 
 
