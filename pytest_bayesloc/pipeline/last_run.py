@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from datetime import datetime, timezone
-from itertools import islice
-from pathlib import Path
+from itertools import chain, islice
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
@@ -15,7 +15,16 @@ from pytest_bayesloc.domain.spectrum import bits
 from pytest_bayesloc.domain.texts import storable, with_texts
 from pytest_bayesloc.history.changes import name_of
 from pytest_bayesloc.pipeline.place import FOLDER, own_folder, replace_text
-from pytest_bayesloc.rerun.command import Command, command_for, server_environment
+from pytest_bayesloc.report.document import ResultDocument
+from pytest_bayesloc.report.text import clip
+from pytest_bayesloc.rerun.command import (
+    NEUTRAL,
+    Command,
+    carried,
+    command_for,
+    server_environment,
+    strange_part,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,6 +33,8 @@ if TYPE_CHECKING:
     from pytest_bayesloc.ranking.case import Case
 
 FILE = "last-run.json"
+MAX_BYTES = 64 << 20
+MAX_SHOWN = 200  # characters of what is refused
 N_PLACES = 500  # whose passing tests are kept
 N_PASSING = 50  # of each
 
@@ -56,16 +67,40 @@ class LastRun(msgspec.Struct, kw_only=True):
 
     @property
     def command(self) -> Command:
-        """The command of a server that collects the same tests; the environment is ours."""
-        return Command(
+        """The command of a server that collects the same tests; the environment is ours.
+
+        Raises:
+            StoreError: If no run of this project has such a command here: a file that came with the
+                project may hold anything.
+        """
+        rootdir, cwd = Path(self.rootdir), Path(self.cwd)
+        is_near = cwd.is_relative_to(rootdir) or rootdir.is_relative_to(cwd)
+        command = Command(
             flags=tuple(self.flags),
             path=tuple(self.path),
             arguments=tuple(self.arguments),
-            rootdir=Path(self.rootdir),
-            cwd=Path(self.cwd),
+            rootdir=rootdir,
+            cwd=cwd if is_near else rootdir,
             environment=server_environment(os.environ),
-            options=self.options,
+            options={**carried(self.options), **NEUTRAL},
         )
+        if strange := strange_part(command) or self._test_outside():
+            raise StoreError(
+                f"The last failed run is not run again: {clip(strange, MAX_SHOWN)!r} in "
+                f"{FOLDER}/{FILE} leads out of the project and of this Python. Run the failing "
+                "tests once; ask with the PYTHONPATH that they were run with.",
+                slug="last-run",
+            )
+        return command
+
+    def _test_outside(self) -> str:
+        """Return a test that lies outside of the project; empty if none does."""
+        groups: list[list[str]] = [fault["failing_tests"] for fault in self.document["faults"]]
+        for node_id in chain(*groups, *self.passing.values()):
+            path = PurePath(node_id.partition("::")[0])
+            if path.is_absolute() or ".." in path.parts:
+                return node_id
+        return ""
 
 
 def keep_last(context: Context, document: Mapping[str, Any], cases: Sequence[Case]) -> None:
@@ -99,7 +134,7 @@ def read_last(rootdir: Path) -> LastRun:
     """
     path = rootdir / FOLDER / FILE
     try:
-        run, why = msgspec.json.decode(path.read_bytes(), type=LastRun), ""
+        run, why = _read(path), ""
     except FileNotFoundError:
         run, why = None, "it does not exist"
     except (OSError, ValueError, RecursionError) as error:
@@ -112,6 +147,20 @@ def read_last(rootdir: Path) -> LastRun:
             "with the memory on.",
             slug="last-run",
         )
+    return run
+
+
+def _read(path: Path) -> LastRun:
+    """Return what a file holds, whose result is as the schema says.
+
+    Raises:
+        OSError: If it can't be read.
+        ValueError: If it holds something else.
+    """
+    if path.stat().st_size > MAX_BYTES:
+        raise ValueError(f"it is larger than {MAX_BYTES >> 20} MiB")
+    run = msgspec.json.decode(path.read_bytes(), type=LastRun)
+    msgspec.convert(run.document, type=ResultDocument)
     return run
 
 

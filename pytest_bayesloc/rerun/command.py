@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -119,9 +120,14 @@ def _arguments(config: pytest.Config) -> list[str]:
 
 def options_of(config: pytest.Config) -> dict[str, Any]:
     """The plain option values of ``config`` that a server should run under."""
+    return carried(vars(config.option))
+
+
+def carried(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those of ``options`` that a server should run under."""
     return {
         name: value
-        for name, value in vars(config.option).items()
+        for name, value in options.items()
         if _is_plain(value) and not name.startswith(_OURS_TO_SET) and name not in _NOT_CARRIED
     }
 
@@ -132,6 +138,59 @@ def _is_plain(value: object) -> bool:
     return value is None or isinstance(value, (str, int, float))
 
 
+def strange_part(command: Command) -> str:
+    """Return what a command holds that no run of its project has here; empty if it holds none.
+
+    One that was read from a file may be anybody's: it runs the project's tests, imported from the
+    project and from this Python, and does no more.
+    """
+    return (
+        _strange_flag(command.flags)
+        or _strange_argument(command.arguments, command.rootdir)
+        or _strange_entry(command.path, command.rootdir)
+    )
+
+
+def _strange_flag(flags: Sequence[str]) -> str:
+    given = iter(flags)
+    texts = (flag + next(given, "") if flag == "-X" else flag for flag in given)
+    return next((text for text in texts if not _FLAG.fullmatch(text)), "")
+
+
+def _strange_argument(arguments: Sequence[str], rootdir: Path) -> str:
+    given = iter(arguments)
+    for argument in given:
+        name, _, value = argument.partition("=")
+        if argument in {"-p", "-c", "-o"}:
+            value = next(given, "")
+        is_known = argument in {*_FIXED, f"--rootdir={rootdir}"}
+        if name in {"-p", "-o"}:
+            is_known = value[:1] != "-"
+        elif name in {"-c", "--confcutdir"}:
+            is_known = _is_near(Path(value), rootdir)
+        if not is_known:
+            return f"{name} {value}".strip()
+    return ""
+
+
+def _strange_entry(path: Sequence[str], rootdir: Path) -> str:
+    folders = [*map(os.path.realpath, sys.path), sys.prefix, sys.base_prefix, str(rootdir)]
+    for entry in filter(None, path):
+        real = Path(os.path.realpath(entry))
+        if not any(real.is_relative_to(folder) for folder in folders):
+            return entry
+    return ""
+
+
+def _is_near(path: Path, rootdir: Path) -> bool:
+    """Whether ``path`` lies in the project, or in a folder that the project lies in."""
+    real, root = Path(os.path.realpath(path)), Path(os.path.realpath(rootdir))
+    return real.is_relative_to(root) or root.is_relative_to(real if real.is_dir() else real.parent)
+
+
+_FIXED = frozenset({"--no-bayesloc", "-n0", "--no-cov", "--hypothesis-seed=0"})
+#: Of the interpreter, as they are given on: none that runs a program.
+_FLAG = re.compile(r"-(?:[bBdEIOPqsSuv]+|W.+|X(?!presite)[a-z_]+(?:=\w*)?)")
 # Options of pytest and of its usual plugins that select, distribute, stop, or write files.
 _OURS_TO_SET = ("bayesloc", "bug_", "cov_", "stepwise", "sw_", "json_report", "html", "rsync")
 _NOT_CARRIED = frozenset(
