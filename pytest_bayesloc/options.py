@@ -301,13 +301,53 @@ def _is_importable(name: str) -> bool:
         return False
 
 
-def _memory(shown: str, given: str, _: pytest.Config) -> str:
+def _green(shown: str, given: str, config: pytest.Config) -> str:
+    """Return the revision; one that git does not know is refused, if a person typed it.
+
+    The ini file is for other machines as well, whose clones may be shallow.
+    """
+    revision = "HEAD" if given == AUTO else given
+    if given and _is_typed(config, shown) and not _is_revision(config.rootpath, revision):
+        raise pytest.UsageError(
+            f"{shown}={given} is not known to git in {config.rootpath}: give a revision that "
+            "`git log` knows."
+        )
+    return given
+
+
+def _is_revision(folder: Path, revision: str) -> bool:
+    import subprocess  # it takes a while, and is seldom needed
+
+    command = ["git", "-c", "core.fsmonitor=false", "rev-parse", "--verify", "--quiet"]
+    command += ["--end-of-options", f"{revision}^{{commit}}"]
+    try:
+        run = subprocess.run(command, cwd=folder, capture_output=True, timeout=5, check=False)
+    except subprocess.TimeoutExpired:
+        return True  # the run itself has more time
+    except OSError:
+        return False
+    return run.returncode == 0
+
+
+def _memory(shown: str, given: str, config: pytest.Config) -> str:
     if "://" in given and not given.startswith("postgresql://"):
         raise pytest.UsageError(
             f"{shown}={given.partition('://')[0]}://... is no database that is known: expected on, "
             "off, a path, or postgresql://USER@HOST/NAME."
         )
+    if given not in {"on", "off"} and "://" not in given:
+        _check_file(f"{shown}={given}", config.rootpath / given)
     return given
+
+
+def _check_file(shown: str, path: Path) -> None:
+    """Refuse a place where no file can be."""
+    # pathlib raises for a name that is too long, which is told when it is written.
+    is_folder = os.path.isdir(path)  # noqa: PTH112
+    nearest = next(filter(os.path.exists, path.parents), path.parent)
+    if is_folder or not os.path.isdir(nearest):  # noqa: PTH112
+        what = "is a folder" if is_folder else f"would lie in {nearest}, which is a file"
+        raise pytest.UsageError(f"{shown} {what}: give the path of a file.")
 
 
 def _parts(shown: str, given: Sequence[str], config: pytest.Config) -> frozenset[str]:
@@ -399,12 +439,16 @@ def _expanded(shown: str, text: str) -> list[str]:
     return [spec] * number
 
 
-def _workspace(shown: str, given: str, _: pytest.Config) -> tuple[str, str]:
+def _workspace(shown: str, given: str, config: pytest.Config) -> tuple[str, str]:
     here, colon, there = given.rpartition(":")
     if given and not (there.startswith("/") and (not colon or here.startswith("/"))):
         raise pytest.UsageError(
             f"{shown}={given} is not an absolute path, or two with a colon between them: give the "
             "project's folder there, as /srv/app, or here and there, as /home/me/app:/srv/app."
+        )
+    if colon and _is_typed(config, shown) and not Path(here).is_dir():
+        raise pytest.UsageError(
+            f"{shown}={given} names {here}, which is no folder here: give the project's folder."
         )
     return here, there
 
@@ -416,7 +460,14 @@ def _paths(_: str, given: Sequence[str], config: pytest.Config) -> tuple[Path, .
             f"--bayesloc-merge runs no test, and -n {workers} asks for processes that run them: "
             "give -n 0."
         )
-    return tuple(config.invocation_params.dir / str(entry) for entry in given)
+    paths = {entry: config.invocation_params.dir / str(entry) for entry in given}
+    for entry, path in paths.items():
+        if not path.exists():
+            raise pytest.UsageError(
+                f"--bayesloc-merge={entry} does not exist: give a file that "
+                "--bayesloc-report=record:PATH wrote, or a folder of them."
+            )
+    return tuple(paths.values())
 
 
 def _models(shown: str, given: Sequence[str], _: pytest.Config) -> LlmModels:
@@ -487,6 +538,8 @@ def _report(shown: str, entry: str, config: pytest.Config) -> Report:
         )
     if kind == LOOP and path == "-":
         return Report(kind)
+    if path:
+        _check_file(f"{shown}={entry}", config.invocation_params.dir / path)
     return Report(kind, config.invocation_params.dir / path if path else None)
 
 
@@ -679,6 +732,7 @@ class Settings:
         "REV",
         "git revision at which the tests are known to pass; auto: search all commits for it",
         default_words="what is remembered, else found in git",
+        read=_green,
     )
     never_edited: tuple[str, ...] = _option(
         "--bayesloc-never-edit",

@@ -49,10 +49,11 @@ def _one_usage_line(run: Run) -> str:
     return line
 
 
-def test_bad_value_costs_one_usage_line(shared_buggy_project: Project) -> None:
-    line = _one_usage_line(shared_buggy_project.run("--bayesloc-budget=0"))
-
-    assert "--bayesloc-budget=0" in line
+@pytest.mark.parametrize(
+    "option", ["--bayesloc-budget=0", "--bayesloc-green=no-such-revision", "--bayesloc-green=auto"]
+)
+def test_bad_value_costs_one_usage_line(shared_buggy_project: Project, option: str) -> None:
+    assert option in _one_usage_line(shared_buggy_project.run(option))
 
 
 @pytest.mark.parametrize("entry", ["bayesloc_threshold = 2", "bayesloc_report = pdf"])

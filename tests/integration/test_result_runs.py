@@ -208,26 +208,6 @@ def test_path_of_a_report_is_relative_to_where_pytest_was_started(buggy_project:
     assert (folder / "report.html").exists()
 
 
-def test_report_that_cannot_be_written_costs_one_line(buggy_project: Project) -> None:
-    run = buggy_project.run("-q", "--bayesloc-report=json:calc.py/result.json")
-
-    notes = [line for line in run.stdout.splitlines() if "(report-not-written)" in line]
-    assert len(notes) == 1
-    assert "Traceback" not in run.output
-    assert run.ret == 1
-    assert any("add (calc.py:1)" in line for line in run.section)
-
-
-def test_report_onto_a_folder_costs_one_line(buggy_project: Project) -> None:
-    (buggy_project.root / "out").mkdir()
-
-    run = buggy_project.run("-q", "--bayesloc-report=html:out")
-
-    assert run.stdout.count("(report-not-written)") == 1
-    assert "Traceback" not in run.output
-    assert not any((buggy_project.root / "out").iterdir())
-
-
 def test_message_with_a_lone_surrogate_is_written(projects: Projects) -> None:
     files = {
         "lib.py": "def raising():\n    raise ValueError('\\ud800 \\0 \\x1b[31m')\n",

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
+from pathlib import Path
 
 import pytest
 
 from pytest_bayesloc.options import Settings, declarations
 
+ROOT = Path(__file__).parents[2]
 BAD = {
     "--bayesloc-budget=0": "a positive number of seconds",
     "--bayesloc-budget=soon": "a positive number of seconds",
@@ -39,6 +42,12 @@ BAD = {
     "--bayesloc-source=no_such_package": "neither a folder in",
     "--bayesloc-source=no/such/folder": "neither a folder in",
     "--bayesloc-memory=mysql://...": "postgresql://USER@HOST/NAME",
+    "--bayesloc-memory=tests": "is a folder: give the path of a file",
+    "--bayesloc-memory=pyproject.toml/bugs.sqlite": "pyproject.toml, which is a file",
+    "--bayesloc-report=html:tests": "is a folder: give the path of a file",
+    "--bayesloc-report=record:pyproject.toml/a/b": "pyproject.toml, which is a file",
+    "--bayesloc-workspace=/no/such/folder:/srv/app": "names /no/such/folder, which is no folder",
+    "--bayesloc-merge=no/such/record": "does not exist",
 }
 REPEATABLE = {option.flag for option in declarations() if option.repeats}
 BAD_INI = {
@@ -56,6 +65,8 @@ def test_bad_value_is_refused_by_name(
 ) -> None:
     name, _, value = option.partition("=")
     given = [value] if name in REPEATABLE else value
+    typed = dataclasses.replace(pytestconfig.invocation_params, args=(option,), dir=ROOT)
+    monkeypatch.setattr(pytestconfig, "invocation_params", typed)
     monkeypatch.setattr(pytestconfig.option, name.strip("-").replace("-", "_"), given)
 
     with pytest.raises(pytest.UsageError, match=f"{re.escape(option)}.*{re.escape(expected)}"):
