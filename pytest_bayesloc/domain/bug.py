@@ -23,9 +23,12 @@ LIKELY = 0.5  # a suspect's probability from which on nothing is learned about i
 
 
 #: The function, class or module at the beginning of a constraint.
+#: Stands before what a language model said, wherever it is kept.
+LLM_MARK = "LLM: "
 _ABOUT = re.compile(
     r"^(?:class |there is no (?=module))?(?P<module>module )?(?P<name>'[\w.]+'|[\w.<>]+)"
 )
+_WORD = re.compile(r"\w+")
 
 
 class Category(str, Enum):
@@ -332,21 +335,29 @@ def is_contradicted(constraint: str, functions: Iterable[str]) -> bool:
     ``check needs n > 0`` is no condition of the domain if ``check`` itself is wrong.
 
     Args:
-        constraint: As the rules word it: it begins with what it is about.
+        constraint: As the rules word it: it begins with what it is about. A language model words
+            it in its own way: it is about each function that it names.
         functions: As ``file qualname``.
     """
-    about = _ABOUT.search(constraint)
-    if about is None:
-        return False
-    name = about["name"].strip("'")
+    by_rules, _, by_model = constraint.partition(LLM_MARK)
+    named = set(_WORD.findall(by_model))
+    about = _ABOUT.search(by_rules)
     for function in functions:
         file, _, qualname = function.partition(" ")
-        module = file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-        if f"{qualname}.".startswith(f"{name}."):
+        if qualname.rpartition(".")[2] in named:
             return True
-        if about["module"] and f".{module}".endswith(f".{name}"):
+        if about is not None and _is_about(about, file, qualname):
             return True
     return False
+
+
+def _is_about(about: re.Match[str], file: str, qualname: str) -> bool:
+    """Whether a match of ``_ABOUT`` names a function, what holds it, or its module."""
+    name = about["name"].strip("'")
+    if f"{qualname}.".startswith(f"{name}."):
+        return True
+    module = file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    return bool(about["module"]) and f".{module}".endswith(f".{name}")
 
 
 def _distinct(texts: Iterable[str]) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from typing import TypeVar
 from pytest_bayesloc.domain.bug import (
     HYPOTHESIS_LENGTH,
     LESSON_LENGTH,
+    LLM_MARK,
     STRATEGY_LENGTH,
     WHY_LENGTH,
     BugRecord,
@@ -53,7 +54,6 @@ FAST = frozenset({"approaches", "judgement of a fix", "summary"})
 T = TypeVar("T", bound=ModelAnswer)
 
 JUDGING = 0.1  # temperature of a judgement
-MARK = "LLM: "  # before what a language model said, wherever it is kept
 _LONG, _SHORT = 4_000, 1_000  # characters in the prompt of a summary
 _FRAME = 2_500  # of that, what is no code
 _SHORTEST = 200
@@ -220,7 +220,7 @@ class LlmSummarizer:
         if answer is None:
             return said
         place = said.partition("; ")[0]
-        return clipped(f"{place}; {MARK}{answer.hypothesis}", HYPOTHESIS_LENGTH)
+        return clipped(f"{place}; {LLM_MARK}{answer.hypothesis}", HYPOTHESIS_LENGTH)
 
     def failed(self, record: BugRecord, edit: CodeEdit, now: Symptom) -> TrialSummary:
         """Return the lessons of a trial that failed."""
@@ -281,7 +281,7 @@ def _joined(said: str, more: str, length: int) -> str:
 
 def marked(text: str, length: int) -> str:
     """Return ``text`` with the mark of its origin, cut; nothing if it says nothing."""
-    return clipped(f"{MARK}{text}", length) if text.strip() else ""
+    return clipped(f"{LLM_MARK}{text}", length) if text.strip() else ""
 
 
 def _cut(code: Code, room: int) -> Code:

@@ -8,6 +8,7 @@ from datetime import timedelta
 from uuid import uuid4
 
 from pytest_bayesloc.domain.bug import (
+    LLM_MARK,
     BugRecord,
     BugState,
     CodeEdit,
@@ -371,7 +372,9 @@ class Episodes:
 
 def without_lesson_about(functions: Sequence[str], summary: TrialSummary) -> TrialSummary:
     """Return ``summary`` without a lesson about one of ``functions``, which are at fault."""
-    return replace(summary, lesson="") if is_contradicted(summary.lesson, functions) else summary
+    by_rules, _, _ = summary.lesson.partition(f"; {LLM_MARK}")
+    lessons = (summary.lesson, by_rules, "")
+    return replace(summary, lesson=next(x for x in lessons if not is_contradicted(x, functions)))
 
 
 def _fate(node_id: str, before: str, sighting: PassingSighting) -> str:

@@ -13,11 +13,14 @@ from sqlalchemy import create_engine
 
 from pytest_bayesloc.domain.advice import Advice, Remembered
 from pytest_bayesloc.domain.bug import (
+    LLM_MARK,
+    BugRecord,
     Category,
     CodeEdit,
     Run,
     Symptom,
     TestFailure,
+    TrialSummary,
 )
 from pytest_bayesloc.memory.advice import Adviser
 from pytest_bayesloc.memory.episodes import Episodes, GroupSighting, PassingSighting
@@ -37,6 +40,11 @@ TAGS = frozenset(f"api:{name.partition(' ')[2]}" for name in FUNCTIONS)
 TAUGHT = ("learned: ", "constraint: ", "avoid")
 
 
+def says(function: str) -> str:
+    """What a model says of it."""
+    return f"leave {function.partition(' ')[2]} alone"
+
+
 @dataclass(frozen=True)
 class Step:
     """One run of a story, after an edit."""
@@ -44,6 +52,7 @@ class Step:
     test: str
     edited: str
     demand: str
+    model_says: str
     suspects: tuple[str, ...]
     p_first: float
     error: int
@@ -55,11 +64,24 @@ STEPS = st.builds(
     test=st.sampled_from(["t.py::test_a", "t.py::test_b"]),
     edited=NAMES,
     demand=st.one_of(st.just(""), NAMES.map(lambda f: f"{f.partition(' ')[2]} needs n > 0")),
+    model_says=st.one_of(st.just(""), NAMES.map(says)),
     suspects=st.permutations(FUNCTIONS).map(tuple),
     p_first=st.floats(0, 1),
     error=st.integers(0, 1),
     passes=st.booleans(),
 )
+
+
+class ModelSummarizer(RuleSummarizer):
+    """Adds what a language model says of a failed trial, whatever is true."""
+
+    def __init__(self, step: Step) -> None:
+        self._says = step.model_says
+
+    def failed(self, record: BugRecord, edit: CodeEdit, now: Symptom) -> TrialSummary:
+        said = super().failed(record, edit, now)
+        model = f"{LLM_MARK}{self._says}" if self._says else ""
+        return replace(said, lesson="; ".join(filter(None, (said.lesson, model))))
 
 
 def symptom_of(step: Step) -> Symptom:
@@ -99,7 +121,8 @@ def test_nothing_is_taught_that_the_posterior_or_a_mend_contradicts(steps: list[
             if taught is None:
                 mended.add(step.edited)
                 continue
-            mended -= {owner(step.demand)}  # the demand was read from the code as it is now
+            # A demand was read from the code as it is now, and the model has seen it like that.
+            mended -= {owner(step.demand), *(f for f in FUNCTIONS if step.model_says == says(f))}
             wrong = {*mended, *symptom_of(step).believed}
             names = [name.partition(" ")[2] for name in wrong]
             assert not [text for text in taught for name in names if name in text]
@@ -126,7 +149,7 @@ def lines_of(ledger: Ledger, step: Step, number: int) -> list[str] | None:
     own = [bug for bug, tests in bugs.items() if step.test in tests]
     if step.passes and own:
         passed = PassingSighting(passed=frozenset({step.test}), edit=edit_of(step))
-        events = Episodes(ledger, run, RuleSummarizer()).advance([], {own[0]: passed})
+        events = Episodes(ledger, run, ModelSummarizer(step)).advance([], {own[0]: passed})
         return None if any(event.kind == "resolved" for event in events) else []
     symptom = symptom_of(step)
     red = GroupSighting(
@@ -136,7 +159,7 @@ def lines_of(ledger: Ledger, step: Step, number: int) -> list[str] | None:
         code_state=str(number),
         test_state="t",
     )
-    (event, *_) = Episodes(ledger, run, RuleSummarizer()).advance([red], {})
+    (event, *_) = Episodes(ledger, run, ModelSummarizer(step)).advance([red], {})
     adviser = Adviser(ledger, "w")
     advice = adviser.advise(0, event.bug, symptom, "", "in the code")
     remembered = Remembered(advice=(advice,), world=adviser.world([symptom]))
