@@ -1,6 +1,6 @@
 """Check the built documentation: it loads nothing from elsewhere, and messages have sections.
 
-``mkdocs build --strict`` has found dead links already.
+``zensical build --strict`` has found dead links already.
 """
 
 from __future__ import annotations

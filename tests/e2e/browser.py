@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser, Page
 
-WIDE, NARROW = 1280, 390
+WIDE, MIDDLE, NARROW = 1280, 820, 390
 HEIGHT = 800
 PATIENCE_MS = 10_000
 _AXE = "node_modules/axe-core/axe.min.js"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_bayesloc.report.html import render
-from tests.e2e.browser import HEIGHT, NARROW, WIDE, chromium, opened
+from tests.e2e.browser import HEIGHT, MIDDLE, NARROW, WIDE, chromium, opened
 from tests.integration.conftest import Project
 from tests.unit.report.test_report_html import EVIL, poisoned
 
@@ -253,7 +253,7 @@ def test_a_command_and_a_change_are_copied(browser: Browser, report: Path) -> No
     with opened(browser, report) as found:
         answer = found.page.get_by_label("Answer to fault 1")
         copied = []
-        for part in (".command + .copy", ".diff + .copy"):
+        for part in (".command + .copy", ".copy.above"):
             answer.locator(part).first.click()
             answer.locator(part, has_text="Copied").first.wait_for()
             copied.append(found.page.evaluate("navigator.clipboard.readText()"))
@@ -309,14 +309,14 @@ def test_paper_shows_what_is_folded(browser: Browser, report: Path) -> None:
 # -- for everybody, everywhere, and safe
 
 
-@pytest.mark.parametrize("width", [WIDE, NARROW])
+@pytest.mark.parametrize("width", [WIDE, MIDDLE, NARROW])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_everybody_can_use_it(
     browser: Browser, report: Path, tmp_path: Path, width: int, scheme: str
 ) -> None:
     pictures = Path(PICTURES) if PICTURES else tmp_path
     with opened(browser, report, width=width, scheme=scheme) as found:
-        found.page.screenshot(path=pictures / f"report-{scheme}-{width}.png")
+        found.page.screenshot(path=pictures / f"report-{width}-{scheme}.png")
         closed = found.violations()
         found.unfold()
         unfolded = found.violations()

@@ -115,7 +115,8 @@ const prepare = (root) => {
 const offered = (holder) => {
   const button = document.createElement("button");
   button.type = "button";
-  button.className = "copy";
+  const isBlock = holder.localName === "pre";
+  button.className = isBlock ? "copy above" : "copy";
   button.textContent = "Copy";
   button.addEventListener("click", async () => {
     const lines = all("span", holder).map((line) => line.textContent);
@@ -127,7 +128,8 @@ const offered = (holder) => {
       button.textContent = "Selected";
     }
   });
-  holder.after(button);
+  if (isBlock) holder.before(button);
+  else holder.after(button);
 };
 const copy = async (button) => {
   const text = document.getElementById(button.dataset.copy);
