@@ -186,7 +186,7 @@ def _write(files: Sequence[Path], reports: Sequence[str], *, offers_prompt: bool
         for report in reports:
             path = _written(report, document, offers_prompt=offers_prompt)
             sys.stdout.write(f"report: {path}\n")
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
         sys.stderr.write(f"Nothing was merged: {error}. (unreadable-record)\n")
         return 2
     return 0

@@ -147,10 +147,12 @@ def import_lines(connection: Connection, lines: Iterable[str]) -> Counter[str]:
             else:
                 ((kind, row),) = given.items()
                 counts[kind] += _add(connection, kind, _safe(row))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (
+        ValueError, LookupError, TypeError, AttributeError, RecursionError, OverflowError,
+    ) as error:  # fmt: skip
         raise StoreError(
-            f"Line {number} is none of a memory ({type(error).__name__}: {error}): nothing "
-            "was taken in. Give a file that --bug-memory=export:FILE wrote.",
+            f"Line {number} is none of a memory ({type(error).__name__}: {str(error)[:300]}): "
+            "nothing was taken in. Give a file that --bug-memory=export:FILE wrote.",
             slug="memory-import",
         ) from error
     if not number:

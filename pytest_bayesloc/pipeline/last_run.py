@@ -138,7 +138,7 @@ def read_last(rootdir: Path) -> LastRun:
     except FileNotFoundError:
         run, why = None, "it does not exist"
     except (OSError, ValueError, RecursionError) as error:
-        run, why = None, str(error)
+        run, why = None, clip(str(error), MAX_SHOWN)
     if run is not None and Path(run.rootdir).resolve() != rootdir.resolve():
         why = f"it was made in {run.rootdir}"
     if run is None or why:

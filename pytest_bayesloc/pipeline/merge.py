@@ -11,7 +11,7 @@ from pytest_bayesloc.domain.errors import ShardError
 from pytest_bayesloc.domain.texts import digest_of
 from pytest_bayesloc.history.git import head
 from pytest_bayesloc.pipeline.place import replace_text
-from pytest_bayesloc.spectrum.shards import SCHEMA, dump, environment, load, parse
+from pytest_bayesloc.spectrum.shards import MAX_CHARACTERS, SCHEMA, dump, environment, load, parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -63,7 +63,8 @@ class RecordMerger:
     def _read(self, path: Path) -> tuple[Path, Payload] | None:
         """Read a record; note if it can't be used."""
         try:
-            text = path.read_text(encoding="utf-8")
+            with path.open(encoding="utf-8") as stream:
+                text = stream.read(MAX_CHARACTERS)
             return path, parse(text, path, self._recorder.files)
         except (OSError, UnicodeError, ShardError) as error:
             self._note(str(error))

@@ -157,7 +157,6 @@ class Questions(ResultQuestions):
             raise QuestionError(
                 f"The text to replace stands {text.count(old) if old else 0} times in {file}: give "
                 "a text that stands there once.",
-                slug="question",
             )
         at = text.index(old)
         candidate = Candidate(
@@ -183,7 +182,6 @@ class Questions(ResultQuestions):
                 raise QuestionError(
                     "The failing tests of the last run pass as the files are now: run the tests "
                     "again.",
-                    slug="question",
                 )
             checked = checker.check(candidate)
         said = {
@@ -211,17 +209,15 @@ class Questions(ResultQuestions):
         lines = lines_of(text)
         try:
             asked_for = ast.unparse(ast.parse(expression.strip(), mode="eval"))
-        except (SyntaxError, ValueError) as error:
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             raise QuestionError(
                 f"{expression!r} is no expression ({error}): give one, as in `len(items)`.",
-                slug="question",
             ) from error
         source = SourceMap(text, file)
         owner = source.owner(line)
         if not 0 < line <= len(lines) or not owner.is_function:
             raise QuestionError(
                 f"{file}:{line} is no line in a function: give one that the source shows.",
-                slug="question",
             )
         own = lines[line - 1]
         indent = own[: len(own) - len(own.lstrip())]

@@ -15,7 +15,7 @@ from pytest_bayesloc.domain.texts import with_texts
 from pytest_bayesloc.history.snapshots import SnapshotStore
 from pytest_bayesloc.pipeline.last_run import FILE, LastRun, read_last
 from pytest_bayesloc.pipeline.place import FOLDER
-from pytest_bayesloc.report.text import clip, percent, ratio
+from pytest_bayesloc.report.text import clip, one_line, percent, ratio
 from pytest_bayesloc.spectrum.cache.files import written_ns
 
 if TYPE_CHECKING:
@@ -30,10 +30,14 @@ Answer: TypeAlias = "dict[str, Any]"
 N_ITEMS = 20  # of a list
 N_LINES = 200  # of source
 MAX_TEXT = 4_000  # characters of one text
+N_DIGITS = 10  # of the number of a line
 
 
 class QuestionError(BayeslocError):
-    """A question that can't be answered."""
+    """A question that can't be answered; what it quotes of the question is cut."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(clip(one_line(text), MAX_TEXT // 4), slug="question")
 
 
 class ResultQuestions:
@@ -206,7 +210,6 @@ class ResultQuestions:
         return QuestionError(
             f"No failing test of the last run has {test!r} in its node id: give one that the "
             "ranking names.",
-            slug="question",
         )
 
     def _fault_at(self, where: Location) -> tuple[int, tuple[str, ...]]:
@@ -223,16 +226,16 @@ class ResultQuestions:
         return number, tuple(self._last.document["faults"][number - 1]["failing_tests"])
 
     def _text(self, file: str) -> str:
-        path, why = (self._rootdir / file).resolve(), "it lies outside the project"
-        if path.is_relative_to(self._rootdir.resolve()):
-            try:
+        why = "it lies outside the project"
+        try:
+            path = (self._rootdir / file).resolve()
+            if path.is_relative_to(self._rootdir.resolve()):
                 return path.read_text(encoding="utf-8")
-            except (OSError, UnicodeError) as error:
-                why = str(error)
+        except (OSError, ValueError, RuntimeError) as error:  # no text, no path, a loop of links
+            why = str(error)
         raise QuestionError(
             f"{file} can't be read ({why}): give a file of the project, relative to "
             f"{self._rootdir}.",
-            slug="question",
         )
 
     def _diff(self, file: str, then: str) -> str:
@@ -256,14 +259,13 @@ class ResultQuestions:
             raise QuestionError(
                 f"{place!r} names {len(named)} suspects: give one as FILE:LINE or by its qualified "
                 f"name, for example of {known or 'a run with suspects'}.",
-                slug="question",
             )
         return found[0]
 
     def _location(self, place: str) -> tuple[Location, Document | None]:
         """Return the function or class that is meant; its row if it is a suspect."""
         file, _, line = place.partition(" ")[0].rpartition(":")
-        if file and line.isdecimal():
+        if file and line.isdecimal() and len(line) < N_DIGITS:
             where = SourceMap(self._text(file), file).owner(int(line)).location
             key = (where.file, where.qualname)
             rows = (row for _, row in self._rows() if (row["file"], row["qualname"]) == key)
@@ -312,6 +314,6 @@ def _is_meant(place: str, row: Document) -> bool:
     if place in {_name(row), row["qualname"], f"{row['file']} {row['qualname']}"}:
         return True
     file, _, line = place.partition(" ")[0].rpartition(":")
-    if file == row["file"] and line.isdecimal():
+    if file == row["file"] and line.isdecimal() and len(line) < N_DIGITS:
         return bool(row["start_line"] <= int(line) <= row["end_line"])
     return bool(row["qualname"].endswith(f".{place}"))

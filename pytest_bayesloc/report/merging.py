@@ -5,8 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from pytest_bayesloc.report.document import MAX_FAULTS, MAX_ROWS, SCHEMA, Document
+from msgspec import MsgspecError, convert
+
+from pytest_bayesloc.report.document import (
+    MAX_FAULTS,
+    MAX_ROWS,
+    SCHEMA,
+    Document,
+    ResultDocument,
+)
 from pytest_bayesloc.report.rows import key_of
+from pytest_bayesloc.report.text import clip
 
 
 def merged(documents: Sequence[tuple[str, Document]]) -> dict[str, Any]:
@@ -22,9 +31,13 @@ def merged(documents: Sequence[tuple[str, Document]]) -> dict[str, Any]:
         ValueError: If one of them is no such result.
     """
     for name, document in documents:
-        if document.get("schema") != SCHEMA:
-            said = document.get("schema")
-            raise ValueError(f"{name} has the schema {said!r}: expected {SCHEMA!r}")
+        said = document.get("schema") if isinstance(document, dict) else None
+        if said != SCHEMA:
+            raise ValueError(f"{name} has the schema {clip(str(said), 50)!r}: expected {SCHEMA!r}")
+        try:
+            convert(document, ResultDocument)
+        except MsgspecError as error:
+            raise ValueError(f"{name} is not as {SCHEMA} says ({clip(str(error), 300)})") from error
     faults: list[_Fault] = []
     for name, document in documents:
         for number, fault in enumerate(document["faults"], 1):

@@ -144,11 +144,14 @@ def strange_part(command: Command) -> str:
     One that was read from a file may be anybody's: it runs the project's tests, imported from the
     project and from this Python, and does no more.
     """
-    return (
-        _strange_flag(command.flags)
-        or _strange_argument(command.arguments, command.rootdir)
-        or _strange_entry(command.path, command.rootdir)
-    )
+    try:
+        return (
+            _strange_flag(command.flags)
+            or _strange_argument(command.arguments, command.rootdir)
+            or _strange_entry(command.path, command.rootdir)
+        )
+    except (OSError, ValueError) as error:  # no path
+        return str(error)
 
 
 def _strange_flag(flags: Sequence[str]) -> str:

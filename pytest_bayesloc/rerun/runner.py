@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache, wraps
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from pytest_bayesloc.domain.clock import monotonic
 from pytest_bayesloc.domain.errors import LostError
@@ -27,6 +27,27 @@ if TYPE_CHECKING:
 
 START_UP_S = 120.0
 GRACE_S = 10.0
+
+Method = TypeVar("Method", bound="Callable[..., Any]")
+
+
+def _with_readable_answers(ask: Method) -> Method:
+    """Have a question to a server whose answer has another form count as lost."""
+
+    @wraps(ask)
+    def asked(self: ServerRunner, *args: Any, **how: Any) -> Any:  # noqa: ANN401 - of any question
+        try:
+            return ask(self, *args, **how)
+        except (LookupError, ValueError, TypeError, AttributeError, RecursionError) as error:
+            self.close()
+            said = f"{type(error).__name__}: {error}"
+            raise LostError(
+                f"{self.transport.name} gave an answer that can't be read ({said[:200]}): what it "
+                "had under way is done again elsewhere.",
+                slug="lost-executor",
+            ) from error
+
+    return cast("Method", asked)
 
 
 class ServerRunner:
@@ -59,6 +80,7 @@ class ServerRunner:
         self._may_fork = transport.may_fork
         self.start_s = 0.0
 
+    @_with_readable_answers
     def rerun(
         self, patch: InspectionPatch | None, tests: Sequence[str], *, limit_s: float
     ) -> Rerun:
@@ -84,6 +106,7 @@ class ServerRunner:
                     return rerun
         return _rerun_of(self._ask_fresh(request), tests, "fresh", here)
 
+    @_with_readable_answers
     def record(
         self,
         tests: Sequence[str],
@@ -117,6 +140,7 @@ class ServerRunner:
             messages = self._ask_fresh(request)
         return _recording_of(messages, [unit.location for unit in units])
 
+    @_with_readable_answers
     def follow(self, tests: Sequence[str], *, limit_s: float) -> Sequence[ValueFlow]:
         """Run ``tests`` as they are and follow the value that is wrong in each of them."""
         files = {self.transport.path_of(file): file for file in self._texts}
@@ -131,6 +155,7 @@ class ServerRunner:
             if "flow" in message
         ]
 
+    @_with_readable_answers
     def state_before(self, tests: Sequence[str], *, limit_s: float) -> Mapping[str, str]:
         """Run ``tests`` and return a digest of each shared variable just before the last one.
 

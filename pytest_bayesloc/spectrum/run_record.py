@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     Rows = dict[str, list[array[int]]]
 
 N_NAMED = 10  # tests that a message names at most
+MAX_ROWS = 1 << 30  # bytes
 START_UP = 0  # the window of the code that conftest files execute as they are loaded
 
 
@@ -188,12 +189,14 @@ class RunRecord:
             Footprint(filename, first_line, name, tuple(lines))
             for filename, first_line, name, lines in payload["footprints"]
         )
-        rows = array("I", zlib.decompress(base64.b85decode(payload["rows"])))
+        rows = array("I", _unpacked(base64.b85decode(payload["rows"])))
         start = 0
         for entry in payload["windows"]:
             window = Window.from_payload(entry)
             for length in entry["lengths"]:
                 row = rows[start : start + length]
+                if len(row) < length:
+                    raise ValueError("a window lacks rows")
                 window.rows.append(array("I", map(numbers.__getitem__, row)))
                 start += length
             self.windows.append(window)
@@ -208,6 +211,19 @@ class RunRecord:
         self.collector = payload["collector"] or self.collector
         self.files = sorted({*self.files, *payload["files"]})
         self.partial.extend(note for note in payload["partial"] if note not in self.partial)
+
+
+def _unpacked(data: bytes) -> bytes:
+    """Return what was packed, which is bounded.
+
+    Raises:
+        ValueError: If it is larger.
+    """
+    packed = zlib.decompressobj()
+    unpacked = packed.decompress(data, MAX_ROWS)
+    if packed.unconsumed_tail:
+        raise ValueError(f"its rows are larger than {MAX_ROWS >> 20} MiB")
+    return unpacked
 
 
 def list_tests(node_ids: Sequence[str]) -> str:

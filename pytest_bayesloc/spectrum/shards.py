@@ -5,19 +5,86 @@ from __future__ import annotations
 import json
 import platform
 import sys
-from typing import TYPE_CHECKING
+import zlib
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from msgspec import Meta, Struct, convert
 
 from pytest_bayesloc.domain.errors import ShardError
+from pytest_bayesloc.domain.failure import Raised  # noqa: TC001 - msgspec reads it
+from pytest_bayesloc.spectrum.failures import files_of
 from pytest_bayesloc.spectrum.run_record import RunRecord
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
+    from collections.abc import Callable, Iterator, Mapping
 
     from pytest_bayesloc.spectrum.run_record import Payload
     from pytest_bayesloc.spectrum.sources import SourceFilter
 
 SCHEMA = "bayesloc-shard/1"
+MAX_CHARACTERS = 256 << 20  # of a record that is read: a longer one is no JSON then
+
+_UNFIT = (
+    ValueError, LookupError, TypeError, AttributeError, RecursionError, OverflowError, zlib.error,
+)  # fmt: skip
+MAX_SHOWN = 300  # characters of what is wrong
+Number = Annotated[int, Meta(ge=0, lt=1 << 31)]
+
+
+class _Frame(Struct, forbid_unknown_fields=True):
+    file: str
+    line: Number
+    name: str
+    first_line: Number
+    in_app: bool
+    is_test: bool = False
+
+
+class _Failure(Struct):
+    node_id: str
+    phase: Literal["setup", "call", "teardown", "collect"]
+    exc_type: str
+    error: Raised
+    message: str
+    frames: list[_Frame]
+    cause_frames: list[list[_Frame]]
+    syntax_error: tuple[str, int] | None
+    test_code: list[tuple[str, Number, str]]
+
+
+class _Window(Struct, forbid_unknown_fields=True):
+    lengths: list[Number]
+    node_id: str = ""
+    is_import: bool = False
+    is_ordered: bool = False
+    is_spoilt: bool = False
+
+
+class _Recording(Struct):
+    windows: Annotated[list[_Window], Meta(min_length=1)]
+    windows_of: dict[str, Annotated[list[Number], Meta(min_length=1)]]
+    rows: str
+    footprints: list[tuple[str, Number, str, list[Number]]]
+    imported: dict[str, Number]
+    failures: dict[str, _Failure]
+    is_broken: bool
+    collector: str
+    partial: list[str]
+    files: list[str]
+
+
+class _Record(Struct):
+    schema: Literal["bayesloc-shard/1"]
+    environment: str
+    revision: str
+    digests: dict[str, str]
+    verdicts: dict[str, bool]
+    failures: dict[str, _Failure]
+    remembered: list[str]
+    excused: dict[str, str]
+    payload: _Recording
 
 
 def environment() -> str:
@@ -81,13 +148,32 @@ def parse(text: str, source: Path, files: SourceFilter) -> Payload:
     """
     try:
         record: Payload = json.loads(text)
-        if record["schema"] != SCHEMA:
-            raise _unfit(source, f"its schema is {record['schema']!r}")
-        record["revision"], record["digests"] = str(record["revision"]), dict(record["digests"])
-        load(RunRecord(), record, files)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        convert(record, _Record)
+        outside = next((file for file in _files(record) if _leads_out(file, files)), None)
+        if outside is not None:
+            raise _unfit(source, f"it names {outside!r}, which lies outside of the project")
+        whole = RunRecord()
+        load(whole, record, files)
+        numbers = chain(*whole.windows_of.values(), whole.imported.values())
+        if max(numbers, default=0) >= len(whole.windows):
+            raise _unfit(source, "it names windows that it does not hold")
+    except _UNFIT as error:
         raise _unfit(source, f"{type(error).__name__}: {error}") from error
     return record
+
+
+def _files(record: Payload) -> Iterator[str]:
+    """Yield the files whose text may be shown."""
+    payload = record["payload"]
+    yield from (*record["digests"], *payload["files"])
+    yield from (file for file, *_ in payload["footprints"])
+    for raw in (*record["failures"].values(), *payload["failures"].values()):
+        yield from (*files_of(raw), *(file for file, *_ in raw["test_code"]))
+
+
+def _leads_out(file: str, files: SourceFilter) -> bool:
+    path = Path(files.absolute(file))
+    return not any(path.is_relative_to(folder) for folder in (files.rootdir, *files.directories))
 
 
 def load(recorded: RunRecord, record: Payload, files: SourceFilter) -> None:
@@ -128,7 +214,7 @@ def _here(payload: Payload, tests: set[str], files: SourceFilter) -> Payload:
 
 def _unfit(source: Path, why: str) -> ShardError:
     return ShardError(
-        f"{source} is no record of a run ({why}): expected what "
+        f"{source} is no record of a run ({why[:MAX_SHOWN]}): expected what "
         "--bayesloc-report=record:PATH writes.",
         slug="unreadable-record",
     )
