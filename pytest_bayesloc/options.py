@@ -125,7 +125,7 @@ class LlmLimits(NamedTuple):
     """
 
     calls: int = 40
-    tokens: int = 200_000
+    tokens: int = 400_000
     cost: float = inf
     functions: int = 3
     prompt: int = 24_000
@@ -888,7 +888,7 @@ class Settings:
         "limits of a run: calls, tokens, cost (money, by the prices given with the model), "
         "functions of a fault, characters of a prompt, tokens of an answer, parallel requests",
         section="Language model",
-        default="calls=40 tokens=200000 functions=3 prompt=24000 answer=8000 parallel=4",
+        default="calls=40 tokens=400000 functions=3 prompt=24000 answer=8000 parallel=4",
         reaches=_are_limits_raised,
         read=_limits,
     )

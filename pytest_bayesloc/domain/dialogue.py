@@ -7,9 +7,11 @@ the machine: who makes them leaves out what must not.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pytest_bayesloc.domain.evidence import Decision
     from pytest_bayesloc.domain.location import Location
 
@@ -110,6 +112,34 @@ class ProposedCode:
 
     text: str
     why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FunctionCall:
+    """A question that the model asks by calling a function; nothing of it is checked yet.
+
+    Attributes:
+        name: Of the function.
+        arguments: By name, any JSON values.
+    """
+
+    name: str
+    arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """The model's part of a conversation: it calls functions, or it ends.
+
+    Attributes:
+        calls: Functions, in this order; none if the conversation is over.
+        suspects: Names of functions and tests that hold the fault, most suspect first.
+        why: The reason, which came before.
+    """
+
+    calls: tuple[FunctionCall, ...] = ()
+    suspects: tuple[str, ...] = ()
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

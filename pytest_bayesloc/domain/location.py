@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 MODULE = "<module>"
+N_DIGITS = 10  # of the number of a line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
@@ -56,6 +57,16 @@ class Location:
         return not self.qualname.startswith("<") and ".<" not in self.qualname.replace(
             ".<locals>", ""
         )
+
+    def is_meant(self, place: str) -> bool:
+        """Return whether ``place`` names it: by ``file:line``, qualified name, or both."""
+        place = place.strip()
+        if place in {str(self), self.qualname, f"{self.file} {self.qualname}"}:
+            return True
+        file, _, line = place.partition(" ")[0].rpartition(":")
+        if file == self.file and line.isdecimal() and len(line) < N_DIGITS:
+            return self.start_line <= int(line) <= self.end_line
+        return self.qualname.endswith(f".{place}")
 
     def __str__(self) -> str:
         return f"{self.file}:{self.start_line} {self.qualname}"

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         ProposedCode,
         Reflection,
         TargetContext,
+        Turn,
     )
     from pytest_bayesloc.domain.flow import ValueFlow
     from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun
@@ -109,6 +110,17 @@ class Advisor(Protocol):
 
     def reflect(self, context: TargetContext, seen: Observation) -> Reflection | None:
         """Return what an inspection of the target means."""
+
+
+class Conversation(Protocol):
+    """A language model that looks around by calling functions. It never raises."""
+
+    def next(self, answers: Sequence[str]) -> Turn | None:
+        """Return the model's next turn; None if it calls no functions, or can't be asked.
+
+        Args:
+            answers: One for each call of the last turn; none at first.
+        """
 
 
 class Embedder(Protocol):

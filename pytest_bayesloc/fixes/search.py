@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, islice
+from itertools import chain, filterfalse, islice, tee
 from typing import TypeAlias
 
 from pytest_bayesloc.domain.errors import ToolError
@@ -166,6 +166,9 @@ class Search:
         test_files: Where tests stand, whatever their files are called: nothing changes them.
         known: Keys of candidates that were rejected for this bug on this very code.
         next_step: Tasks that a test sets which still fails with a change, and edits on top of that.
+
+    Attributes:
+        last: The candidate that was checked last, with what came of it.
     """
 
     def __init__(
@@ -183,6 +186,7 @@ class Search:
         self._refusal = refusal
         self._test_files = test_files
         self._known = known
+        self.last: Checked | None = None
         self._seen: set[str] = set()
         self._bases: list[tuple[tuple[int, int], Checked]] = []
         self._edits: list[Candidate] = []
@@ -193,7 +197,7 @@ class Search:
         tasks: Sequence[Task],
         edits: Iterable[Candidate] = (),
         taken_back: Iterable[Candidate] = (),
-        generated: Iterable[Candidate] = (),
+        generated: Iterable[Candidate] | None = None,
         spare_s: float = 0.0,
     ) -> SearchResult:
         """Search until a stage finds something, or time is up.
@@ -202,14 +206,19 @@ class Search:
             tasks: Where the error showed, the likeliest place first.
             edits: Mutations of the suspects; like what follows, made only if they are needed.
             taken_back: Functions as they were when the tests passed.
-            generated: Changes that a language model writes.
-            spare_s: Seconds that are kept for the last two.
+            generated: Changes that a language model writes, who reads ``last`` after each. They are
+                tried before mutations that make code do less; None: nobody is asked.
+            spare_s: Seconds that are kept for what takes changes back.
 
         Raises:
             ExecutionError: If tests can't be run again.
         """
         result = self._result
-        stages = (self._by_tools(tasks), self._by_steps(), _batches(edits), self._by_steps())
+        stages = [self._by_tools(tasks), self._by_steps(), _batches(edits), self._by_steps()]
+        if generated is not None:
+            first, second = tee(edits)
+            kept, less = filterfalse(_takes_away, first), filter(_takes_away, second)
+            stages[2:3] = [_batches(kept), _batches(generated), _batches(less)]
         for stage in stages:
             self._check_all(stage, spare_s)
             if result.verified or result.is_out_of_time:
@@ -217,8 +226,6 @@ class Search:
         # An edit keeps what was meant by a change; to take it back does not.
         if not result.verified:
             self._check_all(_batches(taken_back))
-        if not result.verified and not result.is_out_of_time:
-            self._check_all(_batches(generated))
         result.verified.sort(key=self._order)
         return result
 
@@ -311,7 +318,7 @@ class Search:
             self._check(candidate)
 
     def _check(self, candidate: Candidate) -> None:
-        checked = self._checker.check(candidate)
+        checked = self.last = self._checker.check(candidate)
         n, n_verified = self._result.attempts.get(candidate.name, (0, 0))
         is_verified = checked.status is Status.VERIFIED
         self._result.attempts[candidate.name] = (n + 1, n_verified + is_verified)
@@ -352,6 +359,10 @@ def _doubt(candidate: Candidate) -> str:
     parts = (part for part in candidate.parts_by_file() if part.file.endswith(".py"))
     doubts = (doubt(*part.parts(), part.before) for part in parts)
     return next(filter(None, (*doubts, *taken)), "")
+
+
+def _takes_away(candidate: Candidate) -> bool:
+    return not TAKES_AWAY.keys().isdisjoint(candidate.tools)
 
 
 def _batches(candidates: Iterable[Candidate]) -> Iterator[Iterator[Candidate]]:

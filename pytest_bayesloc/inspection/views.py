@@ -79,7 +79,7 @@ class Views:
             broken = ", ".join(f"`{texts[n]}`" for n in run.violations if n in texts)
             said = [run.verdict.value, "target executed" if run.covered else "target not executed"]
             said += [f"assertions broken: {broken}"] if broken else []
-            said += [_steady(run.error)] if run.error else []
+            said += [steady(run.error)] if run.error else []
             was = "failing" if node_id in case.failing else "passing"
             runs.append(f"{node_id} ({was} before): {'; '.join(said)}")
         callees = [row for c in _around(case, patch.target, 0, 1) for row in self._values(case, c)]
@@ -94,10 +94,12 @@ class Views:
         """Show a location with the tests that executed it and its change since they passed."""
         spectrum, shown = case.group.spectrum, self._code(where)
         counts = spectrum.counts(where)
-        facts = [
-            f"executed by {counts.ef} of {counts.ef + counts.nf} failing tests and by "
-            f"{counts.ep} of {counts.ep + counts.np} passing tests"
-        ]
+        facts = []
+        if not where.is_test:
+            facts = [
+                f"executed by {counts.ef} of {counts.ef + counts.nf} failing tests and by "
+                f"{counts.ep} of {counts.ep + counts.np} passing tests"
+            ]
         if shown.text and where in case.changes.code:
             change = case.changes.files[where.file]
             before = change.reverted([where]) or change.now.text
@@ -117,7 +119,7 @@ class Views:
         code = next(iter(failure.test_locations), None)
         return FailingTest(
             node_id=failure.node_id,
-            error=_steady(f"{failure.exc_type}: {failure.message}"),
+            error=steady(f"{failure.exc_type}: {failure.message}"),
             code=None if code is None else self._code(code),
             trace=tuple(self._frame(frame) for frame in failure.frames if frame.in_app),
         )
@@ -145,7 +147,7 @@ def _own_text(source: SourceMap, location: Location) -> str:
     return "".join(kept)
 
 
-def _steady(text: str) -> str:
+def steady(text: str) -> str:
     """Strip from ``text`` what differs in each run, so that it can be recognised."""
     return _RUN.sub("pytest-N", _ADDRESS.sub("0x...", text))
 
@@ -155,8 +157,8 @@ _RUN = re.compile(r"\bpytest-\d+\b")
 
 
 def candidates(case: Case) -> list[Location]:
-    """Return the locations that a language model is asked about: code, the likeliest first."""
-    return [where for where in case.targets() if case.belief.p(where) > 0][:N_CANDIDATES]
+    """Return the locations that a language model is asked about, the likeliest first."""
+    return [where for where, p in case.belief.top(N_CANDIDATES) if p > 0]
 
 
 def _around(case: Case, target: Location, mine: int, other: int) -> Iterable[Location]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from functools import partial
+from typing import Any, TypeVar
 
 from pytest_bayesloc.domain.bug import (
     HYPOTHESIS_LENGTH,
@@ -32,7 +33,8 @@ from pytest_bayesloc.domain.dialogue import (
 from pytest_bayesloc.domain.evidence import Decision
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.ports import Summarizer
-from pytest_bayesloc.llm.agent import TEMPERATURE, LlmAgent, Prompt
+from pytest_bayesloc.llm.agent import SEED, TEMPERATURE, LlmAgent, Prompt
+from pytest_bayesloc.llm.conversation import MAX_TURNS, FunctionConversation
 from pytest_bayesloc.llm.prompts import render
 from pytest_bayesloc.llm.schemas import (
     N_CANDIDATES,
@@ -48,6 +50,7 @@ from pytest_bayesloc.llm.schemas import (
 )
 
 MAX_PROMPT = 24_000  # characters of one prompt
+N_SUMMARY = 4  # calls that a summary takes at most
 MAX_ANSWER = 8_000  # tokens of one answer, those in which a model thinks included
 #: What the smaller model does.
 FAST = frozenset({"approaches", "judgement of a fix", "summary"})
@@ -98,29 +101,54 @@ class LlmAdvisor:
         """
         prompt = Prompt(
             use=use,
-            system=render("system"),
+            system=render("system", may_call=False),
             user=render(template, **values),
             max_tokens=self._max_answer,
             temperature=JUDGING if shape is Applicability else TEMPERATURE,
         )
         answer = self._agent.ask(prompt, shape, self._fast if use in FAST else self.name)
         if answer is not None:
-            with self._lock:
-                self.uses[use] += 1
+            self._count(use)
         return answer
+
+    def _count(self, use: str) -> None:
+        with self._lock:
+            self.uses[use] += 1
+
+    def converse(
+        self, context: FaultContext, functions: Sequence[dict[str, Any]], sample: int
+    ) -> FunctionConversation:
+        """Return a conversation on what may be at fault.
+
+        Args:
+            context: What it is shown at first.
+            functions: What it may call, as the API wants it.
+            sample: The number of the conversation: each has answers of its own.
+        """
+        shown = self._shown(context, sorted(context.candidates, key=lambda code: code.location))
+        prompt = Prompt(
+            use="ranking",
+            system=render("system", may_call=True),
+            user=render("ranking", view=shown, may_call=True),
+            max_tokens=self._max_answer,
+            seed=SEED + sample,
+        )
+        count = partial(self._count, "ranking")
+        return FunctionConversation(
+            self._agent, self.name, prompt, functions, self._max_prompt, count
+        )
+
+    def may_converse(self) -> bool:
+        """Return whether the limits leave room for another conversation, and for a summary."""
+        return self._agent.can_pay(MAX_TURNS + N_SUMMARY, MAX_TURNS * self._max_answer // 2)
 
     def suspect(self, context: FaultContext) -> dict[Location, str] | None:
         """Return the candidates that it suspects, most suspect first, each with its reason."""
         pieces = sorted(context.candidates[:N_CANDIDATES], key=lambda code: code.location)
         if not pieces:
             return None
-        tests = [self._test(test, 4 * len(context.tests)) for test in context.tests]
-        n_facts = sum(len(fact) for code in pieces for fact in code.facts)
-        room = (self._max_prompt - _FRAME - n_facts) * 3 // (4 * len(pieces))
-        shown = replace(
-            context, tests=tuple(tests), candidates=tuple(_cut(code, room) for code in pieces)
-        )
-        answer = self.ask("ranking", "ranking", RankingAnswer, view=shown)
+        shown = self._shown(context, pieces)
+        answer = self.ask("ranking", "ranking", RankingAnswer, view=shown, may_call=False)
         if answer is None:
             return None
         reasons: dict[Location, str] = {}
@@ -128,6 +156,14 @@ class LlmAdvisor:
             if suspect.candidate <= len(pieces):
                 reasons.setdefault(pieces[suspect.candidate - 1].location, suspect.reason)
         return reasons
+
+    def _shown(self, context: FaultContext, pieces: Sequence[Code]) -> FaultContext:
+        """Return ``context`` with these candidates, cut such that the prompt is not too long."""
+        tests = [self._test(test, 4 * len(context.tests)) for test in context.tests]
+        n_facts = sum(len(fact) for code in pieces for fact in code.facts)
+        room = (self._max_prompt - _FRAME - n_facts) * 3 // (4 * max(1, len(pieces)))
+        cut = tuple(_cut(code, room) for code in pieces)
+        return replace(context, tests=tuple(tests), candidates=cut)
 
     def propose(self, context: TargetContext) -> ProposedCode | None:
         """Return the target with assertions about what it should do."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from pytest_bayesloc.domain.errors import AnswerError, EndpointError
+from pytest_bayesloc.domain.texts import with_texts
 from pytest_bayesloc.llm.budget import CHARS_A_TOKEN, CallBudget
 from pytest_bayesloc.llm.endpoint import (
     DEADLINE_S,
@@ -20,12 +21,14 @@ from pytest_bayesloc.llm.endpoint import (
     CallError,
     ChatReply,
     Endpoint,
+    ToolCall,
     failed,
 )
 from pytest_bayesloc.llm.exchanges import Exchanges
 from pytest_bayesloc.llm.privacy import Privacy
 from pytest_bayesloc.llm.schemas import ModelAnswer, json_schema
 
+R = TypeVar("R")
 T = TypeVar("T", bound=ModelAnswer)
 
 TEMPERATURE = 0.3
@@ -37,6 +40,7 @@ _UNKNOWN_WAY = frozenset({400, 404, 405, 415, 422, 500, 501, 502})
 #: Parameters that some models refuse, and what they are replaced by.
 _OPTIONAL = {"temperature": "", "seed": "", "max_tokens": "max_completion_tokens"}
 _MAX_TEXT = 64_000  # characters of an answer that are looked at
+_MAX_CALLS = 8  # functions of one answer that are looked at
 _MAX_REPAIRED = 4_000  # characters of an answer that are sent back
 _ANSWER = "answer"  # the name of schema and tool
 
@@ -51,6 +55,7 @@ class Prompt:
         user: The question with its data.
         max_tokens: Of the answer.
         temperature: How freely it is worded.
+        seed: Of what is drawn: another one, another answer.
     """
 
     use: str
@@ -58,6 +63,7 @@ class Prompt:
     user: str
     max_tokens: int
     temperature: float = TEMPERATURE
+    seed: int = SEED
 
 
 class LlmAgent:
@@ -99,15 +105,62 @@ class LlmAgent:
         """Return an answer of ``shape``, or None. May be called from several threads."""
         clean = self._privacy.clean
         prompt = replace(prompt, system=clean(prompt.system), user=clean(prompt.user))
+        return self._noted(prompt.use, lambda: self._by_any_way(prompt, shape, model))
+
+    def turn(
+        self,
+        prompt: Prompt,
+        model: str,
+        messages: Sequence[dict[str, Any]],
+        functions: Sequence[dict[str, Any]],
+    ) -> ChatReply | None:
+        """Return the next message of a conversation, in which the model may call functions.
+
+        None if there is no answer, or if the endpoint knows no functions; may be called from
+        several threads.
+
+        Args:
+            prompt: Its use and limits.
+            model: Who is asked.
+            messages: All that was said so far, the prompt too.
+            functions: What it may call, as the API wants it.
+        """
+        body = {
+            "model": model,
+            "messages": with_texts([*messages], self._privacy.clean),
+            "tools": [*functions],
+            "temperature": prompt.temperature,
+            "seed": prompt.seed,
+            "max_tokens": prompt.max_tokens,
+        }
+
+        def say() -> ChatReply | None:
+            try:
+                reply = self._send(prompt, body, n_retries=RETRIES)
+            except CallError as error:
+                if error.is_final or error.status not in _UNKNOWN_WAY:
+                    raise
+                return None
+            self._n_silent = 0
+            return reply
+
+        return self._noted(prompt.use, say)
+
+    def can_pay(self, n_calls: int, n_tokens: int) -> bool:
+        """Return whether the limits leave so many calls and tokens."""
+        return self._budget.has_left(n_calls, n_tokens)
+
+    def _noted(self, use: str, ask: Callable[[], R | None]) -> R | None:
+        """Return what is answered; None, and a line for the user, if that fails."""
         with self._slots:
             if self._is_over:
                 return None
             try:
-                return self._by_any_way(prompt, shape, model)
+                return ask()
             except CallError as error:
                 self._n_silent += error.n_calls > 0
                 self._is_over |= error.is_final or self._n_silent > 1
-                self._note(str(failed(prompt.use, error)))
+                self._note(str(failed(use, error)))
             except (AnswerError, EndpointError) as error:
                 self._is_over |= isinstance(error, EndpointError)
                 self._note(str(error))
@@ -120,7 +173,7 @@ class LlmAgent:
                 "model": model,
                 "messages": _messages(prompt, shape, way),
                 "temperature": prompt.temperature,
-                "seed": SEED,
+                "seed": prompt.seed,
                 "max_tokens": prompt.max_tokens,
                 **_wanted(shape, way),
             }
@@ -131,7 +184,7 @@ class LlmAgent:
                     raise
                 continue
             self._n_silent = 0
-            is_understood = reply.refusal or reply.is_cut or next(_objects(reply.text), None)
+            is_understood = reply.refusal or reply.is_cut or next(_objects(reply.answer), None)
             if is_understood or way == WAYS[-1]:
                 self._ways[model] = way
                 return self._read(reply, prompt, body, shape)
@@ -141,25 +194,25 @@ class LlmAgent:
         """Return the answer in a reply; one that does not fit is sent back once."""
         clean = self._privacy.clean
         try:
-            return _parsed(reply, shape)
+            return parsed(reply, shape)
         except ValueError as error:
             if reply.refusal:
                 raise _dropped(prompt, f"refused: {reply.refusal}") from error
-            wrong = clean(_why(error))
+            wrong = clean(why(error))
         correction = (
             f"That does not fit: {wrong}. Answer again with one JSON object of this JSON schema, "
             f"and nothing else:\n{json.dumps(json_schema(shape))}"
         )
         messages = [
             *body["messages"],
-            {"role": "assistant", "content": reply.text[:_MAX_REPAIRED]},
+            {"role": "assistant", "content": reply.answer[:_MAX_REPAIRED]},
             {"role": "user", "content": correction},
         ]
         second = self._send(prompt, {**body, "messages": messages}, n_retries=0)
         try:
-            return _parsed(second, shape)
+            return parsed(second, shape)
         except ValueError as error:
-            raise _dropped(prompt, clean(_why(error))) from error
+            raise _dropped(prompt, clean(why(error))) from error
 
     def _send(self, prompt: Prompt, body: dict[str, Any], *, n_retries: int) -> ChatReply:
         """Send one request; what a model refuses of it is left out of all that follow.
@@ -193,14 +246,14 @@ class LlmAgent:
             is_first, self._has_sent = not self._has_sent, True
             if is_first:
                 self._before_first()
-        text = json.dumps(body["messages"])
+        text = json.dumps([body["messages"], *body.get("tools", ())])
         reserved = self._budget.reserve(body["model"], text, prompt.max_tokens, n_retries=n_retries)
         n_calls, tokens = 0, (0, 0)
         try:
             seconds = min(DEADLINE_S, self._budget.left_s())
             reply = self._endpoint.send(body, n_calls=reserved.n_calls, seconds=seconds)
             n_calls = reply.n_calls
-            tokens = reply.tokens or (_guess(text), _guess(reply.text))
+            tokens = reply.tokens or (_guess(text), _guess(reply.text + reply.answer))
         except CallError as error:
             n_calls = error.n_calls
             error.what = self._privacy.clean(error.what)
@@ -212,12 +265,17 @@ class LlmAgent:
         reply = replace(
             reply,
             text=self._privacy.clean(reply.text[:_MAX_TEXT]),
+            calls=tuple(self._cleaned(call) for call in reply.calls[:_MAX_CALLS]),
             refusal=self._privacy.clean(reply.refusal[:1_000]),
-            is_cut=reply.is_cut or len(reply.text) > _MAX_TEXT,
+            is_cut=reply.is_cut or len(reply.answer) > _MAX_TEXT,
             tokens=tokens,
         )
         self._exchanges.keep(use, body, reply)
         return reply
+
+    def _cleaned(self, call: ToolCall) -> ToolCall:
+        arguments = self._privacy.clean(call.arguments[:_MAX_TEXT])
+        return replace(call, id=call.id[:100], name=call.name[:100], arguments=arguments)
 
 
 def _guess(text: str) -> int:
@@ -247,7 +305,7 @@ def _wanted(shape: type[ModelAnswer], way: str) -> dict[str, Any]:
     return {"response_format": {"type": "json_object"}} if way == "json_object" else {}
 
 
-def _parsed(reply: ChatReply, shape: type[T]) -> T:
+def parsed(reply: ChatReply, shape: type[T]) -> T:
     """Return the answer in a reply, wherever it stands in the text.
 
     Raises:
@@ -256,9 +314,9 @@ def _parsed(reply: ChatReply, shape: type[T]) -> T:
     if reply.refusal:
         raise ValueError(reply.refusal)
     problem: ValueError = ValueError(
-        "there is no JSON object in it" if reply.text.strip() else "it is empty"
+        "there is no JSON object in it" if reply.answer.strip() else "it is empty"
     )
-    for text in _objects(reply.text):
+    for text in _objects(reply.answer):
         try:
             return shape.model_validate_json(text)
         except ValidationError as error:  # noqa: PERF203 - a few, and each may be the one
@@ -282,7 +340,7 @@ def _objects(text: str) -> Iterator[str]:
         at = end
 
 
-def _why(error: ValueError) -> str:
+def why(error: ValueError) -> str:
     """Return what does not fit, in one line."""
     if isinstance(error, ValidationError):
         parts = (
@@ -293,9 +351,9 @@ def _why(error: ValueError) -> str:
     return " ".join(str(error).split())[:200]
 
 
-def _dropped(prompt: Prompt, why: str) -> AnswerError:
+def _dropped(prompt: Prompt, what: str) -> AnswerError:
     return AnswerError(
-        f"The language model's {prompt.use} is not used ({why[:200]}): the answer is without it. "
+        f"The language model's {prompt.use} is not used ({what[:200]}): the answer is without it. "
         "A larger model may do better: --bayesloc-llm-model.",
         slug="llm-answer",
     )

@@ -74,6 +74,16 @@ class CallBudget:
             return self.limits.seconds
         return max(0.0, self._started + self.limits.seconds - self._clock())
 
+    def has_left(self, n_calls: int, n_tokens: int) -> bool:
+        """Return whether so many calls and tokens, and some time, are left."""
+        limits = self.limits
+        return (
+            self._n_calls + n_calls <= limits.n_calls
+            and self._n_tokens + n_tokens <= limits.n_tokens
+            and self._cost < limits.cost
+            and self.left_s() > 0
+        )
+
     def reserve(self, model: str, prompt: str, max_tokens: int, *, n_retries: int) -> Reservation:
         """Set aside a call with as many retries as fit.
 

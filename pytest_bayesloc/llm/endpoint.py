@@ -28,11 +28,27 @@ _SERVER = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """A function that the model calls.
+
+    Attributes:
+        id: By which its answer is given.
+        name: Of the function.
+        arguments: JSON, as the model wrote it.
+    """
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ChatReply:
     """The answer to one request.
 
     Attributes:
-        text: Of the answer; of a tool call, its arguments.
+        text: Of the answer.
+        calls: Functions that it calls.
         refusal: Why the model refused; empty if it did not.
         is_cut: Whether it ended at the limit of tokens.
         tokens: Of the prompt and of the answer, as the server counts; None if it does not say.
@@ -40,10 +56,16 @@ class ChatReply:
     """
 
     text: str
+    calls: tuple[ToolCall, ...] = ()
     refusal: str = ""
     is_cut: bool = False
     tokens: tuple[int, int] | None = None
     n_calls: int = 1
+
+    @property
+    def answer(self) -> str:
+        """The text; where a function is called, the arguments of the first."""
+        return self.calls[0].arguments if self.calls else self.text
 
 
 @dataclass(eq=False)
@@ -325,14 +347,12 @@ def _reply(data: bytes, n_calls: int) -> ChatReply:
         answer = json.loads(data)
         choice = answer["choices"][0]
         message = choice["message"]
-        text = message.get("content")
-        calls = message.get("tool_calls") or ()
-        if calls:
-            text = calls[0]["function"]["arguments"]
+        calls = (_tool_call(n, call) for n, call in enumerate(message.get("tool_calls") or ()))
         used = answer.get("usage") or {}
         tokens = (used.get("prompt_tokens"), used.get("completion_tokens"))
         return ChatReply(
-            text=str(text or ""),
+            text=str(message.get("content") or ""),
+            calls=tuple(calls),
             refusal=str(message.get("refusal") or ""),
             is_cut=choice.get("finish_reason") == "length",
             tokens=_counted(*tokens),
@@ -343,6 +363,16 @@ def _reply(data: bytes, n_calls: int) -> ChatReply:
             f"an answer that is no chat completion ({type(error).__name__}: {error})",
             n_calls=n_calls,
         ) from error
+
+
+def _tool_call(number: int, call: Mapping[str, Any]) -> ToolCall:
+    function = call["function"]
+    given = function.get("arguments") or "{}"
+    return ToolCall(
+        id=str(call.get("id") or f"call_{number}"),
+        name=str(function["name"]),
+        arguments=given if isinstance(given, str) else json.dumps(given),
+    )
 
 
 def _counted(n_in: object, n_out: object) -> tuple[int, int] | None:

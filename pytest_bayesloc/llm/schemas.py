@@ -56,6 +56,13 @@ class RankingAnswer(ModelAnswer):
     suspects: list[SuspectAnswer] = Field(min_length=1, max_length=N_SUSPECTS)
 
 
+class NavigationAnswer(ModelAnswer):
+    """Functions or tests that hold the fault, most suspect first, and why."""
+
+    explanation: Why
+    suspects: list[Reason] = Field(min_length=1, max_length=N_SUSPECTS)
+
+
 class CodeAnswer(ModelAnswer):
     """A function with assertions added."""
 

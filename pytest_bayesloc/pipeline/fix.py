@@ -14,7 +14,7 @@ from pytest_bayesloc.domain.clock import monotonic
 from pytest_bayesloc.domain.errors import BayeslocError, FixError
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.fixes.apply import changed_bytes, is_ci, unified, unsaved
-from pytest_bayesloc.fixes.check import CHANGE, Candidate, Checked, Checker, patch_of
+from pytest_bayesloc.fixes.check import CHANGE, Candidate, Checked, Checker, Status, patch_of
 from pytest_bayesloc.fixes.library import Library
 from pytest_bayesloc.fixes.project import Project
 from pytest_bayesloc.fixes.reach import Reach, out_of_bounds
@@ -196,11 +196,12 @@ class FixStage:
             tasks = tasks_after(checked, case, self.context.sources)
             return tasks, edits if is_mutated else ()
 
-        result = Search(tools, checker, refusal, files, known, next_step).run(
+        search = Search(tools, checker, refusal, files, known, next_step)
+        result = search.run(
             tasks_of(case, self.context.sources),
             edits=mutated(case, self.context.sources, never_edited) if is_mutated else (),
             taken_back=taken_back(case),
-            generated=self._generated(case),
+            generated=None if self.llm is None else self._generated(self.llm, case, search),
             spare_s=budget_s * SPARE if case.changes.code else 0.0,
         )
         result.seconds = monotonic() - started
@@ -218,13 +219,20 @@ class FixStage:
             return None
         return said.applicable
 
-    def _generated(self, case: Case) -> Iterator[Candidate]:
+    def _generated(self, llm: LlmStage, case: Case, search: Search) -> Iterator[Candidate]:
         """Yield the likeliest functions as a language model would fix them."""
-        if self.llm is None:
-            return
-        for target, text, why in self.llm.fixes(case):
+
+        def outcome() -> str:
+            checked, search.last = search.last, None
+            if checked is None or checked.status is Status.VERIFIED:
+                return ""
+            error = checked.still.error if checked.still is not None else ""
+            return f"{checked.status.value}: {checked.why or error}"
+
+        for target, text, why in llm.fixes(case, outcome):
             source = self.context.sources.map(target.file)
             if source is not None:
+                search.last = None
                 yield Candidate(
                     tools=("language-model",),
                     stage="generated",

@@ -16,6 +16,7 @@ from pytest_bayesloc.fixes.soundness import unsound
 from pytest_bayesloc.fixes.tasks import texts_of_tests
 from pytest_bayesloc.inspection.rules import checked_fix
 from pytest_bayesloc.inspection.strategies.generated import Generated
+from pytest_bayesloc.inspection.strategies.navigation import Navigation
 from pytest_bayesloc.inspection.strategies.proposed_fixes import ProposedFixes
 from pytest_bayesloc.inspection.views import Views, candidates
 from pytest_bayesloc.llm.advisor import LlmAdvisor, LlmSummarizer
@@ -25,6 +26,7 @@ from pytest_bayesloc.llm.endpoint import DryRunEndpoint, Endpoint, Later, OpenAI
 from pytest_bayesloc.llm.exchanges import FOLDER, Exchanges
 from pytest_bayesloc.llm.privacy import local_privacy
 from pytest_bayesloc.options import DRY_RUN
+from pytest_bayesloc.pipeline.navigation import CaseQuestions, function_schemas
 from pytest_bayesloc.pipeline.place import own_folder, replace_text
 from pytest_bayesloc.ranking.evidence.judgements import (
     RANKING,
@@ -41,7 +43,7 @@ if TYPE_CHECKING:
 
     from pytest_bayesloc.domain.dialogue import ProposedCode
     from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.domain.ports import Summarizer
+    from pytest_bayesloc.domain.ports import Conversation, Summarizer
     from pytest_bayesloc.domain.source import SourceMap, Unit
     from pytest_bayesloc.inspection.strategy import InspectionStrategy
     from pytest_bayesloc.pipeline.context import Context
@@ -53,6 +55,7 @@ T = TypeVar("T")
 GRACE_S = 0.5  # beyond the budget: until it has said why there is no answer
 N_RANKED = 10  # groups of failing tests
 N_FIXED = 2  # functions of a group that it is asked to fix while others are inspected
+N_ROUNDS = 3  # times that it is asked to fix a function
 N_TESTS = 5  # whose values a fix must not know
 _TOLD = "told.txt"
 
@@ -117,9 +120,13 @@ class LlmStage:
     # -- its uses
 
     def has_judged(self, cases: Sequence[Case]) -> bool:
-        """Let it rank the candidates, if it may; False if the user did not wait for it."""
+        """Let it rank the candidates, if it may; False if the user did not wait for it.
+
+        Where inspections follow, it looks around while they are made, and ranks then.
+        """
+        settings = self._context.settings
         try:
-            if "llm" not in self._context.settings.without:
+            if "llm" not in settings.without and not settings.inspect:
                 self._judge(cases)
         except KeyboardInterrupt:
             self._context.note(
@@ -130,10 +137,7 @@ class LlmStage:
 
     def _judge(self, cases: Sequence[Case]) -> None:
         """Let it rank the candidates of the largest groups, all at once."""
-        asked = [
-            (case, partial(self.advisor.suspect, self._views.fault(case, self._remembered(case))))
-            for case in cases[:N_RANKED]
-        ]
+        asked = [(case, partial(self._suspect, case)) for case in cases[:N_RANKED]]
         for case, suspicions in self.answers(asked):
             if suspicions:
                 said = verdicts_of(suspicions, candidates(case))
@@ -143,8 +147,11 @@ class LlmStage:
                 ]
                 case.learn(judgement_evidence(said, suspicions, self._records[RANKING]))
 
+    def _suspect(self, case: Case) -> Mapping[Location, str] | None:
+        return self.advisor.suspect(self._views.fault(case, self._remembered(case)))
+
     def strategies(self) -> tuple[InspectionStrategy, ...]:
-        """Return the inspections that it writes and reflects on, and the edits that it proposes."""
+        """Return what it does while others inspect: it looks around, proposes edits and checks."""
         generated = Generated(
             advisor=self.advisor,
             start=Later,
@@ -158,53 +165,108 @@ class LlmStage:
         fixes = ProposedFixes(
             ask=self._ask_fix,
             start=Later,
-            patch=self._patch,
+            patch=self._admitted,
             n_targets=min(N_FIXED, self._limits.functions),
         )
-        return generated, fixes
+        if "llm" in self._context.settings.without:
+            return fixes, generated
+        navigation = Navigation(
+            functions=self._questions,
+            begin=self._conversation,
+            may_go_on=self.advisor.may_converse,
+            suspect=self._suspect,
+            fallback=fixes,
+            start=Later,
+            note=self._context.note,
+            guide=self.advisor.name,
+            record=self._records[RANKING],
+        )
+        return navigation, generated
 
-    def fixes(self, case: Case) -> Iterator[tuple[Location, str, str]]:
-        """Yield the likeliest functions as it would fix them: where, the file's text, and why."""
+    def _questions(self, case: Case) -> CaseQuestions:
+        known = self._remembered(case)
+        return CaseQuestions(self._context, case, known, self.may_send, self._patch)
+
+    def _conversation(self, case: Case, sample: int) -> Conversation:
+        view = self._views.fault(case, self._remembered(case))
+        return self.advisor.converse(view, function_schemas(), sample)
+
+    def fixes(self, case: Case, outcome: Callable[[], str]) -> Iterator[tuple[Location, str, str]]:
+        """Yield the likeliest functions as it would fix them: where, the file's text, and why.
+
+        Args:
+            case: The group of failing tests.
+            outcome: Says what tests made of the last one; empty if there is nothing to learn.
+        """
         asked: list[tuple[Location, Callable[[], ProposedCode | None]]] = []
         for target in case.targets():
             if len(asked) == self._limits.functions:
                 break
             if (ask := self._ask_fix(case, target)) is not None:
                 asked.append((target, ask))
-        for target, answer in self.answers(asked):
-            text = None if answer is None else self._fixed(target, answer)
-            if answer is not None and text is not None:
+        for target, first in self.answers(asked):
+            answer, tried = first, list[str]()
+            while answer is not None and len(tried) < N_ROUNDS:
+                text = self._gated(target, partial(self._fixed, target, answer))
+                if text is None:
+                    break
                 yield target, text, answer.why
+                if not (said := outcome()):
+                    break
+                tried.append(f"{answer.text}\nwith it: {said}")
+                again = self._ask_fix(case, target, tried)
+                answer = None if again is None else again()
 
-    def _ask_fix(self, case: Case, target: Location) -> Callable[[], ProposedCode | None] | None:
+    def _ask_fix(
+        self, case: Case, target: Location, tried: Sequence[str] = ()
+    ) -> Callable[[], ProposedCode | None] | None:
         """Return a call that asks how it would fix a function; None where it must not be asked."""
         found = self._unit(target)
         if found is None or not found[1].is_function or reaches_out(*found, self._never):
             return None
-        return partial(self.advisor.fix, self._views.target(case, target, self._remembered(case)))
+        known = (*tried, *self._remembered(case))
+        return partial(self.advisor.fix, self._views.target(case, target, known))
 
-    def _fixed(self, target: Location, answer: ProposedCode) -> str | None:
-        """Return the text of the file with its fix; None, and a note, if the gate refuses it."""
-        found = self._unit(target)
+    def _gated(self, target: Location, make: Callable[[], T]) -> T | None:
+        """Return what is made of an answer; None, and a note, if a gate refuses it."""
         try:
-            return None if found is None else checked_fix(*found, answer, self._never)
+            return make()
         except PatchError as error:
-            said = f"The language model's fix of {target.qualname} is not run: {error}"
-            self._context.note(said)
+            self._context.note(f"The language model's fix of {target.qualname} is not run: {error}")
         return None
 
-    def _patch(self, case: Case, target: Location, answer: ProposedCode) -> InspectionPatch | None:
-        """Return its fix as a patch; None if it silences a check, or knows the test's answer."""
-        found, text = self._unit(target), self._fixed(target, answer)
-        if found is None or text is None:
-            return None
+    def _fixed(self, target: Location, answer: ProposedCode) -> str:
+        """Return the text of the file with its fix.
+
+        Raises:
+            PatchError: If the gate refuses it.
+        """
+        found = self._unit(target)
+        if found is None or reaches_out(*found, self._never):
+            raise PatchError(f"{target.qualname} must not be edited", slug="llm-gate")
+        return checked_fix(*found, answer, self._never)
+
+    def _admitted(
+        self, case: Case, target: Location, answer: ProposedCode
+    ) -> InspectionPatch | None:
+        return self._gated(target, partial(self._patch, case, target, answer))
+
+    def _patch(self, case: Case, target: Location, answer: ProposedCode) -> InspectionPatch:
+        """Return its fix as a patch.
+
+        Raises:
+            PatchError: If a gate refuses it, it silences a check, or it knows the test's answer.
+        """
+        text = self._fixed(target, answer)
+        found = self._unit(target)
+        assert found is not None  # noqa: S101 - it was fixed
         source, unit = found
         before = source.text_of(target)
         end = len(lines_of(text)) - len(lines_of(source.text)) + target.end_line
         after = "".join(lines_of(text)[target.start_line - 1 : end])
         tests = texts_of_tests(case.group.failures[:N_TESTS], self._context.sources)
-        if unsound(dedent(before), dedent(after), tuple(tests), source.text):
-            return None
+        if why := unsound(dedent(before), dedent(after), tuple(tests), source.text):
+            raise PatchError(why, slug="llm-gate")
         return InspectionPatch(
             target=target,
             kind=ProposedFixes.name,

@@ -109,10 +109,20 @@ def keep_last(context: Context, document: Mapping[str, Any], cases: Sequence[Cas
     Raises:
         OSError: If it can't be written.
     """
+    made_at = datetime.now(timezone.utc).isoformat(timespec="seconds")
+    run = run_of(context, document, cases, made_at=made_at)
+    text = msgspec.json.encode(with_texts(msgspec.to_builtins(run), storable)).decode("utf-8")
+    replace_text(own_folder(context.rootdir) / FILE, text)
+
+
+def run_of(
+    context: Context, document: Mapping[str, Any], cases: Sequence[Case], *, made_at: str = "now"
+) -> LastRun:
+    """Return this run as questions are answered from it."""
     command = command_for(context.config, context.launch.path, {})
-    run = LastRun(
+    return LastRun(
         schema="bayesloc-last/1",
-        made_at=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        made_at=made_at,
         rootdir=str(context.rootdir),
         document=dict(document),
         flags=list(command.flags),
@@ -122,8 +132,6 @@ def keep_last(context: Context, document: Mapping[str, Any], cases: Sequence[Cas
         options=dict(command.options),
         passing=_passing(cases),
     )
-    text = msgspec.json.encode(with_texts(msgspec.to_builtins(run), storable)).decode("utf-8")
-    replace_text(own_folder(context.rootdir) / FILE, text)
 
 
 def read_last(rootdir: Path) -> LastRun:

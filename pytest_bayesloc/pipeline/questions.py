@@ -28,8 +28,6 @@ from pytest_bayesloc.pipeline.result_questions import (
     ResultQuestions,
     location_of,
 )
-from pytest_bayesloc.ranking.evidence.invariants import seen_values
-from pytest_bayesloc.ranking.nearest_call import nearest_call
 from pytest_bayesloc.rerun.runner import ServerRunner
 from pytest_bayesloc.rerun.transports.local import LocalTransport
 from pytest_bayesloc.spectrum.cache.files import written_ns
@@ -86,50 +84,13 @@ class Questions(ResultQuestions):
         n_passed = sum(run.verdict is Verdict.PASS for run in rerun.tests.values())
         return self._clean({"n_passed": n_passed, "n": len(ends), "tests": ends[:N_ITEMS]})
 
-    def values(self, place: str) -> Answer:
-        """Show arguments and results of a function in failing and in passing calls.
-
-        A failing call stands beside the passing one whose arguments differ least.
-
-        Args:
-            place: FILE:LINE, or a qualified name.
-        """
-        where, _ = self._location(place)
+    def _calls_of(self, where: Location) -> tuple[Recording, Sequence[str], Sequence[str]]:
         failing = self._fault_at(where)[1][:N_RECORDED]
         passing = self._last.passing.get(name_of(where), [])[:N_RECORDED]
-        recording = self._recorded(where, (*failing, *passing), detailed=where)
-        seen = seen_values(recording, failing, passing).get(where, {})
-        sides = {name: {"failing": bad, "passing": good} for name, (good, bad) in seen.items()}
-        said: Answer = {"place": str(where), "values": sides}
-        nearest = nearest_call(recording, where, failing, passing)
-        if nearest is not None:
-            said["nearest_call"] = {
-                "failing": nearest.failing_test,
-                "passing": nearest.passing_test,
-                "values": {
-                    path: {
-                        "failing": self._redaction.clean(bad, path),
-                        "passing": self._redaction.clean(good, path),
-                        "differs": good != bad,
-                    }
-                    for path, (good, bad) in nearest.values.items()
-                },
-            }
-        return self._clean(said)
+        return self._recorded(where, (*failing, *passing), detailed=where), failing, passing
 
-    def calls(self, place: str) -> Answer:
-        """Name the callers and callees of a function, as seen in the failing tests.
-
-        Args:
-            place: FILE:LINE, or a qualified name.
-        """
-        where, _ = self._location(place)
-        failing = self._fault_at(where)[1][:N_RECORDED]
-        edges = self._recorded(where, failing).edges.items()
-        callers = [f"{a}, {n} calls" for (a, b), n in edges if b == where]
-        callees = [f"{b}, {n} calls" for (a, b), n in edges if a == where]
-        said = {"callers": callers[:N_ITEMS], "callees": callees[:N_ITEMS]}
-        return self._clean({"place": str(where), **said})
+    def _edges_at(self, _where: Location) -> Mapping[tuple[Location, Location], int]:
+        return self._recorded(_where, self._fault_at(_where)[1][:N_RECORDED]).edges
 
     def _recorded(
         self, where: Location, tests: Sequence[str], detailed: Location | None = None
@@ -152,22 +113,16 @@ class Questions(ResultQuestions):
             old: Text that stands there once.
             new: What to put in its place.
         """
-        text = self._text(file)
-        if text.count(old) != 1 or not old:
-            raise QuestionError(
-                f"The text to replace stands {text.count(old) if old else 0} times in {file}: give "
-                "a text that stands there once.",
-            )
-        at = text.index(old)
+        text, after, line = self._edited(file, old, new)
         candidate = Candidate(
             tools=("question",),
             stage="tool",
             level=Level.UNSAFE,
             file=file,
             before=text,
-            after=text.replace(old, new),
+            after=after,
             message="an edit that was asked about",
-            line=text.count("\n", 0, at) + 1,
+            line=line,
         )
         number, failing = self._fault_at(SourceMap(text, file).owner(candidate.line).location)
         with self._server() as runner:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import difflib
 import os
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pytest_bayesloc.domain.errors import BayeslocError
-from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.location import N_DIGITS, Location
 from pytest_bayesloc.domain.own_files import identity
 from pytest_bayesloc.domain.redaction import Redaction
 from pytest_bayesloc.domain.source import SourceMap, lines_of
@@ -15,13 +16,16 @@ from pytest_bayesloc.domain.texts import with_texts
 from pytest_bayesloc.history.snapshots import SnapshotStore
 from pytest_bayesloc.pipeline.last_run import FILE, LastRun, read_last
 from pytest_bayesloc.pipeline.place import FOLDER
+from pytest_bayesloc.ranking.evidence.invariants import seen_values
+from pytest_bayesloc.ranking.nearest_call import nearest_call
 from pytest_bayesloc.report.text import clip, one_line, percent, ratio
 from pytest_bayesloc.spectrum.cache.files import written_ns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from pytest_bayesloc.domain.recording import Recording
     from pytest_bayesloc.report.document import Document
 
 #: What JSON can hold.
@@ -30,7 +34,6 @@ Answer: TypeAlias = "dict[str, Any]"
 N_ITEMS = 20  # of a list
 N_LINES = 200  # of source
 MAX_TEXT = 4_000  # characters of one text
-N_DIGITS = 10  # of the number of a line
 
 
 class QuestionError(BayeslocError):
@@ -40,8 +43,8 @@ class QuestionError(BayeslocError):
         super().__init__(clip(one_line(text), MAX_TEXT // 4), slug="question")
 
 
-class ResultQuestions:
-    """Answers from the last result of a project; no test is run.
+class ResultQuestions(ABC):
+    """Answers from a result of a project; no test is run.
 
     Every answer is bounded: lists have at most 20 items, texts 4,000 characters. Secrets are taken
     out. No question changes a file.
@@ -148,13 +151,55 @@ class ResultQuestions:
                     return self._clean(said)
         raise self._no_test(test)
 
+    def values(self, place: str) -> Answer:
+        """Show arguments and results of a function in failing and in passing calls.
+
+        A failing call stands beside the passing one whose arguments differ least.
+
+        Args:
+            place: FILE:LINE, or a qualified name.
+        """
+        where, _ = self._location(place)
+        recording, failing, passing = self._calls_of(where)
+        seen = seen_values(recording, failing, passing).get(where, {})
+        sides = {name: {"failing": bad, "passing": good} for name, (good, bad) in seen.items()}
+        said: Answer = {"place": str(where), "values": sides}
+        nearest = nearest_call(recording, where, failing, passing)
+        if nearest is not None:
+            said["nearest_call"] = {
+                "failing": nearest.failing_test,
+                "passing": nearest.passing_test,
+                "values": {
+                    path: {
+                        "failing": self._redaction.clean(bad, path),
+                        "passing": self._redaction.clean(good, path),
+                        "differs": good != bad,
+                    }
+                    for path, (good, bad) in nearest.values.items()
+                },
+            }
+        return self._clean(said)
+
+    def calls(self, place: str) -> Answer:
+        """Name the callers and callees of a function, as seen in the failing tests.
+
+        Args:
+            place: FILE:LINE, or a qualified name.
+        """
+        where, _ = self._location(place)
+        edges = self._edges_at(where).items()
+        callers = [f"{a}, {n} calls" for (a, b), n in edges if b == where]
+        callees = [f"{b}, {n} calls" for (a, b), n in edges if a == where]
+        said = {"callers": callers[:N_ITEMS], "callees": callees[:N_ITEMS]}
+        return self._clean({"place": str(where), **said})
+
     def changes(self) -> Answer:
         """Show what changed since the failing tests last passed."""
         found, notes = [], list[str]()
         store = SnapshotStore(self._rootdir / FOLDER / "green.sqlite", notes.append)
         for fault in self._last.document["faults"][:N_ITEMS]:
             green = store.last_passed([fault["failing_tests"]])[0]
-            files = sorted(green or ())
+            files = filter(self._may_show, sorted(green or ()))
             diffs = (self._diff(file, (green or {})[file]) for file in files)
             changed = [clip(diff, MAX_TEXT) for diff in diffs if diff]
             said = {
@@ -191,6 +236,28 @@ class ResultQuestions:
         return self._clean({"fixes": found})
 
     # -- what answers are made from
+
+    @abstractmethod
+    def _calls_of(self, where: Location) -> tuple[Recording, Sequence[str], Sequence[str]]:
+        """Return the calls of a function, and the failing and passing tests that made them."""
+
+    @abstractmethod
+    def _edges_at(self, _where: Location) -> Mapping[tuple[Location, Location], int]:
+        """Return the calls in failing tests, by caller and callee."""
+
+    def _may_show(self, _file: str) -> bool:
+        return True
+
+    def _edited(self, file: str, old: str, new: str) -> tuple[str, str, int]:
+        """Return the text of a file, the text after an edit, and the line of the edit."""
+        text = self._text(file)
+        n = text.count(old) if old else 0
+        if n != 1:
+            raise QuestionError(
+                f"The text to replace stands {n} times in {file}: give a text that stands there "
+                "once."
+            )
+        return text, text.replace(old, new), text.count("\n", 0, text.index(old)) + 1
 
     @property
     def _last(self) -> LastRun:
@@ -252,7 +319,7 @@ class ResultQuestions:
 
     def _row(self, place: str) -> tuple[int, Document]:
         """Return the suspect that is meant, with its fault."""
-        found = [(n, row) for n, row in self._rows() if _is_meant(place, row)]
+        found = [(n, row) for n, row in self._rows() if location_of(row).is_meant(place)]
         named = {_name(row) for _, row in found}
         if len(named) != 1:
             known = ", ".join(sorted(named)[:5] or [_name(row) for _, row in self._rows()][:5])
@@ -306,14 +373,3 @@ def location_of(row: Document) -> Location:
     """Return the location of a row of a result."""
     names = ("file", "qualname", "start_line", "end_line", "is_test")
     return Location(**{name: row[name] for name in names})
-
-
-def _is_meant(place: str, row: Document) -> bool:
-    """Whether ``place`` names a row: by ``file:line``, name, or both."""
-    place = place.strip()
-    if place in {_name(row), row["qualname"], f"{row['file']} {row['qualname']}"}:
-        return True
-    file, _, line = place.partition(" ")[0].rpartition(":")
-    if file == row["file"] and line.isdecimal() and len(line) < N_DIGITS:
-        return bool(row["start_line"] <= int(line) <= row["end_line"])
-    return bool(row["qualname"].endswith(f".{place}"))

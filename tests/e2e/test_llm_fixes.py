@@ -64,6 +64,19 @@ def test_a_fix_that_all_tests_agree_with_is_shown(projects: Projects) -> None:  
     assert run.document["llm"]["uses"]["fix"] >= 1
 
 
+def test_what_tests_made_of_a_fix_comes_back_to_the_model(projects: Projects) -> None:  # noqa: F811
+    def learns(request: Request) -> None:
+        is_told = "assert 2 == 3" in request.prompt
+        mending(f"def add(a, b):\n    return a {'+' if is_told else '*'} b\n")(request)
+
+    with serving(learns) as script:
+        env = {"OPENAI_BASE_URL": script.url, "OPENAI_API_KEY": "none"}
+        run = projects.buggy().localize(*OPTIONS, env=env)
+
+    (fix,) = verified(run)
+    assert "+    return a + b\n" in fix["diff"]
+
+
 def test_what_a_model_writes_does_nothing_new_to_the_world(projects: Projects) -> None:  # noqa: F811
     project = projects.buggy()
 

@@ -19,8 +19,10 @@ from pytest_bayesloc.inspection.strategies.mutants import (
 )
 from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy
 from pytest_bayesloc.ranking.case import Case
+from pytest_bayesloc.ranking.evidence.judgements import EDIT_PASSES
 from pytest_bayesloc.ranking.likelihoods import weigh
 
+NAME = "proposed fixes"
 Ask = Callable[[], ProposedCode | None]
 
 
@@ -42,7 +44,7 @@ class ProposedFixes(InspectionStrategy):
     start: Callable[[Callable[[], Any]], Pending[Any]]
     patch: Callable[[Case, Location, ProposedCode], InspectionPatch | None]
     n_targets: int = 2
-    name: str = "proposed fixes"
+    name: str = NAME
     _asked: dict[Location, Pending[ProposedCode | None]] = field(default_factory=dict)
 
     def prepare(self, case: Case, budget: Budget) -> None:
@@ -71,19 +73,35 @@ class ProposedFixes(InspectionStrategy):
                 continue
             patch = None if answer is None else self.patch(case, target, answer)
             if patch is not None and not loses_check(case, patch):
-                yield from self._tried(case, patch, budget)
-
-    def _tried(self, case: Case, patch: InspectionPatch, budget: Budget) -> Iterable[Finding]:
-        started, tried = budget.clock(), MutantTrials()
-        effect = try_patch(case, patch, budget, tried)
-        if effect not in _SAID:
-            return  # a wrong guess says nothing of the place
-        outcome, others = _SAID[effect]
-        why = f"the failing tests pass with the language model's edit, {others} ({patch.words})"
-        evidence = weigh(case.model, outcome, patch.target, source=self.name, why=why)
-        yield finding_of_trials(evidence, tried, budget.clock() - started)
+                _, finding = try_edit(case, patch, budget)
+                if finding is not None:
+                    yield finding
 
 
+def try_edit(
+    case: Case, patch: InspectionPatch, budget: Budget
+) -> tuple[MutantTrials, Finding | None]:
+    """Try an edit: return what came of it, and what that shows.
+
+    A wrong guess says nothing of the place; nor does one more repair, where one is known.
+
+    Raises:
+        ExecutionError: If the place where re-runs happen is lost.
+    """
+    started, tried = budget.clock(), MutantTrials()
+    effect = try_patch(case, patch, budget, tried)
+    known = (inspection.finding.evidence for inspection in case.inspections)
+    is_known = any(e.location == patch.target and e.outcome in _REPAIRED for e in known)
+    if effect not in _SAID or is_known:
+        return tried, None
+    outcome, others = _SAID[effect]
+    learned = EDIT_PASSES if effect is Effect.REPAIRS else None
+    why = f"the failing tests pass with the language model's edit, {others} ({patch.words})"
+    evidence = weigh(case.model, outcome, patch.target, source=NAME, why=why, learned=learned)
+    return tried, finding_of_trials(evidence, tried, budget.clock() - started)
+
+
+_REPAIRED = frozenset({InspectionOutcome.EDIT_REPAIRS, InspectionOutcome.MUTANT_REPAIRS})
 _SAID = {
     Effect.REPAIRS: (InspectionOutcome.EDIT_REPAIRS, "and nothing else breaks"),
     Effect.BREAKS_OTHERS: (InspectionOutcome.EDIT_BREAKS_OTHERS, "but others break"),

@@ -6,13 +6,13 @@ Reference:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from pytest_bayesloc.domain.evidence import Evidence, InspectionOutcome, Judgement, Outcome
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.ranking.likelihoods import Likelihood
+from pytest_bayesloc.ranking.likelihoods import MEASURED, Likelihood
 
 SOURCE = "llm"
 RANKING, INSPECTION = "ranking", "inspection"
@@ -34,6 +34,32 @@ WORDS: Mapping[str, tuple[Outcome, ...]] = MappingProxyType(
 #: known. A choice (docs/model.md).
 DOUBT = 2.0
 
+#: Of what is published of models that look around by function calls, the power that is believed:
+#: in between are other code, another model, and candidates that were ranked already. A choice, of
+#: which a model that is always wrong costs less than a point (docs/accuracy.md).
+SHRUNK = 0.1
+#: AutoFL with GPT-3.5 names what is at fault first for 168 of the 445 bugs of BugsInPy (Kang, An,
+#: Yoo, FSE 2024, arXiv 2308.05487; its artifact, bip_gpt3_results_R5.json).
+_P_FIRST = 168 / 445
+_P_FIRST_IF_CLEAN = (1 - _P_FIRST) / 14  # of fifteen candidates
+#: How much likelier than for a clean location a verdict on a faulty one is, without a record.
+AT_FIRST: Mapping[Outcome, float] = MappingProxyType(
+    {
+        Judgement.LLM_FIRST: (_P_FIRST / _P_FIRST_IF_CLEAN) ** SHRUNK,
+        Judgement.LLM_SUSPECTED: 1.0,
+        Judgement.LLM_PASSED_OVER: 1.0,
+    }
+)
+
+#: An edit of a model with which all tests pass. Of a faulty function as often as an agent repairs
+#: bugs: 164 of the 835 of Defects4J (RepairAgent with GPT-3.5; Bouzenia, Devanbu, Pradel, ICSE
+#: 2025, arXiv 2403.17134). Of a clean one as often as some edit from the catalogue passes, where
+#: it is tried: a model tries edits of five of the fifteen that it is shown, at most. A choice.
+EDIT_PASSES = Likelihood(
+    p_if_faulty=164 / 835,
+    p_if_clean=MEASURED[InspectionOutcome.EDIT_REPAIRS].p_if_clean * 5 / 15,
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrackRecord:
@@ -53,15 +79,18 @@ class TrackRecord:
         """Return P(verdict | faulty) and P(verdict | clean); None for an unknown verdict.
 
         The chances for clean locations are taken from those that it judged. The chances for faulty
-        ones begin as the same, so that a model of which nothing is known has no weight, and follow
+        ones begin as these, changed by what is published of such models (``AT_FIRST``), and follow
         its record: the posterior mean under a Dirichlet prior of weight ``DOUBT``.
         """
         if said not in self.words:
             return None
         n_clean, n_faulty = sum(self.clean.values()), sum(self.faulty.values())
-        p_clean = (self.clean.get(said, 0.0) + 1.0) / (n_clean + len(self.words))
-        p_faulty = (self.faulty.get(said, 0.0) + DOUBT * p_clean) / (n_faulty + DOUBT)
-        return Likelihood(p_if_faulty=p_faulty, p_if_clean=p_clean)
+        n = n_clean + len(self.words)
+        p_clean = {word: (self.clean.get(word, 0.0) + 1.0) / n for word in self.words}
+        expected = {word: p * AT_FIRST.get(word, 1.0) for word, p in p_clean.items()}
+        p_expected = expected[said] / sum(expected.values())
+        p_faulty = (self.faulty.get(said, 0.0) + DOUBT * p_expected) / (n_faulty + DOUBT)
+        return Likelihood(p_if_faulty=p_faulty, p_if_clean=p_clean[said])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +110,19 @@ class Judged:
     said: Outcome
 
 
+def combined(samples: Iterable[Sequence[Location]]) -> list[Location]:
+    """Return the locations that samples name, the best first.
+
+    Each of the n locations that a sample names gets 1/n, as in AutoFL (``compute_score.py`` of its
+    artifact); of equals the one that was named earlier is first.
+    """
+    points: dict[Location, float] = {}
+    for named in samples:
+        for where in named:
+            points[where] = points.get(where, 0.0) + 1.0 / len(named)
+    return sorted(points, key=lambda where: -points[where])
+
+
 def verdicts_of(
     suspected: Iterable[Location], candidates: Iterable[Location]
 ) -> dict[Location, Judgement]:
@@ -96,7 +138,7 @@ def verdicts_of(
 def judgement_evidence(
     said: Mapping[Location, Judgement], reasons: Mapping[Location, str], record: TrackRecord
 ) -> list[Evidence]:
-    """Return a ranking as evidence; without a record it is neutral."""
+    """Return a ranking as evidence."""
     found = []
     for where, outcome in said.items():
         pair = record.likelihood(outcome)

@@ -11,7 +11,7 @@ from pytest_bayesloc.domain.recording import Recording
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.history.changes import changes_since
-from pytest_bayesloc.inspection.views import HIDDEN, Views, candidates
+from pytest_bayesloc.inspection.views import HIDDEN, Views
 from pytest_bayesloc.ranking.belief import MODELS
 from tests.fakes.case import case_of
 
@@ -80,12 +80,12 @@ def case(*suspects: Location) -> Case:
     return case
 
 
-def test_candidates_are_code_with_its_text_likeliest_first() -> None:
+def test_candidates_are_code_and_tests_with_their_text_likeliest_first() -> None:
     view = views().fault(case(TOTAL, RATE, TEST_TOTAL))
 
-    assert [code.location for code in view.candidates] == [TOTAL, RATE]
+    assert [code.location for code in view.candidates] == [TOTAL, RATE, TEST_TOTAL]
     assert view.candidates[1].text == "def rate():\n    return RATE\n"
-    assert candidates(case(TEST_TOTAL)) == []
+    assert view.candidates[2].facts == ()
 
 
 def test_who_executed_a_candidate_and_what_changed_in_it_is_shown() -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from pytest_bayesloc.domain.evidence import Judgement, Outcome
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.ranking.evidence.judgements import (
     RANKING,
+    combined,
     judgement_evidence,
     records_of,
     verdicts_of,
@@ -28,15 +27,21 @@ def test_each_candidate_is_named_first_named_or_passed_over() -> None:
     }
 
 
-def test_without_a_record_a_word_has_no_weight() -> None:
+def test_without_a_record_a_word_has_little_weight() -> None:
     said = verdicts_of(SUSPICIONS, [A, B, C])
 
     evidence = judgement_evidence(said, SUSPICIONS, records_of({})[RANKING])
 
-    assert [item.log_ratio for item in evidence] == pytest.approx([0.0, 0.0, 0.0])
+    ratios = {item.outcome: item.p_if_faulty / item.p_if_clean for item in evidence}
+    assert 1.1 < ratios[Judgement.LLM_FIRST] < 1.25
+    assert 0.9 < ratios[Judgement.LLM_PASSED_OVER] < 1.0
     assert {item.location: item.why for item in evidence}[B] == (
         "the language model suspects it first: adds twice"
     )
+
+
+def test_samples_share_their_points_among_those_that_they_name() -> None:
+    assert combined([[A, B], [B, C], [B]]) == [B, A, C]
 
 
 def test_record_decides_what_a_word_weighs() -> None:

@@ -35,8 +35,9 @@ def ratio(record: TrackRecord, said: Outcome) -> float:
     return pair.ratio
 
 
-def test_judge_of_whom_nothing_is_known_has_no_weight() -> None:
-    assert [ratio(NEW, said) for said in RANKING] == pytest.approx([1.0, 1.0, 1.0])
+def test_judge_of_whom_nothing_is_known_is_worth_what_is_published_shrunk() -> None:
+    assert [ratio(NEW, said) for said in RANKING] == pytest.approx([1.15, 0.93, 0.93], abs=0.01)
+    assert ratio(TrackRecord(words=WORDS["inspection"]), WORDS["inspection"][0]) == 1.0
 
 
 def test_what_is_no_word_of_a_judge_has_no_likelihood() -> None:

@@ -1,0 +1,207 @@
+"""A language model that looks around and tries edits, while others inspect.
+
+Its word is weighed by its record. An edit of its that makes the tests pass counts as any repair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Protocol
+
+from pytest_bayesloc.domain.dialogue import FunctionCall, Turn
+from pytest_bayesloc.domain.inspection import Effect, Finding, InspectionPatch, TestRun, Verdict
+from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.ports import Conversation
+from pytest_bayesloc.inspection.strategies.generated import Pending
+from pytest_bayesloc.inspection.strategies.mutants import loses_check
+from pytest_bayesloc.inspection.strategies.proposed_fixes import ProposedFixes, try_edit
+from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy
+from pytest_bayesloc.inspection.views import candidates
+from pytest_bayesloc.ranking.case import Case
+from pytest_bayesloc.ranking.evidence.judgements import (
+    RANKING,
+    SOURCE,
+    Judged,
+    TrackRecord,
+    combined,
+    judgement_evidence,
+    verdicts_of,
+)
+
+MAX_SAMPLES = 5
+MAX_TRIES = 12  # edits of a conversation
+MAX_TESTS = 20  # that are told of
+
+#: Runs the tests under a patch, and says what came of it.
+Attempt = Callable[[InspectionPatch], Mapping[str, Any]]
+Suspicions = Mapping[Location, str]
+
+
+class Functions(Protocol):
+    """What a model may call, for one group of failing tests."""
+
+    def answer(self, call: FunctionCall, attempt: Attempt) -> str:
+        """Return the answer to a call, or what is wrong with it. It never raises."""
+
+
+@dataclass(kw_only=True)
+class Navigation(InspectionStrategy):
+    """Converses with a model on each group; where that can't call functions, asks it once.
+
+    Attributes:
+        functions: What may be called for a group as it is known by now.
+        begin: Begins a conversation, with the number of the sample.
+        may_go_on: Whether the limits leave room for another sample.
+        suspect: Asks for suspects in one prompt.
+        fallback: Has fixes proposed, one prompt each.
+        start: Starts a call elsewhere.
+        note: Tells the user.
+        guide: Name of the model.
+        record: How often it was right.
+    """
+
+    functions: Callable[[Case], Functions]
+    begin: Callable[[Case, int], Conversation]
+    may_go_on: Callable[[], bool]
+    suspect: Callable[[Case], Suspicions | None]
+    fallback: ProposedFixes
+    start: Callable[[Callable[[], Any]], Pending[Any]]
+    note: Callable[[str], None]
+    guide: str
+    record: TrackRecord
+    name: str = SOURCE
+    _can_call: bool = True
+    _has_called: bool = False
+    _known: Functions = field(init=False)
+    _talk: Conversation = field(init=False)
+    _turn: Pending[Turn | None] | None = None
+    _asked: Pending[Suspicions | None] | None = None
+    _samples: list[list[Location]] = field(default_factory=list)
+    _reasons: dict[Location, str] = field(default_factory=dict)
+    _effects: dict[Location, Effect] = field(default_factory=dict)
+    _n_tries: int = 0
+    _has_proposals: bool = False
+
+    def prepare(self, case: Case, budget: Budget) -> None:
+        """Begin to talk about ``case``: what is known of it by now is what is told."""
+        del budget
+        self._turn = self._asked = None
+        self._has_proposals = False
+        self._samples, self._reasons, self._effects = [], {}, {}
+        if not candidates(case):
+            return
+        if not self._can_call:
+            self._ask_once(case)
+            return
+        self._known = self.functions(case)
+        self._begin(case)
+
+    def harvest(self, case: Case, budget: Budget, *, wait_s: float) -> Iterable[Finding]:
+        """Answer what the model asks, as long as there is time; weigh what it says at the end."""
+        until = budget.clock() + wait_s
+        try:
+            while self._turn is not None and _is_due(self._turn, until, budget):
+                turn, self._turn = self._turn.result(max(0.0, until - budget.clock())), None
+                yield from self._take(case, turn, budget)
+            if self._asked is not None and _is_due(self._asked, until, budget):
+                said, self._asked = self._asked.result(max(0.0, until - budget.clock())), None
+                self._weigh(case, said or {})
+                self.fallback.prepare(case, budget)
+                self._has_proposals = True
+        except TimeoutError:
+            self._give_up()
+        if wait_s:
+            self._weigh_samples(case)
+        if self._has_proposals:
+            wait_s = max(0.0, until - budget.clock())
+            yield from self.fallback.harvest(case, budget, wait_s=wait_s)
+
+    def _give_up(self) -> None:
+        if not self._samples:
+            self.note(
+                "The language model gave no ranking in time: the answer is without it. Give more "
+                "by --bayesloc-budget. (llm-failed)"
+            )
+
+    def _begin(self, case: Case) -> None:
+        self._n_tries = 0
+        self._talk = self.begin(case, len(self._samples))
+        self._turn = self.start(partial(self._talk.next, ()))
+
+    def _ask_once(self, case: Case) -> None:
+        self._asked = self.start(partial(self.suspect, case))
+
+    def _take(self, case: Case, turn: Turn | None, budget: Budget) -> Iterator[Finding]:
+        """Answer the calls of a turn; after the last, begin another conversation or weigh all."""
+        if turn is None and not self._has_called:
+            self._can_call = False
+            self._ask_once(case)
+            return
+        if turn is not None and turn.calls:
+            self._has_called = True
+            found: list[Finding] = []
+            attempt = partial(self._attempt, case, budget, found)
+            answers = [self._known.answer(call, attempt) for call in turn.calls]
+            self._turn = self.start(partial(self._talk.next, answers))
+            yield from found
+            return
+        if turn is not None and (named := _located(case, turn.suspects)):
+            self._samples.append(named)
+            self._reasons = {named[0]: turn.why, **self._reasons}
+        is_repaired = Effect.REPAIRS in self._effects.values()
+        is_enough = is_repaired or turn is None or len(self._samples) in {0, MAX_SAMPLES}
+        if is_enough or not self.may_go_on():
+            self._weigh_samples(case)
+        else:
+            self._begin(case)
+
+    def _attempt(
+        self, case: Case, budget: Budget, found: list[Finding], patch: InspectionPatch
+    ) -> Mapping[str, Any]:
+        """Try an edit; the first repair of a function is evidence, not each variant of it."""
+        self._n_tries += 1
+        if self._n_tries > MAX_TRIES:
+            return {"refused": f"{MAX_TRIES} edits were tried: name suspects"}
+        if loses_check(case, patch):
+            return {"refused": "it takes away the check that the tests fail at"}
+        tried, finding = try_edit(case, patch, budget)
+        effect = tried.trials[-1].effect
+        best = self._effects.get(patch.target, Effect.REPAIRS_SOME)
+        if effect.rank > best.rank:
+            self._effects[patch.target] = effect
+            found += [finding] if finding is not None else []
+        tests = [f"{node_id}: {_end_of(run)}" for node_id, run in tried.tests.items()]
+        return {"effect": effect.value, "tests": tests[:MAX_TESTS]}
+
+    def _weigh_samples(self, case: Case) -> None:
+        if self._samples:
+            named = combined(self._samples)
+            self._samples = []
+            self._weigh(case, {where: self._reasons.get(where, "") for where in named})
+
+    def _weigh(self, case: Case, suspicions: Suspicions) -> None:
+        if not suspicions:
+            return
+        said = verdicts_of(suspicions, candidates(case))
+        case.judged += [
+            Judged(guide=self.guide, use=RANKING, location=where, said=word)
+            for where, word in said.items()
+        ]
+        case.learn(judgement_evidence(said, suspicions, self.record))
+
+
+def _end_of(run: TestRun) -> str:
+    return "passes" if run.verdict is Verdict.PASS else run.error or run.verdict.value
+
+
+def _is_due(pending: Pending[Any], until: float, budget: Budget) -> bool:
+    return bool(budget.left_s()) and (pending.is_done() or until > budget.clock())
+
+
+def _located(case: Case, places: Sequence[str]) -> list[Location]:
+    """Return the candidates that are meant, each once; of namesakes the likeliest."""
+    known = list(case.belief.top(len(case.belief.probabilities)))
+    meant = (next((w for w, _ in known if w.is_meant(place)), None) for place in places)
+    return list(dict.fromkeys(where for where in meant if where is not None))

@@ -1,0 +1,150 @@
+"""A conversation in which a language model looks around by calling functions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from pytest_bayesloc.domain.dialogue import FunctionCall, Turn
+from pytest_bayesloc.llm.agent import LlmAgent, Prompt, parsed, why
+from pytest_bayesloc.llm.endpoint import ChatReply, ToolCall
+from pytest_bayesloc.llm.prompts import data
+from pytest_bayesloc.llm.schemas import NavigationAnswer, json_schema
+
+MAX_TURNS = 12
+LAST_WORD = "name_suspects"  # the function by which a conversation ends
+_SHARE = 8  # of the length of a prompt, for one answer
+_LENGTHS = 4  # of a prompt, for a conversation
+_NUDGE = f"Call a function. When you know enough, call {LAST_WORD}."
+_LAST = f"There is no more time: call {LAST_WORD} now."
+_WORD: dict[str, Any] = {
+    "type": "function",
+    "function": {
+        "name": LAST_WORD,
+        "description": "End the search: explain the fault, then name the functions or tests that "
+        "hold it, most suspect first, as FILE:LINE or by qualified name.",
+        "parameters": json_schema(NavigationAnswer),
+    },
+}
+
+
+class FunctionConversation:
+    """One conversation; it ends when suspects are named, or at a limit.
+
+    Args:
+        agent: Asks the model.
+        model: Who is asked.
+        prompt: The first message, and the limits of each.
+        functions: What may be called, as the API wants it.
+        max_prompt: Characters of one prompt; a conversation may have four times as many.
+        ended: Called when suspects are named.
+    """
+
+    def __init__(
+        self,
+        agent: LlmAgent,
+        model: str,
+        prompt: Prompt,
+        functions: Sequence[dict[str, Any]],
+        max_prompt: int,
+        ended: Callable[[], None],
+    ) -> None:
+        self._agent = agent
+        self._model = model
+        self._prompt = prompt
+        self._functions = functions
+        self._max_prompt = max_prompt
+        self._ended = ended
+        self._messages: list[dict[str, Any]] = [
+            {"role": "system", "content": prompt.system},
+            {"role": "user", "content": prompt.user},
+        ]
+        self._asked: Sequence[ToolCall] = ()
+        self._n_turns = 0
+
+    def next(self, answers: Sequence[str]) -> Turn | None:
+        """Return the model's next turn; None if it calls no functions, or can't be asked."""
+        for call, answer in zip(self._asked, answers, strict=True):
+            self._answer(call, answer)
+        while self._n_turns < MAX_TURNS:
+            reply = self._say()
+            if reply is None or (self._n_turns == 1 and not reply.calls):
+                return None
+            if reply.calls and reply.calls[0].name != LAST_WORD and self._n_turns < MAX_TURNS:
+                self._asked = reply.calls
+                return Turn(calls=tuple(map(_call, reply.calls)))
+            try:
+                return self._conclusion(reply)
+            except ValueError as error:
+                self._correct(reply, why(error))
+        return Turn()
+
+    def _say(self) -> ChatReply | None:
+        """Have the model say something, and keep it."""
+        self._n_turns += 1
+        length = sum(len(message["content"]) for message in self._messages)
+        is_last = self._n_turns == MAX_TURNS or length > _LENGTHS * self._max_prompt
+        if is_last:
+            self._n_turns = MAX_TURNS
+            self._messages.append({"role": "user", "content": _LAST})
+        functions = [_WORD] if is_last else [*self._functions, _WORD]
+        reply = self._agent.turn(self._prompt, self._model, self._messages, functions)
+        if reply is not None:
+            # The name of no function that is offered may be repeated to a server.
+            known = {function["function"]["name"] for function in functions}
+            calls = [replace(c, name=c.name if c.name in known else "unknown") for c in reply.calls]
+            calls.sort(key=lambda call: call.name != LAST_WORD)
+            reply = replace(reply, calls=tuple(calls))
+            self._messages.append(_message(reply))
+        return reply
+
+    def _conclusion(self, reply: ChatReply) -> Turn:
+        """Return the end of the conversation.
+
+        Raises:
+            ValueError: If no suspects are named.
+        """
+        answer = parsed(reply, NavigationAnswer)
+        self._ended()
+        return Turn(suspects=tuple(answer.suspects), why=answer.explanation)
+
+    def _correct(self, reply: ChatReply, problem: str) -> None:
+        for call in reply.calls:
+            self._answer(call, f"That does not fit: {problem}.")
+        if not reply.calls:
+            self._messages.append({"role": "user", "content": _NUDGE})
+
+    def _answer(self, call: ToolCall, text: str) -> None:
+        room = self._max_prompt // _SHARE
+        cut = text if len(text) <= room else f"{text[:room]}... (the rest is left out)"
+        content = data(cut, call.name)
+        self._messages.append({"role": "tool", "tool_call_id": call.id, "content": content})
+
+
+def _message(reply: ChatReply) -> dict[str, Any]:
+    calls = [
+        {
+            "id": call.id,
+            "type": "function",
+            "function": {"name": call.name, "arguments": json.dumps(_arguments(call))},
+        }
+        for call in reply.calls
+    ]
+    message: dict[str, Any] = {"role": "assistant", "content": reply.text}
+    return {**message, "tool_calls": calls} if calls else message
+
+
+def _call(call: ToolCall) -> FunctionCall:
+    return FunctionCall(name=call.name, arguments=_arguments(call))
+
+
+def _arguments(call: ToolCall) -> Mapping[str, Any]:
+    """Return the arguments by name; none where they are no JSON object."""
+    with suppress(ValueError, RecursionError):
+        given = json.loads(call.arguments)
+        if isinstance(given, dict):
+            return given
+    return {}

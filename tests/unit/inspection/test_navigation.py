@@ -1,0 +1,169 @@
+"""A model that looks around: its edits are tried, and its word is weighed at the end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_bayesloc.domain.dialogue import FunctionCall, Turn
+from pytest_bayesloc.domain.evidence import InspectionOutcome, Judgement
+from pytest_bayesloc.domain.inspection import InspectionPatch
+from pytest_bayesloc.inspection.strategies.navigation import MAX_SAMPLES, MAX_TRIES, Navigation
+from pytest_bayesloc.inspection.strategies.proposed_fixes import NAME, ProposedFixes
+from pytest_bayesloc.ranking.evidence.judgements import RANKING, records_of
+from tests.fakes.advisor import at_once, never
+from tests.fakes.runner import FAILED, PASSED
+from tests.unit.inspection.test_proposed_fixes import ADD, HALF, MUL, RED, TEXT
+from tests.unit.inspection.test_proposed_fixes import Scene as Fixes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pytest_bayesloc.domain.inspection import Finding, TestRun
+    from pytest_bayesloc.domain.location import Location
+    from pytest_bayesloc.inspection.strategies.navigation import Attempt
+    from pytest_bayesloc.ranking.case import Case
+
+TRY, LOOK = FunctionCall(name="try", arguments={}), FunctionCall(name="look", arguments={})
+END = Turn(suspects=("m.py:9", "add", "nobody"), why="it multiplies")
+
+
+class Scene(Fixes):
+    """The model says its ``turns``; ``said`` are the answers that it got."""
+
+    def __init__(
+        self,
+        *turns: Turn | None,
+        answer: Callable[[str], TestRun] = lambda _: FAILED,
+        n_samples: int = 1,
+        start: Callable[..., Any] = at_once,
+        suspicions: Mapping[Location, str] | None = None,
+    ) -> None:
+        super().__init__(answer)
+        self.turns, self.said = list(turns), list[str]()
+        self.n_begun = 0
+        self.notes: list[str] = []
+        self.navigation = Navigation(
+            functions=lambda _: self,
+            begin=self.begin,
+            may_go_on=lambda: self.n_begun < n_samples,
+            suspect=lambda _: suspicions,
+            fallback=self.kind,
+            start=start,
+            note=self.notes.append,
+            guide="m",
+            record=records_of({})[RANKING],
+        )
+
+    def begin(self, _: Case, sample: int) -> Scene:
+        assert sample == self.n_begun
+        self.n_begun += 1
+        return self
+
+    def next(self, answers: Sequence[str]) -> Turn | None:
+        self.said += answers
+        return self.turns.pop(0)
+
+    def answer(self, call: FunctionCall, attempt: Attempt) -> str:
+        if call is LOOK:
+            return "here"
+        patch = InspectionPatch(
+            target=ADD,
+            kind=NAME,
+            original=TEXT,
+            patched=TEXT.replace("a - b", "a + b"),
+            line=2,
+            words="+",
+        )
+        return str(dict(attempt(patch)))
+
+    def found(self) -> list[Finding]:
+        self.navigation.prepare(self.case, self.budget)
+        return list(self.navigation.harvest(self.case, self.budget, wait_s=1.0))
+
+    def words(self) -> dict[Location, object]:
+        return {judged.location: judged.said for judged in self.case.judged}
+
+
+def test_outcome_of_a_try_comes_back_and_a_repair_is_evidence_once() -> None:
+    scene = Scene(Turn(calls=(LOOK, TRY)), Turn(calls=(TRY,)), END, answer=lambda _: PASSED)
+
+    found = scene.found()
+
+    assert [f.evidence.outcome for f in found] == [InspectionOutcome.EDIT_REPAIRS]
+    assert scene.said[0] == "here"
+    assert "nothing else breaks" in scene.said[1]
+    assert f"{RED}: passes" in scene.said[1]
+
+
+def test_edit_that_does_not_help_says_nothing_but_to_the_model() -> None:
+    scene = Scene(Turn(calls=(TRY,)), END)
+
+    assert scene.found() == []
+    assert "the same error" in scene.said[0]
+
+
+def test_word_at_the_end_is_weighed_and_bounded() -> None:
+    scene = Scene(Turn(calls=(LOOK,)), END)
+    before = scene.case.belief.probabilities
+
+    scene.found()
+
+    assert scene.words() == {
+        MUL: Judgement.LLM_FIRST,
+        ADD: Judgement.LLM_SUSPECTED,
+        HALF: Judgement.LLM_PASSED_OVER,
+    }
+    (first,) = (e for e in scene.case.evidence if e.location == MUL)
+    assert first.why == "the language model suspects it first: it multiplies"
+    assert before[MUL] < scene.case.belief.p(MUL) < 1.25 * before[MUL]
+    assert scene.case.belief.top(1)[0][0] == ADD
+
+
+def test_samples_are_combined_as_far_as_the_limits_allow() -> None:
+    other = Turn(suspects=("add",), why="it subtracts")
+    scene = Scene(Turn(calls=(LOOK,)), END, other, other, n_samples=3)
+
+    scene.found()
+
+    assert scene.n_begun == 3
+    assert scene.words()[ADD] is Judgement.LLM_FIRST
+
+
+def test_no_more_samples_are_taken_than_are_worth_it() -> None:
+    scene = Scene(*[END] * (MAX_SAMPLES + 1), n_samples=100)
+
+    scene.found()
+
+    assert scene.n_begun == MAX_SAMPLES
+
+
+def test_one_conversation_tries_so_many_edits() -> None:
+    scene = Scene(*[Turn(calls=(TRY,))] * (MAX_TRIES + 1), END)
+
+    scene.found()
+
+    assert "refused" in scene.said[-1]
+    assert "refused" not in scene.said[-2]
+
+
+def test_model_that_calls_no_functions_is_asked_by_prompts() -> None:
+    scene = Scene(None, answer=lambda _: PASSED, suspicions={MUL: "it multiplies"})
+
+    found = scene.found()
+
+    assert scene.words()[MUL] is Judgement.LLM_FIRST
+    assert scene.asked[0] == MUL
+    assert {f.evidence.source for f in found} == {ProposedFixes.name}
+    scene.navigation.prepare(scene.case, scene.budget)
+    assert scene.n_begun == 1
+
+
+@pytest.mark.parametrize("wait_s", [0.0, 1.0])
+def test_model_that_is_too_slow_is_not_waited_for(wait_s: float) -> None:
+    scene = Scene(start=never)
+    scene.navigation.prepare(scene.case, scene.budget)
+
+    assert list(scene.navigation.harvest(scene.case, scene.budget, wait_s=wait_s)) == []
+    assert len(scene.notes) == (wait_s > 0)
