@@ -85,7 +85,13 @@ class LocalizationSession:
                 "pip install 'pytest-bayesloc[llm]'. (llm-missing)"
             )
             return None
-        return LlmStage(self.context)
+        return LlmStage(self.context, self._described)
+
+    def _described(self, case: Case) -> dict[str, object]:
+        """Return the JSON result of a group as it is known by now."""
+        from pytest_bayesloc.ranking.faults import fault_of
+
+        return self._reporting().document((fault_of(case),), (case,))
 
     def _has_memory_work(self, *, is_red: bool) -> bool:
         return has_work(self.context.rootdir, self._settings, is_red=is_red)

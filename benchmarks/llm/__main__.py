@@ -2,6 +2,7 @@
 
     python -m benchmarks.llm curve                  oracles of several qualities, minutes, no model
     python -m benchmarks.llm live [PACKAGE ...]     a real endpoint: OPENAI_BASE_URL, OPENAI_API_KEY
+    python -m benchmarks.llm floor [PACKAGE ...]    an endpoint that only follows functions
 
 ``benchmarks/README.md`` says what is done and what the figures mean.
 """
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING
 from benchmarks.faults.split import PARTS, TEST, packages_of
 from benchmarks.llm.curve import curve
 from benchmarks.llm.live import Asked, live
+from benchmarks.llm.navigator import serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -38,7 +40,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         folder=(given.exchanges or work / "exchanges").resolve(),
         mode=given.mode,
     )
-    return _print(live(asked, work=work, python=given.python.absolute()))
+    python = given.python.absolute()
+    if given.command == "live":
+        return _print(live(asked, work=work, python=python))
+    with serving() as address:
+        os.environ.update(OPENAI_BASE_URL=address, OPENAI_API_KEY="none")
+        return _print(live(asked, work=work, python=python))
 
 
 def _print(lines: Iterable[str]) -> int:
@@ -55,7 +62,7 @@ def _arguments() -> argparse.ArgumentParser:
     )
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     add = parser.add_argument
-    add("command", choices=("curve", "live"))
+    add("command", choices=("curve", "live", "floor"))
     add("packages", nargs="*", metavar="PACKAGE", help="names from the table; else the whole part")
     add("--part", choices=PARTS, default=TEST, help="of the packages (test)")
     add("--orders", type=int, default=5, metavar="N", help="orders of the faults in curve (5)")

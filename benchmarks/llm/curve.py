@@ -2,8 +2,9 @@
 
 An oracle is shown the candidates of each planted fault, as a language model is. Of so many faults
 it names what is at fault first; of the others it names candidates at random. What it says is
-weighed by its record alone, which starts empty and grows fault by fault, as a user's memory does:
-nobody tells the tool how good it is.
+weighed by its record, which starts empty and grows fault by fault, as a user's memory does: nobody
+tells the tool how good it is. On the first bug, the record is always empty; there an oracle may
+also try an edit, with which the tests pass.
 """
 
 from __future__ import annotations
@@ -16,16 +17,21 @@ from typing import TYPE_CHECKING
 from benchmarks.faults.replay import Setting
 from benchmarks.faults.scoring import POSTERIOR, interval, judge, top
 from benchmarks.faults.storage import packages, read_rows
+from pytest_bayesloc.domain.evidence import InspectionOutcome
+from pytest_bayesloc.domain.location import MODULE
+from pytest_bayesloc.inspection.strategies.proposed_fixes import NAME
 from pytest_bayesloc.inspection.views import candidates
 from pytest_bayesloc.ranking.evidence.judgements import (
+    EDIT_PASSES,
     RANKING,
     judgement_evidence,
     records_of,
     verdicts_of,
 )
+from pytest_bayesloc.ranking.likelihoods import MEASURED, weigh
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from benchmarks.faults.replay import Problem
     from benchmarks.faults.scoring import Judged
@@ -39,16 +45,29 @@ KS = (1, 3, 5)
 QUALITIES = (0.0, None, 0.5, 0.7, 0.9, 1.0)
 
 
+#: On the first bug: in words, the share as above, and whether its edits make the tests pass.
+FIRST_BUG = (
+    ("is always right, and its edits pass", 1.0, True),
+    ("is always right, and tries no edit", 1.0, False),
+    ("names candidates by chance", None, False),
+    ("is always wrong, and tries no edit", 0.0, False),
+    ("is always wrong, and tries edits", 0.0, True),
+)
+
+
 class Oracle:
     """A guide that knows what is at fault, and says so that often.
 
     Args:
         quality: Share of groups of which it names a faulty candidate first; None: never knowingly.
         seed: Of its dice.
+        edits: Whether it edits what it names first. The tests pass with that if it is at fault;
+            else as often as with some edit from the catalogue.
     """
 
-    def __init__(self, quality: float | None, seed: int) -> None:
+    def __init__(self, quality: float | None, seed: int, *, edits: bool = False) -> None:
         self._quality = quality
+        self._edits = edits
         self._dice = random.Random(f"{quality} {seed}")
         self._counts: Counter[tuple[str, Outcome, bool]] = Counter()
         self._said: list[tuple[Outcome, bool]] = []
@@ -59,9 +78,19 @@ class Oracle:
         if not shown:
             return
         named = self._named(shown, problem.truth)
+        if self._edits and self._quality == 1.0 and named[0] not in problem.truth:
+            # Who looks around finds what is not shown at first, too.
+            far = [w for w in sorted(case.belief.probabilities) if w in problem.truth]
+            named = [*far[:1], *named]
         said = verdicts_of(named, shown)
         self._said += [(word, where in problem.truth) for where, word in said.items()]
         case.learn(judgement_evidence(said, {}, records_of(self._counts)[RANKING]))
+        if self._edits and _passes(
+            named[0], case.belief.probabilities, problem.truth, self._dice.random()
+        ):
+            outcome = InspectionOutcome.EDIT_REPAIRS
+            made = weigh(case.model, outcome, named[0], source=NAME, learned=EDIT_PASSES)
+            case.learn([made])
 
     def learn(self) -> None:
         """The fault is fixed: it is known now what was right."""
@@ -79,6 +108,18 @@ class Oracle:
         return clean[:N_NAMED] or faulty  # wrong in the first place, and in all others
 
 
+def _passes(
+    first: Location, shown: Iterable[Location], truth: frozenset[Location], dice: float
+) -> bool:
+    """Whether all tests pass with an edit; a module, a class or a test is not edited."""
+    is_body = first.qualname == MODULE or any(
+        where.qualname.startswith(f"{first.qualname}.") for where in shown
+    )
+    if first.is_test or is_body:
+        return False
+    return first in truth or dice < MEASURED[InspectionOutcome.EDIT_REPAIRS].p_if_clean
+
+
 def curve(part: str, *, n_orders: int) -> Iterator[str]:
     """Rows of a table: quality, Top-1/3/5 in per cent, and what that is more than without.
 
@@ -89,7 +130,18 @@ def curve(part: str, *, n_orders: int) -> Iterator[str]:
     rows = [(name, row) for name in packages(part) for row in read_rows(name)]
     setting = Setting()
     plain = [judge(name, row, setting) for name, row in rows]
-    yield f"{len(rows)} faults of the {part} part; {n_orders} orders of them"
+    yield f"{len(rows)} faults of the {part} part; on the first bug:"
+    n = len(_in_functions(plain))
+    yield f"| the model | Top-1 | Top-3 | Top-5 | more than without | Top-1 of {n} in functions |"
+    yield "|---|---|---|---|---|---|"
+    yield f"| no model | {' | '.join(_figures([plain]))} | | {_top_1(_in_functions(plain)):.1f} |"
+    for said, quality, edits in FIRST_BUG:
+        oracle = Oracle(quality, 0, edits=edits)
+        judged = [judge(name, row, setting, oracle.guide) for name, row in rows]
+        yield f"{_row(said, [judged], plain)} {_top_1(_in_functions(judged)):.1f} |"
+    if not n_orders:
+        return
+    yield f"{n_orders} orders of the faults, with a record that grows:"
     yield "| the model names the fault first | Top-1 | Top-3 | Top-5 | Top-1 more than without |"
     yield "|---|---|---|---|---|"
     yield f"| no model | {' | '.join(_figures([plain]))} | |"
@@ -102,9 +154,18 @@ def curve(part: str, *, n_orders: int) -> Iterator[str]:
                 judged.append(judge(name, row, setting, oracle.guide))
                 oracle.learn()
             runs.append(judged)
-        gain = mean(_top_1(run) for run in runs) - _top_1(plain)
         said = "never but by chance" if quality is None else f"{quality:.0%}"
-        yield f"| {said} | {' | '.join(_figures(runs))} | {gain:+.1f} |"
+        yield _row(said, runs, plain)
+
+
+def _in_functions(judged: Sequence[Judged]) -> list[Judged]:
+    """Return the faults that an edit of a function can fix."""
+    return [one for one in judged if one.kind in {"edit", "regression"}]
+
+
+def _row(said: str, runs: Sequence[Sequence[Judged]], plain: Sequence[Judged]) -> str:
+    gain = mean(_top_1(run) for run in runs) - _top_1(plain)
+    return f"| {said} | {' | '.join(_figures(runs))} | {gain:+.1f} |"
 
 
 def _top_1(judged: Sequence[Judged]) -> float:

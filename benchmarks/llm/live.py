@@ -1,8 +1,8 @@
 """What a real endpoint adds: planted faults, run as a user would, with every use of the model.
 
-The runs keep no memory, so that what the model says weighs nothing in them. Its weight is put in
-afterwards, use by use, by a record that grows fault by fault: one run gives the figures with and
-without each use, and a replay gives the same again.
+The runs keep no memory, so that the model has no record in them. Its weight is put in afterwards,
+use by use, by a record that grows fault by fault: one run gives the figures with and without each
+use, and a replay gives the same again.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from benchmarks.suites.scores import Standing, score, standing
 from benchmarks.suites.subjects import KNOWN
 from benchmarks.suites.workspace import CHECKOUT, install, prepare
 from pytest_bayesloc.domain.evidence import OUTCOMES
+from pytest_bayesloc.inspection.strategies.proposed_fixes import NAME
 from pytest_bayesloc.ranking.evidence.judgements import INSPECTION, RANKING, records_of
 
 if TYPE_CHECKING:
@@ -37,9 +38,10 @@ if TYPE_CHECKING:
 USES = {"llm": RANKING, "generated": INSPECTION}
 VARIANTS: Mapping[str, Collection[str]] = {
     "no model": (),
-    "ranking": ("llm",),
+    "words": ("llm",),
+    "edits": (NAME,),
     "inspections with reflection": ("generated",),
-    "both": ("llm", "generated"),
+    "all": ("llm", NAME, "generated"),
 }
 LIMIT_S = 600.0
 
@@ -136,10 +138,16 @@ def _place(
         for row in group["ranking"]:
             p = row["posterior"]
             for item in row["evidence"]:
-                if item["source"] in sources:
-                    record = records[USES[item["source"]]]
-                    pair = record.likelihood(OUTCOMES[item["outcome"]])
-                    p *= pair.ratio if pair is not None else 1.0
+                if item["source"] in USES:
+                    pair = records[USES[item["source"]]].likelihood(OUTCOMES[item["outcome"]])
+                    worth = pair.ratio if pair is not None else 1.0
+                elif item["source"] == NAME:
+                    worth = item["p_if_faulty"] / item["p_if_clean"]
+                else:
+                    continue
+                # In the run it had the weight of a model without a record.
+                p *= item["p_if_clean"] / item["p_if_faulty"]
+                p *= worth if item["source"] in sources else 1.0
             weights[row["file"], row["qualname"]] = p
         total = sum(weights.values()) or 1.0
         for where, p in weights.items():

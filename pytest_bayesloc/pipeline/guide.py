@@ -26,6 +26,7 @@ from pytest_bayesloc.llm.endpoint import DryRunEndpoint, Endpoint, Later, OpenAI
 from pytest_bayesloc.llm.exchanges import FOLDER, Exchanges
 from pytest_bayesloc.llm.privacy import local_privacy
 from pytest_bayesloc.options import DRY_RUN
+from pytest_bayesloc.pipeline.last_run import run_of
 from pytest_bayesloc.pipeline.navigation import CaseQuestions, function_schemas
 from pytest_bayesloc.pipeline.place import own_folder, replace_text
 from pytest_bayesloc.ranking.evidence.judgements import (
@@ -61,10 +62,16 @@ _TOLD = "told.txt"
 
 
 class LlmStage:
-    """A language model's part in a session: it asks within limits, and says what is sent."""
+    """A language model's part in a session: it asks within limits, and says what is sent.
 
-    def __init__(self, context: Context) -> None:
+    Args:
+        context: The session.
+        describe: Returns the JSON result of a group of failing tests as it is known by now.
+    """
+
+    def __init__(self, context: Context, describe: Callable[[Case], Mapping[str, Any]]) -> None:
         settings = context.settings
+        self._describe = describe
         self._context = context
         self._models, self._limits = settings.llm_models, settings.llm_limits
         self._is_dry = settings.llm_mode == DRY_RUN
@@ -185,7 +192,8 @@ class LlmStage:
 
     def _questions(self, case: Case) -> CaseQuestions:
         known = self._remembered(case)
-        return CaseQuestions(self._context, case, known, self.may_send, self._patch)
+        run = run_of(self._context, self._describe(case), (case,))
+        return CaseQuestions(self._context, case, run, known, self.may_send, self._patch)
 
     def _conversation(self, case: Case, sample: int) -> Conversation:
         view = self._views.fault(case, self._remembered(case))

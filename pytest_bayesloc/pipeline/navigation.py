@@ -9,11 +9,8 @@ from pytest_bayesloc.domain.dialogue import ProposedCode
 from pytest_bayesloc.domain.errors import BayeslocError
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.inspection.views import steady
-from pytest_bayesloc.pipeline.last_run import run_of
 from pytest_bayesloc.pipeline.questions import lines_of_answer
-from pytest_bayesloc.pipeline.report import ReportStage
 from pytest_bayesloc.pipeline.result_questions import Answer, QuestionError, ResultQuestions
-from pytest_bayesloc.ranking.faults import fault_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -38,6 +35,7 @@ class CaseQuestions(ResultQuestions):
     Args:
         context: The session.
         case: The group of failing tests.
+        run: The result so far, of this group.
         known: What is remembered of it.
         may_send: Whether anything of a file may be told.
         patch: Makes a patch of a rewritten function, or raises a ``PatchError``.
@@ -47,6 +45,7 @@ class CaseQuestions(ResultQuestions):
         self,
         context: Context,
         case: Case,
+        run: LastRun,
         known: Sequence[str],
         may_send: Callable[[str], bool],
         patch: MakePatch,
@@ -57,8 +56,7 @@ class CaseQuestions(ResultQuestions):
         self._remembered = list(known)
         self._may_send = may_send
         self._patch = patch
-        stage = ReportStage(context=context, remembered=None, fix_stage=None, llm=None)
-        self._run = run_of(context, stage.document((fault_of(case),), (case,)), (case,))
+        self._run = run
 
     def similar(self) -> Answer:
         """Tell what is remembered of this failure: attempts that failed, what was learned."""

@@ -40,7 +40,7 @@ Suspicions = Mapping[Location, str]
 
 
 class Functions(Protocol):
-    """What a model may call, for one group of failing tests."""
+    """Answers what a model asks of one group of failing tests."""
 
     def answer(self, call: FunctionCall, attempt: Attempt) -> str:
         """Return the answer to a call, or what is wrong with it. It never raises."""

@@ -53,11 +53,12 @@ AT_FIRST: Mapping[Outcome, float] = MappingProxyType(
 
 #: An edit of a model with which all tests pass. Of a faulty function as often as an agent repairs
 #: bugs: 164 of the 835 of Defects4J (RepairAgent with GPT-3.5; Bouzenia, Devanbu, Pradel, ICSE
-#: 2025, arXiv 2403.17134). Of a clean one as often as some edit from the catalogue passes, where
-#: it is tried: a model tries edits of five of the fifteen that it is shown, at most. A choice.
+#: 2025, arXiv 2403.17134). Of a clean one as often as some of the 60 edits from the catalogue
+#: passes, for as far as it is tried: a model edits five of fifteen candidates at most, with 12
+#: edits in all, each of which is taken for ten of those that are made blindly. A choice.
 EDIT_PASSES = Likelihood(
     p_if_faulty=164 / 835,
-    p_if_clean=MEASURED[InspectionOutcome.EDIT_REPAIRS].p_if_clean * 5 / 15,
+    p_if_clean=MEASURED[InspectionOutcome.EDIT_REPAIRS].p_if_clean * 5 / 15 * 24 / 60,
 )
 
 
