@@ -178,6 +178,7 @@ def _group(
     code = {where: p for where, p in belief.items() if not where.is_test}
     ran_code = _runs_functions(spectrum, reader.read)
     own = test_evidence(failures, reader.locate, model=model.belief, ran_code=ran_code)
+    origins = tuple(e for e in own if e.outcome is StaticOutcome.ORIGIN_IN_TEST)
     named = guard_evidence(guard, model=model.belief) if guard is not None else []
     spared = frozenset({guard.function} if guard is not None else ())
     traced = traceback_evidence(
@@ -189,7 +190,9 @@ def _group(
         raises_alone=partial(raises_alone, read=reader.read),
     )
     recent = change_evidence(changes, belief, model=model.belief)
-    called = name_evidence([f.node_id for f in failures], code, model=model.belief)
+    # A test is called after what it tests, not after what it gets wrong itself.
+    called_after = [] if origins else [failure.node_id for failure in failures]
+    called = name_evidence(called_after, code, model=model.belief)
     seen = signs(failures, spectrum, reader.locate)
     if guard is not None:  # the code raised for the data that the test gave it
         seen = replace(seen, code_raised=False)
@@ -203,7 +206,7 @@ def _group(
         prior=belief,
         evidence=tuple(e for e in known if e.log_ratio and e.source not in model.without),
         guard=guard,
-        own_errors=tuple(e for e in own if e.outcome is StaticOutcome.ORIGIN_IN_TEST),
+        own_errors=origins,
         roles=tests,
         changes=changes,
         model=model,

@@ -147,6 +147,38 @@ def test_helper_of_a_fixture_that_misses_a_file_leads(projects: Projects) -> Non
     assert run.faults[0]["error"]["origin"] == "fixture"
 
 
+def test_fixture_that_lacks_a_key_of_the_test_leads_before_any_code_ran(projects: Projects) -> None:
+    files = {
+        **SHOP,
+        "tests/test_models.py": """
+            import pytest
+            from shop import errors, models
+
+            PRICES = {"tea": 1, "cake": 1}
+
+
+            @pytest.fixture
+            def price(request):
+                return PRICES[request.param]
+
+
+            @pytest.mark.parametrize("price", ["tea", "cake"], indirect=True)
+            def test_item(price):
+                assert models.Item.__name__ == "Item"
+
+
+            @pytest.mark.parametrize("price", ["coffee"], indirect=True)
+            def test_more_of_models(price):
+                assert models.Item.__name__ == "Item"
+            """,
+    }
+
+    run = projects.make(files).localize()
+
+    assert run.names()[0] == "tests/test_models.py price"
+    assert run.faults[0]["error"]["origin"] == "fixture"
+
+
 def test_helper_that_can_not_bear_what_the_code_gave_it_does_not_lead(projects: Projects) -> None:
     files = {
         **SHOP,

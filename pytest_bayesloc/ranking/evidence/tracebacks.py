@@ -15,6 +15,8 @@ Locate = Callable[[Frame], Location | None]
 
 # Raised by the test's own text, whatever the code under test does.
 TEST_ERRORS = frozenset({"NameError", "UnboundLocalError", "FixtureLookupError", "SyntaxError"})
+# Raised in a test if the code under test lacks what the test asks for, though none of it has run.
+LACKS = frozenset({"AttributeError", "ImportError", "ModuleNotFoundError", "TypeError"})
 ASSERTIONS = frozenset({"AssertionError", "Failed", "XPASS", "ExceptionGroup"})
 
 
@@ -153,8 +155,11 @@ def _own_error(failure: Failure, locate: Locate, *, ran_code: bool) -> Location 
         file, _ = failure.syntax_error
         return next((where for where in failure.test_locations if where.file == file), None)
     is_early = failure.phase == "setup" or not ran_code
-    if failure.raised is Raised.SYSTEM and is_early:  # a file or a package is missing
-        return _helper_error(failure, locate)
+    is_system = is_early and failure.raised is Raised.SYSTEM  # a file or a package is missing
+    if is_system or (not ran_code and failure.exc_type not in LACKS):
+        helper = _helper_error(failure, locate)
+        if helper is not None:
+            return helper
     if failure.exc_type not in TEST_ERRORS:
         return None
     own, frames = failure.test_locations, failure.frames

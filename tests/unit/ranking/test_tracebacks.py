@@ -163,7 +163,8 @@ MISSING = replace(HELPED, raised=Raised.SYSTEM)
     ("failed", "ran_code", "outcome"),
     [
         (HELPED, True, StaticOutcome.HELPER_RAISED),
-        (HELPED, False, StaticOutcome.HELPER_RAISED),
+        (HELPED, False, StaticOutcome.ORIGIN_IN_TEST),
+        (replace(HELPED, exc_type="TypeError"), False, StaticOutcome.HELPER_RAISED),
         (MISSING, True, StaticOutcome.HELPER_RAISED),
         (MISSING, False, StaticOutcome.ORIGIN_IN_TEST),
         (replace(MISSING, phase="setup"), True, StaticOutcome.ORIGIN_IN_TEST),
