@@ -251,7 +251,8 @@ def test_project_in_a_folder_of_its_repository_sees_the_copy_of_all_of_it(
 
 def test_folder_without_git_costs_one_line(projects: Projects) -> None:
     project = projects.make({"prices.py": prices(2, 1), "test_shop.py": TEST})
+    project.write({"pytest.ini": "[pytest]\nbayesloc_green = auto\n"})
 
-    run = project.localize(*SEARCH, env={"GIT_CEILING_DIRECTORIES": str(project.root.parent)})
+    run = project.localize("--bayesloc", env={"GIT_CEILING_DIRECTORIES": str(project.root.parent)})
 
     assert note(run).startswith("git knows no commits here")
