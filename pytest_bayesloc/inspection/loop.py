@@ -243,10 +243,11 @@ class InspectionLoop:
 
         Where no calls are recorded yet, those of the other suspects are.
         """
-        (first, _), *_ = case.belief.top(1)
-        targets = [first] if case.recording.edges else case.targets()
-        if first not in targets or not case.near.is_reached(first) or not budget.left_s():
+        targets = case.targets()
+        first = targets[0] if targets and budget.left_s() else None
+        if first is None or not case.near.is_reached(first):
             return
+        targets = [first] if case.recording.edges else targets
         failing, passing = case.failing_of(first, 1), case.near.nearest(first, N_MINED)
         limit_s = min(budget.limit_s(), self._limits.budget_s * RECORD_SHARE)
         with suppress(ExecutionError):

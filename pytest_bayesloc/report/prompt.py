@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from pytest_bayesloc.report.document import Document, ReadSource
-from pytest_bayesloc.report.rows import location_view, suspect_row, words_of
+from pytest_bayesloc.report.rows import location_view, suspect_row, values_view, words_of
 from pytest_bayesloc.report.text import (
     clip,
     count,
@@ -79,6 +79,7 @@ def _fault(
     for row in fault["ranking"][:N_SUSPECTS]:
         yield ""
         yield from _suspect(row, read_source)
+    yield from _values(fault, read_source)
     yield from _tried(number, document)
     yield from _remembered(number, document["memory"])
 
@@ -97,6 +98,15 @@ def _suspect(row: Document, read_source: ReadSource) -> Iterator[str]:
     source = [f"{n:5}  {line}" for n, line in enumerate(text[first - 1 : last], first)]
     if source:
         yield from ("", *fenced("\n".join(source), "python"))
+
+
+def _values(fault: Document, read_source: ReadSource) -> Iterator[str]:
+    values = values_view(fault)
+    if values is None or read_source(fault["ranking"][0]["file"]) is None:
+        return
+    name = one_line(fault["ranking"][0]["qualname"])
+    yield from ("", f"### Values of {name}: in {values.failing}, and in {values.passing}", "")
+    yield from (f"- {path}: {failing}, and {passing}" for path, passing, failing in values.rows)
 
 
 def _tried(number: int, document: Document) -> Iterator[str]:

@@ -169,9 +169,12 @@ def suspect_row(row: Document) -> SuspectRow:
     )
 
 
-def values_view(nearest: Document | None) -> ValuesView | None:
-    """Return the two calls of a fault's ``nearest_call`` side by side."""
-    if nearest is None:
+def values_view(fault: Document) -> ValuesView | None:
+    """Return two calls of the first suspect side by side; None if they are not known."""
+    nearest, rows = fault.get("nearest_call"), fault["ranking"]
+    if not nearest or not nearest["values"]:
+        return None
+    if not rows or key_of(rows[0]) != key_of(nearest["location"]):  # it came to the top later
         return None
     return ValuesView(
         passing=one_line(nearest["passing_test"].rpartition("::")[2]),

@@ -301,17 +301,17 @@ def _values(fault: FaultView, width: int) -> Iterator[Line]:
     """Yield what the first suspect was given and returned; ``>`` marks what differs."""
     if fault.values is None:
         return
+    rows = fault.values.rows
     head = f"values of {fault.rows[0].place.name}"
     tests = (f"passing: {fault.values.passing}", f"failing: {fault.values.failing}")
-    rows = fault.values.rows
-    names = max(columns(head), *(columns(name) + 4 for name, _, _ in rows)) if rows else 0
-    room = (width - min(names, width // 3) - 4) // 2
-    first = min(room, max(columns(passing) for passing in (tests[0], *(row[1] for row in rows))))
-    for name, passing, failing in ((head, *tests), *rows):
-        mark = "" if name is head else "  > " if passing != failing else "    "
-        start = padded(f"{mark}{name}", min(names, width // 3))
-        text = f"{start}  {padded(passing, first)}  {failing}"
-        yield Line(text, HEAD if name is head else {})
+    names = min(width // 3, max(columns(head), *(columns(row[0]) + 4 for row in rows)))
+    room = (width - names - 4) // 2
+    first = min(room, max(columns(tests[0]), *(columns(row[1]) for row in rows)))
+    yield Line(f"{padded(head, names)}  {padded(tests[0], first)}  {tests[1]}", HEAD)
+    for name, passing, failing in rows:
+        mark = ">" if passing != failing else " "
+        start = padded(f"  {mark} {name}", names)
+        yield Line(f"{start}  {padded(passing, first)}  {failing}")
     if fault.values.n_more:
         yield Line(f"    {count(fault.values.n_more, 'more part')} differ")
 

@@ -207,7 +207,7 @@ def _fault(number: int, fault: Document, document: Document, read_source: ReadSo
         chart=belief_chart(fault["history"], session["threshold"]),
         snippet=shown,
         excerpt=excerpt(rows[0], read_source, shown[0]) if shown else (),
-        values=values_view(fault.get("nearest_call")),
+        values=values_view(fault),
         loop=tuple(_loop(document["memory"], number)),
         remembered=tuple(brief_lines(document["memory"], number)),
         next_steps=tuple(_next_steps(fault, best, line, session)),

@@ -29,6 +29,8 @@ def test_a_prompt_tells_all_that_is_known(
         "1. calc.py:1 add: >99 % (before evidence 48 %); executed by 2 of 2 failing tests",
         "x19 returned -1 for a=2, b=3",
         "return: 0 to 9 in passing calls, -1 in failing ones",
+        "### Values of add: in test_add, and in test_add_nothing",
+        "- b: 3, and 0",
         "    2      return a - b",
         "- calc.py:1 add, assertions: returned -1",
         "- failed attempt: round it",

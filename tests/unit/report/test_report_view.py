@@ -87,6 +87,18 @@ def test_the_line_to_look_at_is_else_the_most_suspicious_one(
     assert snippet[:2] == (2, "return a - b")
 
 
+@pytest.mark.parametrize("lacking", ["location", "values"])
+def test_values_of_another_function_or_of_none_are_not_shown(
+    document: dict[str, Any], read_source: ReadSource, lacking: str
+) -> None:
+    nearest = document["faults"][0]["nearest_call"]
+    assert page(document, read_source).faults[0].values
+    other = {"location": document["faults"][0]["ranking"][1], "values": {}}
+    nearest[lacking] = other[lacking]
+
+    assert page(document, read_source).faults[0].values is None
+
+
 def test_lines_around_stand_below_the_first_one(document: dict[str, Any]) -> None:
     row = document["faults"][0]["ranking"][0]
     row.update(start_line=2, end_line=20)
