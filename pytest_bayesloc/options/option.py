@@ -1,0 +1,157 @@
+"""The declaration of one option, and what the command line and the ini file say of it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shlex
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_bayesloc.options.values import Reaches, Read
+
+
+def _as_given(_: str, given: Any, __: pytest.Config) -> Any:  # noqa: ANN401 - text, list or bool
+    if isinstance(given, bool):
+        return given
+    return str(given) if isinstance(given, str) else tuple(map(str, given))
+
+
+class Option(NamedTuple):
+    """The declaration of one option.
+
+    Attributes:
+        flag: On the command line; the ini name is the same without ``--``, with ``_`` for ``-``.
+        metavar: Names the value; empty: the option is a switch.
+        help: One line.
+        read: Checks and converts what was given; a switch and texts are taken as they are.
+        section: Of ``docs/options.md``.
+        default: As a person would write it.
+        default_words: The default in words, where it depends on the run.
+        repeats: Whether it may be given several times; in the ini file it is a list then.
+        in_ini: Whether the ini file has it too.
+        is_common: Whether ``pytest --help`` shows it.
+        ini_type: Of pytest 8.4 and later; before it and otherwise a string, list or bool.
+        reaches: Which values count from the project's own files only once a person trusted them;
+            None: none needs trust.
+    """
+
+    flag: str
+    metavar: str
+    help: str
+    read: Read = _as_given
+    section: str = "Localization"
+    default: str = ""
+    default_words: str = ""
+    repeats: bool = False
+    in_ini: bool = True
+    is_common: bool = False
+    ini_type: str = ""
+    reaches: Reaches | None = None
+
+    @property
+    def name(self) -> str:
+        """The name in the ini file."""
+        return self.flag.strip("-").replace("-", "_")
+
+    def declare(self, parser: pytest.Parser, group: pytest.OptionGroup) -> None:
+        """Add the flag and the ini entry."""
+        given: dict[str, Any] = {"help": self.help if self.is_common else argparse.SUPPRESS}
+        if not self.metavar:
+            given["action"] = "store_true"
+        elif self.repeats:
+            given.update(action="append", metavar=self.metavar)
+        else:
+            given["metavar"] = self.metavar
+        group.addoption(self.flag, **given)
+        if not self.in_ini:
+            return
+        kind = "bool" if not self.metavar else "linelist" if self.repeats else "string"
+        if self.ini_type and pytest.version_tuple >= (8, 4):
+            kind = self.ini_type
+        # A long name has a line of its own; the text is that of the flag, which stands above.
+        text = f"as {self.flag}" if len(self.name) + len(kind) < _SHORT_INI else ""
+        unset: Any = {"bool": False, "linelist": []}.get(kind)
+        parser.addini(self.name, text, type=kind, default=unset)  # type: ignore[arg-type]
+
+    def value(self, config: pytest.Config, *, is_refused: bool = False) -> Any:  # noqa: ANN401 - of the field's own type
+        """The value from the command line, else from the ini file, else the default.
+
+        Args:
+            config: pytest's.
+            is_refused: Whether what the project's own files say does not count.
+
+        Raises:
+            pytest.UsageError: If it is not usable; the text names it.
+        """
+        given = config.getoption(self.name)
+        if is_refused:
+            theirs = self._given_in(addopts(config)) if self.repeats else [given]
+            given = (
+                [value for value in given or () if value not in theirs] if self.repeats else None
+            )
+        if given not in (None, False, []):
+            return self.read(self.flag, given, config)
+        written = self._written(config) if self.in_ini and not is_refused else None
+        if written in (None, "", []):
+            written = [] if self.repeats else self.default if self.metavar else False
+        return self.read(self.name, written, config)
+
+    def of_project(self, config: pytest.Config) -> Any:  # noqa: ANN401 - text, list or bool
+        """Return what the project's own files say that may count in this run; None: nothing."""
+        theirs, typed = self._given_in(addopts(config)), _typed_words(config)
+        if self.repeats and config.getoption(self.name):
+            return theirs
+        is_overridden = any(word.startswith(f"{self.name}=") for word in _overrides(typed))
+        if self._given_in(typed) or is_overridden:
+            return None
+        if theirs:
+            return theirs[-1]
+        return self._written(config) if self.in_ini else None
+
+    def _given_in(self, words: Sequence[str]) -> list[Any]:
+        """Return the values that ``words`` of a command line give the flag."""
+        if not self.metavar:
+            return [True for word in words if word == self.flag]
+        found = [word[len(self.flag) + 1 :] for word in words if word.startswith(f"{self.flag}=")]
+        return found + [b for a, b in pairwise(words) if a == self.flag]
+
+    def _written(self, config: pytest.Config) -> Any:  # noqa: ANN401 - of any ini type
+        try:
+            return config.getini(self.name)
+        except (TypeError, ValueError, pytest.UsageError) as error:
+            raise pytest.UsageError(
+                f"{self.name} in the ini file can't be read ({error}): expected {self.help}."
+            ) from error
+
+
+_SHORT_INI = 19
+
+
+def is_typed(config: pytest.Config, flag: str) -> bool:
+    """Whether a person gave the flag, not a file of the project."""
+    words = map(str, config.invocation_params.args)
+    return any(word == flag or word.startswith(f"{flag}=") for word in words)
+
+
+def _typed_words(config: pytest.Config) -> list[str]:
+    """Return the command line, and what the user's environment adds to it."""
+    words = shlex.split(os.environ.get("PYTEST_ADDOPTS", ""))
+    return [*words, *map(str, config.invocation_params.args)]
+
+
+def addopts(config: pytest.Config) -> list[str]:
+    """Return what the project's ini file adds to the command line."""
+    return [str(word) for word in config.getini("addopts")]
+
+
+def _overrides(words: Sequence[str]) -> list[str]:
+    """Return what ``words`` give ``-o``: ``NAME=VALUE``."""
+    marked = [re.sub(r"^(-o|--override-ini=)(?=.)", "", word) for word in words]
+    return [*marked, *(b for a, b in pairwise(words) if a in {"-o", "--override-ini"})]

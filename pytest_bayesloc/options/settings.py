@@ -1,0 +1,422 @@
+"""The table of options, which is everything that a person can set.
+
+Each field of ``Settings`` is the one declaration of what a person can set: its flag, its ini name,
+its default and help, how it is read, and its row in ``docs/options.md``.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, field, fields
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_bayesloc.options import reach, readers
+from pytest_bayesloc.options.option import Option
+from pytest_bayesloc.options.values import (
+    AUTO,
+    COLLECT,
+    DRY_RUN,
+    EXPECTED_ACTIONS,
+    EXPECTED_MODEL,
+    FIX_MODES,
+    FORMULAS,
+    LLM_MODES,
+    LOOP,
+    MODELS,
+    PARTS,
+    RECORD,
+    REPORT_KINDS,
+    LlmLimits,
+    LlmModels,
+    Report,
+    Trusts,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+
+def _option(*args: Any, **given: Any) -> Any:  # noqa: ANN401 - of the field's annotation
+    """Return a field of ``Settings`` that declares an option; arguments as of ``Option``."""
+    return field(metadata={"option": Option(*args, **given)})
+
+
+_ADVICE = "Memory"
+_RERUN = "Where tests are run again"
+
+
+# Made at every start of pytest: nobody compares or prints it.
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Settings:
+    """Everything that a person can set, checked."""
+
+    inspect: bool = _option(
+        "--bayesloc",
+        "",
+        "inspect the suspects of a failing run; write HTML",
+        is_common=True,
+    )
+    disabled: bool = _option("--no-bayesloc", "", "the plugin does nothing at all", is_common=True)
+    source: tuple[str, ...] = _option(
+        "--bayesloc-source",
+        "DIR",
+        "folder or package under test; repeatable",
+        read=readers.sources,
+        repeats=True,
+        is_common=True,
+        default_words="coverage's `source`, else rootdir",
+    )
+    budget_s: float = _option(
+        "--bayesloc-budget",
+        "SECONDS",
+        "seconds that inspections may take (60)",
+        default="60",
+        read=readers.number(
+            float,
+            lambda x: 0 < x < 1e9,
+            "a positive number of seconds: give the time that inspections may take, as 60",
+        ),
+        is_common=True,
+        ini_type="float",
+    )
+    n_inspections: int = _option(
+        "--bayesloc-inspections",
+        "N",
+        "inspections at most, for each fault",
+        default="40",
+        read=readers.number(
+            int,
+            lambda n: n >= 0,
+            "a number of inspections: give a whole number of 0 or more, for example 40",
+        ),
+        ini_type="int",
+    )
+    threshold: float = _option(
+        "--bayesloc-threshold",
+        "P",
+        "probability at which a suspect is decided, in (0, 1)",
+        default="0.9",
+        read=readers.number(
+            float,
+            lambda p: 0 < p < 1,
+            "a probability between 0 and 1: give the belief that decides, for example 0.9",
+        ),
+        ini_type="float",
+    )
+    formula: str = _option(
+        "--bayesloc-formula",
+        "NAME",
+        f"formula of the prior: {', '.join(FORMULAS)}",
+        default="blend",
+        read=readers.choice(FORMULAS),
+    )
+    model: str = _option(
+        "--bayesloc-model",
+        "NAME",
+        f"model of the belief: {', '.join(MODELS)}",
+        default="single-fault",
+        read=readers.choice(MODELS),
+    )
+    without: frozenset[str] = _option(
+        "--bayesloc-without",
+        "PART",
+        f"leave a part out; repeatable: {', '.join(PARTS)}",
+        read=readers.parts,
+        repeats=True,
+        reaches=lambda value, _: "redaction" in value,
+    )
+    collect: str = _option(
+        "--bayesloc-collect",
+        "WHEN",
+        f"trace tests: {', '.join(COLLECT)}",
+        default=AUTO,
+        read=readers.choice(COLLECT),
+    )
+    green: str = _option(
+        "--bayesloc-green",
+        "REV",
+        "git revision at which the tests are known to pass; auto: search all commits for it",
+        default_words="what is remembered, else found in git",
+        read=readers.revision,
+    )
+    never_edited: tuple[str, ...] = _option(
+        "--bayesloc-never-edit",
+        "NAME",
+        "function, method or module whose callers are not edited, even in memory; repeatable",
+        repeats=True,
+    )
+    reports: tuple[Report, ...] = _option(
+        "--bayesloc-report",
+        "KIND[:PATH]",
+        f"write a report; repeatable: {', '.join((*REPORT_KINDS, RECORD, LOOP, AUTO))}",
+        section="Reports",
+        read=readers.reports,
+        repeats=True,
+        is_common=True,
+        default_words="`html` with `--bayesloc`",
+        reaches=reach.are_reports_elsewhere,
+    )
+    merge: tuple[Path, ...] = _option(
+        "--bayesloc-merge",
+        "PATH",
+        "run no test: take the records of other runs; repeatable",
+        section="Reports",
+        read=readers.paths,
+        repeats=True,
+        in_ini=False,
+    )
+    memory: str = _option(
+        "--bayesloc-memory",
+        "on|off|PATH|URL",
+        "place where bugs are remembered from run to run",
+        section=_ADVICE,
+        read=readers.memory,
+        default="on",
+        reaches=reach.is_memory_elsewhere,
+    )
+    advises: bool = _option(
+        "--bug-advice",
+        "",
+        "print similar past failures and what was tried",
+        section=_ADVICE,
+        is_common=True,
+    )
+    advice_last: bool = _option(
+        "--bug-advice-last",
+        "",
+        "print the advice of the last failed run; run no test",
+        section=_ADVICE,
+        in_ini=False,
+        is_common=True,
+    )
+    lesson: str = _option(
+        "--bug-note",
+        "TEXT",
+        "add a note to the open bugs of the selected tests",
+        section=_ADVICE,
+        in_ini=False,
+        is_common=True,
+    )
+    memory_actions: tuple[tuple[str, str], ...] = _option(
+        "--bug-memory",
+        "ACTION",
+        f"run no test: {EXPECTED_ACTIONS}",
+        section=_ADVICE,
+        read=readers.memory_actions,
+        repeats=True,
+        in_ini=False,
+        is_common=True,
+    )
+    executors: tuple[str, ...] = _option(
+        "--bayesloc-executor",
+        "[N*]SPEC",
+        "place where tests are run again; repeatable: local, execnet, docker, dask",
+        section=_RERUN,
+        read=readers.executors,
+        repeats=True,
+        default_words="`local`, with as many servers as the run had processes, at most 4",
+        reaches=reach.are_executors_elsewhere,
+    )
+    workspace: tuple[str, str] = _option(
+        "--bayesloc-workspace",
+        "[HERE:]THERE",
+        "the project's folder there, where it has another name than here",
+        section=_RERUN,
+        read=readers.workspace,
+        default_words="rootdir, on both sides",
+        reaches=lambda value, _: any(value),
+    )
+    fix: str = _option(
+        "--bayesloc-fix",
+        "MODE",
+        f"search fixes: {', '.join(FIX_MODES)}",
+        section="Fixes",
+        default="off",
+        read=readers.fix_mode,
+        is_common=True,
+    )
+    shows_unsafe: bool = _option(
+        "--bayesloc-fix-unsafe",
+        "",
+        "show fixes, too, that may change what the code means",
+        section="Fixes",
+        reaches=reach.is_apply_unsafe,
+    )
+    allows_dirty: bool = _option(
+        "--bayesloc-allow-dirty",
+        "",
+        "apply fixes also to files with changes that are not committed",
+        section="Fixes",
+        in_ini=False,
+        reaches=lambda value, _: bool(value),
+    )
+    trust: str = _option(
+        "--bayesloc-trust",
+        "PATH",
+        "trust a fix tool of the project as it is now, or all in a folder, or the settings of its "
+        "ini file that need it",
+        section="Fixes",
+        read=readers.trusted,
+        in_ini=False,
+    )
+    asks_llm: bool = _option(
+        "--bayesloc-llm",
+        "",
+        "ask a language model (OPENAI_BASE_URL, OPENAI_API_KEY)",
+        section="Language model",
+        is_common=True,
+        reaches=lambda value, _: bool(value),
+    )
+    llm_models: LlmModels = _option(
+        "--bayesloc-llm-model",
+        "[fast:|embedding:]NAME",
+        "model of the endpoint, the one for summaries, the one for finding past bugs; "
+        "repeatable; with prices of a million tokens: 'NAME IN OUT'",
+        section="Language model",
+        read=readers.llm_models,
+        repeats=True,
+        default_words="`gpt-4.1-mini`; no embeddings",
+        reaches=lambda value, _: bool(value.embedding),
+    )
+    llm_mode: str = _option(
+        "--bayesloc-llm-mode",
+        "MODE",
+        "live: use the cache; replay: cache only; record: refresh the cache; dry-run: print "
+        "prompts, send nothing",
+        section="Language model",
+        default="live",
+        read=readers.choice(LLM_MODES),
+    )
+    llm_limits: LlmLimits = _option(
+        "--bayesloc-llm-limits",
+        "NAME=N ...",
+        "limits of a run: calls, tokens, cost (money, by the prices given with the model), "
+        "functions of a fault, characters of a prompt, tokens of an answer, parallel requests",
+        section="Language model",
+        default="calls=40 tokens=400000 functions=3 prompt=24000 answer=8000 parallel=4",
+        reaches=reach.are_limits_raised,
+        read=readers.llm_limits,
+    )
+    llm_never_send: tuple[str, ...] = _option(
+        "--bayesloc-llm-never-send",
+        "GLOB",
+        "files whose text never leaves the machine; repeatable",
+        section="Language model",
+        repeats=True,
+    )
+
+    #: What of the project's own files does not count, since nobody trusted it, for the user.
+    refusal: str = ""
+
+    @property
+    def remembers(self) -> bool:
+        """Whether anything is kept from run to run."""
+        return self.memory != "off"
+
+    @property
+    def green_revision(self) -> str:
+        """The git revision at which the tests are known to pass; empty if none is named."""
+        return "" if self.green == AUTO else self.green
+
+    @property
+    def searches_fixes(self) -> bool:
+        """Whether fixes are searched in this run."""
+        return self.fix in {"suggest", "review", "apply"}
+
+    @property
+    def writes_fixes(self) -> bool:
+        """Whether fixes may be written to files in this run."""
+        return self.fix in {"review", "apply"}
+
+    @property
+    def record(self) -> Path | None:
+        """The file that keeps what the tests did, for a merge; None: it is not kept."""
+        return next((report.path for report in self.reports if report.kind == RECORD), None)
+
+    @property
+    def verdicts(self) -> tuple[Report, ...]:
+        """The places for the verdict on loops, which passing runs have as well."""
+        return tuple(report for report in self.reports if report.kind == LOOP)
+
+    @classmethod
+    def from_config(cls, config: pytest.Config, trusts: Trusts | None = None) -> Settings:
+        """Read and check everything.
+
+        Args:
+            config: pytest's.
+            trusts: Whether the user trusts what an ini file asks for; None: nothing needs trust.
+
+        Raises:
+            pytest.UsageError: If a value is not usable; the text names it.
+        """
+        asked = {} if trusts is None else project_asks(config)
+        refused = {n: v for n, v in asked.items() if trusts and not trusts(ini_of(config), n, v)}
+        values: dict[str, Any] = {}
+        for name, option in _declared():
+            values[name] = option.value(config, is_refused=option.name in refused)
+        values["refusal"] = _refusal(refused, config) if refused else ""
+        pages = [report for report in values["reports"] if report.kind not in {RECORD, LOOP}]
+        if values["inspect"] and not pages:
+            values["reports"] += (Report("html"),)
+        values["asks_llm"] |= values["llm_mode"] == DRY_RUN
+        models: LlmModels = values["llm_models"]
+        unpriced = {models.main, models.fast or models.main} - models.prices.keys()
+        if values["llm_limits"].cost < inf and unpriced:
+            raise pytest.UsageError(
+                f"cost={values['llm_limits'].cost:g} in bayesloc_llm_limits can't be kept: the "
+                f"price of {', '.join(sorted(unpriced))} is not known. Give bayesloc_llm_model as "
+                f"{EXPECTED_MODEL}."
+            )
+        return cls(**values)
+
+
+def declarations() -> list[Option]:
+    """Return every option in the order in which they are declared."""
+    return [option for _, option in _declared()]
+
+
+def _declared() -> list[tuple[str, Option]]:
+    own = fields(Settings)
+    return [(f.name, f.metadata["option"]) for f in own if "option" in f.metadata]
+
+
+def _refusal(refused: Mapping[str, str], config: pytest.Config) -> str:
+    from pytest_bayesloc.domain.redaction import redacted  # its patterns take a while
+
+    path = ini_of(config)
+    with suppress(ValueError):
+        path = path.relative_to(config.invocation_params.dir)
+    said = ", ".join(f"{name} = {redacted(value)[:_MAX_SHOWN]}" for name, value in refused.items())
+    return (
+        f"{path} sets {said}: that reaches beyond running its tests, and does not count until you "
+        f"trust it. pytest --bayesloc-trust={path} does, once; or give it on the command line or "
+        "in PYTEST_ADDOPTS. (untrusted-settings)"
+    )
+
+
+_MAX_SHOWN = 80  # characters of a value
+
+
+def project_asks(config: pytest.Config) -> dict[str, str]:
+    """Return what the project's own files set that needs trust, by the names of the settings.
+
+    Raises:
+        pytest.UsageError: If a value is not usable.
+    """
+    found = {}
+    for option in declarations():
+        given = None if option.reaches is None else option.of_project(config)
+        if option.reaches is None or given in (None, "", [], False):
+            continue
+        if option.reaches(option.read(option.name, given, config), config):
+            found[option.name] = " ".join(given) if isinstance(given, list) else str(given).lower()
+    return found
+
+
+def ini_of(config: pytest.Config) -> Path:
+    """Return the project's ini file; its folder where it has none."""
+    return config.inipath or config.rootpath
