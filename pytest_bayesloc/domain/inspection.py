@@ -136,7 +136,7 @@ class Rerun:
     Attributes:
         tests: Per node id, how it went; every test that was asked for.
         n_swapped: Functions whose code was replaced; 0 means that the patch was never in place.
-        seconds: Wall seconds.
+        seconds: Wall seconds, without those in which there was no CPU for it.
         cpu_s: CPU seconds of the re-run itself.
         log: Heartbeat and notes, for the report.
         how: ``fork`` or ``fresh``.

@@ -24,6 +24,7 @@ from pytest_bayesloc.pipeline.merge import foreign_environment
 from pytest_bayesloc.pipeline.order import explain_order
 from pytest_bayesloc.ranking.case import NOT_INSPECTED
 from pytest_bayesloc.report.terminal import Progress
+from pytest_bayesloc.rerun.process import waited_for_cpu_s
 from pytest_bayesloc.spectrum.shards import environment
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from pytest_bayesloc.domain.inspection import InspectionPatch
     from pytest_bayesloc.domain.location import Location
+    from pytest_bayesloc.domain.ports import Clock
     from pytest_bayesloc.history.states import GitHistory
     from pytest_bayesloc.inspection.strategies.mutants import Propose
     from pytest_bayesloc.inspection.strategy import InspectionStrategy
@@ -38,6 +40,9 @@ if TYPE_CHECKING:
     from pytest_bayesloc.ranking.case import Case
     from pytest_bayesloc.ranking.evidence.invariants import Invariant
     from pytest_bayesloc.rerun.pool import Pool
+
+
+WORK = 2 / 3  # of the budget, on an idle machine
 
 
 def inspect(
@@ -119,7 +124,23 @@ def _loop(
         n_inspections=settings.n_inspections,
     )
     select = partial(most_informative, settings.model)
-    return InspectionLoop(pool, strategies, limits, select, monotonic, progress.show)
+    return InspectionLoop(pool, strategies, limits, select, _work_clock(pool), progress.show)
+
+
+def _work_clock(pool: Pool) -> Clock:
+    """Return the clock by which the budget is spent.
+
+    Work spends it in ``WORK`` of its seconds, where a second in which there was no CPU for the run
+    is no work; a busy machine then inspects as much as an idle one. The wall bounds both.
+    """
+    started, before = monotonic(), waited_for_cpu_s()
+
+    def read() -> float:
+        wall_s = monotonic() - started
+        work_s = wall_s - pool.waited_s - (waited_for_cpu_s() - before)
+        return started + max(wall_s, work_s / WORK)
+
+    return read
 
 
 # -- where patches come from

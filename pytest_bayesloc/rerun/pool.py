@@ -61,6 +61,11 @@ class Pool:
         """The runner that there always is."""
         return self._all[0]
 
+    @property
+    def waited_s(self) -> float:
+        """Seconds in which there was no CPU for re-runs; of runners side by side, the most."""
+        return max(runner.waited_s for runner in self._all)
+
     def runners(self, work_s: float) -> Sequence[Runner]:
         """Return the runners that are ready, ``first`` among them, always in the same order.
 

@@ -102,6 +102,15 @@ def cpu_of_children() -> float:
     return used.ru_utime + used.ru_stime
 
 
+def waited_for_cpu_s(pid: int | str = "self") -> float:
+    """Seconds that a process was ready to run and had no CPU; 0 where the platform does not say."""
+    try:
+        with open(f"/proc/{pid}/schedstat", encoding="ascii") as stream:  # noqa: PTH123 - before fakes
+            return int(stream.read().split()[1]) / 1e9
+    except (OSError, ValueError, IndexError):
+        return 0.0
+
+
 def kill_group(pid: int) -> None:
     """End the group of ``pid``."""
     with contextlib.suppress(ProcessLookupError, PermissionError):

@@ -61,6 +61,7 @@ class ServerRunner:
     Attributes:
         transport: Starts servers now.
         start_s: Wall seconds that the warm server took to be ready; 0 until it was.
+        waited_s: Seconds in which there was no CPU for its re-runs.
     """
 
     def __init__(
@@ -71,6 +72,7 @@ class ServerRunner:
         self._warm: RerunServer | None = None
         self._fresh: RerunServer | None = None
         self._is_cancelled = False
+        self.waited_s = 0.0
         self._map = lru_cache(maxsize=64)(SourceMap)
         self.use(transport)
 
@@ -250,6 +252,7 @@ class ServerRunner:
             raise
         if not may_answer_again(messages):
             self._end_warm()
+        self.waited_s += _last(messages, "done").get("waited_s", 0.0)
         return messages
 
     def _start_warm(self) -> None:

@@ -31,6 +31,7 @@ from pytest_bayesloc.rerun.process import (
     kill_group,
     kill_tree,
     limit_resources,
+    waited_for_cpu_s,
 )
 from pytest_bayesloc.rerun.swap import bring_to_front, functions_by_file
 
@@ -45,6 +46,7 @@ _remove = shutil.rmtree
 
 POLL_S = 0.05
 END_POLL_S = 0.001
+MAX_WAITED_S = 8.0  # for a CPU; the main run waits that much longer for any answer
 
 SPEC: pytest.StashKey[Message] = pytest.StashKey()
 
@@ -178,12 +180,13 @@ class RerunPlugin:
         if pid == 0:
             self._be_child(request, items, functions)
         _close(held)
-        done = self._wait(pid, alive, request["limit_s"])
+        done, waited_s = self._wait(pid, alive, request["limit_s"])
         _close(alive)
         self._link.send(
             {
                 "done": done,
-                "seconds": monotonic() - started,
+                "seconds": monotonic() - started - waited_s,
+                "waited_s": waited_s,
                 "cpu_s": cpu_of_children() - before,
             }
         )
@@ -201,11 +204,13 @@ class RerunPlugin:
         finally:
             os._exit(status)
 
-    def _wait(self, pid: int, alive: int, limit_s: float) -> str:
+    def _wait(self, pid: int, alive: int, limit_s: float) -> tuple[str, float]:
         """Wait for the child; end its whole group when time is up or the main run is gone.
 
+        Seconds in which the machine had no CPU for the child don't count, up to a bound.
+
         Returns:
-            ``ok``, ``crash`` or ``timeout``.
+            ``ok``, ``crash`` or ``timeout``, and those seconds.
         """
         deadline = monotonic() + limit_s
         watched, pause = [self._link.fileno(), alive], POLL_S
@@ -217,14 +222,15 @@ class RerunPlugin:
                 os._exit(1)
             if alive in readable:  # it ends now, or a test of it has closed all that was open
                 watched, pause = [self._link.fileno()], END_POLL_S
+            waited_s = min(waited_for_cpu_s(pid), MAX_WAITED_S)  # before it is gone
             done, status = os.waitpid(pid, os.WNOHANG)
             if done:
                 kill_group(pid)
-                return "crash" if status else "ok"
-            if monotonic() > deadline:
+                return "crash" if status else "ok", waited_s
+            if monotonic() > deadline + waited_s:
                 kill_group(pid)
                 os.waitpid(pid, 0)
-                return "timeout"
+                return "timeout", waited_s
 
 
 def _may_be_forked(thread: threading.Thread) -> bool:
