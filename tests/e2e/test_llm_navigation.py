@@ -94,13 +94,18 @@ def test_words_in_a_repository_and_edits_of_no_use_change_no_verdict(
         tries("total", "total", "test_calc.py"),
         tries("return a - b", "import os\n    return os.getpid()"),
         calls(("source", {"place": "secret_keys.py:4"})),
+        calls(("rm", {"file": "calc.py"}), ("source", {}), ("source", {"place": 7})),
         calls(obeys),
     )
     with serving(*edits) as script:
         run = localized(project, script.url, DEPLOY_TOKEN="justw0rds-of-ours")
 
     assert run.names()[0] == "calc.py add"
-    assert "is not shown" in answered(script)[2]
+    told = answered(script)
+    assert "is not shown" in told[2]
+    assert "There is no such function" in told[3]
+    assert "missing a required argument: 'place'" in told[4]
+    assert "each is a text" in told[5]
     assert not any("justw0rds" in text for text in script.asked)
 
 
