@@ -206,6 +206,8 @@ class Finding:
         cpu_s: CPU seconds of the re-runs.
         log: Heartbeats and notes.
         trials: The patches, where several were tried.
+        doubt: Why the patch is probably no fix although tests pass with it; empty if nothing says
+            so.
     """
 
     evidence: Evidence
@@ -217,6 +219,7 @@ class Finding:
     cpu_s: float = 0.0
     log: str = ""
     trials: tuple[Trial, ...] = ()
+    doubt: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,6 +19,7 @@ from pytest_bayesloc.domain.spectrum import Spectrum, bits
 from pytest_bayesloc.history.changes import Changes
 from pytest_bayesloc.ranking.evidence.changes import change_evidence
 from pytest_bayesloc.ranking.evidence.guards import Guard, raises_alone, refusals
+from pytest_bayesloc.ranking.evidence.initialisers import Unset, unset_attribute
 from pytest_bayesloc.ranking.evidence.names import name_evidence
 from pytest_bayesloc.ranking.evidence.support import support_evidence, with_support
 from pytest_bayesloc.ranking.evidence.test_code import signs, test_side_evidence, test_suspects
@@ -29,6 +30,7 @@ from pytest_bayesloc.ranking.evidence.tracebacks import (
     test_evidence,
     traceback_evidence,
 )
+from pytest_bayesloc.ranking.likelihoods import weigh
 from pytest_bayesloc.ranking.prior import is_candidate, joint_prior
 
 
@@ -180,7 +182,8 @@ def _group(
     own = test_evidence(failures, reader.locate, model=model.belief, ran_code=ran_code)
     origins = tuple(e for e in own if e.outcome is StaticOutcome.ORIGIN_IN_TEST)
     named = guard_evidence(guard, model=model.belief) if guard is not None else []
-    spared = frozenset({guard.function} if guard is not None else ())
+    unset = _unset_attributes(spectrum, failures, reader.read)
+    spared = frozenset({guard.function} if guard is not None else (u.missed_in for u in unset))
     traced = traceback_evidence(
         failures,
         code,
@@ -198,7 +201,11 @@ def _group(
         seen = replace(seen, code_raised=False)
     told = test_side_evidence(seen, tests, model=model.belief)
     support = support_evidence(failures, code, model=model.belief)
-    every = (*named, *traced, *own, *told, *called, *recent, *support)
+    left_unset = [
+        weigh(model.belief, StaticOutcome.ATTRIBUTE_UNSET, u.function, source="origin", why=u.why)
+        for u in unset
+    ]
+    every = (*named, *left_unset, *traced, *own, *told, *called, *recent, *support)
     known = [e for e in every if e.location in belief]
     return FailingGroup(
         failures=tuple(failures),
@@ -211,6 +218,16 @@ def _group(
         changes=changes,
         model=model,
     )
+
+
+def _unset_attributes(
+    spectrum: Spectrum, failures: Sequence[Failure], read: ReadMap
+) -> list[Unset]:
+    """Return each ``__init__`` that leaves unset what failing tests miss, once."""
+    executed = [where for where, tests in spectrum.executed.items() if tests & spectrum.failing]
+    files = {where.file for where in executed if not where.is_test}
+    found = (unset_attribute(failure, files, read) for failure in failures)
+    return list({u.function: u for u in found if u is not None and u.function in executed}.values())
 
 
 def _may_be_code(spectrum: Spectrum, failures: Sequence[Failure]) -> bool:

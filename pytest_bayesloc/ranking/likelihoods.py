@@ -43,14 +43,16 @@ def of_ratio(ratio: float) -> Likelihood:
 
 NEUTRAL = Likelihood(p_if_faulty=0.5, p_if_clean=0.5)
 
-#: About tests and the guards that refuse their data. Choices, not measurements:
-#: 60 lifts one test that holds a twentieth of the belief (1 to 19) to 0.76.
+#: About tests, guards that refuse their data, and attributes left unset. Choices, not
+#: measurements: 60 lifts one test that holds a twentieth of the belief (1 to 19) to 0.76.
 _TESTS: Mapping[Outcome, Likelihood] = {
     StaticOutcome.GUARD_NAMES_OWNER: of_ratio(60.0),
     # Weaker than of a test: the check itself may be what is wrong. With what a guard loses it takes
     # a caller that has a third of the guard's prior to four times its belief.
     StaticOutcome.GUARD_NAMES_CALLER: of_ratio(6.0),
     StaticOutcome.GUARD_REFUSED: of_ratio(0.5),
+    # As strong as a guard that names its owner: only another class that sets it could be meant.
+    StaticOutcome.ATTRIBUTE_UNSET: of_ratio(60.0),
     StaticOutcome.ORIGIN_IN_TEST: of_ratio(20.0),
     # A fifth of that: the value that it could not bear may come from the code under test.
     StaticOutcome.HELPER_RAISED: of_ratio(4.0),

@@ -121,21 +121,20 @@ def caution(fix: Document) -> str:
 
 def summary_of(fix: Document) -> str:
     """Return what a change was checked against, in a sentence."""
+    doubt = f", probably wrong ({fix['doubt']})" if fix["doubt"] else ""
     if fix["stage"] == "inspection":
         name, n = one_line(fix["target"]["qualname"]), len(fix["checked"])
         how = f"undo the change of {name}" if fix["tool"] == TAKE_BACK else f"this edit of {name}"
-        return f"possible fix, not applied: {how}; {_pass(n, 'test')} with it"
+        return f"possible fix, not applied{doubt}: {how}; {_pass(n, 'test')} with it"
     words = f"{one_line(fix['words'])} ({one_line(fix['tool'])})"
     if not fix["verified"]:
         what = "possible fix, not checked since it changes a test" if fix["diff"] else "hint"
         return f"{what}: {words}"
     done = "applied fix" if fix["applied"] else "possible fix, not applied"
-    if fix["doubt"]:
-        done = f"{done}, probably wrong ({fix['doubt']})"
     others = "no other test runs it"
     if fix["n_passing"]:
         others = _pass(fix["n_passing"], "other test", "still ")
-    return f"{done}: {words}; {_pass(fix['n_failing'], 'failing test')} with it, {others}"
+    return f"{done}{doubt}: {words}; {_pass(fix['n_failing'], 'failing test')} with it, {others}"
 
 
 def _pass(n: int, noun: str, still: str = "") -> str:

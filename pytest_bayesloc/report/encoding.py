@@ -348,7 +348,7 @@ def _repair(fault: int, inspection: Inspection) -> doc.FixEntry:
         level=Level.UNSAFE,
         words=words or "take back what changed",
         verified=False,
-        doubt=None,
+        doubt=finding.doubt or None,
         n_failing=0,
         n_passing=0,
         checked=list(finding.tests)[: doc.MAX_TESTS],

@@ -17,7 +17,9 @@ from pytest_bayesloc.domain.inspection import (
     Verdict,
 )
 from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.fixes.check import N_TELLING
 from pytest_bayesloc.fixes.mutations import KIND, REPAIR_KIND
+from pytest_bayesloc.fixes.soundness import doubt
 from pytest_bayesloc.inspection.dropped_checks import drops_check
 from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy
 from pytest_bayesloc.ranking.case import Case
@@ -39,20 +41,25 @@ MAX_REPAIRS = 60
 
 @dataclass
 class MutantTrials:
-    """The mutants of one target so far; the best is the one that repairs most."""
+    """The mutants of one target so far; the best repairs most, and without doubt."""
 
     trials: list[Trial] = field(default_factory=list)
     best: InspectionPatch | None = None
     tests: Mapping[str, TestRun] = field(default_factory=dict)
     cpu_s: float = 0.0
     is_stuck: bool = False  # the last one did not end
+    doubt: str = ""  # why the best one is probably no fix although it repairs
 
     def add(self, patch: InspectionPatch, effect: Effect, tests: Mapping[str, TestRun]) -> None:
         """Note one more."""
         self.is_stuck = any(run.verdict in _ENDLESS for run in tests.values())
         leading = max((trial.effect.rank for trial in self.trials), default=-1)
-        if effect.rank > leading:
-            self.best, self.tests = patch, tests
+        is_repair = effect is Effect.REPAIRS
+        doubted = doubt(patch.original, patch.patched) if is_repair else ""
+        if len(tests) >= N_TELLING:
+            doubted = ""
+        if effect.rank > leading or (is_repair and self.doubt and not doubted):
+            self.best, self.tests, self.doubt = patch, tests, doubted
         passed = sum(run.verdict is Verdict.PASS for run in tests.values())
         self.trials.append(
             Trial(line=patch.line, words=patch.words, effect=effect, n_passed=passed)
@@ -110,7 +117,7 @@ class Mutants(InspectionStrategy):
         self._propose = propose
 
     def inspect(self, case: Case, target: Location, budget: Budget) -> Sequence[Finding]:
-        """Try mutants until one repairs everything, or enough were tried."""
+        """Try mutants until one repairs everything without doubt, or enough were tried."""
         started = budget.clock()
         tried = MutantTrials()
         stuck: set[int] = set()  # lines where a mutant did not end
@@ -123,7 +130,7 @@ class Mutants(InspectionStrategy):
             effect = try_patch(case, patch, budget, tried)
             if effect is Effect.INCONCLUSIVE and tried.is_stuck:
                 stuck.add(patch.line)
-            if effect is Effect.REPAIRS:
+            if effect is Effect.REPAIRS and not tried.doubt:
                 break
         if not tried.trials:
             return ()
@@ -241,6 +248,7 @@ def finding_of_trials(evidence: Evidence, tried: MutantTrials, seconds: float) -
         cpu_s=tried.cpu_s,
         log="\n".join(f"{trial.effect.value}: {trial.words}" for trial in tried.trials),
         trials=tuple(tried.trials),
+        doubt=tried.doubt if evidence.outcome in _REPAIRING else "",
     )
 
 

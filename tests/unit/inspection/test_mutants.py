@@ -151,6 +151,21 @@ def test_mutant_that_repairs_all_ends_the_search() -> None:
     assert [trial.words for trial in finding.trials] == ["m1", "m2"]
 
 
+EMPTIED = replace(mutant(7), original="if x:\n    y()\n", patched="if True:\n    y()\n")
+
+
+def test_mutant_that_empties_code_gives_way_to_one_that_does_not() -> None:
+    going: Going = {"m7": FIXED, "m2": FIXED}
+
+    finding, _ = inspected(going, EMPTIED, *ALL)
+    emptied, _ = inspected(going, EMPTIED)
+
+    assert ("(m2)" in finding.evidence.why, finding.doubt) == (True, "")
+    assert [trial.words for trial in finding.trials] == ["m7", "m1", "m2"]
+    assert emptied.evidence.outcome is InspectionOutcome.MUTANT_REPAIRS
+    assert emptied.doubt == "a condition is always true"
+
+
 def test_first_failing_test_is_tried_then_the_others_then_passing_ones_of_the_line() -> None:
     going: Going = {"m2": {"f0": PASSED}, "m3": FIXED}
 

@@ -1,0 +1,78 @@
+"""An attribute that is missing answers to the ``__init__`` that leaves it unset."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_bayesloc.domain.failure import Failure, Frame
+from pytest_bayesloc.domain.source import SourceMap
+from pytest_bayesloc.ranking.evidence.initialisers import Unset, unset_attribute
+
+BASE = """\
+class Shape:
+    def __init__(self, name):
+        self.name = name
+        self.tags = []
+
+    def tag(self, text):
+        self.tags.append(text)
+"""
+
+
+def found(code: str, message: str, exc_type: str = "AttributeError") -> Unset | None:
+    files = {"base.py": SourceMap(BASE, "base.py"), "m.py": SourceMap(code, "m.py")}
+    frame = Frame(file="base.py", line=7, name="Shape.tag", first_line=6, in_app=True)
+    failed = Failure(
+        node_id="test_m.py::test",
+        phase="call",
+        exc_type=exc_type,
+        message=message,
+        frames=(frame,),
+        test_locations=(),
+    )
+    return unset_attribute(failed, files, files.get)
+
+
+LACKS_TAGS = "'Circle' object has no attribute 'tags'"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "class Circle(base.Shape):\n    def __init__(self):\n        self.r = 1\n",
+        "import base\n\nclass Round(base.Shape):\n    def __init__(self):\n        self.r = 1\n\n"
+        "class Circle(Round):\n    def __init__(self):\n        super().__init__()\n",
+        "class Circle:\n    def __init__(self, tags):\n        tags = tags\n",
+    ],
+    ids=["base not called", "base of a base not called", "variable not kept"],
+)
+def test_init_that_leaves_the_attribute_unset_is_named(code: str) -> None:
+    unset = found(code, LACKS_TAGS)
+
+    assert unset is not None
+    assert unset.function.file == "m.py"
+    assert unset.function.qualname.endswith(".__init__")
+    assert unset.missed_in.qualname == "Shape.tag"
+    assert unset.why.startswith("leaves `tags` unset: it does not ")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "class Circle(Shape):\n    def __init__(self):\n        super().__init__('c')\n",
+        "class Circle(Shape):\n    def __init__(self):\n        self.tags = []\n",
+        "class Circle(Shape):\n    pass\n",
+        "class Circle:\n    def __init__(self, r):\n        self.r = r\n",
+        "class Circle(Unknown):\n    def __init__(self, r):\n        self.r = r\n",
+        "class Other:\n    pass\n",
+    ],
+)
+def test_init_that_is_not_plainly_wrong_is_not_named(code: str) -> None:
+    assert found(code, LACKS_TAGS) is None
+
+
+def test_other_error_names_none() -> None:
+    code = "class Circle(Shape):\n    def __init__(self):\n        self.r = 1\n"
+
+    assert found(code, "'Circle' object is not iterable", "TypeError") is None
+    assert found(code, LACKS_TAGS) is not None
