@@ -211,11 +211,11 @@ class LocalizationSession:
         if self._settings.inspect and not self._stopped_by_hand:
             with self.context.stage("inspect"):
                 self._inspect(cases)
-        faults = tuple(fault_of(case) for case in cases)
-        notify_plugins(self.context, faults)
         if self._settings.searches_fixes and not self._stopped_by_hand:
             with self.context.stage("fix"):
                 self._fix(cases)
+        faults = tuple(fault_of(case) for case in cases)
+        notify_plugins(self.context, faults)
         if self._has_memory_work(is_red=True) and not self._stopped_by_hand:
             with self.context.stage("remember"):
                 self._remember(cases, faults)

@@ -43,12 +43,13 @@ class InspectionOutcome(str, Enum):
 
 
 class ChangeOutcome(str, Enum):
-    """A fact about what changed since the tests passed."""
+    """A fact about what changed since the tests passed, or what was changed to make them pass."""
 
     REVERT_REPAIRS = "REVERT_REPAIRS"
     REVERT_CHANGES_NOTHING = "REVERT_CHANGES_NOTHING"
     CHANGED_SINCE_GREEN = "CHANGED_SINCE_GREEN"
     UNCHANGED_SINCE_GREEN = "UNCHANGED_SINCE_GREEN"
+    FIX_VERIFIED = "FIX_VERIFIED"
 
 
 class StaticOutcome(str, Enum):

@@ -9,6 +9,7 @@ from enum import Enum
 TAKE_BACK = "take-back"
 RETIRED_AFTER = 10  # bugs
 RETIRED_BELOW = 0.2
+FIX = "fix"  # the source of the evidence that a verified fix is
 SURE = 0.8  # similarity from which a tool of average success is not doubted
 _BROKEN = 2.0  # a fix that did not last speaks twice against its maker
 

@@ -17,6 +17,7 @@ from pytest_bayesloc.domain.source import FunctionNode, SourceMap, Unit, lines_o
 from pytest_bayesloc.domain.texts import text_digest
 
 KIND = "fix"
+TOOL = "tool"  # the stage of what a tool proposes
 CHANGE = "change"  # the stage of what takes a change back
 
 

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from pytest_bayesloc.domain.errors import ToolError
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.ports import Clock
-from pytest_bayesloc.fixes.check import CHANGE, Candidate, Checked, Checker, Status
+from pytest_bayesloc.fixes.check import CHANGE, TOOL, Candidate, Checked, Checker, Status
 from pytest_bayesloc.fixes.definition import Tool
 from pytest_bayesloc.fixes.library import MAX_PROPOSALS, N_BEST, Library
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
@@ -273,7 +273,7 @@ class Search:
             level = Level.UNSAFE if is_unsafe else tool.level
             yield Candidate(
                 tools=(tool.name,),
-                stage="tool",
+                stage=TOOL,
                 level=Level.DISPLAY if is_test else level,
                 file=task.filename,
                 before=task.code,

@@ -12,7 +12,8 @@ from dataclasses import replace
 from functools import lru_cache
 
 from pytest_bayesloc.domain.fixing import Level
-from pytest_bayesloc.domain.source import lines_of
+from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.source import SourceMap, lines_of
 from pytest_bayesloc.fixes.check import Candidate, Checked
 
 STEPS = "steps"  # the stage of a candidate that is made of several
@@ -81,6 +82,19 @@ def _line_of(test: str, frames: Sequence[tuple[str, int]]) -> int:
     """The line of the test file that was executing; 0 if that is not known."""
     files = ((file.replace("\\", "/"), line) for file, line in frames)
     return next((line for file, line in files if file.endswith(f"/{test}")), 0)
+
+
+def changed_location(candidate: Candidate) -> Location:
+    """Return the innermost location whose text, its header included, holds all of a change."""
+    start, last, _ = _span(candidate.before, candidate.after)
+    first = min(start + 1, last)  # lines that are added alone belong to the line before them
+    source = SourceMap(candidate.before, candidate.file, is_test=candidate.is_test)
+    around = [
+        unit
+        for unit in source.units[1:]
+        if unit.location.start_line <= first and last <= unit.location.end_line
+    ]
+    return max(around, key=lambda unit: unit.depth, default=source.module).location
 
 
 def _span(before: str, after: str) -> Span:

@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_bayesloc.domain.clock import monotonic
 from pytest_bayesloc.domain.errors import BayeslocError, FixError
-from pytest_bayesloc.domain.fixing import Level
+from pytest_bayesloc.domain.evidence import ChangeOutcome
+from pytest_bayesloc.domain.fixing import FIX, Level
 from pytest_bayesloc.fixes.apply import changed_bytes, is_ci, unified, unsaved
-from pytest_bayesloc.fixes.check import CHANGE, Candidate, Checked, Checker, Status, patch_of
+from pytest_bayesloc.fixes.check import CHANGE, TOOL, Candidate, Checked, Checker, Status, patch_of
 from pytest_bayesloc.fixes.library import Library
 from pytest_bayesloc.fixes.project import Project
 from pytest_bayesloc.fixes.reach import Reach, out_of_bounds
 from pytest_bayesloc.fixes.search import NextStep, Search, SearchResult, ToolRunner
 from pytest_bayesloc.fixes.soundness import unsound
+from pytest_bayesloc.fixes.steps import changed_location
 from pytest_bayesloc.fixes.tasks import (
     covering,
     edits_after,
@@ -37,6 +39,7 @@ from pytest_bayesloc.pipeline.fix_memory import note_fate, tool_records
 from pytest_bayesloc.pipeline.fix_tools import journal, tools_of
 from pytest_bayesloc.pipeline.order import explain_order
 from pytest_bayesloc.pipeline.place import FOLDER, own_folder
+from pytest_bayesloc.ranking.likelihoods import weigh
 from pytest_bayesloc.report.document import MAX_TESTS, FixEntry
 from pytest_bayesloc.report.encoding import entry_of, positive
 from pytest_bayesloc.spectrum.sources import FileKind
@@ -46,6 +49,7 @@ if TYPE_CHECKING:
 
     import pytest
 
+    from pytest_bayesloc.domain.evidence import Evidence
     from pytest_bayesloc.fixes.project import Task
     from pytest_bayesloc.pipeline.context import Context
     from pytest_bayesloc.pipeline.guide import LlmStage
@@ -126,6 +130,7 @@ class FixStage:
             result = self._search(case, tools, reach, share_s)
             if result is not None:
                 results[i] = result
+                case.learn(_evidence(case, result))
                 self._show(i + 1, result, library, len(case.failing))
 
     def _tell_retired(self, library: Library, cases: Sequence[Case]) -> None:
@@ -420,6 +425,18 @@ def _nothing_found(number: int, result: SearchResult, n_failing: int) -> str:
             f"{n_failing} failing tests pass"
         )
     return f"{text}. Read the first places; their reasons say what was seen. (no-fix)"
+
+
+def _evidence(case: Case, result: SearchResult) -> Iterator[Evidence]:
+    """Yield what the first fix of a tool says of the function that it changes.
+
+    What edits and older code show was weighed when they were inspected.
+    """
+    best = next((checked for checked in result.verified if checked.candidate.stage == TOOL), None)
+    if best is not None and not best.doubt:
+        why = f"the failing tests pass with a fix by {best.candidate.name}, and nothing else breaks"
+        where = changed_location(best.candidate)
+        yield weigh(case.model, ChangeOutcome.FIX_VERIFIED, where, source=FIX, why=why)
 
 
 def _refusal(candidate: Candidate, texts: Sequence[str], reach: Reach) -> str:

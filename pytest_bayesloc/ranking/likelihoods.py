@@ -60,6 +60,8 @@ _TESTS: Mapping[Outcome, Likelihood] = {
     StaticOutcome.TEST_SUPPORT: of_ratio(0.1),
 }
 
+#: A tool's fix is right in 96 % of 111 small broken projects that have a verified one, which four
+#: of five have (benchmarks/README.md); a package has more places where a wrong one passes.
 #: A change that makes the tests pass when it is taken back is the cause by definition; the rest is
 #: for tests that fail for another reason, as far as a run can tell. Choices.
 _CHANGES: Mapping[Outcome, Likelihood] = {
@@ -67,6 +69,7 @@ _CHANGES: Mapping[Outcome, Likelihood] = {
     ChangeOutcome.REVERT_CHANGES_NOTHING: Likelihood(p_if_faulty=0.05, p_if_clean=0.999),
     # What is not seen to change can break too: by another dependency, data file or machine.
     ChangeOutcome.CHANGED_SINCE_GREEN: Likelihood(p_if_faulty=0.99, p_if_clean=0.05),
+    ChangeOutcome.FIX_VERIFIED: Likelihood(p_if_faulty=0.6, p_if_clean=0.02),
     ChangeOutcome.UNCHANGED_SINCE_GREEN: Likelihood(p_if_faulty=0.01, p_if_clean=0.95),
 }
 

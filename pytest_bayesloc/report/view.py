@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TypeAlias
 
+from pytest_bayesloc.domain.fixing import FIX
 from pytest_bayesloc.report.details import FailureGroup, failure_groups, headline, spoiled_words
 from pytest_bayesloc.report.document import Document, ReadSource
 from pytest_bayesloc.report.drawings import BeliefChart, belief_chart
@@ -105,8 +106,8 @@ class FaultView:
         fix = self.best_fix
         shown = {one_line(s["why"]) for s in self.steps if fix and s["step"] == fix["step"]}
         why = self.rows[0].why if self.rows else ()
-        texts = [w.text for w in why if w.factor >= LEAST_FACTOR and w.text not in shown]
-        return tuple(texts[:N_REASONS])
+        told = (w.text for w in why if w.factor >= LEAST_FACTOR and w.source != FIX)
+        return tuple(text for text in told if text not in shown)[:N_REASONS]
 
     @property
     def is_elsewhere(self) -> bool:

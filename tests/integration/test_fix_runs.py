@@ -536,3 +536,35 @@ def test_state_that_one_test_leaves_to_another_is_made_anew(projects: Projects) 
     fix = run.document["fixes"][0]
     assert (fix["tool"], fix["verified"]) == ("shared-value", True)
     assert "+        self.items = []" in fix["diff"]
+
+
+def test_function_that_a_verified_fix_changes_leads(projects: Projects) -> None:
+    project = projects.make(
+        {
+            "basket.py": """
+                class Basket:
+                    def __init__(self, items=[]):
+                        self.items = items
+
+                    def add(self, price):
+                        self.items.append(price)
+                        return self
+                """,
+            "test_basket.py": """
+                from basket import Basket
+
+
+                def test_add():
+                    assert Basket().add(1).items == [1]
+
+
+                def test_add_two():
+                    assert Basket().add(1).add(2).items == [1, 2]
+                """,
+        }
+    )
+
+    run = project.localize("--bayesloc-fix=suggest")
+
+    assert run.names()[0] == "basket.py Basket.__init__"
+    assert "FIX_VERIFIED" in {item["outcome"] for item in run.row("Basket.__init__")["evidence"]}

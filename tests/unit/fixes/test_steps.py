@@ -7,7 +7,7 @@ import pytest
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.inspection import TestRun, Verdict
 from pytest_bayesloc.fixes.check import Candidate, Checked, Status, patch_of
-from pytest_bayesloc.fixes.steps import joined, merged, progress
+from pytest_bayesloc.fixes.steps import changed_location, joined, merged, progress
 
 TEXT = "def f():\n    return 1\n\n\ndef g():\n    return 2\n"
 
@@ -32,6 +32,22 @@ def test_a_step_on_a_step_is_a_change_of_the_file_as_it_is() -> None:
     assert both.before == TEXT
     assert both.after == TEXT.replace("1", "10").replace("2", "20")
     assert both.tools == ("to-10", "to-20")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "qualname"),
+    [
+        ("f():", "f(x=None):", "f"),
+        ("return 2", "return 20", "g"),
+        ("def f", "import os\n\n\ndef f", "<module>"),
+        ("return", "yield", "<module>"),
+    ],
+    ids=["header", "body", "above", "two functions"],
+)
+def test_change_is_of_the_innermost_function_that_holds_all_of_it(
+    old: str, new: str, qualname: str
+) -> None:
+    assert changed_location(change(old, new)).qualname == qualname
 
 
 def test_steps_in_two_files_are_one_patch() -> None:
