@@ -27,6 +27,7 @@ from pytest_bayesloc.ranking.evidence.tracebacks import (
     executed_lines,
     guard_evidence,
     raising,
+    refused_call,
     test_evidence,
     traceback_evidence,
 )
@@ -148,7 +149,7 @@ def _key(failure: Failure, guard: Guard | None, reader: Reader) -> Hashable | No
 
 
 def _with_tracebacks(spectrum: Spectrum, failures: Sequence[Failure], reader: Reader) -> Spectrum:
-    """Return ``spectrum`` with the lines that tracebacks and syntax errors prove to be involved."""
+    """Return ``spectrum`` with the lines that tracebacks and messages prove to be involved."""
     index = {node_id: i for i, node_id in enumerate(spectrum.tests)}
     lines = {where: dict(rows) for where, rows in spectrum.lines.items()}
     for failure in failures:
@@ -158,6 +159,10 @@ def _with_tracebacks(spectrum: Spectrum, failures: Sequence[Failure], reader: Re
             source = reader.read(failure.syntax_error[0])
             if source is not None and not source.is_test:
                 proven.append((source.module.location, failure.syntax_error[1]))
+        if name := refused_call(failure):
+            called = _functions(name, spectrum, reader)
+            # Beside other calls this one is no line of its own, which failing tests alone execute.
+            proven += [(where, min(lines.get(where, [where.start_line]))) for where in called]
         for where, line in proven:
             rows = lines.setdefault(where, {})
             rows[line] = rows.get(line, 0) | bit
@@ -244,6 +249,14 @@ def _runs_functions(spectrum: Spectrum, read: ReadMap) -> bool:
     executed = (where for where, tests in spectrum.executed.items() if tests & spectrum.failing)
     units = (source.unit(where) for where in executed if (source := read(where.file)) is not None)
     return any(unit is not None and unit.is_function for unit in units)
+
+
+def _functions(qualname: str, spectrum: Spectrum, reader: Reader) -> list[Location]:
+    """Return the functions of that name in files of which anything was executed."""
+    files = sorted({where.file for where in spectrum.executed if not where.is_test})
+    sources = filter(None, map(reader.read, files))
+    units = (unit for source in sources for unit in source.units if unit.is_function)
+    return [unit.location for unit in units if unit.location.qualname == qualname]
 
 
 # -- which failing tests go together

@@ -201,6 +201,47 @@ def test_helper_that_can_not_bear_what_the_code_gave_it_does_not_lead(projects: 
     assert run.faults[0]["error"]["origin"] == "code"
 
 
+def test_method_that_no_call_reaches_is_a_suspect(projects: Projects) -> None:
+    files = {
+        "account.py": """
+            class Account:
+                def __init__(self, balance=0):
+                    self.balance = balance
+
+                def deposit(self, amount):
+                    self.balance += amount
+
+                def withdraw(amount):
+                    self.balance -= amount
+
+
+            def transfer(a, b, amount):
+                a.withdraw(amount)
+                b.deposit(amount)
+            """,
+        "test_account.py": """
+            from account import Account, transfer
+
+
+            def test_deposit():
+                account = Account(1)
+                account.deposit(2)
+                assert account.balance == 3
+
+
+            def test_transfer():
+                a, b = Account(10), Account()
+                transfer(a, b, 4)
+                assert (a.balance, b.balance) == (6, 4)
+            """,
+    }
+
+    run = projects.make(files).localize()
+
+    assert set(run.names()[:2]) == {"account.py Account.withdraw", "account.py transfer"}
+    assert run.row("Account.withdraw")["posterior"] > 0.2
+
+
 # -- time-outs
 
 # As pytest-timeout's: a signal raises in whatever is running.

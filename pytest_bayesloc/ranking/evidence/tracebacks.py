@@ -74,20 +74,22 @@ def traceback_evidence(
             raised.setdefault(where, frame)
         for frames in (failure.frames, *failure.cause_frames):
             passed.update(w for f in frames if f.in_app and (w := locate(f)) is not None)
+    refusing = set(map(refused_call, failures)) - {""}
     if not raised:
         return []
-    evidence = []
-    for where in sorted(candidates):
-        if where in raised and where not in spared:
-            frame = raised[where]
-            why = f"{_happened(failures)} {frame.file}:{frame.line}"
-            outcome = StaticOutcome.RAISE_FRAME
-        elif where not in passed and not where.is_test:
-            why, outcome = "not in the traceback", StaticOutcome.NOT_IN_TRACEBACK
-        else:
-            continue
-        evidence.append(weigh(model, outcome, where, source="traceback", why=why))
-    return evidence
+    happened = _happened(failures)
+    words = {where: f"{happened} {frame.file}:{frame.line}" for where, frame in raised.items()}
+    refused = (where for where in candidates if where.qualname in refusing)
+    words = {**dict.fromkeys(refused, "does not take the arguments of the call"), **words}
+    found = {where: (StaticOutcome.RAISE_FRAME, why) for where, why in words.items()}
+    elsewhere = (StaticOutcome.NOT_IN_TRACEBACK, "not in the traceback")
+    absent = [where for where in candidates if where not in passed and not where.is_test]
+    found = {**dict.fromkeys(absent, elsewhere), **found}
+    return [
+        weigh(model, outcome, where, source="traceback", why=why)
+        for where, (outcome, why) in sorted(found.items())
+        if where in candidates and where not in spared & raised.keys()
+    ]
 
 
 def _happened(failures: Sequence[Failure]) -> str:
@@ -207,6 +209,18 @@ def kind_of(failures: Sequence[Failure], guard: Guard | None) -> ErrorKind:
 
 def _is_assertion(failure: Failure) -> bool:
     return failure.raised is Raised.ASSERTION or failure.exc_type in ASSERTIONS
+
+
+_CALLED = re.compile(r"^([\w.<>]+)\(\) (?:takes|missing|got an unexpected|got multiple|got some)\b")
+
+
+def refused_call(failure: Failure) -> str:
+    """Return the qualified name of the function that does not take the arguments it was given.
+
+    The call ended before its first line, so it has no frame. Empty if the failure is another.
+    """
+    found = _CALLED.match(failure.message) if failure.exc_type == "TypeError" else None
+    return found[1] if found else ""
 
 
 _NAMED_MODULE = re.compile(r"from (?:partially initialized module )?'([\w.]+)'")

@@ -14,6 +14,7 @@ from pytest_bayesloc.ranking.evidence.tracebacks import (
     kind_of,
     origin_of,
     raising,
+    refused_call,
     test_evidence,
     traceback_evidence,
 )
@@ -220,3 +221,21 @@ def test_module_that_lacks_an_imported_name_was_executed(start: str) -> None:
 
     assert list(executed_lines(failed, locate, known.get)) == [(location(MODULE), 1)]
     assert list(executed_lines(replace(failed, exc_type="KeyError"), locate, known.get)) == []
+
+
+@pytest.mark.parametrize(
+    ("message", "name"),
+    [
+        ("Account.withdraw() takes 1 positional argument but 2 were given", "Account.withdraw"),
+        ("load() missing 1 required positional argument: 'path'", "load"),
+        ("load() got an unexpected keyword argument 'name'", "load"),
+        ("unsupported operand type(s) for +: 'int' and 'str'", ""),
+    ],
+)
+def test_function_that_does_not_take_its_arguments_is_named_by_the_message(
+    message: str, name: str
+) -> None:
+    failed = replace(failure(IN_TEST, exc_type="TypeError"), message=message)
+
+    assert refused_call(failed) == name
+    assert refused_call(replace(failed, exc_type="ValueError")) == ""
