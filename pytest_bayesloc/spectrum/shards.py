@@ -42,7 +42,7 @@ class _Frame(Struct, forbid_unknown_fields=True):
     is_test: bool = False
 
 
-class _Failure(Struct):
+class _FailureRow(Struct):
     node_id: str
     phase: Literal["setup", "call", "teardown", "collect"]
     exc_type: str
@@ -68,7 +68,7 @@ class _Recording(Struct):
     rows: str
     footprints: list[tuple[str, Number, str, list[Number]]]
     imported: dict[str, Number]
-    failures: dict[str, _Failure]
+    failures: dict[str, _FailureRow]
     is_broken: bool
     collector: str
     partial: list[str]
@@ -81,7 +81,7 @@ class _Record(Struct):
     revision: str
     digests: dict[str, str]
     verdicts: dict[str, bool]
-    failures: dict[str, _Failure]
+    failures: dict[str, _FailureRow]
     remembered: list[str]
     excused: dict[str, str]
     payload: _Recording
