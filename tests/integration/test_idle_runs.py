@@ -51,5 +51,10 @@ def test_switched_off_plugin_imports_neither_session_nor_recorder(green_project:
         "pytest_bayesloc.domain.standard_library",
         "pytest_bayesloc.hookspecs",
         "pytest_bayesloc.options",
+        "pytest_bayesloc.options.option",
+        "pytest_bayesloc.options.reach",
+        "pytest_bayesloc.options.readers",
+        "pytest_bayesloc.options.settings",
+        "pytest_bayesloc.options.values",
         "pytest_bayesloc.plugin",
     }
