@@ -249,10 +249,18 @@ class LlmStage:
         Raises:
             PatchError: If the gate refuses it.
         """
+        return checked_fix(*self._editable(target), answer, self._never)
+
+    def _editable(self, target: Location) -> tuple[SourceMap, Unit]:
+        """Return a function that it may edit, and its file.
+
+        Raises:
+            PatchError: If it may not.
+        """
         found = self._unit(target)
         if found is None or reaches_out(*found, self._never):
             raise PatchError(f"{target.qualname} must not be edited", slug="llm-gate")
-        return checked_fix(*found, answer, self._never)
+        return found
 
     def _admitted(
         self, case: Case, target: Location, answer: ProposedCode
@@ -265,10 +273,8 @@ class LlmStage:
         Raises:
             PatchError: If a gate refuses it, it silences a check, or it knows the test's answer.
         """
-        text = self._fixed(target, answer)
-        found = self._unit(target)
-        assert found is not None  # noqa: S101 - it was fixed
-        source, unit = found
+        source, unit = self._editable(target)
+        text = checked_fix(source, unit, answer, self._never)
         before = source.text_of(target)
         end = len(lines_of(text)) - len(lines_of(source.text)) + target.end_line
         after = "".join(lines_of(text)[target.start_line - 1 : end])

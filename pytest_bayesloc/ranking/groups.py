@@ -19,7 +19,7 @@ from pytest_bayesloc.domain.spectrum import Spectrum, bits
 from pytest_bayesloc.history.changes import Changes
 from pytest_bayesloc.ranking.evidence.changes import change_evidence
 from pytest_bayesloc.ranking.evidence.guards import Guard, raises_alone, refusals
-from pytest_bayesloc.ranking.evidence.initialisers import Unset, unset_attribute
+from pytest_bayesloc.ranking.evidence.initialisers import unset_attributes, unset_evidence
 from pytest_bayesloc.ranking.evidence.names import name_evidence
 from pytest_bayesloc.ranking.evidence.support import support_evidence, with_support
 from pytest_bayesloc.ranking.evidence.test_code import signs, test_side_evidence, test_suspects
@@ -31,7 +31,6 @@ from pytest_bayesloc.ranking.evidence.tracebacks import (
     test_evidence,
     traceback_evidence,
 )
-from pytest_bayesloc.ranking.likelihoods import weigh
 from pytest_bayesloc.ranking.prior import is_candidate, joint_prior
 
 
@@ -152,6 +151,7 @@ def _with_tracebacks(spectrum: Spectrum, failures: Sequence[Failure], reader: Re
     """Return ``spectrum`` with the lines that tracebacks and messages prove to be involved."""
     index = {node_id: i for i, node_id in enumerate(spectrum.tests)}
     lines = {where: dict(rows) for where, rows in spectrum.lines.items()}
+    called: dict[str, list[Location]] = {}
     for failure in failures:
         bit = 1 << index[failure.node_id] if failure.node_id in index else 0
         proven = list(executed_lines(failure, reader.locate, reader.module))
@@ -160,9 +160,10 @@ def _with_tracebacks(spectrum: Spectrum, failures: Sequence[Failure], reader: Re
             if source is not None and not source.is_test:
                 proven.append((source.module.location, failure.syntax_error[1]))
         if name := refused_call(failure):
-            called = _functions(name, spectrum, reader)
+            if name not in called:
+                called[name] = _functions(name, spectrum, reader)
             # Beside other calls this one is no line of its own, which failing tests alone execute.
-            proven += [(where, min(lines.get(where, [where.start_line]))) for where in called]
+            proven += [(w, min(lines.get(w, [w.start_line]))) for w in called[name]]
         for where, line in proven:
             rows = lines.setdefault(where, {})
             rows[line] = rows.get(line, 0) | bit
@@ -187,7 +188,8 @@ def _group(
     own = test_evidence(failures, reader.locate, model=model.belief, ran_code=ran_code)
     origins = tuple(e for e in own if e.outcome is StaticOutcome.ORIGIN_IN_TEST)
     named = guard_evidence(guard, model=model.belief) if guard is not None else []
-    unset = _unset_attributes(spectrum, failures, reader.read)
+    executed = {where for where, ran in spectrum.executed.items() if ran & spectrum.failing}
+    unset = unset_attributes(failures, executed, reader.read)
     spared = frozenset({guard.function} if guard is not None else (u.missed_in for u in unset))
     traced = traceback_evidence(
         failures,
@@ -206,10 +208,7 @@ def _group(
         seen = replace(seen, code_raised=False)
     told = test_side_evidence(seen, tests, model=model.belief)
     support = support_evidence(failures, code, model=model.belief)
-    left_unset = [
-        weigh(model.belief, StaticOutcome.ATTRIBUTE_UNSET, u.function, source="origin", why=u.why)
-        for u in unset
-    ]
+    left_unset = unset_evidence(unset, model=model.belief)
     every = (*named, *left_unset, *traced, *own, *told, *called, *recent, *support)
     known = [e for e in every if e.location in belief]
     return FailingGroup(
@@ -223,16 +222,6 @@ def _group(
         changes=changes,
         model=model,
     )
-
-
-def _unset_attributes(
-    spectrum: Spectrum, failures: Sequence[Failure], read: ReadMap
-) -> list[Unset]:
-    """Return each ``__init__`` that leaves unset what failing tests miss, once."""
-    executed = [where for where, tests in spectrum.executed.items() if tests & spectrum.failing]
-    files = {where.file for where in executed if not where.is_test}
-    found = (unset_attribute(failure, files, read) for failure in failures)
-    return list({u.function: u for u in found if u is not None and u.function in executed}.values())
 
 
 def _may_be_code(spectrum: Spectrum, failures: Sequence[Failure]) -> bool:

@@ -40,7 +40,7 @@ def test_log_conforms(document: Document, schema: dict[str, Any]) -> None:
     "file", ["a b.py", "50%,ü:x.py", "raw\udcff.py", "lone\ud800.py", "/usr/x.py", "../../x.py"]
 )
 def test_log_of_any_file_conforms(document: Document, schema: dict[str, Any], file: str) -> None:
-    checkout = Checkout(root="/work/shop", rootdir="/work/shop/api")
+    checkout = Checkout(root="/srv/shop", rootdir="/srv/shop/api")
 
     check(dumps(to_sarif(with_file(document, file), checkout, "1.0")), schema)
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from pytest_bayesloc.domain.evidence import Evidence, StaticOutcome
 from pytest_bayesloc.domain.failure import Failure
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.domain.source import FunctionNode, ReadMap, Unit
+from pytest_bayesloc.domain.source import FunctionNode, ReadMap, Unit, unit_of_frame
+from pytest_bayesloc.ranking.likelihoods import weigh
 
 MAX_BASES = 8  # that are followed from a class upward
 _LACKS = re.compile(r"'(?P<cls>\w+)' object has no attribute '(?P<name>\w+)'")
@@ -34,29 +36,45 @@ class _Class(NamedTuple):
     init: Unit | None
 
 
-def unset_attribute(failure: Failure, files: Iterable[str], read: ReadMap) -> Unset | None:
-    """Return the ``__init__`` that leaves the attribute unset that ``failure`` misses.
+def unset_attributes(
+    failures: Iterable[Failure], executed: Collection[Location], read: ReadMap
+) -> list[Unset]:
+    """Return each ``__init__`` that leaves an attribute unset that one of ``failures`` misses.
 
     It is the first of the object's class and its bases that does not call the next one, if that
-    one sets the attribute, or if it has a variable of that name which it does not keep.
+    one sets the attribute, or if it has a variable of that name which it does not keep. Equal
+    failures are read once.
 
     Args:
-        failure: Of a test.
-        files: That may hold the class and its bases.
+        failures: Of tests.
+        executed: What they execute: an ``__init__`` that is not among it did not run.
         read: The locations of a file.
     """
-    lacks = _LACKS.search(failure.message) if failure.exc_type == "AttributeError" else None
-    frame = failure.raise_frame
-    source = None if frame is None or not frame.in_app else read(frame.file)
-    if lacks is None or frame is None or source is None:
-        return None
-    name, missed_in = lacks["name"], source.unit_of_code(frame.first_line, frame.name).location
-    lineage = list(_lineage(lacks["cls"], _classes(files, read)))
+    missed: dict[tuple[str, str, Location], None] = {}
+    for failure in failures:
+        lacks = _LACKS.search(failure.message) if failure.exc_type == "AttributeError" else None
+        frame = failure.raise_frame
+        unit = unit_of_frame(frame, read) if lacks and frame and frame.in_app else None
+        if lacks is not None and unit is not None:
+            missed[lacks["cls"], lacks["name"], unit.location] = None
+    if not missed:
+        return []
+    classes = _classes({where.file for where in executed if not where.is_test}, read)
+    found = (_unset(name, where, list(_lineage(cls, classes))) for cls, name, where in missed)
+    return list({u.function: u for u in found if u is not None and u.function in executed}.values())
+
+
+def unset_evidence(unset: Iterable[Unset], *, model: str) -> list[Evidence]:
+    """Weigh that each leaves an attribute unset."""
+    outcome = StaticOutcome.ATTRIBUTE_UNSET
+    return [weigh(model, outcome, u.function, source="origin", why=u.why) for u in unset]
+
+
+def _unset(name: str, missed_in: Location, lineage: Sequence[_Class]) -> Unset | None:
     for i, (_, init) in enumerate(lineage):
-        if init is None or _calls_base(init.node):
-            continue
-        why = _reason(init.node, name, lineage[i + 1 :])
-        return Unset(init.location, missed_in, why) if why else None
+        if init is not None and not _calls_base(init.node):
+            why = _reason(init.node, name, lineage[i + 1 :])
+            return Unset(init.location, missed_in, why) if why else None
     return None
 
 
@@ -79,7 +97,7 @@ def _reason(init: ast.AST, name: str, bases: Iterable[_Class]) -> str:
 def _classes(files: Iterable[str], read: ReadMap) -> Mapping[str, _Class | None]:
     """Return the classes by their names; None where several have one name."""
     found: dict[str, _Class | None] = {}
-    for source in filter(None, map(read, sorted(set(files)))):
+    for source in filter(None, map(read, sorted(files))):
         inits = {
             u.location.qualname.rpartition(".")[0]: u
             for u in source.units

@@ -12,7 +12,7 @@ import pytest
 from pytest_bayesloc.domain.errors import StoreError
 from pytest_bayesloc.pipeline.last_run import LastRun
 
-ROOT = Path(os.path.realpath("/work/shop"))
+ROOT = Path(os.path.realpath("/srv/shop"))
 
 
 def last_run(**forged: Any) -> LastRun:  # noqa: ANN401 - of any field

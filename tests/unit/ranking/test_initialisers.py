@@ -6,7 +6,7 @@ import pytest
 
 from pytest_bayesloc.domain.failure import Failure, Frame
 from pytest_bayesloc.domain.source import SourceMap
-from pytest_bayesloc.ranking.evidence.initialisers import Unset, unset_attribute
+from pytest_bayesloc.ranking.evidence.initialisers import Unset, unset_attributes
 
 BASE = """\
 class Shape:
@@ -30,7 +30,8 @@ def found(code: str, message: str, exc_type: str = "AttributeError") -> Unset | 
         frames=(frame,),
         test_locations=(),
     )
-    return unset_attribute(failed, files, files.get)
+    executed = {unit.location for source in files.values() for unit in source.units}
+    return next(iter(unset_attributes([failed, failed], executed, files.get)), None)
 
 
 LACKS_TAGS = "'Circle' object has no attribute 'tags'"

@@ -7,7 +7,7 @@ from typing import Any
 
 from pytest_bayesloc.report.ci.suspects import Checkout
 
-HERE = Checkout(root="/work", rootdir="/work")
+HERE = Checkout(root="/srv", rootdir="/srv")
 #: All that would be more than text somewhere.
 HOSTILE = (
     "::error file=x::boo ##[error]y %0A @octocat #12 GH-12 !3 $5 :bug: http://a.example/?a=1&b "

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_bayesloc.report.ci.suspects import Checkout
 
-API = Checkout(root="/work/shop", rootdir="/work/shop/services/api")
+API = Checkout(root="/srv/shop", rootdir="/srv/shop/services/api")
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ API = Checkout(root="/work/shop", rootdir="/work/shop/services/api")
         ("50%,ü:x.py", "services/api/50%,ü:x.py", "services/api/50%25%2C%C3%BC%3Ax.py"),
         ("raw\udcff.py", "services/api/raw\udcff.py", "services/api/raw%FF.py"),
         ("lone\ud800.py", "services/api/lone\ud800.py", "services/api/lone%3F.py"),
-        ("../../../shopping/x.py", None, "file:///work/shopping/x.py"),
+        ("../../../shopping/x.py", None, "file:///srv/shopping/x.py"),
         ("/usr/lib/x.py", None, "file:///usr/lib/x.py"),
         ("D:/x.py", None, "file:///D%3A/x.py"),
     ],

@@ -42,7 +42,7 @@ def test_marks_name_line_suspect_and_why(document: Document) -> None:
 
 
 def test_mark_of_a_project_in_a_subfolder_is_relative_to_the_repository(document: Document) -> None:
-    below = Checkout(root="/work", rootdir="/work/services/api")
+    below = Checkout(root="/srv", rootdir="/srv/services/api")
 
     assert marks(document, below)[0].startswith("::error file=services/api/calc.py,line=2,")
 

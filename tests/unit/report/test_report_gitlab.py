@@ -42,7 +42,7 @@ def test_severity_is_that_of_the_probability(
 
 
 def test_path_is_relative_to_the_repository_without_a_dot(document: Document) -> None:
-    below = Checkout(root="/work", rootdir="/work/api")
+    below = Checkout(root="/srv", rootdir="/srv/api")
     inside, outside = with_file(document, "./a b.py"), with_file(document, "/usr/lib/x.py")
 
     assert to_gitlab(inside, below)[0]["location"]["path"] == "api/a b.py"  # type: ignore[index]
