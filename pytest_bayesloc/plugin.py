@@ -10,10 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_bayesloc import options
-from pytest_bayesloc.domain import (  # noqa: F401 - bound before any test can patch them
-    clock,
-    standard_library,
-)
+from pytest_bayesloc.domain import standard_library  # noqa: F401 - before any test can patch it
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_bayesloc.domain.evidence import Evidence, Outcome
-    from pytest_bayesloc.domain.flow import ValueFlow
     from pytest_bayesloc.domain.inspection import InspectionPatch
     from pytest_bayesloc.domain.ports import Runner
+    from pytest_bayesloc.domain.recording import ValueFlow
     from pytest_bayesloc.inspection.selection import Action, Select
     from pytest_bayesloc.inspection.strategy import Budget
     from pytest_bayesloc.ranking.belief import Belief

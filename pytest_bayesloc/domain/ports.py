@@ -16,10 +16,9 @@ if TYPE_CHECKING:
         TargetContext,
         Turn,
     )
-    from pytest_bayesloc.domain.flow import ValueFlow
     from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun
     from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.domain.recording import Recording
+    from pytest_bayesloc.domain.recording import Recording, ValueFlow
 
 
 #: Monotonic seconds since some fixed point.

@@ -1,4 +1,7 @@
-"""Recorded calls and their values; no code of the project is run to look at them."""
+"""Recorded calls and their values, and the way of a wrong value back to where it was made.
+
+No code of the project is run to look at them.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from pytest_bayesloc.domain.failure import Frame
     from pytest_bayesloc.domain.location import Location
 
 
@@ -66,3 +70,59 @@ class Recording:
 
     calls: Mapping[str, tuple[Call, ...]] = field(default_factory=dict)
     edges: Mapping[tuple[Location, Location], int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Maker:
+    """A call that made a value, or changed what it holds.
+
+    Attributes:
+        frame: Of its function; ``line`` is where it handed the value over, or ended.
+        key: The parameter, attribute, index or key that had the value first; ``return`` for a
+            result.
+        is_held: Whether that was in a container or an attribute.
+        arguments: Per parameter of the function, who made what it was given; of a call that pytest
+            made, nobody.
+    """
+
+    frame: Frame
+    key: str
+    is_held: bool = False
+    arguments: Mapping[str, tuple[Maker, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrongValue:
+    """A value that was wrong.
+
+    Attributes:
+        label: Its name in the source.
+        makers: Who made it, or changed what it holds.
+        giver: The function nearest to the check that had it from none of its own arguments; None if
+            pytest called that one.
+        is_part: Whether it is a part of what the check speaks of, and not named by it.
+    """
+
+    label: str
+    makers: tuple[Maker, ...] = ()
+    giver: Frame | None = None
+    is_part: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValueFlow:
+    """The makers of a wrong value, in one failing test.
+
+    Attributes:
+        node_id: The test.
+        error: First line of the error that the test ended with.
+        user: The function of the project that found it wrong, and its line.
+        condition: The check, or the call, that refused it; empty if there is none.
+        values: What was wrong.
+    """
+
+    node_id: str
+    error: str
+    user: Frame
+    condition: str = ""
+    values: tuple[WrongValue, ...] = ()

@@ -1,6 +1,6 @@
-"""The standard library as it was before any test: some patch it, and leave it so.
+"""The standard library as it was before any test: some patch it, or have clocks jump.
 
-Imported as the plugin is loaded.
+Imported as the plugin is loaded; what is imported after the tests would bind what they left.
 """
 
 from __future__ import annotations
@@ -20,6 +20,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+#: Seconds since some fixed point.
+monotonic = time.monotonic
+#: Nanoseconds since 1970.
+time_ns = time.time_ns
+
 
 _MODULES = (builtins, datetime, hashlib, io, json, os, subprocess, tempfile, time)
 _AT_START = [

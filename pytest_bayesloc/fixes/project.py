@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +21,8 @@ from pytest_bayesloc.fixes.syntax import (
     targets,
     tree_of,
 )
+
+_UNDEFINED = re.compile(r"name '(\w+)' is not defined")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +60,12 @@ class Task:
     def message(self) -> str:
         """Returns the text behind the type."""
         return self.error.partition(":")[2].strip()
+
+    @property
+    def undefined(self) -> str:
+        """The name that is not defined, by the message; empty if it speaks of none."""
+        found = _UNDEFINED.search(self.message)
+        return found.group(1) if found else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,9 +13,9 @@ from contextlib import closing, contextmanager, suppress
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from pytest_bayesloc.domain.clock import time_ns
 from pytest_bayesloc.domain.errors import StoreError
 from pytest_bayesloc.domain.own_files import SLUG, damage, identity, set_aside, without_folder
+from pytest_bayesloc.domain.standard_library import time_ns
 from pytest_bayesloc.domain.texts import as_python_reads, storable, text_digest
 
 if TYPE_CHECKING:

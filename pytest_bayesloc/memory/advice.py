@@ -14,8 +14,7 @@ from pytest_bayesloc.history.changes import name_of
 from pytest_bayesloc.memory import feedback, retrieval
 from pytest_bayesloc.memory.episodes import Event
 from pytest_bayesloc.memory.ledger import FAILING, PASSING, Ledger
-from pytest_bayesloc.memory.loops import LoopKind, loops
-from pytest_bayesloc.memory.opinion import second_opinion
+from pytest_bayesloc.memory.loops import LoopKind, loops, second_opinion
 from pytest_bayesloc.memory.retrieval import (
     NEWEST,
     RetrievalEntry,

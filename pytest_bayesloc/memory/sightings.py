@@ -15,9 +15,8 @@ from pytest_bayesloc.domain.ports import Summarizer
 from pytest_bayesloc.domain.result import Fault
 from pytest_bayesloc.history.changes import Changes, edit_of, name_of, narrowed, state_of
 from pytest_bayesloc.history.git import went_back
-from pytest_bayesloc.history.mistakes import mistake_of
+from pytest_bayesloc.history.mistakes import mistake_of, weakened
 from pytest_bayesloc.history.moves import is_looking, is_renaming
-from pytest_bayesloc.history.weakening import weakened
 from pytest_bayesloc.memory.episodes import GroupSighting, PassingSighting
 from pytest_bayesloc.memory.symptoms import symptom_of
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_bayesloc.options import reach, readers
+from pytest_bayesloc.options import readers
 from pytest_bayesloc.options.option import Option
 from pytest_bayesloc.options.values import (
     AUTO,
@@ -33,6 +33,11 @@ from pytest_bayesloc.options.values import (
     LlmModels,
     Report,
     Trusts,
+    are_executors_elsewhere,
+    are_limits_raised,
+    are_reports_elsewhere,
+    is_apply_unsafe,
+    is_memory_elsewhere,
 )
 
 if TYPE_CHECKING:
@@ -158,7 +163,7 @@ class Settings:
         repeats=True,
         is_common=True,
         default_words="`html` with `--bayesloc`",
-        reaches=reach.are_reports_elsewhere,
+        reaches=are_reports_elsewhere,
     )
     merge: tuple[Path, ...] = _option(
         "--bayesloc-merge",
@@ -176,7 +181,7 @@ class Settings:
         section=_ADVICE,
         read=readers.memory,
         default="on",
-        reaches=reach.is_memory_elsewhere,
+        reaches=is_memory_elsewhere,
     )
     advises: bool = _option(
         "--bug-advice",
@@ -219,7 +224,7 @@ class Settings:
         read=readers.executors,
         repeats=True,
         default_words="`local`, with as many servers as the run had processes, at most 4",
-        reaches=reach.are_executors_elsewhere,
+        reaches=are_executors_elsewhere,
     )
     workspace: tuple[str, str] = _option(
         "--bayesloc-workspace",
@@ -244,7 +249,7 @@ class Settings:
         "",
         "show fixes, too, that may change what the code means",
         section="Fixes",
-        reaches=reach.is_apply_unsafe,
+        reaches=is_apply_unsafe,
     )
     allows_dirty: bool = _option(
         "--bayesloc-allow-dirty",
@@ -298,7 +303,7 @@ class Settings:
         "functions of a fault, characters of a prompt, tokens of an answer, parallel requests",
         section="Language model",
         default="calls=40 tokens=400000 functions=3 prompt=24000 answer=8000 parallel=4",
-        reaches=reach.are_limits_raised,
+        reaches=are_limits_raised,
         read=readers.llm_limits,
     )
     llm_never_send: tuple[str, ...] = _option(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_bayesloc.domain.clock import monotonic
+from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.spectrum.sources import Sources
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_bayesloc.domain.clock import monotonic
 from pytest_bayesloc.domain.errors import BayeslocError, FixError
 from pytest_bayesloc.domain.evidence import ChangeOutcome
 from pytest_bayesloc.domain.fixing import FIX, Level
+from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.fixes.apply import changed_bytes, is_ci, unified, unsaved
 from pytest_bayesloc.fixes.check import CHANGE, TOOL, Candidate, Checked, Checker, Status, patch_of
 from pytest_bayesloc.fixes.library import Library
@@ -35,8 +35,7 @@ from pytest_bayesloc.fixes.tasks import (
     texts_of_tests,
 )
 from pytest_bayesloc.history.changes import name_of
-from pytest_bayesloc.pipeline.fix_memory import note_fate, tool_records
-from pytest_bayesloc.pipeline.fix_tools import journal, tools_of
+from pytest_bayesloc.pipeline.fix_tools import journal, note_fate, tool_records, tools_of
 from pytest_bayesloc.pipeline.order import explain_order
 from pytest_bayesloc.pipeline.place import FOLDER, own_folder
 from pytest_bayesloc.ranking.likelihoods import weigh

@@ -7,10 +7,10 @@ from functools import partial
 from textwrap import dedent
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pytest_bayesloc.domain.clock import monotonic
 from pytest_bayesloc.domain.errors import PatchError
 from pytest_bayesloc.domain.inspection import InspectionPatch
 from pytest_bayesloc.domain.source import lines_of
+from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.fixes.side_effects import reaches_out
 from pytest_bayesloc.fixes.soundness import unsound
 from pytest_bayesloc.fixes.tasks import texts_of_tests

@@ -6,8 +6,8 @@ from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING
 
-from pytest_bayesloc.domain.clock import monotonic
 from pytest_bayesloc.domain.errors import BayeslocError
+from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.fixes.mutations import KIND, REPAIR_KIND, mutants, repair_patches
 from pytest_bayesloc.fixes.side_effects import reaches_out
 from pytest_bayesloc.history.states import N_STATES

@@ -9,9 +9,9 @@ from contextlib import closing
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from pytest_bayesloc.domain.clock import monotonic
 from pytest_bayesloc.domain.errors import BayeslocError
 from pytest_bayesloc.domain.result import ChangedState, SpoiledTest
+from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.inspection.order import OrderSearch
 from pytest_bayesloc.ranking.evidence.writers import line_that_writes, mentions
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from pytest_bayesloc.domain import own_files
-from pytest_bayesloc.domain.clock import time_ns
+from pytest_bayesloc.domain.standard_library import time_ns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -13,10 +13,10 @@ from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
-from pytest_bayesloc.domain.clock import monotonic
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.inspection import InspectionPatch, Verdict
 from pytest_bayesloc.domain.source import SourceMap, lines_of
+from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.domain.texts import text_digest
 from pytest_bayesloc.fixes.check import Candidate, Checker, Status
 from pytest_bayesloc.fixes.tasks import walked
@@ -30,7 +30,7 @@ from pytest_bayesloc.pipeline.result_questions import (
 )
 from pytest_bayesloc.rerun.runner import ServerRunner
 from pytest_bayesloc.rerun.transports.local import LocalTransport
-from pytest_bayesloc.spectrum.cache.files import written_ns
+from pytest_bayesloc.spectrum.cache.key import written_ns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -29,7 +29,7 @@ from pytest_bayesloc.memory.statistics import arm_of, statistics_of
 from pytest_bayesloc.memory.store import BugStore
 from pytest_bayesloc.memory.summaries import RecordingSummarizer, core_of
 from pytest_bayesloc.memory.transfer import deliver
-from pytest_bayesloc.pipeline.fix_memory import learn, take_in
+from pytest_bayesloc.pipeline.fix_tools import learn, take_in
 from pytest_bayesloc.pipeline.place import (
     FOLDER,
     is_there,

@@ -19,7 +19,7 @@ from pytest_bayesloc.pipeline.place import FOLDER
 from pytest_bayesloc.ranking.evidence.invariants import seen_values
 from pytest_bayesloc.ranking.nearest_call import nearest_call
 from pytest_bayesloc.report.text import clip, one_line, percent, ratio
-from pytest_bayesloc.spectrum.cache.files import written_ns
+from pytest_bayesloc.spectrum.cache.key import written_ns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

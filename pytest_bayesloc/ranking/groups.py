@@ -19,10 +19,14 @@ from pytest_bayesloc.domain.spectrum import Spectrum, bits
 from pytest_bayesloc.history.changes import Changes
 from pytest_bayesloc.ranking.evidence.changes import change_evidence
 from pytest_bayesloc.ranking.evidence.guards import Guard, raises_alone, refusals
-from pytest_bayesloc.ranking.evidence.initialisers import unset_attributes, unset_evidence
 from pytest_bayesloc.ranking.evidence.names import name_evidence
-from pytest_bayesloc.ranking.evidence.support import support_evidence, with_support
-from pytest_bayesloc.ranking.evidence.test_code import signs, test_side_evidence, test_suspects
+from pytest_bayesloc.ranking.evidence.test_code import (
+    signs,
+    support_evidence,
+    test_side_evidence,
+    test_suspects,
+    with_support,
+)
 from pytest_bayesloc.ranking.evidence.tracebacks import (
     executed_lines,
     guard_evidence,
@@ -31,6 +35,7 @@ from pytest_bayesloc.ranking.evidence.tracebacks import (
     test_evidence,
     traceback_evidence,
 )
+from pytest_bayesloc.ranking.evidence.writers import unset_attributes, unset_evidence
 from pytest_bayesloc.ranking.prior import is_candidate, joint_prior
 
 

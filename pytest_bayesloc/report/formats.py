@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from types import MappingProxyType
 
-from pytest_bayesloc.report.ci import github, gitlab, junit, markdown, sarif
+from pytest_bayesloc.report.ci import github, junit, markdown, scanning
 from pytest_bayesloc.report.ci.suspects import Checkout
 from pytest_bayesloc.report.document import Document, ReadSource
 from pytest_bayesloc.report.encoding import dumps
@@ -61,7 +61,7 @@ def _sarif(given: ReportInput) -> str:
         version = metadata.version("pytest-bayesloc")
     except metadata.PackageNotFoundError:  # run from its sources
         version = "unknown"
-    return dumps(sarif.to_sarif(given.document, given.checkout, version))
+    return dumps(scanning.to_sarif(given.document, given.checkout, version))
 
 
 FORMATS: Mapping[str, ReportFormat] = MappingProxyType(
@@ -72,7 +72,7 @@ FORMATS: Mapping[str, ReportFormat] = MappingProxyType(
         ),
         "sarif": ReportFormat(render=_sarif, name="bayesloc-report.sarif"),
         "gitlab": ReportFormat(
-            render=lambda given: dumps(gitlab.to_gitlab(given.document, given.checkout)),
+            render=lambda given: dumps(scanning.to_gitlab(given.document, given.checkout)),
             name="gl-code-quality-report.json",
         ),
         "markdown": ReportFormat(

@@ -1,18 +1,22 @@
-"""The report as one self-contained HTML page, that works from ``file://`` without a network."""
+"""The report as one self-contained HTML page, that works from ``file://`` without a network.
+
+Python source on it has comments, strings, keywords and numbers marked up.
+"""
 
 from __future__ import annotations
 
 import base64
 import gzip
 import hashlib
-from collections.abc import Callable
+import keyword
+import re
+from collections.abc import Callable, Iterator, Sequence
 from importlib import resources
 
 import jinja2
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from pytest_bayesloc.report import memory
-from pytest_bayesloc.report.colours import coloured, with_code
 from pytest_bayesloc.report.details import (
     caution,
     changed_lines,
@@ -28,6 +32,48 @@ from pytest_bayesloc.report.drawings import call_graph
 from pytest_bayesloc.report.rows import GLYPHS, heat, location_view, words_of
 from pytest_bayesloc.report.text import one_line, percent, score, seconds, visible
 from pytest_bayesloc.report.view import page
+
+# Good enough for broken source as well, which the standard tokenizer refuses.
+_STRINGS = (
+    r'"""(?:[^\\]|\\.)*?(?:"""|\Z)',
+    r"'''(?:[^\\]|\\.)*?(?:'''|\Z)",
+    r'"(?:[^"\\\n]|\\.)*"?',
+    r"'(?:[^'\\\n]|\\.)*'?",
+)
+_TOKEN = re.compile(
+    r"(?P<comment>#[^\n]*)"
+    rf"|(?P<string>(?:\b[rbfuRBFU]{{1,2}})?(?:{'|'.join(_STRINGS)}))"
+    rf"|(?P<keyword>\b(?:{'|'.join(keyword.kwlist)})\b)"
+    r"|(?P<number>\b\d[\w.]*)",
+    re.DOTALL,
+)
+_MARKED = Markup('<span class="{}">{}</span>')
+
+
+def coloured(lines: Sequence[str]) -> list[Markup]:
+    """Return lines of Python as markup; tokens are elements with their kind as class."""
+    return Markup("").join(_pieces("\n".join(lines))).split("\n")
+
+
+def _pieces(text: str) -> Iterator[Markup]:
+    at = 0
+    for match in _TOKEN.finditer(text):
+        yield escape(visible(text[at : match.start()]))
+        parts = (_MARKED.format(match.lastgroup, visible(part)) for part in match[0].split("\n"))
+        yield Markup("\n").join(parts)
+        at = match.end()
+    yield escape(visible(text[at:]))
+
+
+def with_code(text: str) -> Markup:
+    """Return text as markup, in which what stands between backticks is code."""
+    parts = visible(text).split("`")
+    is_code = len(parts) % 2 == 1
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if is_code and n % 2 else escape(part)
+        for n, part in enumerate(parts)
+    )
+
 
 TEMPLATE = "report.html.j2"
 MAX_PLAIN = 400_000  # characters of long parts

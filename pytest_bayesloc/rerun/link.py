@@ -15,7 +15,7 @@ from contextlib import suppress
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from pytest_bayesloc.domain.clock import monotonic
+from pytest_bayesloc.domain.standard_library import monotonic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

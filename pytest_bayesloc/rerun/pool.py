@@ -12,11 +12,10 @@ from pytest_bayesloc.rerun.runner import ServerRunner
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pytest_bayesloc.domain.flow import ValueFlow
     from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.ports import Runner
-    from pytest_bayesloc.domain.recording import Recording
+    from pytest_bayesloc.domain.recording import Recording, ValueFlow
     from pytest_bayesloc.rerun.transport import Transport
 
 T = TypeVar("T")

@@ -6,21 +6,21 @@ from dataclasses import asdict
 from functools import lru_cache, wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from pytest_bayesloc.domain.clock import monotonic
 from pytest_bayesloc.domain.errors import LostError
 from pytest_bayesloc.domain.inspection import Rerun, TestRun, Verdict
 from pytest_bayesloc.domain.recording import Call, Recording, Value
 from pytest_bayesloc.domain.source import SourceMap
-from pytest_bayesloc.rerun.flow_messages import flow_of
+from pytest_bayesloc.domain.standard_library import monotonic
+from pytest_bayesloc.rerun.flow import flow_of
 from pytest_bayesloc.rerun.swap import excerpt
 from pytest_bayesloc.rerun.transport import may_answer_again
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pytest_bayesloc.domain.flow import ValueFlow
     from pytest_bayesloc.domain.inspection import ForcedResult, InspectionPatch
     from pytest_bayesloc.domain.location import Location
+    from pytest_bayesloc.domain.recording import ValueFlow
     from pytest_bayesloc.domain.source import Unit
     from pytest_bayesloc.rerun.link import Message
     from pytest_bayesloc.rerun.transport import RerunServer, Transport

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
-from pytest_bayesloc.domain.clock import monotonic
+from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.rerun.child import WHOLE, Child, Frames, frames_of
 from pytest_bayesloc.rerun.link import SERVER_VARIABLE, Message, open_link
 from pytest_bayesloc.rerun.process import (

@@ -1,4 +1,4 @@
-"""The definitions that the import of a file executes, and the names that its lines read."""
+"""The classes of the project, what the import of a file defines, and what its lines read."""
 
 from __future__ import annotations
 
@@ -8,17 +8,68 @@ from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.location import MODULE
 from pytest_bayesloc.domain.source import FunctionNode, ScopeNode, first_line
-from pytest_bayesloc.spectrum.kinship import last_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.source import SourceMap, Unit
-    from pytest_bayesloc.spectrum.kinship import Kinship
 
     Lines = Mapping[Location, Mapping[int, int]]
     Reads = dict[int, set[str]]
+
+
+class Kinship:
+    """The classes of some files, with their bases, all by their plain names.
+
+    Args:
+        sources: The files.
+    """
+
+    def __init__(self, sources: Iterable[SourceMap]) -> None:
+        self._bases: dict[str, set[str]] = {}
+        self._derived: dict[str, set[str]] = {}
+        self._families: dict[str, frozenset[str]] = {}
+        self._heirs: dict[str, frozenset[str]] = {}
+        for source in sources:
+            for unit in source.units:
+                if isinstance(unit.node, ast.ClassDef):
+                    self._add(unit.node)
+
+    def _add(self, node: ast.ClassDef) -> None:
+        bases = {name for base in node.bases if (name := last_name(base))}
+        self._bases.setdefault(node.name, set()).update(bases)
+        for base in bases:
+            self._derived.setdefault(base, set()).add(node.name)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._bases
+
+    def family(self, name: str) -> frozenset[str]:
+        """The class ``name``, its bases and the classes that are derived from it."""
+        if name not in self._families:
+            self._families[name] = _closure(name, self._bases) | self.heirs(name)
+        return self._families[name]
+
+    def heirs(self, name: str) -> frozenset[str]:
+        """The class ``name`` and the classes that are derived from it."""
+        if name not in self._heirs:
+            self._heirs[name] = _closure(name, self._derived)
+        return self._heirs[name]
+
+
+def _closure(name: str, related: Mapping[str, Collection[str]]) -> frozenset[str]:
+    found, pending = {name}, [name]
+    while pending:
+        more = set(related.get(pending.pop(), ())) - found
+        found |= more
+        pending += more
+    return frozenset(found)
+
+
+def last_name(node: ast.expr) -> str:
+    """The last part of a dotted name; empty for another expression."""
+    return node.id if isinstance(node, ast.Name) else getattr(node, "attr", "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_bayesloc.spectrum.definitions import ImportedDefinition, ImportedFile
-from pytest_bayesloc.spectrum.kinship import Kinship
+from pytest_bayesloc.spectrum.definitions import ImportedDefinition, ImportedFile, Kinship
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

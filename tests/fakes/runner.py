@@ -13,10 +13,10 @@ from pytest_bayesloc.rerun.pool import Pool
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pytest_bayesloc.domain.flow import ValueFlow
     from pytest_bayesloc.domain.inspection import InspectionPatch
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.ports import Runner
+    from pytest_bayesloc.domain.recording import ValueFlow
 
     Answer = Callable[[InspectionPatch | None, str], TestRun]
 

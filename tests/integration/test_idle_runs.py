@@ -47,14 +47,12 @@ def test_switched_off_plugin_imports_neither_session_nor_recorder(green_project:
     assert ours == {
         "pytest_bayesloc",
         "pytest_bayesloc.domain",
-        "pytest_bayesloc.domain.clock",
         "pytest_bayesloc.domain.standard_library",
         "pytest_bayesloc.hookspecs",
         "pytest_bayesloc.options",
         "pytest_bayesloc.options.option",
-        "pytest_bayesloc.options.reach",
+        "pytest_bayesloc.options.values",
         "pytest_bayesloc.options.readers",
         "pytest_bayesloc.options.settings",
-        "pytest_bayesloc.options.values",
         "pytest_bayesloc.plugin",
     }

@@ -9,7 +9,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from pytest_bayesloc.report.ci.sarif import SCHEMA, to_sarif
+from pytest_bayesloc.report.ci.scanning import SCHEMA, to_sarif
 from pytest_bayesloc.report.ci.suspects import Checkout
 from pytest_bayesloc.report.encoding import dumps
 from tests.unit.report.surfaces import HERE, hostile, many, with_file

@@ -19,7 +19,7 @@ from typing import TypeAlias
 
 from pytest_bayesloc.domain.inspection import InspectionPatch
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap, Unit, lines_of
-from pytest_bayesloc.fixes.mutations import flow, names, operators, values
+from pytest_bayesloc.fixes.mutations import flow, operators, values
 from pytest_bayesloc.fixes.mutations.site import Site
 from pytest_bayesloc.fixes.side_effects import aliases, calls_out
 from pytest_bayesloc.fixes.syntax import Text, TextEdit, tree_of
@@ -41,11 +41,11 @@ INSPECTED: tuple[Mutation, ...] = (
 )
 #: Mutations that keep the data flow, for repairs in memory and the search for a fix.
 REPAIRS: tuple[Mutation, ...] = (
-    names.other_name,
-    names.other_attribute,
-    names.similar_call,
-    names.call_it,
-    names.add_argument,
+    values.other_name,
+    values.other_attribute,
+    values.similar_call,
+    values.call_it,
+    values.add_argument,
     values.convert,
     values.drop_conversion,
     values.other_text,

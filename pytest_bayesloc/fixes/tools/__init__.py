@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from pytest_bayesloc.fixes.tools.arguments import wrong_arguments, wrong_keyword
+from pytest_bayesloc.fixes.tools.arguments import missing_self, wrong_arguments, wrong_keyword
 from pytest_bayesloc.fixes.tools.circular_import import circular_import
 from pytest_bayesloc.fixes.tools.foreign_name import foreign_name
 from pytest_bayesloc.fixes.tools.indentation import indentation
 from pytest_bayesloc.fixes.tools.json_syntax import json_syntax
 from pytest_bayesloc.fixes.tools.missing_await import missing_await
 from pytest_bayesloc.fixes.tools.missing_guard import missing_guard
-from pytest_bayesloc.fixes.tools.missing_import import missing_import
 from pytest_bayesloc.fixes.tools.missing_return import missing_return
-from pytest_bayesloc.fixes.tools.missing_self import missing_self
-from pytest_bayesloc.fixes.tools.misspelt import misspelt_attribute, misspelt_name
+from pytest_bayesloc.fixes.tools.misspelt import missing_import, misspelt_attribute, misspelt_name
 from pytest_bayesloc.fixes.tools.misspelt_import import misspelt_import
 from pytest_bayesloc.fixes.tools.mutable_default import mutable_default
 from pytest_bayesloc.fixes.tools.shared_value import shared_value

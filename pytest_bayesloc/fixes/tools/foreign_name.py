@@ -14,7 +14,6 @@ from pytest_bayesloc.fixes.library import on_syntax, package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
 from pytest_bayesloc.fixes.syntax import Text, TextEdit, bound_in, bound_name
 
-_NO_NAME = re.compile(r"name '(\w+)' is not defined")
 _NO_ATTRIBUTE = re.compile(
     r"(?:module '(?P<module>[\w.]+)'|(?:type object )?'(?P<type>[\w.]+)'(?: object)?)"
     r" has no attribute '(?P<name>\w+)'"
@@ -183,9 +182,8 @@ numpy.str -> str
 @on_syntax
 def foreign_name(task: Task, tree: ast.Module, text: Text, _project: Project) -> Iterator[Proposal]:
     """The file with every such name replaced."""
-    named = _NO_NAME.search(task.message)
     missing = _NO_ATTRIBUTE.search(task.message)
-    name = named.group(1) if named else missing["name"] if missing else ""
+    name = task.undefined or (missing["name"] if missing else "")
     edits = dict(_edits(tree, text, task.line, name))
     own = [node for node in edits if _is_called(node, name)]
     if not own:

@@ -1,4 +1,4 @@
-"""Tools for a name or an attribute that does not exist: the closest one that does."""
+"""Tools for a name or an attribute that does not exist: the closest one, or an import."""
 
 from __future__ import annotations
 
@@ -6,14 +6,33 @@ import ast
 import re
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.machinery import ModuleSpec, PathFinder
 
 from pytest_bayesloc.domain.fixing import Level
+from pytest_bayesloc.domain.source import ScopeNode
 from pytest_bayesloc.fixes.calls import attributes, family
+from pytest_bayesloc.fixes.imports import (
+    WELL_KNOWN,
+    module_of,
+    packages_of,
+    sources,
+    with_import,
+)
 from pytest_bayesloc.fixes.library import on_syntax, package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
-from pytest_bayesloc.fixes.syntax import BUILT_IN, Text, function_at, nodes_at, similar, visible
+from pytest_bayesloc.fixes.syntax import (
+    BUILT_IN,
+    Text,
+    bound_in,
+    dotted,
+    function_at,
+    nodes_at,
+    similar,
+    visible,
+)
 
-_UNDEFINED = re.compile(r"name '(\w+)' is not defined|(?:local variable|free variable) '(\w+)'")
+_UNBOUND = re.compile(r"(?:local variable|free variable) '(\w+)'")
 
 
 @package_tool(
@@ -25,11 +44,9 @@ _UNDEFINED = re.compile(r"name '(\w+)' is not defined|(?:local variable|free var
 @on_syntax
 def misspelt_name(task: Task, tree: ast.Module, text: Text, project: Project) -> Iterator[Proposal]:
     """The function with each name in scope that is nearly the one that is not defined."""
-    found = _UNDEFINED.search(task.message)
-    if found is None:
-        return
-    wrong = found.group(1) or found.group(2)
-    if project.defined_in(wrong) or project.imports_of(wrong):
+    unbound = _UNBOUND.search(task.message)
+    wrong = unbound.group(1) if unbound else task.undefined
+    if not wrong or project.defined_in(wrong) or project.imports_of(wrong):
         return  # there is such a name: it is not imported
     scope = function_at(tree, task.line) or tree
     uses = [n for n in ast.walk(scope) if isinstance(n, ast.Name) and n.id == wrong]
@@ -115,3 +132,185 @@ def _fields(tree: ast.Module, owner: str) -> list[str]:
 def _loaded(module: str) -> list[str]:
     """Returns the names in a module that is already imported."""
     return [name for name in dir(sys.modules.get(module)) if not name.startswith("__")]
+
+
+_PLAIN = frozenset({"pi", "inf", "nan"})  # names in lower case that are no functions
+_SHORT = {
+    "np": "numpy",
+    "pd": "pandas",
+    "plt": "matplotlib.pyplot",
+    "sns": "seaborn",
+    "tf": "tensorflow",
+    "nx": "networkx",
+    "sa": "sqlalchemy",
+    "ET": "xml.etree.ElementTree",
+    "dt": "datetime",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Uses:
+    """Describes the uses of a name: called (or a decorator, a base), and its dotted attributes."""
+
+    is_called: bool
+    chains: tuple[str, ...]
+
+    @property
+    def attributes(self) -> set[str]:
+        return {chain.partition(".")[0] for chain in self.chains}
+
+
+@package_tool(
+    "A name that is not defined was never imported. Adds the import, as the rest of the "
+    "project or the standard library has it.",
+    error_pattern=r"^NameError: .*name '\w+' is not defined",
+    level=Level.SAFE,
+    auto_apply=True,
+)
+@on_syntax
+def missing_import(
+    task: Task, tree: ast.Module, _text: Text, project: Project
+) -> Iterator[Proposal]:
+    """The file with an import of the name, the project's own way of importing it first."""
+    name = task.undefined
+    uses = _uses(tree, name, task.line)
+    if uses is None or name in _bound(tree):
+        return
+    own = module_of(task.filename)
+    for said in dict.fromkeys(_statements(name, uses, own, project)):
+        code = with_import(task.code, said)
+        if code is not None:
+            yield Proposal(code=code, message=f"`{name}` is not imported; `{said}` is added")
+
+
+def _bound(tree: ast.Module) -> set[str]:
+    """Returns the names that the module binds, if only on a condition or by ``global``."""
+    declared = [n for n in ast.walk(tree) if isinstance(n, ast.Global)]
+    return {*bound_in(tree), *(name for node in declared for name in node.names)}
+
+
+def _uses(tree: ast.Module, name: str, line: int) -> _Uses | None:
+    """The uses in the function at ``line``, or anywhere if there are none; None if none at all."""
+    function = function_at(tree, line)
+    for scope in (tree,) if function is None else (function, tree):
+        nodes = list(ast.walk(scope))
+        if any(_is(node, name) for node in nodes):
+            return _Uses(
+                is_called=any(_is(called, name) for node in nodes for called in _called(node)),
+                chains=tuple(chain for node in nodes if (chain := _chain(node, name))),
+            )
+    return None
+
+
+def _is(node: ast.AST | None, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
+
+
+def _called(node: ast.AST) -> list[ast.expr]:
+    """Returns what a node uses in a way that only fits functions and classes."""
+    if isinstance(node, ast.Call):
+        return [node.func]
+    if isinstance(node, ast.Subscript):
+        return [node.value]
+    found = list(node.bases) if isinstance(node, ast.ClassDef) else []
+    return found + (list(node.decorator_list) if isinstance(node, ScopeNode) else [])
+
+
+def _chain(node: ast.AST, name: str) -> str:
+    """``b.c`` of ``name.b.c``; empty if the node is something else."""
+    first, _, rest = dotted(node).partition(".")
+    return rest if first == name else ""
+
+
+def _statements(name: str, uses: _Uses, own: str, project: Project) -> Iterator[str]:
+    """Imports that may have been forgotten, the likeliest first."""
+    for said in project.imports_of(name):
+        module, member = _parts(said)
+        if module not in {own, "__future__"} and _fits(module, member, uses):
+            yield said
+    for module in sources(project.defined_in(name), own):
+        yield f"from {module} import {name}"
+    for package in packages_of(own) if uses.attributes and not uses.is_called else ():
+        if uses.attributes <= set(project.names_in(f"{package}.{name}")):
+            yield f"from {package} import {name}"
+    if name in sys.stdlib_module_names and name != own:
+        yield from _standard(name, uses)
+    module = WELL_KNOWN.get(name, "")
+    is_odd = name.islower() and name not in _PLAIN and not (uses.is_called or uses.chains)
+    if module and not is_odd and _fits(module, name, uses):
+        yield f"from {module} import {name}"
+    yield from _installed(name, uses, own)
+
+
+def _standard(name: str, uses: _Uses) -> Iterator[str]:
+    """A module of the standard library, or what has its name in it: ``datetime.datetime``."""
+    module = _deepest(name, uses)
+    if uses.chains and not uses.is_called and (module != name or _fits(name, "", uses)):
+        yield f"import {module}"
+    if name in _names(name) and (uses.is_called or uses.chains) and _fits(name, name, uses):
+        yield f"from {name} import {name}"
+
+
+def _installed(name: str, uses: _Uses, own: str) -> Iterator[str]:
+    """A distribution of that name, or of the name that everybody shortens to it."""
+    module = _SHORT.get(name, name)
+    top = module.partition(".")[0]
+    is_other = top not in {own.partition(".")[0], own} and name not in sys.stdlib_module_names
+    if not is_other or _spec(top, None) is None:
+        return
+    if uses.is_called:
+        yield f"from {module} import {name}"
+    elif uses.chains:
+        yield f"import {module} as {name}" if module != name else f"import {_deepest(name, uses)}"
+
+
+def _fits(module: str, member: str, uses: _Uses) -> bool:
+    """Whether the uses speak for it; what is not of the standard library is not looked at."""
+    if not member and uses.is_called:
+        return False
+    if not member:
+        known = _names(module)
+        return not known or uses.attributes <= known
+    value = _contents(module).get(member)
+    return value is None or uses.attributes <= set(dir(value))
+
+
+def _names(module: str) -> set[str]:
+    return set(_contents(module))
+
+
+def _contents(module: str) -> dict[str, object]:
+    """Returns the contents of a module of the standard library, if it is already imported."""
+    is_standard = module.partition(".")[0] in sys.stdlib_module_names
+    loaded = sys.modules.get(module) if is_standard else None
+    return {} if loaded is None else dict(vars(loaded))
+
+
+def _deepest(name: str, uses: _Uses) -> str:
+    """The module that the uses need: ``xml.etree.ElementTree`` for a use of it by ``xml``."""
+    found = name
+    for chain in uses.chains:
+        module, spec = name, _spec(name, None)
+        for part in chain.split("."):
+            inside = spec.submodule_search_locations if spec is not None else None
+            spec = _spec(f"{module}.{part}", list(inside)) if inside else None
+            if spec is None:
+                break
+            module = f"{module}.{part}"
+        found = max(found, module, key=len)
+    return found
+
+
+def _spec(name: str, inside: list[str] | None) -> ModuleSpec | None:
+    """Finds a module without importing anything; None for a mere folder."""
+    try:
+        spec = PathFinder.find_spec(name, inside)
+    except (ImportError, OSError, ValueError):
+        return None
+    return spec if spec is not None and spec.loader is not None else None
+
+
+def _parts(said: str) -> tuple[str, str]:
+    """Module and member of an import of one name; no member if it is of a module."""
+    words = said.split()
+    return words[1], (words[3] if words[0] == "from" else "")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pytest_bayesloc.domain.failure import Failure
-from pytest_bayesloc.domain.flow import ValueFlow
 from pytest_bayesloc.domain.inspection import Finding
+from pytest_bayesloc.domain.recording import ValueFlow
 from pytest_bayesloc.domain.source import ReadMap
 from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy
 from pytest_bayesloc.ranking.case import Case

@@ -7,12 +7,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 
 from pytest_bayesloc.domain.conditions import spans
-from pytest_bayesloc.domain.flow import Maker, ValueFlow, WrongValue
 from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.recording import Maker, ValueFlow, WrongValue
 from pytest_bayesloc.domain.source import FunctionNode, ReadMap, Unit, unit_of_frame
 from pytest_bayesloc.ranking.evidence.guards import Guard
 from pytest_bayesloc.ranking.evidence.provenance import ASKS, Values, is_self
-from pytest_bayesloc.ranking.evidence.support import supports
+from pytest_bayesloc.ranking.evidence.test_code import supports
 
 RETURNED = "return"
 MAX_HOPS = 4  # functions that made a value of their arguments by built-ins alone

@@ -1,9 +1,21 @@
-"""Finds where a function changes a variable of a module or a class, as far as its text shows."""
+"""Finds where functions set variables and attributes, as far as their text shows.
+
+One question is which function changes a variable of a module or a class. The other is which
+``__init__`` leaves unset what another function is right to read.
+"""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from pytest_bayesloc.domain.evidence import Evidence, StaticOutcome
+from pytest_bayesloc.domain.failure import Failure
+from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.source import FunctionNode, ReadMap, Unit, unit_of_frame
+from pytest_bayesloc.ranking.likelihoods import weigh
 
 #: Methods of built-in containers that change them, and of cached functions.
 MUTATING = frozenset(
@@ -70,3 +82,135 @@ def _name_of(node: ast.AST) -> str:
     if isinstance(node, ast.Attribute):
         return node.attr
     return node.id if isinstance(node, ast.Name) else ""
+
+
+MAX_BASES = 8  # that are followed from a class upward
+_LACKS = re.compile(r"'(?P<cls>\w+)' object has no attribute '(?P<name>\w+)'")
+
+
+class Unset(NamedTuple):
+    """An ``__init__`` that leaves an attribute unset.
+
+    Attributes:
+        function: The ``__init__``.
+        missed_in: The function whose statement misses the attribute.
+        why: In words.
+    """
+
+    function: Location
+    missed_in: Location
+    why: str
+
+
+class _Class(NamedTuple):
+    node: ast.ClassDef
+    init: Unit | None
+
+
+def unset_attributes(
+    failures: Iterable[Failure], executed: Collection[Location], read: ReadMap
+) -> list[Unset]:
+    """Return each ``__init__`` that leaves an attribute unset that one of ``failures`` misses.
+
+    It is the first of the object's class and its bases that does not call the next one, if that
+    one sets the attribute, or if it has a variable of that name which it does not keep. Equal
+    failures are read once.
+
+    Args:
+        failures: Of tests.
+        executed: What they execute: an ``__init__`` that is not among it did not run.
+        read: The locations of a file.
+    """
+    missed: dict[tuple[str, str, Location], None] = {}
+    for failure in failures:
+        lacks = _LACKS.search(failure.message) if failure.exc_type == "AttributeError" else None
+        frame = failure.raise_frame
+        unit = unit_of_frame(frame, read) if lacks and frame and frame.in_app else None
+        if lacks is not None and unit is not None:
+            missed[lacks["cls"], lacks["name"], unit.location] = None
+    if not missed:
+        return []
+    classes = _classes({where.file for where in executed if not where.is_test}, read)
+    found = (_unset(name, where, list(_lineage(cls, classes))) for cls, name, where in missed)
+    return list({u.function: u for u in found if u is not None and u.function in executed}.values())
+
+
+def unset_evidence(unset: Iterable[Unset], *, model: str) -> list[Evidence]:
+    """Weigh that each leaves an attribute unset."""
+    outcome = StaticOutcome.ATTRIBUTE_UNSET
+    return [weigh(model, outcome, u.function, source="origin", why=u.why) for u in unset]
+
+
+def _unset(name: str, missed_in: Location, lineage: Sequence[_Class]) -> Unset | None:
+    for i, (_, init) in enumerate(lineage):
+        if init is not None and not _calls_base(init.node):
+            why = _reason(init.node, name, lineage[i + 1 :])
+            return Unset(init.location, missed_in, why) if why else None
+    return None
+
+
+def _reason(init: ast.AST, name: str, bases: Iterable[_Class]) -> str:
+    """Return in words why an ``__init__`` leaves ``name`` unset; empty if that is not plain."""
+    if _sets(init, name):
+        return ""
+    for node, base_init in bases:
+        is_field = any(
+            isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name) and s.target.id == name
+            for s in node.body
+        )
+        if is_field or (base_init is not None and _sets(base_init.node, name)):
+            return f"leaves `{name}` unset: it does not call the `__init__` of {node.name}"
+    if name in _own_names(init):
+        return f"leaves `{name}` unset: it does not keep its variable of that name"
+    return ""
+
+
+def _classes(files: Iterable[str], read: ReadMap) -> Mapping[str, _Class | None]:
+    """Return the classes by their names; None where several have one name."""
+    found: dict[str, _Class | None] = {}
+    for source in filter(None, map(read, sorted(files))):
+        inits = {
+            u.location.qualname.rpartition(".")[0]: u
+            for u in source.units
+            if u.location.qualname.endswith(".__init__")
+        }
+        for unit in source.units:
+            if isinstance(unit.node, ast.ClassDef):
+                own = _Class(unit.node, inits.get(unit.location.qualname))
+                found[unit.node.name] = None if unit.node.name in found else own
+    return found
+
+
+def _lineage(name: str, classes: Mapping[str, _Class | None]) -> Iterator[_Class]:
+    """Yield a class and its first bases, as far as they are known."""
+    for _ in range(MAX_BASES):
+        known = classes.get(name)
+        if known is None:
+            return
+        yield known
+        base = known.node.bases[0] if known.node.bases else None
+        if not isinstance(base, (ast.Name, ast.Attribute)):
+            return
+        name = base.id if isinstance(base, ast.Name) else base.attr
+
+
+def _calls_base(init: ast.AST) -> bool:
+    """Whether an ``__init__`` calls another one."""
+    return any(isinstance(n, ast.Attribute) and n.attr == "__init__" for n in ast.walk(init))
+
+
+def _sets(init: ast.AST, name: str) -> bool:
+    """Whether a function sets the attribute ``name`` of anything."""
+    return any(
+        isinstance(n, ast.Attribute) and n.attr == name and isinstance(n.ctx, ast.Store)
+        for n in ast.walk(init)
+    )
+
+
+def _own_names(init: ast.AST) -> set[str]:
+    """Return the names of a function's parameters and variables."""
+    if not isinstance(init, FunctionNode):
+        return set()
+    stored = (n for n in ast.walk(init) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+    parameters = (*init.args.posonlyargs, *init.args.args, *init.args.kwonlyargs)
+    return {*(n.id for n in stored), *(p.arg for p in parameters)}

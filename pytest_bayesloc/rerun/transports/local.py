@@ -11,8 +11,8 @@ import tempfile
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from pytest_bayesloc.domain.clock import monotonic
 from pytest_bayesloc.domain.errors import ExecutionError
+from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.rerun.link import SERVER_VARIABLE, Message
 from pytest_bayesloc.rerun.process import kill_tree, may_fork, start_linked
 

@@ -11,15 +11,15 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_bayesloc.domain.clock import time_ns
+from pytest_bayesloc.domain.standard_library import time_ns
 from pytest_bayesloc.domain.texts import digest_of
-from pytest_bayesloc.spectrum.cache.files import (
+from pytest_bayesloc.spectrum.cache.key import (
     changed_files,
+    match_tests,
     stamp_of,
     with_dependents,
     written_ns,
 )
-from pytest_bayesloc.spectrum.cache.key import match_tests
 from pytest_bayesloc.spectrum.cache.store import (
     UNREADABLE,
     KnownFile,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_bayesloc.history.data_files import MAX_SIZE, beside
+from pytest_bayesloc.history.runs import MAX_SIZE, beside
 
 if TYPE_CHECKING:
     from pathlib import Path

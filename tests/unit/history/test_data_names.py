@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_bayesloc.history.data_files import is_data, named_first
+from pytest_bayesloc.history.runs import is_data, named_first
 
 
 @pytest.mark.parametrize(

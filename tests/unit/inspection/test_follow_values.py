@@ -8,7 +8,7 @@ import pytest
 
 from pytest_bayesloc.domain.evidence import StaticOutcome
 from pytest_bayesloc.domain.failure import Frame
-from pytest_bayesloc.domain.flow import Maker, ValueFlow, WrongValue
+from pytest_bayesloc.domain.recording import Maker, ValueFlow, WrongValue
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.inspection.strategies.value_flow import FollowValues

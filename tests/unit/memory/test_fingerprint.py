@@ -8,7 +8,7 @@ import pytest
 
 from pytest_bayesloc.domain.failure import Failure, Frame
 from pytest_bayesloc.domain.source import SourceMap
-from pytest_bayesloc.memory.fingerprint import fingerprint
+from pytest_bayesloc.memory.symptoms import fingerprint
 
 CODE = """\
 def check(knots, degree):

@@ -17,7 +17,7 @@ from pytest_bayesloc.domain.bug import (
     TrialOutcome,
     TrialSummary,
 )
-from pytest_bayesloc.memory.opinion import kind_of, second_opinion
+from pytest_bayesloc.memory.loops import kind_of, second_opinion
 
 AT = datetime(2026, 11, 24, tzinfo=timezone.utc)
 

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_bayesloc.domain.failure import Failure, Frame
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.ranking.evidence.support import is_support, support_evidence, with_support
+from pytest_bayesloc.ranking.evidence.test_code import is_support, support_evidence, with_support
 
 
 def failure(node_id: str, *files: str) -> Failure:

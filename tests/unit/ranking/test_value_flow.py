@@ -4,7 +4,7 @@ from textwrap import dedent
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.failure import Frame
-from pytest_bayesloc.domain.flow import Maker, ValueFlow, WrongValue
+from pytest_bayesloc.domain.recording import Maker, ValueFlow, WrongValue
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.ranking.evidence.value_flow import traced_guard
 

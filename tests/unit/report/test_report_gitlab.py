@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pytest_bayesloc.report.ci.gitlab import to_gitlab
+from pytest_bayesloc.report.ci.scanning import to_gitlab
 from pytest_bayesloc.report.ci.suspects import Checkout
 from pytest_bayesloc.report.encoding import dumps
 from tests.unit.report.surfaces import HERE, hostile, with_file

@@ -14,8 +14,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from pytest_bayesloc.report.colours import coloured
-from pytest_bayesloc.report.html import render
+from pytest_bayesloc.report.html import coloured, render
 
 ReadSource = Callable[[str], "str | None"]
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\"'&\x00\udcff\u202e"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_bayesloc.report.ci.sarif import to_sarif
+from pytest_bayesloc.report.ci.scanning import to_sarif
 from tests.unit.report.surfaces import HERE, with_file
 
 if TYPE_CHECKING:

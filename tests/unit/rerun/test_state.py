@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_bayesloc.rerun.state import shared_state
+from pytest_bayesloc.rerun.contents import shared_state
 
 if TYPE_CHECKING:
     from collections.abc import Callable

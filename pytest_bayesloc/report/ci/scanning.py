@@ -1,7 +1,8 @@
-"""The suspects as SARIF 2.1.0, for code scanning.
+"""The suspects for services that scan code: as SARIF 2.1.0, and for GitLab.
 
 Reference:
-    OASIS, Static Analysis Results Interchange Format (SARIF) Version 2.1.0, 2020.
+    OASIS, Static Analysis Results Interchange Format (SARIF) Version 2.1.0, 2020. GitLab
+    documentation, "Code Quality": the fields of a report and its severities.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import Any
 
 from pytest_bayesloc.report.ci.suspects import LIKELY, POSSIBLE, Checkout, Suspect, suspects
 from pytest_bayesloc.report.document import Document
-from pytest_bayesloc.report.text import one_line
+from pytest_bayesloc.report.text import one_line, visible
 
 SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -123,3 +124,22 @@ def _artifact(file: str, checkout: Checkout) -> dict[str, Any]:
 def _message(text: str) -> dict[str, object]:
     """Return plain text: ``[words](target)`` in a test's parameters would be a link."""
     return {"text": one_line(text).replace("](", "] (")}
+
+
+#: From which probability on a suspect is how severe.
+SEVERITIES = ((0.9, "critical"), (0.5, "major"), (0.1, "minor"), (0.0, "info"))
+
+
+def to_gitlab(document: Document, checkout: Checkout) -> list[dict[str, object]]:
+    """Return an entry for each suspect whose file has a path in the repository."""
+    return [
+        {
+            "description": f"{suspect.shown.place.name} is {suspect.message}",
+            "check_name": "bayesloc",
+            "fingerprint": suspect.key,
+            "severity": next(word for p, word in SEVERITIES if suspect.posterior >= p),
+            "location": {"path": visible(suspect.path), "lines": {"begin": suspect.line}},
+        }
+        for suspect in suspects(document, checkout)
+        if suspect.path is not None
+    ]
