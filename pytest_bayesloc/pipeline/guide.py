@@ -14,7 +14,7 @@ from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.fixes.side_effects import reaches_out
 from pytest_bayesloc.fixes.soundness import unsound
 from pytest_bayesloc.fixes.tasks import texts_of_tests
-from pytest_bayesloc.inspection.rules import checked_fix
+from pytest_bayesloc.inspection.edits import checked_edit, checked_fix
 from pytest_bayesloc.inspection.strategies.generated import Generated
 from pytest_bayesloc.inspection.strategies.navigation import Navigation
 from pytest_bayesloc.inspection.strategies.proposed_fixes import ProposedFixes
@@ -193,7 +193,7 @@ class LlmStage:
     def _questions(self, case: Case) -> CaseQuestions:
         known = self._remembered(case)
         run = run_of(self._context, self._describe(case), (case,))
-        return CaseQuestions(self._context, case, run, known, self.may_send, self._patch)
+        return CaseQuestions(self._context, case, run, known, self.may_send, self._edited)
 
     def _conversation(self, case: Case, sample: int) -> Conversation:
         view = self._views.fault(case, self._remembered(case))
@@ -252,42 +252,50 @@ class LlmStage:
         return checked_fix(*self._editable(target), answer, self._never)
 
     def _editable(self, target: Location) -> tuple[SourceMap, Unit]:
-        """Return a function that it may edit, and its file.
+        """Return what it may edit, and its file.
 
         Raises:
             PatchError: If it may not.
         """
         found = self._unit(target)
-        if found is None or reaches_out(*found, self._never):
+        if found is None or (found[1].is_function and reaches_out(*found, self._never)):
             raise PatchError(f"{target.qualname} must not be edited", slug="llm-gate")
         return found
 
     def _admitted(
         self, case: Case, target: Location, answer: ProposedCode
     ) -> InspectionPatch | None:
-        return self._gated(target, partial(self._patch, case, target, answer))
+        def make() -> InspectionPatch:
+            return self._patch(case, target, self._fixed(target, answer), answer.why)
 
-    def _patch(self, case: Case, target: Location, answer: ProposedCode) -> InspectionPatch:
-        """Return its fix as a patch.
+        return self._gated(target, make)
+
+    def _edited(self, case: Case, target: Location, text: str, why: str) -> InspectionPatch:
+        checked = checked_edit(*self._editable(target), text, self._never)
+        return self._patch(case, target, checked, why)
+
+    def _patch(self, case: Case, target: Location, text: str, why: str) -> InspectionPatch:
+        """Return a file's text with an edit as a patch.
 
         Raises:
-            PatchError: If a gate refuses it, it silences a check, or it knows the test's answer.
+            PatchError: If it silences a check, or a function knows the test's answer.
         """
         source, unit = self._editable(target)
-        text = checked_fix(source, unit, answer, self._never)
-        before = source.text_of(target)
-        end = len(lines_of(text)) - len(lines_of(source.text)) + target.end_line
-        after = "".join(lines_of(text)[target.start_line - 1 : end])
-        tests = texts_of_tests(case.group.failures[:N_TESTS], self._context.sources)
-        if why := unsound(dedent(before), dedent(after), tuple(tests), source.text):
-            raise PatchError(why, slug="llm-gate")
+        before, after, tests = source.text, text, tuple[str, ...]()
+        if unit.is_function:
+            before = source.text_of(target)
+            end = len(lines_of(text)) - len(lines_of(source.text)) + target.end_line
+            after = "".join(lines_of(text)[target.start_line - 1 : end])
+            tests = tuple(texts_of_tests(case.group.failures[:N_TESTS], self._context.sources))
+        if reason := unsound(dedent(before), dedent(after), tests, source.text):
+            raise PatchError(reason, slug="llm-gate")
         return InspectionPatch(
             target=target,
             kind=ProposedFixes.name,
             original=source.text,
             patched=text,
             line=unit.location.start_line,
-            words=" ".join(answer.why.split()),
+            words=" ".join(why.split()),
         )
 
     def answers(self, asked: Iterable[tuple[K, Callable[[], T]]]) -> Iterator[tuple[K, T]]:

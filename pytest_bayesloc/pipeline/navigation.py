@@ -5,9 +5,9 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
-from pytest_bayesloc.domain.dialogue import ProposedCode
 from pytest_bayesloc.domain.errors import BayeslocError
 from pytest_bayesloc.domain.source import SourceMap
+from pytest_bayesloc.inspection.edits import edited_unit
 from pytest_bayesloc.inspection.views import steady
 from pytest_bayesloc.pipeline.questions import lines_of_answer
 from pytest_bayesloc.pipeline.result_questions import Answer, QuestionError, ResultQuestions
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.pipeline.last_run import LastRun
     from pytest_bayesloc.ranking.case import Case
 
-    MakePatch = Callable[[Case, Location, ProposedCode], InspectionPatch]
+    MakePatch = Callable[[Case, Location, str, str], InspectionPatch]
 
 WORDS = 200  # characters that say what an edit does
 
@@ -38,7 +38,8 @@ class CaseQuestions(ResultQuestions):
         run: The result so far, of this group.
         known: What is remembered of it.
         may_send: Whether anything of a file may be told.
-        patch: Makes a patch of a rewritten function, or raises a ``PatchError``.
+        patch: Makes a patch of a place, the text of its file with an edit, and words on it; or
+            raises a ``PatchError``.
     """
 
     def __init__(
@@ -63,7 +64,7 @@ class CaseQuestions(ResultQuestions):
         return self._clean({"remembered": self._remembered})
 
     def try_edit(self, attempt: Attempt, file: str, old: str, new: str) -> Answer:
-        """Try an edit of one function in memory: tell what becomes of the failing tests.
+        """Try an edit of one function, class body or module body: tell what becomes of the tests.
 
         Args:
             attempt: Runs the tests.
@@ -71,20 +72,16 @@ class CaseQuestions(ResultQuestions):
             old: Text that stands there once.
             new: What to put in its place.
         """
-        text, after, line = self._edited(file, old, new)
-        source, edited = SourceMap(text, file), SourceMap(after, file)
-        unit = source.owner(line)
+        text, after, _ = self._edited(file, old, new)
+        unit = edited_unit(SourceMap(text, file), after)
         target = self._known(unit.location)
-        if target is None or target.is_test or not unit.is_function:
+        if target is None or target.is_test:
             raise QuestionError(
-                f"{file}:{line} is not edited: give an edit of a function, other than a test, that "
-                "the failing tests execute."
+                f"{unit.location.qualname} in {file} is not edited: give an edit of code that the "
+                "failing tests execute, other than a test."
             )
-        whole, before = edited.text_of(edited.owner(line).location), source.text_of(unit.location)
-        if after.replace(whole, "", 1) != text.replace(before, "", 1):
-            raise QuestionError("It edits more than one function.")
         words = " ".join(f"`{old}` becomes `{new}`".split())[:WORDS]
-        patch = self._patch(self._case, target, ProposedCode(text=whole, why=words))
+        patch = self._patch(self._case, target, after, words)
         return self._clean(dict(attempt(patch)))
 
     def answer(self, call: FunctionCall, attempt: Attempt) -> str:

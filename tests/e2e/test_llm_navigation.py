@@ -25,6 +25,35 @@ OPTIONS = (
     *(f"--bayesloc-without={kind}" for kind in ("mutants", "returns", "generated")),
 )
 QUESTIONS = ("ranking", "source", "values", "calls", "failure", "why", "changes", "similar")
+UNITS = {
+    "units.py": """FACTORS = {"m": 1, "km": 100}
+
+
+class Scale:
+    top = 9
+
+    def clip(self, value):
+        return min(value, self.top)
+
+
+def to_metres(value, unit):
+    return value * FACTORS[unit]
+""",
+    "test_units.py": """from units import Scale, to_metres
+
+
+def test_m():
+    assert to_metres(2, "m") == 2
+
+
+def test_km():
+    assert to_metres(2, "km") == 2000
+
+
+def test_clip():
+    assert Scale().clip(12) == 10
+""",
+}
 PLACES = {name: {"place": "add"} for name in ("source", "values", "calls", "why")}
 
 
@@ -81,6 +110,28 @@ def test_model_looks_around_and_an_edit_of_its_that_passes_is_a_repair(
     assert again.document["llm"]["calls"] == 0
     assert again.document["llm"]["replayed"] == 4
     assert again.document["faults"][0]["ranking"] == run.document["faults"][0]["ranking"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "place"),
+    [
+        ('"km": 100', '"km": 1000', "units.py <module>"),
+        ("top = 9", "top = 10", "units.py Scale"),
+    ],
+)
+def test_edit_of_what_an_import_executes_is_tried_and_its_place_is_first(
+    projects: Projects,  # noqa: F811
+    old: str,
+    new: str,
+    place: str,
+) -> None:
+    project = projects.make(UNITS)
+    tests = ("test_units.py::test_km", "test_units.py::test_clip")
+    with serving(tries(old, new, "units.py"), NAMES) as script:
+        run = localized(project, script.url, tests["top" in old], "test_units.py::test_m")
+
+    assert "the failing tests pass, nothing else breaks" in answered(script)[0]
+    assert run.names()[0] == place
 
 
 def test_words_in_a_repository_and_edits_of_no_use_change_no_verdict(

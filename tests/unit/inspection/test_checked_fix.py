@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from pytest_bayesloc.domain.dialogue import ProposedCode
 from pytest_bayesloc.domain.errors import PatchError
 from pytest_bayesloc.domain.source import SourceMap
-from pytest_bayesloc.inspection.rules import checked_fix
+from pytest_bayesloc.inspection.edits import checked_edit, checked_fix, edited_unit
 
 FILE = """import json
 
@@ -120,3 +122,66 @@ def test_what_only_computes_may_be_used_anew() -> None:
     text = "def name_of(path):\n    return os.path.basename(path)[: math.floor(2.5)]\n"
 
     assert "math.floor" in checked_fix(source, source.units[-1], ProposedCode(text=text, why=""))
+
+
+# -- edits of what an import executes
+
+MODULE_FILE = """import os
+from shapes import Round
+
+LIMITS = {"low": 1, "high": 9}
+
+
+class Cart(Round):
+    size = 3
+
+    def total(self, net=1):
+        return net + self.size
+"""
+ADMITTED = {
+    "Cart": ("size = 3", "size = 4"),
+    "<module>": ('"high": 9', '"high": 10'),
+    "<module> default": ("net=1", "net=2"),
+    "<module> base": ("(Round)", "(dict)"),
+    "<module> import": ("import os\n", "import os\nimport math\n"),
+    "Cart.total": ("net + self.size", "net - self.size"),
+}
+KEPT_OUT = {
+    "it reaches out of the process": ('"low": 1', '"low": order("x")'),
+    "it uses `os`": ('"low": 1', '"low": os.system'),
+    "it uses `system`": ('"low": 1', '"low": LIMITS.system'),
+    "it adds `import sys`": ("import os\n", "import os\nimport sys\n"),
+    "it uses `eval`": ("size = 3", 'size = eval("4")'),
+    "it uses `Square` in a new way": (
+        "import Round\n\nLIMITS =",
+        "import Round, Square\n\nLIMITS = Square() or",
+    ),
+    "it edits more than one place": (
+        "9}\n\n\nclass Cart(Round):\n    size = 3",
+        "8}\n\n\nclass Cart(Round):\n    size = 4",
+    ),
+    "it adds, drops or renames a function or class": (
+        "size = 3",
+        "size = 3\n    def all(self): pass",
+    ),
+    "it changes nothing": ("size = 3", "size =  3"),
+    "it does not parse": ("size = 3", "size ="),
+}
+
+
+def edited(old: str, new: str) -> str:
+    source, text = SourceMap(MODULE_FILE, "cart.py"), MODULE_FILE.replace(old, new)
+    unit = edited_unit(source, text)
+    assert checked_edit(source, unit, text, ("order",)) == text
+    return unit.location.qualname
+
+
+@pytest.mark.parametrize("name", ADMITTED)
+def test_an_edit_of_one_body_is_admitted(name: str) -> None:
+    assert edited(*ADMITTED[name]) in {name.partition(" ")[0], "Cart"}
+
+
+@pytest.mark.parametrize("why", KEPT_OUT)
+def test_a_body_does_no_more_than_before(why: str) -> None:
+    with pytest.raises(PatchError, match=re.escape(why)):
+        edited(*KEPT_OUT[why])

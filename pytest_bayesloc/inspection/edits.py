@@ -1,0 +1,276 @@
+"""The rules for edits that a language model proposes: they reach no further than the code did."""
+
+from __future__ import annotations
+
+import ast
+import io
+import tokenize
+from collections.abc import Collection, Iterator
+from copy import deepcopy
+
+from pytest_bayesloc.domain.dialogue import ProposedCode
+from pytest_bayesloc.domain.source import FunctionNode, ScopeNode, SourceMap, Unit, lines_of
+from pytest_bayesloc.fixes.side_effects import (
+    DENIED,
+    INNER,
+    METHODS,
+    PURE,
+    RISKY,
+    aliases,
+    calls_out,
+    is_pure,
+)
+from pytest_bayesloc.inspection.rules import gate_error, only_function, same_header
+
+MAX_LINES = 400
+#: Formatted ones come in parts from Python 3.12 on.
+_TEXTS = frozenset({tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING)})
+#: Built-ins that only the careful need to be kept from: a fix may iterate and call its parent.
+_HARMLESS = frozenset({"iter", "next", "super", "getattr", "memoryview", "anext", "aiter"})
+#: Attributes that lead out whatever they are taken from.
+_LEADS_OUT = frozenset(
+    {"FileHandler", "Popen", "connect", "execv", "execve", "execvp", "fork", "kill", "killpg",
+     "popen", "putenv", "removedirs", "sendall", "spawnl", "spawnv", "system", "unsetenv",
+     "urlopen", "urlretrieve"}
+)  # fmt: skip
+_FORBIDDEN = (DENIED - _HARMLESS) | RISKY | INNER | METHODS | _LEADS_OUT
+
+
+def edited_unit(source: SourceMap, text: str) -> Unit:
+    """Return the function, or the body of a class or module, that an edit of a file is in.
+
+    The header of a function or class is part of what surrounds it.
+
+    Args:
+        source: The file.
+        text: Its text with the edit.
+
+    Raises:
+        PatchError: If that does not parse, or more or less than one of these is edited.
+    """
+    twin = SourceMap(text, source.file)
+    if twin.is_broken:
+        raise gate_error("does not parse")
+    old, new = source.units, twin.units
+    if [unit.location.qualname for unit in old] != [unit.location.qualname for unit in new]:
+        raise gate_error("adds, drops or renames a function or class")
+    try:
+        pairs = zip(old, new, strict=True)
+        changed = [before for before, after in pairs if _dump(before) != _dump(after)]
+    except RecursionError as error:
+        raise gate_error("is too deeply nested to be looked through") from error
+    if len(changed) != 1:
+        raise gate_error("edits more than one place" if changed else "changes nothing")
+    return changed[0]
+
+
+def checked_edit(source: SourceMap, unit: Unit, text: str, named: Collection[str] = ()) -> str:
+    """Return the text of a file with an edit.
+
+    Args:
+        source: The file.
+        unit: What is edited, and nothing else; a function does not reach out.
+        text: The file's text with the edit.
+        named: What else must not be called.
+
+    Raises:
+        PatchError: If the code does what it did not do before.
+    """
+    twin = SourceMap(text, source.file).units[source.units.index(unit)]
+    if not unit.is_function:
+        _check_body(source, _bare(unit.node), _bare(twin.node), named)
+        return text
+    whole = "".join(lines_of(text)[twin.first_line - 1 : twin.location.end_line])
+    return checked_fix(source, unit, ProposedCode(text=whole, why=""), named)
+
+
+def _dump(unit: Unit) -> str:
+    """Dump a unit's own code; the header of a function or class is its surroundings'."""
+    return "".join(map(ast.dump, _bare(unit.node).body))
+
+
+def _bare(node: ast.AST) -> ast.Module:
+    """Return the statements of a function, class or module, its inner ones without their bodies."""
+    copy = ast.Module(body=deepcopy(getattr(node, "body", [])), type_ignores=[])
+    for inner in _scopes(copy):
+        inner.body = [ast.Pass()]
+    return copy
+
+
+def _scopes(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]:
+    """Yield the functions and classes in a tree, but for those in others."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ScopeNode):
+            yield node
+        else:
+            yield from _scopes(node)
+
+
+def _check_body(
+    source: SourceMap, old: ast.Module, new: ast.Module, named: Collection[str]
+) -> None:
+    """Check what an import executes: it may import what only computes.
+
+    Raises:
+        PatchError: If it does what it did not do before.
+    """
+    tree = source.module.node
+    before = {_module_of(node) for node in ast.walk(tree) if isinstance(node, _IMPORTS)}
+    for node in ast.walk(new):
+        if isinstance(node, _IMPORTS) and _module_of(node) not in before and not _computes(node):
+            raise gate_error(f"adds `{ast.unparse(node)}`")
+    _look_through(old, new)
+    _see_roots(old, new, tree)
+    imported = aliases(tree) | aliases(new)
+    if set(calls_out(new, imported, named)) - set(calls_out(old, imported, named)):
+        raise gate_error("reaches out of the process")
+
+
+_IMPORTS = (ast.Import, ast.ImportFrom)
+
+
+def _module_of(node: ast.Import | ast.ImportFrom) -> tuple[int, str]:
+    if isinstance(node, ast.ImportFrom):
+        return node.level, node.module or ""
+    return 0, ",".join(alias.name for alias in node.names)
+
+
+def _computes(node: ast.Import | ast.ImportFrom) -> bool:
+    names = aliases(node).values()
+    return bool(names) and all(n.partition(".")[0] in PURE and is_pure(n) for n in names)
+
+
+def checked_fix(
+    source: SourceMap, unit: Unit, answer: ProposedCode, named: Collection[str] = ()
+) -> str:
+    """Return the text of the file with the function as the answer has it.
+
+    Other than an inspection, a fix may change statements. So its text is held to what the function
+    did already: the same signature, no new way out of the process, nothing that runs text or looks
+    behind the scenes. Then tests decide, as of every other candidate.
+
+    Args:
+        source: The file.
+        unit: A function of it, which does not reach out.
+        answer: The function, rewritten.
+        named: What else must not be called.
+
+    Raises:
+        PatchError: If it is another function, or does what the function did not do before.
+    """
+    if not isinstance(unit.node, FunctionNode):
+        raise gate_error("is for code that is no function")
+    text = lines_at(answer.text.strip("\r\n"), "")
+    new = only_function(text)
+    same_header(unit.node, new)
+    _look_through(unit.node, new)
+    kinds = (*_IMPORTS, ast.ClassDef)
+    before = {ast.dump(node) for node in ast.walk(unit.node) if isinstance(node, kinds)}
+    for node in ast.walk(new):
+        if isinstance(node, kinds) and ast.dump(node) not in before:
+            raise gate_error(f"adds `{ast.unparse(node).partition(chr(10))[0]}`")
+    _see_roots(unit.node, new, source.module.node)
+    if calls_out(new, aliases(source.module.node), named):
+        raise gate_error("reaches out of the process")
+    lines, own = lines_of(source.text), lines_of(text)
+    if len(own) > MAX_LINES:
+        raise gate_error(f"has {len(own)} lines")
+    start, end = unit.location.start_line - 1, unit.location.end_line
+    blanks = lines[unit.node.lineno - 1][: unit.node.col_offset]
+    body = lines_at("".join(own[new.lineno - 1 : new.end_lineno]).rstrip("\n") + "\n", blanks)
+    changed = "".join([*lines[:start], body, *lines[end:]])
+    twin = SourceMap(changed, source.file)
+    if twin.is_broken or len(twin.units) < source.units.index(unit):
+        raise gate_error("can't be put in place")
+    return changed
+
+
+def lines_at(text: str, blanks: str) -> str:
+    """Return a function's text with ``blanks`` as the indentation of its first line.
+
+    Lines within a text over several lines stay as they are: their blanks are part of it.
+
+    Raises:
+        PatchError: If the text does not parse.
+    """
+    given = text[: len(text) - len(text.lstrip(" \t"))]
+    try:
+        within = _within_texts(f"if 1:\n{text}" if given else text, 1 + bool(given))
+    except (SyntaxError, tokenize.TokenError) as error:
+        raise gate_error(f"does not parse ({error})") from error
+    return "".join(
+        line if n in within or not line.strip() else blanks + line.removeprefix(given)
+        for n, line in enumerate(lines_of(text))
+    )
+
+
+def _within_texts(text: str, first: int) -> set[int]:
+    """Return the lines that begin within a text, counted from line ``first``."""
+    return {
+        line - first
+        for token in tokenize.generate_tokens(io.StringIO(text).readline)
+        if token.type in _TEXTS
+        for line in range(token.start[0] + 1, token.end[0] + 1)
+    }
+
+
+def _look_through(old: ast.AST, new: ast.AST) -> None:
+    """Check that nothing is named that was not, and leads out.
+
+    Raises:
+        PatchError: If something is.
+    """
+    found = _named(new) - _named(old)
+    bad = {name for name in found if name in _FORBIDDEN or name.startswith("__")}
+    if bad:
+        raise gate_error(f"uses `{min(bad)}`")
+    kinds = (ast.Global, ast.Nonlocal)
+    before = {ast.dump(node) for node in ast.walk(old) if isinstance(node, kinds)}
+    for node in ast.walk(new):
+        if isinstance(node, kinds) and ast.dump(node) not in before:
+            raise gate_error(f"adds `{ast.unparse(node)}`")
+
+
+def _see_roots(old: ast.AST, new: ast.AST, tree: ast.AST) -> None:
+    """Check that what is imported is used as it was, or only computes.
+
+    Names of imported modules and classes lead anywhere: ``os.path`` to ``os.system``, and what is
+    not called at once, as in ``map(os.remove, names)``, is used all the same.
+
+    Raises:
+        PatchError: If it is not.
+    """
+    imported = {
+        alias.asname or alias.name.partition(".")[0]: alias.name
+        for node in (*ast.walk(tree), *ast.walk(new))
+        if isinstance(node, _IMPORTS)
+        for alias in node.names
+    }
+    meant = aliases(tree) | aliases(new)
+    known = set(_chains(old))
+    for chain in _chains(new):
+        root, _, rest = chain.partition(".")
+        if chain in known or root not in imported:
+            continue
+        full = f"{meant[root]}.{rest}".rstrip(".") if root in meant else ""
+        if not (full.partition(".")[0] in PURE and is_pure(full)):
+            raise gate_error(f"uses `{chain}` in a new way")
+
+
+def _chains(function: ast.AST) -> list[str]:
+    """Return the dotted names in a function, each as long as it is written: ``os.path.join``."""
+    inner = {id(node.value) for node in ast.walk(function) if isinstance(node, ast.Attribute)}
+    found = []
+    for node in ast.walk(function):
+        if isinstance(node, (ast.Attribute, ast.Name)) and id(node) not in inner:
+            base = node
+            while isinstance(base, ast.Attribute):
+                base = base.value  # type: ignore[assignment]  # any expression
+            if isinstance(base, ast.Name):
+                found.append(ast.unparse(node))
+    return found
+
+
+def _named(function: ast.AST) -> set[str]:
+    names = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
+    return names | {node.attr for node in ast.walk(function) if isinstance(node, ast.Attribute)}
