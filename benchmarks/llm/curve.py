@@ -129,7 +129,8 @@ def curve(part: str, *, n_orders: int) -> Iterator[str]:
     yield _first_row("no model", [plain], plain)
     for said, quality, edits in FIRST_BUG:
         runs = []
-        for seed in range(1 if quality == 1.0 else N_DICE):
+        n_runs = N_DICE if quality is None or (edits and quality < 1.0) else 1
+        for seed in range(n_runs):
             oracle = Oracle(quality, seed, edits=edits)
             runs.append([judge(name, row, setting, oracle.guide) for name, row in rows])
         yield _first_row(said, runs, plain)

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from pytest_bayesloc.domain.errors import ToolError
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.ports import Clock
-from pytest_bayesloc.fixes.check import CHANGE, TOOL, Candidate, Checked, Checker, Status
+from pytest_bayesloc.fixes.check import CHANGE, EDIT, TOOL, Candidate, Checked, Checker, Status
 from pytest_bayesloc.fixes.definition import Tool
 from pytest_bayesloc.fixes.library import MAX_PROPOSALS, N_BEST, Library
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
@@ -28,6 +28,7 @@ N_JUDGED = 5  # questions to a judge: an answer takes seconds and money, a dry r
 SLOW_S = 5.0  # for an answer
 ENOUGH = 5  # verified candidates of one stage
 BATCH = 60  # candidates that are tried before one that works is enough
+N_FRESH = 30  # functions that are tried in the time of what takes a process of its own
 #: Mutations that make code do less: tests that pass with them say least.
 TAKES_AWAY = {
     "drop-statement": "it leaves out a statement",
@@ -337,7 +338,7 @@ class Search:
         nearest = self._result.nearest
         if checked.n_green > (nearest.n_green if nearest is not None else 0):
             self._result.nearest = checked
-        if candidate.stage == "edit":  # alone it may be half of what is needed
+        if candidate.stage == EDIT:  # alone it may be half of what is needed
             self._edits.append(candidate)
         is_by_tools = self._tools.library.names.issuperset(candidate.tools)
         made = progress(checked, strictly=not is_by_tools)
@@ -369,4 +370,15 @@ def _batches(candidates: Iterable[Candidate]) -> Iterator[Iterator[Candidate]]:
     """Many at a time: the first that works is not always the likeliest."""
     remaining = iter(candidates)
     for first in remaining:
-        yield chain([first], islice(remaining, BATCH - 1))
+        yield _batch(first, remaining)
+
+
+def _batch(first: Candidate, remaining: Iterator[Candidate]) -> Iterator[Candidate]:
+    """Yield candidates that take about as long as ``BATCH`` functions."""
+    n_left, candidate = BATCH, first
+    while True:
+        yield candidate
+        n_left -= 1 if candidate.target is not None else N_FRESH
+        if n_left <= 0 or (following := next(remaining, None)) is None:
+            return
+        candidate = following

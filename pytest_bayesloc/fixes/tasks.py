@@ -12,13 +12,14 @@ from pathlib import Path
 from pytest_bayesloc.domain.failure import Failure
 from pytest_bayesloc.domain.fixing import TAKE_BACK, Level
 from pytest_bayesloc.domain.location import MODULE, Location
-from pytest_bayesloc.domain.source import SourceMap, Unit, lines_of
+from pytest_bayesloc.domain.source import FunctionNode, SourceMap, Unit, lines_of
 from pytest_bayesloc.domain.spectrum import bitset_of
-from pytest_bayesloc.fixes.check import CHANGE, Candidate, Checked
+from pytest_bayesloc.fixes.check import CHANGE, EDIT, Candidate, Checked
 from pytest_bayesloc.fixes.mutations import mutants, repairs
+from pytest_bayesloc.fixes.mutations.constants import Sides, constant_edits, sides_of
 from pytest_bayesloc.fixes.project import Task
 from pytest_bayesloc.fixes.side_effects import reaches_out
-from pytest_bayesloc.fixes.syntax import is_json
+from pytest_bayesloc.fixes.syntax import Text, is_json
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.groups import FailingGroup
 from pytest_bayesloc.spectrum.sources import FileKind, Sources
@@ -27,6 +28,7 @@ MAX_FAILURES = 3  # of a group whose errors differ
 MAX_PLACES = 8
 N_NEXT = 3  # places of the error that a change leaves
 N_SUSPECTS = 5
+N_OF_CONSTANTS = 3  # suspects: most of their constants take a process of its own
 N_EDITS = 400  # of one function
 MAX_FILES = 2_000
 MAX_DATA = 1 << 20
@@ -162,11 +164,42 @@ def mutated(case: Case, sources: Sources, never_edited: Collection[str]) -> Iter
         for inspection in case.inspections
         for trial in inspection.finding.trials
     }
-    for target in case.targets()[:N_SUSPECTS]:
+    for n, target in enumerate(case.targets()[:N_SUSPECTS]):
         found = sources.unit(target)
         if found is None or reaches_out(*found, never_edited):
             continue
         yield from _mutations(*found, case.near.suspiciousness(target), effects)
+        if n < N_OF_CONSTANTS:
+            yield from _other_constants(*found, case, sources)
+
+
+def _other_constants(
+    source: SourceMap, unit: Unit, case: Case, sources: Sources
+) -> Iterator[Candidate]:
+    """Other constants that a suspect uses, also those of its class and module."""
+    if not isinstance(unit.node, FunctionNode) or source.is_broken:
+        return
+    failures = [f for f in case.group.failures if f.node_id in case.failing][:MAX_FAILURES]
+    tests = {failure.node_id: test_text(failure, sources) for failure in failures}
+    sides: list[Sides] = []
+    for node_id, test in tests.items():
+        plain = case.sides.get(node_id, ())
+        if len(plain) == 2 and all(plain):
+            sides += sides_of(plain[0], plain[1], test)
+    text, where, told = Text(source.text), unit.location, "\n".join(tests.values())
+    for edit in constant_edits(source.module.node, unit.node, text, sides, told):
+        is_inside = unit.body_line <= edit.line <= where.end_line
+        yield Candidate(
+            tools=("other-constant",),
+            stage=EDIT,
+            level=Level.UNSAFE,
+            file=where.file,
+            before=source.text,
+            after=text.edited(edit),
+            message=f"line {edit.line}: {edit.words}",
+            line=edit.line,
+            target=where if is_inside else None,
+        )
 
 
 def edits_after(
@@ -215,7 +248,7 @@ def _mutations(
     for name, line, words, text in islice(made, N_EDITS):
         yield Candidate(
             tools=(name.replace(" ", "-"),),
-            stage="edit",
+            stage=EDIT,
             level=Level.UNSAFE,
             file=target.file,
             before=source.text,

@@ -15,7 +15,16 @@ from pytest_bayesloc.domain.evidence import ChangeOutcome
 from pytest_bayesloc.domain.fixing import FIX, Level
 from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.fixes.apply import changed_bytes, is_ci, unified, unsaved
-from pytest_bayesloc.fixes.check import CHANGE, TOOL, Candidate, Checked, Checker, Status, patch_of
+from pytest_bayesloc.fixes.check import (
+    CHANGE,
+    EDIT,
+    TOOL,
+    Candidate,
+    Checked,
+    Checker,
+    Status,
+    patch_of,
+)
 from pytest_bayesloc.fixes.library import Library
 from pytest_bayesloc.fixes.project import Project
 from pytest_bayesloc.fixes.reach import Reach, out_of_bounds
@@ -427,15 +436,20 @@ def _nothing_found(number: int, result: SearchResult, n_failing: int) -> str:
 
 
 def _evidence(case: Case, result: SearchResult) -> Iterator[Evidence]:
-    """Yield what the first fix of a tool says of the function that it changes.
+    """Yield what the first fix says of the place that it changes.
 
-    What edits and older code show was weighed when they were inspected.
+    What edits of functions and older code show was weighed when they were inspected.
     """
-    best = next((checked for checked in result.verified if checked.candidate.stage == TOOL), None)
+    best = next((c for c in result.verified if c.candidate.stage == TOOL or _is_of_body(c)), None)
     if best is not None and not best.doubt:
         why = f"the failing tests pass with a fix by {best.candidate.name}, and nothing else breaks"
         where = changed_location(best.candidate)
         yield weigh(case.model, ChangeOutcome.FIX_VERIFIED, where, source=FIX, why=why)
+
+
+def _is_of_body(checked: Checked) -> bool:
+    """Say whether it is an edit of what an import executes."""
+    return checked.candidate.stage == EDIT and checked.candidate.target is None
 
 
 def _refusal(candidate: Candidate, texts: Sequence[str], reach: Reach) -> str:

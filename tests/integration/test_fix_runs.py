@@ -568,3 +568,51 @@ def test_function_that_a_verified_fix_changes_leads(projects: Projects) -> None:
 
     assert run.names()[0] == "basket.py Basket.__init__"
     assert "FIX_VERIFIED" in {item["outcome"] for item in run.row("Basket.__init__")["evidence"]}
+
+
+CONSTANTS = {
+    "units.py": """
+        FACTORS = {"m": 1, "km": 100}
+
+
+        class Scale:
+            top = 9
+
+            def clip(self, value):
+                return min(value, self.top)
+
+
+        def to_metres(value, unit):
+            return value * FACTORS[unit]
+        """,
+    "test_units.py": """
+        from units import Scale, to_metres
+
+
+        def test_m():
+            assert to_metres(2, "m") == 2
+
+
+        def test_km():
+            assert to_metres(2, "km") == 2000
+
+
+        def test_clip():
+            assert Scale().clip(12) == 10
+
+
+        def test_clip_small():
+            assert Scale().clip(3) == 3
+        """,
+}
+
+
+def test_constant_of_a_table_or_a_class_is_mended_and_its_place_leads(projects: Projects) -> None:
+    run = projects.make(CONSTANTS).localize(SUGGEST, "--bayesloc-fix-unsafe")
+
+    first = {fix["fault"]: fix for fix in reversed(run.document["fixes"])}
+    assert all(fix["verified"] for fix in first.values())
+    assert '+FACTORS = {"m": 1, "km": 1000}' in first[1]["diff"]
+    assert "+    top = 10" in first[2]["diff"]
+    leading = [fault["ranking"][0]["qualname"] for fault in run.document["faults"]]
+    assert leading == ["<module>", "Scale"]
