@@ -84,11 +84,7 @@ def set_aside(path: Path, why: str, seen: tuple[int, int] | None = None) -> str:
 
 
 def misplaced(folder: Path) -> list[str]:
-    """Set aside what has a name of ours and is of the wrong kind; sentences for the user.
-
-    Args:
-        folder: The plugin's own.
-    """
+    """Set aside what has a name of ours and is of the wrong kind; sentences for the user."""
     told = []
     for patterns, is_right, why in (
         (_FOLDERS, Path.is_dir, "it is no folder"),

@@ -55,12 +55,7 @@ class JournalEntry:
 
 
 class Journal:
-    """The fixes that were applied in one project.
-
-    Args:
-        rootdir: Of the project.
-        folder: Where entries are kept.
-    """
+    """The fixes that were applied in one project."""
 
     def __init__(self, rootdir: Path, folder: Path) -> None:
         self._rootdir = rootdir

@@ -88,10 +88,6 @@ class Tool:
 def parse_definition(text: bytes, where: str) -> Tool:
     """The tool that the text of a definition describes; it can't be run yet.
 
-    Args:
-        text: Content of the file.
-        where: Its name, for messages.
-
     Raises:
         ToolError: If it is none; the text says what is wrong with it.
     """

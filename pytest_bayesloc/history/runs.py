@@ -186,9 +186,6 @@ class PastRuns:
 
         What was tried and taken back in between is none of them.
 
-        Args:
-            groups: Node ids.
-
         Raises:
             StoreError: If the snapshots can't be read.
         """

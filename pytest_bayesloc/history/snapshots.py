@@ -156,9 +156,6 @@ class SnapshotStore:
     def last_passed_data(self, groups: Sequence[Sequence[str]]) -> list[Texts | None]:
         """Return the same of files that are no Python code.
 
-        Args:
-            groups: Node ids, as of ``last_passed``.
-
         Raises:
             StoreError: If it can't be read.
         """
@@ -167,9 +164,6 @@ class SnapshotStore:
     def last_runs(self, groups: Sequence[Sequence[str]]) -> list[Texts | None]:
         """Return per group the texts on which its tests last ran; None if unknown.
 
-        Args:
-            groups: Node ids, as of ``last_passed``.
-
         Raises:
             StoreError: If it can't be read.
         """
@@ -177,9 +171,6 @@ class SnapshotStore:
 
     def first_failed(self, groups: Sequence[Sequence[str]]) -> list[Texts | None]:
         """Return per group the texts on which its tests failed first since they passed.
-
-        Args:
-            groups: Node ids, as of ``last_passed``.
 
         Raises:
             StoreError: If it can't be read.

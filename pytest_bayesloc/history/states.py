@@ -42,12 +42,7 @@ class History(Protocol):
 
 
 class GitHistory:
-    """The commits of the project, each as it was left; uncommitted code comes after all.
-
-    Args:
-        rootdir: Of the project.
-        sources: The project's files as they are.
-    """
+    """The commits of the project, each as it was left; uncommitted code comes after all."""
 
     def __init__(self, rootdir: Path, sources: Sources) -> None:
         self._rootdir = rootdir

@@ -104,13 +104,7 @@ class Event:
 
 
 class Episodes:
-    """Applies one run to all open bugs.
-
-    Args:
-        ledger: In a transaction.
-        run: This one, written already.
-        summarizer: Words the lessons.
-    """
+    """Applies one run to all open bugs."""
 
     def __init__(self, ledger: Ledger, run: Run, summarizer: Summarizer) -> None:
         self._ledger = ledger

@@ -50,12 +50,7 @@ FAILING, PASSING, GONE, WEAKENED = "failing", "passing", "gone", "weakened"
 
 
 class Ledger:
-    """The records of one project.
-
-    Args:
-        connection: Of the store, in a transaction.
-        project: Whose records these are.
-    """
+    """The records of one project."""
 
     def __init__(self, connection: Connection, project: str) -> None:
         self.db = connection
@@ -333,12 +328,6 @@ def ledger_at(
     where: Path | str, project: str, note: Callable[[str], None], *, write: bool
 ) -> Iterator[Ledger]:
     """Open a project's records in a transaction.
-
-    Args:
-        where: Path or URL of the memory.
-        project: Whose records they are.
-        note: Tells the user, once.
-        write: Whether anything is written.
 
     Raises:
         StoreError: If the memory can't be used.

@@ -214,11 +214,7 @@ def general_notes(ledger: Ledger) -> list[str]:
 
 
 class Embeddings:
-    """Scores past failures by the mean of BM25 and the cosine of their vectors.
-
-    Args:
-        embedder: Turns texts into vectors.
-    """
+    """Scores past failures by the mean of BM25 and the cosine of their vectors."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder

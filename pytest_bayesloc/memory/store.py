@@ -147,12 +147,7 @@ class BugStore:
 
 
 def migrate(connection: Connection, version: int) -> None:
-    """Bring tables of an older ``version`` up to date.
-
-    Args:
-        connection: In a transaction that writes.
-        version: Of the tables, from 1.
-    """
+    """Bring tables of an older ``version`` up to date."""
     for step, change in enumerate(MIGRATIONS[version - 1 :], version):
         change(connection)
         is_it = META.c.name == "version"

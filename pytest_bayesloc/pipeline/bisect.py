@@ -88,13 +88,7 @@ class CopyTransport(LocalTransport):
 
 
 class CommitSearch:
-    """Finds the commit since which failing tests fail.
-
-    Args:
-        context: The session.
-        history: The commits of the project.
-        progress: Shows each step.
-    """
+    """Finds the commit since which failing tests fail."""
 
     def __init__(self, context: Context, history: GitHistory, progress: Progress) -> None:
         self._context = context

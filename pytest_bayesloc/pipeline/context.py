@@ -141,14 +141,7 @@ class Context:
         return sum(self.seconds.get(name, 0.0) for name in stages)
 
     def call_others(self, hook: str, call: Callable[[], object], *, effect: str, slug: str) -> None:
-        """Call a hook of other plugins; one that breaks costs a note.
-
-        Args:
-            hook: Its name.
-            call: Calls it.
-            effect: What is missing if it breaks.
-            slug: Of the note.
-        """
+        """Call a hook of other plugins; one that breaks costs a note."""
         try:
             call()
         except Exception as error:  # noqa: BLE001 - it is not ours, and may raise anything

@@ -68,11 +68,6 @@ def explain_order(context: Context, case: Case, *, limit_s: float) -> None:
 class Explanations:
     """Looks for what spoils the tests of one group.
 
-    Args:
-        context: The session.
-        case: The group.
-        deadline: When the work must end.
-
     Attributes:
         n_flaky: Tests that passed after all earlier ones as well.
     """

@@ -20,11 +20,7 @@ if TYPE_CHECKING:
 
 
 class Kinship:
-    """The classes of some files, with their bases, all by their plain names.
-
-    Args:
-        sources: The files.
-    """
+    """The classes of some files, with their bases, all by their plain names."""
 
     def __init__(self, sources: Iterable[SourceMap]) -> None:
         self._bases: dict[str, set[str]] = {}

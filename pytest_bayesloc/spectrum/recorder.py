@@ -57,11 +57,7 @@ class Recorder:
         self._raised: dict[str, RawFailure] = {}  # its failures, by its phases
 
     def start(self, *, early: bool) -> None:
-        """Begin with the imports, unless the cache knows what they execute.
-
-        Args:
-            early: Whether some collectors must wait.
-        """
+        """Begin with the imports, unless the cache knows what they execute."""
         self._children = self._children or self._tracer.guard(data_file)
         window = self.recorded.windows[START_UP]
         if window.cached_name is not None:

@@ -138,11 +138,6 @@ def _cleaned(failures: Mapping[str, Payload], clean: Callable[[str], str]) -> Pa
 def parse(text: str, source: Path, files: SourceFilter) -> Payload:
     """Return the record that ``text`` holds, once it is known that it can be merged.
 
-    Args:
-        text: Made by ``dump``.
-        source: Where it was read, for messages.
-        files: Of the project.
-
     Raises:
         ShardError: If ``dump`` did not make the text.
     """
@@ -177,13 +172,7 @@ def _leads_out(file: str, files: SourceFilter) -> bool:
 
 
 def load(recorded: RunRecord, record: Payload, files: SourceFilter) -> None:
-    """Merge one run. A test that several ran has failed if it failed in any of them.
-
-    Args:
-        recorded: The runs so far; changed.
-        record: Of the run.
-        files: Of the project.
-    """
+    """Merge one run. A test that several ran has failed if it failed in any of them."""
     verdicts, known = record["verdicts"], set(recorded.verdicts)
     failed = {n for n, passed in recorded.verdicts.items() if not passed}
     newly_failed = {n for n, passed in verdicts.items() if not passed} - failed

@@ -61,11 +61,7 @@ class Tracer:
         return self._collector is not None or bool(self._candidates)
 
     def begin(self, *, early: bool = False) -> bool:
-        """Start the first collector that can, if it may start now; return whether one is at work.
-
-        Args:
-            early: Whether some collectors must wait.
-        """
+        """Start the first collector that may start now; return whether one is at work."""
         while self._collector is None and self._candidates:
             if early and not self._candidates[0].early:
                 break
@@ -158,9 +154,6 @@ class ExplanationMute:
     """Runs the makers of assertion texts under a context manager.
 
     They are called inside the test, and the ``__repr__`` that they call is no coverage.
-
-    Args:
-        paused: Makes the context manager.
     """
 
     def __init__(self, paused: Callable[[], AbstractContextManager[None]]) -> None:

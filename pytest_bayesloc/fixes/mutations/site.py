@@ -14,13 +14,7 @@ NodeT = TypeVar("NodeT", bound=ast.AST)
 
 
 class Site:
-    """A function with its surroundings.
-
-    Args:
-        tree: Syntax of its file.
-        function: Its own syntax.
-        text: Text of its file.
-    """
+    """A function with its surroundings."""
 
     def __init__(self, tree: ast.AST, function: FunctionNode, text: Text) -> None:
         self.tree = tree

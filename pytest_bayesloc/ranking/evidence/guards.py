@@ -106,14 +106,7 @@ def _refused(conditions: Sequence[ast.expr], unit: Unit, read: ReadMap) -> set[s
 
 
 class _Owner:
-    """Follows refused parameters from frame to frame, outward.
-
-    Args:
-        failure: That a guard raised.
-        read: Finds the locations of a file.
-        function: The guard's.
-        condition: Source text of what it tests.
-    """
+    """Follows refused parameters from frame to frame, outward."""
 
     def __init__(self, failure: Failure, read: ReadMap, function: Location, condition: str) -> None:
         self._read = read

@@ -121,12 +121,7 @@ SET_UP = frozenset(
 
 
 def test_suspects(failures: Sequence[Failure], read: ReadMap) -> dict[Location, Role]:
-    """Return the test code that failing tests stand on, in the order of the failures.
-
-    Args:
-        failures: Of one group.
-        read: Finds the locations of a file.
-    """
+    """Return the test code that failing tests stand on, in the order of the failures."""
     used = cache(lambda where: tuple(_used(where, read)))
     of_each = [_suspects(failure, read, used) for failure in failures]
     found: dict[Location, Role] = {}

@@ -25,11 +25,6 @@ def traced_guard(
 
     Where all that was refused was made by test code, the test owns it. Otherwise its owner is the
     function of the code that handed it over, and had it from none of its own arguments.
-
-    Args:
-        flow: Of a failing test.
-        read: Finds the locations of a file.
-        fixtures: That the test uses.
     """
     checker = unit_of_frame(flow.user, read)
     if checker is None or checker.location.is_test:

@@ -146,11 +146,7 @@ class ServerProcess:
 
 
 class LocalTransport:
-    """This machine.
-
-    Args:
-        command: Of a server.
-    """
+    """This machine."""
 
     name = "local"
     n_servers = 0

@@ -100,10 +100,6 @@ def match_tests(node_ids: Collection[str], known: Collection[str]) -> dict[str, 
 
     It depends on the same files as the known test. If it fails where that one passed, it is traced
     all the same.
-
-    Args:
-        node_ids: Tests as they were collected.
-        known: Those of earlier runs.
     """
     matches = {node_id: node_id for node_id in node_ids if node_id in known}
     unknown = [n for n in node_ids if n not in matches and _VOLATILE.search(n.partition("[")[2])]
@@ -165,13 +161,7 @@ def changed_files(known: Mapping[str, KnownFile], absolute: Callable[[str], str]
 def with_dependents(
     modules: Collection[str], known: Iterable[str], read: Callable[[str], str | None]
 ) -> set[str]:
-    """Return test modules that changed, test files that name one of them, and so on.
-
-    Args:
-        modules: That changed.
-        known: All test files.
-        read: The text of a file.
-    """
+    """Return test modules that changed, test files that name one of them, and so on."""
     texts = {file: read(file) or "" for file in known} if modules else {}
     dependents, pending = set(modules), list(modules)
     while pending:
