@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pytest_bayesloc.domain.ports import Runner
-    from pytest_bayesloc.rerun.transport import Transport
+    from pytest_bayesloc.rerun.link import Transport
 
 DEMO = Path(__file__).resolve().parent.parent / "demo_project"
 FILE, NAME = "cutshop/prices.py", "combined_rate"

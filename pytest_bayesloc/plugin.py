@@ -63,19 +63,19 @@ def pytest_configure(config: pytest.Config) -> None:
     settings = options.Settings.from_config(config, _trusts(config))
     if options.is_listing(config):
         return
-    from pytest_bayesloc.spectrum import xdist
+    from pytest_bayesloc.spectrum import start
 
     register = config.pluginmanager.register
     recorder = _recorder(config)
     register(recorder, "bayesloc-recorder")
     if config.pluginmanager.hasplugin("bayesloc-server"):
         return
-    if xdist.is_worker(config):
-        register(xdist.Worker(recorder), "bayesloc-worker")
+    if start.is_worker(config):
+        register(start.Worker(recorder), "bayesloc-worker")
         return
-    if xdist.is_controller(config):
+    if start.is_controller(config):
         recorder.give_up()
-        register(xdist.Controller(recorder), "bayesloc-controller")
+        register(start.Controller(recorder), "bayesloc-controller")
     from pytest_bayesloc.session import LocalizationSession
 
     session = LocalizationSession(config, settings, recorder, AT_START)

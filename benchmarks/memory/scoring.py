@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.memory.labelled import ALONE
 from pytest_bayesloc.domain.bug import Category
-from pytest_bayesloc.domain.similarity import words
+from pytest_bayesloc.domain.texts import words
 from pytest_bayesloc.memory.retrieval import RetrievalEntry, mixed, text_of, vectors_of
 
 if TYPE_CHECKING:

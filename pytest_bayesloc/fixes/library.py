@@ -20,7 +20,7 @@ from typing import TypeAlias
 
 from pytest_bayesloc.domain.fixing import Level, ToolRecord
 from pytest_bayesloc.domain.masking import masked
-from pytest_bayesloc.domain.similarity import bm25, words
+from pytest_bayesloc.domain.texts import bm25, words
 from pytest_bayesloc.fixes.definition import PRIORITIES, Tool, ToolOrigin
 from pytest_bayesloc.fixes.project import Project, Proposal, Propose, Task
 from pytest_bayesloc.fixes.syntax import Text, tree_of

@@ -7,8 +7,7 @@ import difflib
 from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_bayesloc.domain.bug import clipped
-from pytest_bayesloc.domain.conditions import negated
-from pytest_bayesloc.domain.source import ScopeNode
+from pytest_bayesloc.domain.source import ScopeNode, negated
 from pytest_bayesloc.history.changes import name_of, named, shape
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from pytest_bayesloc.domain.errors import AnswerError, EndpointError
 from pytest_bayesloc.domain.texts import with_texts
-from pytest_bayesloc.llm.budget import CHARS_A_TOKEN, CallBudget
+from pytest_bayesloc.llm.budget import CHARS_A_TOKEN, CallBudget, Exchanges
 from pytest_bayesloc.llm.endpoint import (
     DEADLINE_S,
     RETRIES,
@@ -24,7 +24,6 @@ from pytest_bayesloc.llm.endpoint import (
     ToolCall,
     failed,
 )
-from pytest_bayesloc.llm.exchanges import Exchanges
 from pytest_bayesloc.llm.privacy import Privacy
 from pytest_bayesloc.llm.schemas import ModelAnswer, json_schema
 

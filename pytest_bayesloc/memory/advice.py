@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.advice import Advice, LoopWarning, SimilarBug
 from pytest_bayesloc.domain.bug import BugRecord, Run, Symptom, is_contradicted
-from pytest_bayesloc.domain.similarity import words
+from pytest_bayesloc.domain.texts import words
 from pytest_bayesloc.history.changes import name_of
 from pytest_bayesloc.memory import feedback, retrieval
 from pytest_bayesloc.memory.episodes import Event

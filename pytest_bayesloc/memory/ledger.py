@@ -23,7 +23,7 @@ from pytest_bayesloc.domain.bug import (
     TrialOutcome,
     TrialSummary,
 )
-from pytest_bayesloc.domain.similarity import numbered, words
+from pytest_bayesloc.domain.texts import numbered, words
 from pytest_bayesloc.memory.schema import (
     ADVICE,
     BUG,

@@ -19,9 +19,8 @@ from sqlalchemy import delete, func, insert, select, text
 
 from pytest_bayesloc.domain.bug import Category, Symptom, TrialOutcome
 from pytest_bayesloc.domain.ports import Embedder
-from pytest_bayesloc.domain.similarity import bm25, numbered, words
 from pytest_bayesloc.domain.standard_library import monotonic
-from pytest_bayesloc.domain.texts import text_digest
+from pytest_bayesloc.domain.texts import bm25, numbered, text_digest, words
 from pytest_bayesloc.memory.ledger import Ledger
 from pytest_bayesloc.memory.schema import (
     BUG,

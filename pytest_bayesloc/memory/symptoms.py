@@ -31,13 +31,12 @@ from pytest_bayesloc.domain.bug import (
     clipped,
     is_contradicted,
 )
-from pytest_bayesloc.domain.conditions import demanded
 from pytest_bayesloc.domain.failure import Failure, Frame
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.masking import VERSION, masked
 from pytest_bayesloc.domain.ports import Summarizer
 from pytest_bayesloc.domain.redaction import redacted
-from pytest_bayesloc.domain.source import ReadMap, SourceMap, lines_of, unit_of_frame
+from pytest_bayesloc.domain.source import ReadMap, SourceMap, demanded, lines_of, unit_of_frame
 from pytest_bayesloc.domain.texts import text_digest
 from pytest_bayesloc.history.changes import name_of
 

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pytest_bayesloc.options.option import Option
-from pytest_bayesloc.options.readers import offered_formats
-from pytest_bayesloc.options.settings import Settings, declarations, ini_of, project_asks
-from pytest_bayesloc.options.values import (
+from pytest_bayesloc.options.option import (
     AUTO,
     DRY_RUN,
     LOCAL,
@@ -16,9 +13,12 @@ from pytest_bayesloc.options.values import (
     REPORT_KINDS,
     Format,
     Launch,
+    Option,
     Report,
     Trusts,
 )
+from pytest_bayesloc.options.readers import offered_formats
+from pytest_bayesloc.options.settings import Settings, declarations, ini_of, project_asks
 
 if TYPE_CHECKING:
     import pytest

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_bayesloc.options.option import addopts, is_typed
-from pytest_bayesloc.options.values import (
+from pytest_bayesloc.options.option import (
     AUTO,
     EXPECTED_ACTIONS,
     EXPECTED_MODEL,
@@ -29,6 +28,8 @@ from pytest_bayesloc.options.values import (
     LlmModels,
     Read,
     Report,
+    addopts,
+    is_typed,
 )
 
 if TYPE_CHECKING:

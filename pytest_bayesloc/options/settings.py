@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_bayesloc.options import readers
-from pytest_bayesloc.options.option import Option
-from pytest_bayesloc.options.values import (
+from pytest_bayesloc.options.option import (
     AUTO,
     COLLECT,
     DRY_RUN,
@@ -31,6 +30,7 @@ from pytest_bayesloc.options.values import (
     REPORT_KINDS,
     LlmLimits,
     LlmModels,
+    Option,
     Report,
     Trusts,
     are_executors_elsewhere,

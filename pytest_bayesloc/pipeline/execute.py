@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.history.changes import Changes
     from pytest_bayesloc.options import Launch
     from pytest_bayesloc.rerun.command import Command
-    from pytest_bayesloc.rerun.transport import Transport
+    from pytest_bayesloc.rerun.link import Transport
     from pytest_bayesloc.rerun.transports.gateways import GatewayOpener
 
 DASK, DOCKER = "dask:", "docker"

@@ -21,9 +21,8 @@ from pytest_bayesloc.inspection.strategies.proposed_fixes import ProposedFixes
 from pytest_bayesloc.inspection.views import Views, candidates
 from pytest_bayesloc.llm.advisor import LlmAdvisor, LlmSummarizer
 from pytest_bayesloc.llm.agent import LlmAgent
-from pytest_bayesloc.llm.budget import CallBudget, CallLimits
+from pytest_bayesloc.llm.budget import FOLDER, CallBudget, CallLimits, Exchanges
 from pytest_bayesloc.llm.endpoint import DryRunEndpoint, Endpoint, Later, OpenAIEndpoint
-from pytest_bayesloc.llm.exchanges import FOLDER, Exchanges
 from pytest_bayesloc.llm.privacy import local_privacy
 from pytest_bayesloc.options import DRY_RUN
 from pytest_bayesloc.pipeline.last_run import run_of

@@ -24,7 +24,7 @@ from pytest_bayesloc.pipeline.merge import foreign_environment
 from pytest_bayesloc.pipeline.order import explain_order
 from pytest_bayesloc.ranking.case import NOT_INSPECTED
 from pytest_bayesloc.report.terminal import Progress
-from pytest_bayesloc.rerun.process import waited_for_cpu_s
+from pytest_bayesloc.rerun.transports.local import waited_for_cpu_s
 from pytest_bayesloc.spectrum.shards import environment
 
 if TYPE_CHECKING:

@@ -1,16 +1,80 @@
-"""The formats of reports: each makes its text of the JSON document, and has a place."""
+"""The formats of reports: each makes its text of the JSON document, and has a place.
+
+JUnit is a small one: properties of the suite in the XML that pytest itself has written.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import metadata
 from types import MappingProxyType
+from xml.etree import ElementTree as ET
 
-from pytest_bayesloc.report.ci import github, junit, markdown, scanning
+from pytest_bayesloc.report.ci import markdown, scanning
 from pytest_bayesloc.report.ci.suspects import Checkout
+from pytest_bayesloc.report.details import spoiled_words
 from pytest_bayesloc.report.document import Document, ReadSource
 from pytest_bayesloc.report.encoding import dumps
+from pytest_bayesloc.report.rows import suspect_row
+from pytest_bayesloc.report.text import clip, one_line
+
+N_SUSPECTS = 3
+N_TESTS = 20
+PREFIX = "bayesloc."
+
+
+def with_properties(xml: str, document: Document) -> str:
+    """Return pytest's XML with what was found; properties of an earlier run of ours are replaced.
+
+    Raises:
+        ValueError: If ``xml`` is no such file.
+    """
+    if not xml:
+        raise ValueError("pytest has written nothing there, which --junit-xml makes it do")
+    try:
+        root = ET.fromstring(  # noqa: S314 - pytest wrote it a moment ago
+            xml.encode("utf-8", "surrogateescape")
+        )
+    except ET.ParseError as error:
+        raise ValueError(f"what stands there is no XML ({error})") from error
+    suite = root if root.tag == "testsuite" else root.find("testsuite")
+    if suite is None:
+        raise ValueError(f"what stands there has no <testsuite> but <{root.tag}>")
+    properties = _properties_of(suite)
+    for name, value in _values(document):
+        ET.SubElement(properties, "property", name=f"{PREFIX}{name}", value=value)
+    return f'<?xml version="1.0" encoding="utf-8"?>{ET.tostring(root, encoding="unicode")}'
+
+
+def _properties_of(suite: ET.Element) -> ET.Element:
+    """Return the element for them, without those of ours that are there."""
+    properties = suite.find("properties")
+    if properties is None:
+        properties = ET.Element("properties")
+        suite.insert(0, properties)
+    for old in list(properties):
+        if old.get("name", "").startswith(PREFIX):
+            properties.remove(old)
+    return properties
+
+
+def _values(document: Document) -> Iterator[tuple[str, str]]:
+    """Yield names and values; ``one_line`` leaves no character that XML can't hold."""
+    for number, fault in enumerate(document["faults"], 1):
+        name = f"fault.{number}"
+        tests = fault["failing_tests"]
+        yield f"{name}.n_tests", str(len(tests))
+        yield f"{name}.tests", " ".join(map(one_line, tests[:N_TESTS]))
+        for order, spoiled in enumerate(fault["spoiled"], 1):
+            yield f"{name}.spoiled.{order}", clip(spoiled_words(spoiled))
+            yield f"{name}.spoiled.{order}.command", one_line(spoiled["command"])
+        # Numbered in order: tied suspects have one rank, and a name is given once.
+        for order, row in enumerate(fault["ranking"][:N_SUSPECTS], 1):
+            shown = suspect_row(row)
+            said = f"{shown.place.where} {shown.place.name}: {shown.reason}"
+            yield f"{name}.suspect.{order}", clip(said)
+            yield f"{name}.suspect.{order}.posterior", f"{row['posterior']:.4f}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,12 +144,12 @@ FORMATS: Mapping[str, ReportFormat] = MappingProxyType(
             name="bayesloc-report.md",
         ),
         "github": ReportFormat(
-            render=lambda given: github.summary(given.document, given.read_source, given.before),
+            render=lambda given: markdown.summary(given.document, given.read_source, given.before),
             needs="the variable GITHUB_STEP_SUMMARY",
             is_added=True,
         ),
         "junit": ReportFormat(
-            render=lambda given: junit.with_properties(given.before, given.document),
+            render=lambda given: with_properties(given.before, given.document),
             needs="--junit-xml",
         ),
     }

@@ -14,8 +14,7 @@ from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.rerun.calls import CallTracer
 from pytest_bayesloc.rerun.contents import shared_state
 from pytest_bayesloc.rerun.flow_probe import FileNames, FlowProbe
-from pytest_bayesloc.rerun.forced import ForcedCalls, Trampolines
-from pytest_bayesloc.rerun.sides import Sides
+from pytest_bayesloc.rerun.forced import ForcedCalls, Sides, Trampolines
 from pytest_bayesloc.rerun.swap import (
     DataOverlay,
     Overlay,

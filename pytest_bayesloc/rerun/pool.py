@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.ports import Runner
     from pytest_bayesloc.domain.recording import Recording, ValueFlow
-    from pytest_bayesloc.rerun.transport import Transport
+    from pytest_bayesloc.rerun.link import Transport
 
 T = TypeVar("T")
 

@@ -12,8 +12,8 @@ from pytest_bayesloc.domain.recording import Call, Recording, Value
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.rerun.flow import flow_of
+from pytest_bayesloc.rerun.link import may_answer_again
 from pytest_bayesloc.rerun.swap import excerpt
-from pytest_bayesloc.rerun.transport import may_answer_again
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.recording import ValueFlow
     from pytest_bayesloc.domain.source import Unit
-    from pytest_bayesloc.rerun.link import Message
-    from pytest_bayesloc.rerun.transport import RerunServer, Transport
+    from pytest_bayesloc.rerun.link import Message, RerunServer, Transport
 
 START_UP_S = 120.0
 GRACE_S = 10.0

@@ -23,7 +23,8 @@ import pytest
 from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.rerun.child import WHOLE, Child, Frames, frames_of
 from pytest_bayesloc.rerun.link import SERVER_VARIABLE, Message, open_link
-from pytest_bayesloc.rerun.process import (
+from pytest_bayesloc.rerun.swap import bring_to_front, functions_by_file
+from pytest_bayesloc.rerun.transports.local import (
     adopt_orphans,
     children,
     cpu_of_children,
@@ -33,7 +34,6 @@ from pytest_bayesloc.rerun.process import (
     limit_resources,
     waited_for_cpu_s,
 )
-from pytest_bayesloc.rerun.swap import bring_to_front, functions_by_file
 
 if TYPE_CHECKING:
     from collections.abc import Generator

@@ -8,8 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pytest_bayesloc.domain.conditions import guarding, spans
-from pytest_bayesloc.domain.source import SourceMap, Unit
+from pytest_bayesloc.domain.source import SourceMap, Unit, guarding, spans
 from pytest_bayesloc.domain.texts import as_python_reads
 from pytest_bayesloc.rerun.contents import contents_of, is_object
 from pytest_bayesloc.rerun.origins import MISSING, Root

@@ -11,7 +11,7 @@ import pytest
 
 from pytest_bayesloc.spectrum import failures
 from pytest_bayesloc.spectrum.cache.key import variant_of
-from pytest_bayesloc.spectrum.collectors.child_processes import ChildProcesses, data_file
+from pytest_bayesloc.spectrum.collectors.coverage_py import ChildProcesses, data_file
 from pytest_bayesloc.spectrum.run_record import START_UP, RunRecord, Window
 from pytest_bayesloc.spectrum.sources import FileKind
 from pytest_bayesloc.spectrum.tracer import ExplanationMute, Tracer

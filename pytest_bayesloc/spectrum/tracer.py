@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from pytest_bayesloc.spectrum.collectors.base import Collector
-    from pytest_bayesloc.spectrum.collectors.child_processes import ChildProcesses
+    from pytest_bayesloc.spectrum.collectors.coverage_py import ChildProcesses
     from pytest_bayesloc.spectrum.run_record import RunRecord
 
 TRACED = (

@@ -31,8 +31,7 @@ from pytest_bayesloc.domain.evidence import Decision
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.llm.advisor import LlmAdvisor, LlmSummarizer
 from pytest_bayesloc.llm.agent import LlmAgent
-from pytest_bayesloc.llm.budget import CallBudget, CallLimits
-from pytest_bayesloc.llm.exchanges import Exchanges
+from pytest_bayesloc.llm.budget import CallBudget, CallLimits, Exchanges
 from pytest_bayesloc.llm.privacy import Privacy
 from pytest_bayesloc.llm.schemas import Applicability
 from pytest_bayesloc.memory.summaries import RuleSummarizer

@@ -9,10 +9,9 @@ import pytest
 
 from pytest_bayesloc.domain.dialogue import FunctionCall, Turn
 from pytest_bayesloc.llm.agent import LlmAgent, Prompt
-from pytest_bayesloc.llm.budget import CallBudget, CallLimits
+from pytest_bayesloc.llm.budget import CallBudget, CallLimits, Exchanges
 from pytest_bayesloc.llm.conversation import LAST_WORD, MAX_TURNS, FunctionConversation
 from pytest_bayesloc.llm.endpoint import CallError
-from pytest_bayesloc.llm.exchanges import Exchanges
 from pytest_bayesloc.llm.privacy import Privacy
 from tests.fakes.endpoint import FakeEndpoint, as_port, calling
 from tests.fakes.secrets import SECRETS

@@ -10,9 +10,8 @@ import pytest
 pytest.importorskip("openai", reason="pip install openai")
 
 from pytest_bayesloc.llm.agent import LlmAgent, Prompt
-from pytest_bayesloc.llm.budget import CallBudget, CallLimits
+from pytest_bayesloc.llm.budget import CallBudget, CallLimits, Exchanges
 from pytest_bayesloc.llm.endpoint import OpenAIEndpoint
-from pytest_bayesloc.llm.exchanges import Exchanges
 from pytest_bayesloc.llm.privacy import Privacy
 from pytest_bayesloc.llm.schemas import VerdictAnswer
 from tests.e2e.scripted import (

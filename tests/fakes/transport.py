@@ -10,8 +10,7 @@ from pytest_bayesloc.domain.errors import LostError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_bayesloc.rerun.link import Message
-    from pytest_bayesloc.rerun.transport import RerunServer, Transport
+    from pytest_bayesloc.rerun.link import Message, RerunServer, Transport
 
 
 @dataclass(eq=False)

@@ -51,7 +51,6 @@ def test_switched_off_plugin_imports_neither_session_nor_recorder(green_project:
         "pytest_bayesloc.hookspecs",
         "pytest_bayesloc.options",
         "pytest_bayesloc.options.option",
-        "pytest_bayesloc.options.values",
         "pytest_bayesloc.options.readers",
         "pytest_bayesloc.options.settings",
         "pytest_bayesloc.plugin",

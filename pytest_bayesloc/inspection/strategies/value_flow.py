@@ -2,15 +2,140 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import ast
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import partial
 
 from pytest_bayesloc.domain.failure import Failure
 from pytest_bayesloc.domain.inspection import Finding
-from pytest_bayesloc.domain.recording import ValueFlow
-from pytest_bayesloc.domain.source import ReadMap
+from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.recording import Maker, ValueFlow, WrongValue
+from pytest_bayesloc.domain.source import FunctionNode, ReadMap, Unit, spans, unit_of_frame
 from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy
 from pytest_bayesloc.ranking.case import Case
-from pytest_bayesloc.ranking.evidence.value_flow import traced_guard
+from pytest_bayesloc.ranking.evidence.guards import Guard
+from pytest_bayesloc.ranking.evidence.provenance import ASKS, Values, is_self
+from pytest_bayesloc.ranking.evidence.test_code import supports
+
+RETURNED = "return"
+MAX_HOPS = 4  # functions that made a value of their arguments by built-ins alone
+
+
+def traced_guard(
+    flow: ValueFlow, read: ReadMap, fixtures: Collection[Location] = ()
+) -> Guard | None:
+    """Return the check that ended the test, with the owner of what it refused, if that is known.
+
+    Where all that was refused was made by test code, the test owns it. Otherwise its owner is the
+    function of the code that handed it over, and had it from none of its own arguments.
+    """
+    checker = unit_of_frame(flow.user, read)
+    if checker is None or checker.location.is_test:
+        return None
+    if supports(checker.location.file, flow.node_id):  # it asserts, as a test does
+        return None
+    owned = [(value, list(_owners(value, checker, read))) for value in flow.values]
+    in_code = [
+        value for value, makers in owned if any(not unit.location.is_test for unit, _ in makers)
+    ]
+    guard = partial(Guard, function=checker.location, condition=flow.condition)
+    if in_code:
+        return _given_by_code(in_code, checker, read, guard)
+    for value, makers in owned:
+        for unit, maker in makers:
+            where = unit.location
+            label, line = f"`{value.label}`", maker.frame.line
+            return guard(owner=where, line=line, value=label, in_fixture=where in fixtures)
+    return None
+
+
+def _given_by_code(
+    values: Sequence[WrongValue], checker: Unit, read: ReadMap, guard: Callable[..., Guard]
+) -> Guard | None:
+    """Return the guard with the only function that handed ``values`` over, if it is code."""
+    givers: dict[Location, tuple[WrongValue, int]] = {}
+    for value in values:
+        unit = unit_of_frame(value.giver, read) if value.giver is not None else None
+        if unit is not None and value.giver is not None:
+            givers.setdefault(unit.location, (value, value.giver.line))
+    givers.pop(checker.location, None)
+    if len(givers) != 1:
+        return None
+    ((where, (value, line)),) = givers.items()
+    return None if where.is_test else guard(owner=where, line=line, value=f"`{value.label}`")
+
+
+def _owners(value: WrongValue, checker: Unit, read: ReadMap) -> Iterator[tuple[Unit, Maker]]:
+    """Yield who made ``value``; what the check made of its parameters is theirs who gave these."""
+    for maker in value.makers:
+        unit = unit_of_frame(maker.frame, read)
+        if value.is_part and unit is not None and _is_constant(maker, unit, read):
+            continue  # what every such object has to begin with
+        if unit == checker and not maker.is_held and maker.key == value.label:
+            roots = Values(unit, read).roots(ast.Name(value.label), ASKS)
+            yield from _of_arguments(maker, unit, roots, read, 0)
+        else:
+            yield from _resolved(maker, read, 0)
+
+
+def _is_constant(maker: Maker, unit: Unit, read: ReadMap) -> bool:
+    values, expressions = Values(unit, read), _expressions(unit, maker)
+    is_code = not unit.location.is_test
+    return (
+        is_code and bool(expressions) and all(values.roots(e, ASKS) == set() for e in expressions)
+    )
+
+
+def _resolved(maker: Maker, read: ReadMap, hops: int) -> Iterator[tuple[Unit, Maker]]:
+    """Yield ``maker``, or if it only handed its arguments on, those who made them."""
+    unit = unit_of_frame(maker.frame, read)
+    if unit is None:
+        return
+    if unit.location.is_test or hops >= MAX_HOPS:
+        yield unit, maker
+        return
+    values = Values(unit, read)
+    roots: set[str] | None = set()
+    for expression in _expressions(unit, maker):
+        own = values.roots(expression, ASKS)
+        roots = None if own is None or roots is None else roots | own
+    yield from _of_arguments(maker, unit, roots, read, hops)
+
+
+def _of_arguments(
+    maker: Maker, unit: Unit, roots: Iterable[str] | None, read: ReadMap, hops: int
+) -> Iterator[tuple[Unit, Maker]]:
+    given = [m for name in sorted(roots or ()) for m in maker.arguments.get(name, ())]
+    if not given:
+        yield unit, maker
+    for other in given:
+        yield from _resolved(other, read, hops + 1)
+
+
+def _expressions(unit: Unit, maker: Maker) -> list[ast.expr]:
+    """Return what ``unit`` assigns to the attribute, or returns."""
+    if not isinstance(unit.node, FunctionNode):
+        return []
+    nodes = list(ast.walk(unit.node))
+    if maker.key == RETURNED and not maker.is_held:
+        return [n.value for n in nodes if isinstance(n, ast.Return) and n.value is not None]
+    if not maker.is_held:
+        return _handed_over(nodes, maker)
+    return [
+        node.value
+        for node in nodes
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+        if isinstance(target, ast.Attribute) and is_self(target.value) and target.attr == maker.key
+    ]
+
+
+def _handed_over(nodes: Iterable[ast.AST], maker: Maker) -> list[ast.expr]:
+    """Return what was given as the parameter, if it is named in the call; else all arguments."""
+    calls = [n for n in nodes if isinstance(n, ast.Call) and spans(n, maker.frame.line)]
+    named = [k.value for call in calls for k in call.keywords if k.arg == maker.key]
+    return named or [argument for call in calls for argument in call.args]
+
 
 MAX_TESTS = 2  # failing tests that are followed
 LEAST_S = 2.0  # what is noted at most takes less

@@ -11,10 +11,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from pytest_bayesloc.domain.conditions import guarding, only_raises, spans
 from pytest_bayesloc.domain.failure import Failure, Frame
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.domain.source import FunctionNode, ReadMap, Unit, unit_of_frame
+from pytest_bayesloc.domain.source import (
+    FunctionNode,
+    ReadMap,
+    Unit,
+    guarding,
+    only_raises,
+    spans,
+    unit_of_frame,
+)
 from pytest_bayesloc.ranking.evidence.provenance import (
     ASKS,
     BUILDS,

@@ -11,7 +11,7 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from pytest_bayesloc.domain.errors import BayeslocError, ExecutionError, LostError
-from pytest_bayesloc.rerun.transport import may_answer_again
+from pytest_bayesloc.rerun.link import may_answer_again
 from pytest_bayesloc.rerun.transports.remote import (
     RemoteTransport,
     check_tree,

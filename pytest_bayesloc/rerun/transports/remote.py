@@ -21,8 +21,7 @@ from pytest_bayesloc.domain.errors import BayeslocError, ExecutionError
 from pytest_bayesloc.domain.texts import digest_of
 from pytest_bayesloc.rerun.command import BOOT_BEFORE, NOT_INHERITED
 from pytest_bayesloc.rerun.link import SERVER_VARIABLE
-from pytest_bayesloc.rerun.process import may_fork
-from pytest_bayesloc.rerun.transports.local import ServerProcess
+from pytest_bayesloc.rerun.transports.local import ServerProcess, may_fork
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_bayesloc.llm.budget import Exchanges
 from pytest_bayesloc.llm.endpoint import CallError, ChatReply
-from pytest_bayesloc.llm.exchanges import Exchanges
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from pytest_bayesloc.pipeline import inspect
-from pytest_bayesloc.rerun.process import waited_for_cpu_s
+from pytest_bayesloc.rerun.transports.local import waited_for_cpu_s
 from tests.fakes.clock import Clock
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from pytest_bayesloc.domain.failure import Frame
 from pytest_bayesloc.domain.recording import Maker, ValueFlow, WrongValue
 from pytest_bayesloc.domain.source import SourceMap
-from pytest_bayesloc.ranking.evidence.value_flow import traced_guard
+from pytest_bayesloc.inspection.strategies.value_flow import traced_guard
 
 if TYPE_CHECKING:
     from pytest_bayesloc.domain.location import Location
