@@ -28,8 +28,7 @@ from pytest_bayesloc.fixes.mutations import mutants
 from pytest_bayesloc.rerun.command import NEUTRAL, PLUGIN, Command
 from pytest_bayesloc.rerun.pool import Pool
 from pytest_bayesloc.rerun.transports.cluster import open_cluster
-from pytest_bayesloc.rerun.transports.containers import open_container
-from pytest_bayesloc.rerun.transports.gateways import GatewayOpener
+from pytest_bayesloc.rerun.transports.gateways import GatewayOpener, open_container
 from pytest_bayesloc.rerun.transports.local import LocalTransport
 from pytest_bayesloc.rerun.transports.remote import Workspaces
 

@@ -25,8 +25,7 @@ from pytest_bayesloc.ranking.faults import fault_of
 from pytest_bayesloc.ranking.groups import ModelChoice, Reader, open_groups
 from pytest_bayesloc.spectrum.build import build_failures, build_spectrum
 from pytest_bayesloc.spectrum.cache.spectra import SpectrumCache
-from pytest_bayesloc.spectrum.collectors.base import Footprint
-from pytest_bayesloc.spectrum.run_record import START_UP, RunRecord, Window
+from pytest_bayesloc.spectrum.run_record import START_UP, Footprint, RunRecord, Window
 from pytest_bayesloc.spectrum.sources import SourceFilter, Sources
 
 if TYPE_CHECKING:

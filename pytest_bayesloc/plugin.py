@@ -98,8 +98,8 @@ def _trusts(config: pytest.Config) -> options.Trusts:
     """Return what knows whether the user trusts what the project's ini file asks for."""
 
     def is_known(path: Path, name: str, value: str) -> bool:
+        from pytest_bayesloc.domain.own_files import is_trusted, setting_key, user_folder
         from pytest_bayesloc.domain.texts import text_digest
-        from pytest_bayesloc.fixes.trust import is_trusted, setting_key, user_folder
 
         folder, key = user_folder(), setting_key(path.resolve(), name)
         # A project that holds the user's configuration could trust itself.

@@ -25,7 +25,7 @@ from scipy.optimize import minimize, minimize_scalar
 
 from benchmarks.faults.replay import outcome_of, problems
 from pytest_bayesloc.domain.evidence import InspectionOutcome
-from pytest_bayesloc.ranking.prior import blend_features
+from pytest_bayesloc.ranking.belief import blend_features
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

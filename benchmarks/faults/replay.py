@@ -24,12 +24,12 @@ from pytest_bayesloc.inspection.strategies.assertions import Assertions
 from pytest_bayesloc.inspection.strategies.mutants import Mutants, Repairs
 from pytest_bayesloc.inspection.strategies.returns import Returns, revised
 from pytest_bayesloc.inspection.strategy import InspectionStrategy
+from pytest_bayesloc.ranking.belief import joint_prior
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.evidence.names import name_evidence
 from pytest_bayesloc.ranking.evidence.test_code import Signs, is_most, test_side_evidence
 from pytest_bayesloc.ranking.groups import FailingGroup, ModelChoice
 from pytest_bayesloc.ranking.likelihoods import weigh
-from pytest_bayesloc.ranking.prior import joint_prior
 from pytest_bayesloc.rerun.pool import Pool
 
 if TYPE_CHECKING:

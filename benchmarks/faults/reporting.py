@@ -28,7 +28,7 @@ from benchmarks.faults.shares import SHARES
 from benchmarks.faults.split import PARTS, packages_of
 from benchmarks.faults.storage import packages, read_rows
 from benchmarks.suites.scores import Standing, score
-from pytest_bayesloc.ranking.prior import BLEND, PRIORS
+from pytest_bayesloc.ranking.belief import BLEND, PRIORS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Files of the plugin's own: one that is damaged makes room for a new one.
+"""Files of the plugin's own: one that is damaged makes room for a new one, and one keeps trust.
 
 A passing run imports this module.
 """
@@ -6,11 +6,15 @@ A passing run imports this module.
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
+import tempfile
 import time
 import zlib
 from contextlib import suppress
 from pathlib import Path
+
+from pytest_bayesloc.domain.errors import ToolError
 
 FOLDER = ".bayesloc"  # in rootdir
 SLUG = "damaged-file"  # of what is said of one
@@ -115,3 +119,59 @@ def _is_database(path: Path) -> bool:
             return stream.read(len(_MAGIC)) == _MAGIC
     except OSError:
         return False
+
+
+APP = "pytest-bayesloc"
+FILE = "trusted.json"
+
+
+def user_folder() -> Path:
+    """The user's own configuration."""
+    import platformdirs
+
+    return platformdirs.user_config_path(APP)
+
+
+def is_trusted(path: Path, digest: str, folder: Path) -> bool:
+    """Return whether a person trusted what lies at ``path`` as it is now.
+
+    Args:
+        path: Real, absolute.
+        digest: Of what it holds, and is trusted for.
+        folder: Of the user's own configuration, where trust is kept.
+    """
+    return _trusted(folder).get(str(path)) == digest
+
+
+def setting_key(ini: Path, name: str) -> Path:
+    """Return the key of a setting of an ini file, whose other lines may change."""
+    return ini.with_name(f"{ini.name}::{name}")
+
+
+def trust(path: Path, digest: str, folder: Path) -> None:
+    """Trust what lies at ``path`` as it is; the arguments are those of ``is_trusted``.
+
+    Raises:
+        ToolError: If that can't be written.
+    """
+    known = {**_trusted(folder), str(path): digest}
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        handle, name = tempfile.mkstemp(dir=folder, prefix=f".{FILE}.")
+        with os.fdopen(handle, "w", encoding="ascii") as stream:
+            json.dump({"trusted": known}, stream, indent=1, sort_keys=True)
+        Path(name).replace(folder / FILE)
+    except OSError as error:
+        raise ToolError(
+            f"Trust in {path.name} can't be written to {folder / FILE} ({error}): it does not "
+            "count. See that the folder can be written.",
+            slug="not-trusted",
+        ) from error
+
+
+def _trusted(folder: Path) -> dict[str, str]:
+    try:
+        read = json.loads((folder / FILE).read_text(encoding="ascii"))
+        return {str(path): str(digest) for path, digest in read["trusted"].items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}

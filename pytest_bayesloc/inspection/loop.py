@@ -16,8 +16,8 @@ from pytest_bayesloc.inspection.selection import NOTHING_LEFT, Action, Limits, S
 from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy
 from pytest_bayesloc.ranking.case import N_HISTORY, N_MINED, Case
 from pytest_bayesloc.ranking.evidence.invariants import mine, seen_values
+from pytest_bayesloc.ranking.faults import nearest_call
 from pytest_bayesloc.ranking.likelihoods import likelihood
-from pytest_bayesloc.ranking.nearest_call import nearest_call
 from pytest_bayesloc.rerun.pool import Pool
 
 Progress = Callable[[int, Location | None, float], None]

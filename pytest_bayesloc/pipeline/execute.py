@@ -173,7 +173,7 @@ class RerunTransports:
 
         self._opener = self._opener or GatewayOpener(command, files)
         if spec.startswith(DOCKER):
-            from pytest_bayesloc.rerun.transports.containers import open_container
+            from pytest_bayesloc.rerun.transports.gateways import open_container
 
             container, *run = shlex.split(spec)
             return open_container(container, self._opener, both, run=run, n_servers=number)

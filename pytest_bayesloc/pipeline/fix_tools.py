@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import StoreError, ToolError
+from pytest_bayesloc.domain.own_files import is_trusted, setting_key, trust, user_folder
 from pytest_bayesloc.domain.redaction import redacted
 from pytest_bayesloc.domain.texts import text_digest
 from pytest_bayesloc.fixes.apply import Journal
@@ -17,7 +18,6 @@ from pytest_bayesloc.fixes.definition import ToolOrigin, definitions_in, load_to
 from pytest_bayesloc.fixes.library import Library
 from pytest_bayesloc.fixes.run import run_program
 from pytest_bayesloc.fixes.tools import PACKAGE_TOOLS
-from pytest_bayesloc.fixes.trust import is_trusted, setting_key, trust, user_folder
 from pytest_bayesloc.options import ini_of, project_asks
 from pytest_bayesloc.pipeline.place import FOLDER, open_memory, own_folder, replace_text
 from pytest_bayesloc.report.text import visible

@@ -19,13 +19,13 @@ from pytest_bayesloc.domain.redaction import REDACTED
 from pytest_bayesloc.llm.privacy import local_privacy
 from pytest_bayesloc.options import LOOP, RECORD, offered_formats
 from pytest_bayesloc.pipeline.place import own_folder, replace_text
-from pytest_bayesloc.report.ci.markdown import marks
-from pytest_bayesloc.report.ci.suspects import Checkout
 from pytest_bayesloc.report.document import Document, SessionEntry, UsageEntry
 from pytest_bayesloc.report.encoding import Result, encode, verdict_line
 from pytest_bayesloc.report.formats import FORMATS, ReportFormat, ReportInput
+from pytest_bayesloc.report.markdown import marks
 from pytest_bayesloc.report.memory import advice_lines
 from pytest_bayesloc.report.prompt import prompt
+from pytest_bayesloc.report.suspects import Checkout
 from pytest_bayesloc.report.terminal import answer
 from pytest_bayesloc.report.text import Line, count
 from pytest_bayesloc.report.view import N_SOURCES

@@ -1,7 +1,7 @@
-"""Two models of "which location is faulty", conditioned on evidence.
+"""Two models of "which location is faulty": the prior, and its conditioning on evidence.
 
 Reference:
-    docs/model.md, section "Belief".
+    docs/model.md, sections "Prior" and "Belief".
 """
 
 from __future__ import annotations
@@ -10,15 +10,182 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from heapq import nsmallest
-from math import inf, log
+from itertools import groupby
+from math import exp, fsum, inf, log
 from sys import float_info
 from types import MappingProxyType
 from typing import ClassVar
 
 from pytest_bayesloc.domain.errors import EvidenceError
 from pytest_bayesloc.domain.evidence import Evidence
-from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.ranking.prior import softmax
+from pytest_bayesloc.domain.failure import Role
+from pytest_bayesloc.domain.location import MODULE, Location
+from pytest_bayesloc.domain.spectrum import Spectrum
+from pytest_bayesloc.ranking.fitted import PRIOR, TESTS
+from pytest_bayesloc.ranking.formulas import FORMULAS, function_scores, line_maximum
+
+BLEND = "blend"
+PRIORS: tuple[str, ...] = (BLEND, *FORMULAS)
+
+#: Lowest raw score of the reference prior: nothing starts from 0, where no evidence could move it.
+FLOOR = 0.01
+#: What tests and fixtures share beside the prior of a formula.
+TEST_MASS = 0.05
+
+
+def is_candidate(location: Location) -> bool:
+    """Return whether the spectrum ranks it: code of the project that a patch can be aimed at."""
+    return location.inspectable and not location.is_test
+
+
+def reference_prior(suspiciousness: Mapping[Location, float]) -> dict[Location, float]:
+    """Return ``max(0.01, s)``, divided by its sum over all inspectable code locations.
+
+    Locations that no failing test executed are in it too, at the floor. Empty if there is no
+    inspectable code location.
+    """
+    raw = {where: max(FLOOR, s) for where, s in suspiciousness.items() if is_candidate(where)}
+    total = fsum(raw.values())
+    return {where: value / total for where, value in raw.items()}
+
+
+def blend_features(spectrum: Spectrum) -> dict[Location, dict[str, float]]:
+    """Return per candidate of the blend the values that ``fitted.PRIOR`` has weights for.
+
+    Candidates are the inspectable code locations that a failing test of the spectrum executed; if
+    there is none, all of them. The others are not in the result.
+
+    Ochiai is a share of the highest one of all candidates (0 if that is 0). Ranks, 1 for the
+    highest, are those of the highest Op2 and the highest Ochiai of the lines: the logarithm of
+    their harmonic mean. The first is right where all failing tests execute the fault, the second
+    where some have a fault of their own.
+
+    Reference:
+        Cormack, Clarke, Buettcher: Reciprocal rank fusion outperforms Condorcet and individual
+        rank learning methods. SIGIR 2009 (there with a constant of 60, here of 0).
+    """
+    candidates = _candidates(spectrum)
+    functions = function_scores(spectrum, "ochiai")
+    highest = max((functions[where] for where in candidates), default=0.0) or 1.0
+    by_op2, by_ochiai = (_ranks_of_lines(spectrum, name, candidates) for name in ("op2", "ochiai"))
+    n_failing = spectrum.failing.bit_count() or 1
+    return {
+        where: {
+            "ochiai": functions[where] / highest,
+            "rank by op2 and ochiai of lines": log(2 / (1 / by_op2[where] + 1 / by_ochiai[where])),
+            "failing tests": (spectrum.executed[where] & spectrum.failing).bit_count() / n_failing,
+            "module body": float(where.qualname == MODULE),
+        }
+        for where in candidates
+    }
+
+
+def blend_prior(
+    spectrum: Spectrum, tests: Mapping[Location, Role] = MappingProxyType({})
+) -> dict[Location, float]:
+    """Return softmax of the weighted features, and of what ``fitted.TESTS`` says of test code.
+
+    Args:
+        spectrum: Of a group of failing tests.
+        tests: What of the tests may be at fault, and what it is to them.
+
+    Reference:
+        docs/model.md, eq. 2.
+    """
+    logits = {where: TESTS[role] for where, role in tests.items()}
+    for where, terms in blend_features(spectrum).items():
+        logits[where] = fsum(PRIOR[name] * value for name, value in terms.items())
+    return softmax(logits)
+
+
+def _candidates(spectrum: Spectrum) -> list[Location]:
+    code = [where for where in spectrum.executed if is_candidate(where)]
+    failing = [where for where in code if spectrum.executed[where] & spectrum.failing]
+    return failing or code
+
+
+def _ranks_of_lines(
+    spectrum: Spectrum, formula: str, candidates: Iterable[Location]
+) -> dict[Location, float]:
+    scores = line_maximum(spectrum, formula)
+    return midranks({where: scores[where] for where in candidates})
+
+
+def midranks(scores: Mapping[Location, float]) -> dict[Location, float]:
+    """Rank each score, 1 for the highest; equal scores get the mean of the ranks they fill."""
+    ranks: dict[Location, float] = {}
+    ordered = sorted(scores, key=scores.__getitem__, reverse=True)
+    for _, group in groupby(ordered, key=scores.__getitem__):
+        tied = list(group)
+        n_before = len(ranks)
+        ranks.update(dict.fromkeys(tied, n_before + (len(tied) + 1) / 2))
+    return ranks
+
+
+def softmax(logits: Mapping[Location, float]) -> dict[Location, float]:
+    """Return ``exp(x) / sum(exp(x))``, stable for logits of any size; empty for none."""
+    if not logits:
+        return {}
+    peak = max(logits.values())
+    weights = {where: exp(x - peak) for where, x in logits.items()}
+    total = fsum(weights.values())
+    return {where: weight / total for where, weight in weights.items()}
+
+
+def prior(spectrum: Spectrum, name: str) -> dict[Location, float]:
+    """Return the prior ``name``: ``blend``, or the reference prior of a formula.
+
+    Raises:
+        KeyError: If ``name`` is not one of ``PRIORS``.
+    """
+    if name == BLEND:
+        return blend_prior(spectrum)
+    return reference_prior(function_scores(spectrum, name))
+
+
+def formula_of(name: str) -> str:
+    """Return the formula whose scores are shown beside the prior ``name``: Ochiai for the blend."""
+    return "ochiai" if name == BLEND else name
+
+
+def with_tests(
+    prior: Mapping[Location, float],
+    tests: Mapping[Location, Role],
+    mass: float = TEST_MASS,
+    *,
+    outside_sum: bool = False,
+) -> dict[Location, float]:
+    """Return ``prior`` with ``mass`` shared by ``tests``, as ``fitted.TESTS`` has it.
+
+    Args:
+        prior: Probabilities of code locations.
+        tests: What of the tests may be at fault; none leaves ``prior`` as it is.
+        mass: Their sum, in [0, 1]; all of it where ``prior`` is empty.
+        outside_sum: Leave the code's probabilities as they are, as the reference model does; else
+            they are scaled to ``1 - mass``, so that all sum to 1.
+    """
+    added = softmax({where: TESTS[role] for where, role in tests.items() if where not in prior})
+    if not added:
+        return dict(prior)
+    mass = mass if prior else 1.0
+    scale = 1.0 if outside_sum else 1.0 - mass
+    joined = {where: p * scale for where, p in prior.items()}
+    joined.update({where: mass * share for where, share in added.items()})
+    return joined
+
+
+def joint_prior(
+    spectrum: Spectrum, name: str, tests: Mapping[Location, Role], *, model: str
+) -> dict[Location, float]:
+    """Return the prior ``name`` over code and tests, for the belief model ``model``.
+
+    Raises:
+        KeyError: If ``name`` is not one of ``PRIORS``.
+    """
+    if name == BLEND and model != "independent":
+        return blend_prior(spectrum, tests)
+    return with_tests(prior(spectrum, name), tests, outside_sum=model == "independent")
+
 
 #: Bounds of an updated probability in the independent model.
 LOWEST, HIGHEST = 0.01, 0.99

@@ -17,6 +17,7 @@ from pytest_bayesloc.domain.location import MODULE, Location
 from pytest_bayesloc.domain.source import ReadMap, unit_of_frame
 from pytest_bayesloc.domain.spectrum import Spectrum, bits
 from pytest_bayesloc.history.changes import Changes
+from pytest_bayesloc.ranking.belief import is_candidate, joint_prior
 from pytest_bayesloc.ranking.evidence.changes import change_evidence
 from pytest_bayesloc.ranking.evidence.guards import Guard, raises_alone, refusals
 from pytest_bayesloc.ranking.evidence.names import name_evidence
@@ -36,7 +37,6 @@ from pytest_bayesloc.ranking.evidence.tracebacks import (
     traceback_evidence,
 )
 from pytest_bayesloc.ranking.evidence.writers import unset_attributes, unset_evidence
-from pytest_bayesloc.ranking.prior import is_candidate, joint_prior
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

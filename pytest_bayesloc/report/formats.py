@@ -11,12 +11,12 @@ from importlib import metadata
 from types import MappingProxyType
 from xml.etree import ElementTree as ET
 
-from pytest_bayesloc.report.ci import markdown, scanning
-from pytest_bayesloc.report.ci.suspects import Checkout
+from pytest_bayesloc.report import markdown, suspects
 from pytest_bayesloc.report.details import spoiled_words
 from pytest_bayesloc.report.document import Document, ReadSource
 from pytest_bayesloc.report.encoding import dumps
 from pytest_bayesloc.report.rows import suspect_row
+from pytest_bayesloc.report.suspects import Checkout
 from pytest_bayesloc.report.text import clip, one_line
 
 N_SUSPECTS = 3
@@ -125,7 +125,7 @@ def _sarif(given: ReportInput) -> str:
         version = metadata.version("pytest-bayesloc")
     except metadata.PackageNotFoundError:  # run from its sources
         version = "unknown"
-    return dumps(scanning.to_sarif(given.document, given.checkout, version))
+    return dumps(suspects.to_sarif(given.document, given.checkout, version))
 
 
 FORMATS: Mapping[str, ReportFormat] = MappingProxyType(
@@ -136,7 +136,7 @@ FORMATS: Mapping[str, ReportFormat] = MappingProxyType(
         ),
         "sarif": ReportFormat(render=_sarif, name="bayesloc-report.sarif"),
         "gitlab": ReportFormat(
-            render=lambda given: dumps(scanning.to_gitlab(given.document, given.checkout)),
+            render=lambda given: dumps(suspects.to_gitlab(given.document, given.checkout)),
             name="gl-code-quality-report.json",
         ),
         "markdown": ReportFormat(

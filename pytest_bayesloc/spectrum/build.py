@@ -11,7 +11,7 @@ from pytest_bayesloc.domain.failure import Failure, Frame, Raised
 from pytest_bayesloc.domain.location import MODULE
 from pytest_bayesloc.domain.source import SourceMap, first_line
 from pytest_bayesloc.domain.spectrum import Spectrum, bits, bitset_of
-from pytest_bayesloc.spectrum.collectors.base import CHILD_PROCESS
+from pytest_bayesloc.spectrum.run_record import CHILD_PROCESS
 from pytest_bayesloc.spectrum.uses import ImportUses
 
 if TYPE_CHECKING:
@@ -19,9 +19,8 @@ if TYPE_CHECKING:
 
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.source import Unit
-    from pytest_bayesloc.spectrum.collectors.base import Footprint
     from pytest_bayesloc.spectrum.failures import RawFailure
-    from pytest_bayesloc.spectrum.run_record import RunRecord, Window
+    from pytest_bayesloc.spectrum.run_record import Footprint, RunRecord, Window
     from pytest_bayesloc.spectrum.sources import Sources
 
 

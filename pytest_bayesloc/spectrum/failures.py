@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_bayesloc.spectrum.collectors.base import code_name
 from pytest_bayesloc.spectrum.sources import FileKind, RawCode
 
 if TYPE_CHECKING:
@@ -182,3 +181,8 @@ def _code_of(function: object) -> CodeType | None:
         function = inner
     function = getattr(function, "__func__", function)
     return getattr(function, "__code__", None)
+
+
+def code_name(code: CodeType) -> str:
+    """The qualified name of ``code``; before Python 3.11 its plain one."""
+    return str(getattr(code, "co_qualname", code.co_name))

@@ -19,8 +19,8 @@ import pytest
 
 from pytest_bayesloc.spectrum.cache.key import file_name
 from pytest_bayesloc.spectrum.cache.spectra import SpectrumCache
-from pytest_bayesloc.spectrum.collectors.coverage_py import CoverageCollector, texts
-from pytest_bayesloc.spectrum.collectors.monitoring import MonitoringCollector
+from pytest_bayesloc.spectrum.coverage_py import CoverageCollector, texts
+from pytest_bayesloc.spectrum.monitoring import MonitoringCollector
 from pytest_bayesloc.spectrum.recorder import Recorder
 from pytest_bayesloc.spectrum.run_record import list_tests
 from pytest_bayesloc.spectrum.sources import TEST_DIRECTORIES, SourceFilter, Sources
@@ -28,7 +28,7 @@ from pytest_bayesloc.spectrum.sources import TEST_DIRECTORIES, SourceFilter, Sou
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pytest_bayesloc.spectrum.collectors.base import Collector
+    from pytest_bayesloc.spectrum.run_record import Collector
 
     CoverageSource = tuple[list[str], list[str]]
 

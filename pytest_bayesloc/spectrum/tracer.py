@@ -11,9 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
-    from pytest_bayesloc.spectrum.collectors.base import Collector
-    from pytest_bayesloc.spectrum.collectors.coverage_py import ChildProcesses
-    from pytest_bayesloc.spectrum.run_record import RunRecord
+    from pytest_bayesloc.spectrum.coverage_py import ChildProcesses
+    from pytest_bayesloc.spectrum.run_record import Collector, RunRecord
 
 TRACED = (
     "Another tool traces this process (sys.settrace), such as a debugger: which code the tests "

@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from pytest_bayesloc.domain.own_files import set_aside
+from pytest_bayesloc.domain.own_files import is_trusted, set_aside, trust
 from pytest_bayesloc.fixes.apply import Journal
-from pytest_bayesloc.fixes.trust import is_trusted, trust
 from pytest_bayesloc.history.snapshots import SnapshotStore
 from pytest_bayesloc.memory.ledger import ledger_at
 from pytest_bayesloc.pipeline.place import mend_folder, replace_text

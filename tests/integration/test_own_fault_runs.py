@@ -34,8 +34,8 @@ LATE = [
     ("pytest_bayesloc.report.terminal", "", "answer"),
 ]
 EARLY = [
-    ("pytest_bayesloc.spectrum.collectors.monitoring", "MonitoringCollector", "switch"),
-    ("pytest_bayesloc.spectrum.collectors.coverage_py", "CoverageCollector", "switch"),
+    ("pytest_bayesloc.spectrum.monitoring", "MonitoringCollector", "switch"),
+    ("pytest_bayesloc.spectrum.coverage_py", "CoverageCollector", "switch"),
     ("pytest_bayesloc.spectrum.cache.spectra", "SpectrumCache", "settle"),
     ("pytest_bayesloc.spectrum.failures", "", "describe"),
     ("pytest_bayesloc.spectrum.failures", "", "test_code"),

@@ -17,8 +17,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pytest_bayesloc.domain.errors import BayeslocError, LostError, ShardError, StoreError
+from pytest_bayesloc.domain.own_files import is_trusted
 from pytest_bayesloc.fixes.apply import Journal
-from pytest_bayesloc.fixes.trust import is_trusted
 from pytest_bayesloc.memory.ledger import ledger_at
 from pytest_bayesloc.memory.transfer import import_lines
 from pytest_bayesloc.options import declarations

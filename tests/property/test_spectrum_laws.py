@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from pytest_bayesloc.domain.failure import Role
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.spectrum import Spectrum
+from pytest_bayesloc.ranking.belief import PRIORS, is_candidate, prior, with_tests
 from pytest_bayesloc.ranking.faults import rank
 from pytest_bayesloc.ranking.formulas import (
     FORMULAS,
@@ -21,7 +22,6 @@ from pytest_bayesloc.ranking.formulas import (
     suspiciousness,
 )
 from pytest_bayesloc.ranking.groups import split_failures
-from pytest_bayesloc.ranking.prior import PRIORS, is_candidate, prior, with_tests
 
 pytestmark = pytest.mark.one_python
 

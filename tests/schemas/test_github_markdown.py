@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_bayesloc.report.ci.markdown import cell, code, plain, render
+from pytest_bayesloc.report.markdown import cell, code, plain, render
 from pytest_bayesloc.report.text import visible
 from tests.unit.report.surfaces import HOSTILE, hostile
 

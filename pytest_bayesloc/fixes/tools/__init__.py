@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pytest_bayesloc.fixes.tools.arguments import missing_self, wrong_arguments, wrong_keyword
 from pytest_bayesloc.fixes.tools.circular_import import circular_import
+from pytest_bayesloc.fixes.tools.data import json_syntax, stale_expectation, stale_snapshot
 from pytest_bayesloc.fixes.tools.foreign_name import foreign_name
 from pytest_bayesloc.fixes.tools.indentation import indentation
-from pytest_bayesloc.fixes.tools.json_syntax import json_syntax
 from pytest_bayesloc.fixes.tools.missing_await import missing_await
 from pytest_bayesloc.fixes.tools.missing_guard import missing_guard
 from pytest_bayesloc.fixes.tools.missing_return import missing_return
@@ -14,7 +14,6 @@ from pytest_bayesloc.fixes.tools.misspelt import missing_import, misspelt_attrib
 from pytest_bayesloc.fixes.tools.misspelt_import import misspelt_import
 from pytest_bayesloc.fixes.tools.mutable_default import mutable_default
 from pytest_bayesloc.fixes.tools.shared_value import shared_value
-from pytest_bayesloc.fixes.tools.stale import stale_expectation, stale_snapshot
 from pytest_bayesloc.fixes.tools.syntax_slip import syntax_slip
 from pytest_bayesloc.fixes.tools.type_mismatch import type_mismatch
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from pytest_bayesloc.domain.source import Unit
-    from pytest_bayesloc.spectrum.collectors.base import Footprint
+    from pytest_bayesloc.spectrum.run_record import Footprint
 
     # Qualified name, and which of those of that name it is.
     Key = tuple[str, int]

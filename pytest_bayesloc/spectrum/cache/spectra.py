@@ -27,8 +27,13 @@ from pytest_bayesloc.spectrum.cache.store import (
     read_tables,
     write_tables,
 )
-from pytest_bayesloc.spectrum.collectors.base import CollectorResult, Footprint
-from pytest_bayesloc.spectrum.run_record import CONFTESTS, modules_in, select_traced
+from pytest_bayesloc.spectrum.run_record import (
+    CONFTESTS,
+    CollectorResult,
+    Footprint,
+    modules_in,
+    select_traced,
+)
 from pytest_bayesloc.spectrum.sources import FileKind
 
 if TYPE_CHECKING:

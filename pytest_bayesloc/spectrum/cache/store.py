@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_bayesloc.domain.own_files import damage
 from pytest_bayesloc.domain.texts import storable
-from pytest_bayesloc.spectrum.collectors.base import Footprint
+from pytest_bayesloc.spectrum.run_record import Footprint
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

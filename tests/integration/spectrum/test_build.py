@@ -13,9 +13,14 @@ import pytest
 
 from pytest_bayesloc.spectrum.build import build_spectrum
 from pytest_bayesloc.spectrum.cache.spectra import SpectrumCache
-from pytest_bayesloc.spectrum.collectors.base import CollectorResult, Footprint
 from pytest_bayesloc.spectrum.recorder import Recorder
-from pytest_bayesloc.spectrum.run_record import START_UP, RunRecord, Window
+from pytest_bayesloc.spectrum.run_record import (
+    START_UP,
+    CollectorResult,
+    Footprint,
+    RunRecord,
+    Window,
+)
 from pytest_bayesloc.spectrum.sources import SourceFilter, Sources
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from coverage import Coverage
 
-from pytest_bayesloc.spectrum.collectors.coverage_py import texts
+from pytest_bayesloc.spectrum.coverage_py import texts
 from pytest_bayesloc.spectrum.start import coverage_source
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from benchmarks.faults.replay import Setting, problems
 from benchmarks.faults.storage import read_rows
 from pytest_bayesloc.domain.evidence import StaticOutcome
 from pytest_bayesloc.ranking import fitted as numbers
+from pytest_bayesloc.ranking.belief import softmax
 from pytest_bayesloc.ranking.likelihoods import likelihood
-from pytest_bayesloc.ranking.prior import softmax
 
 np = pytest.importorskip("numpy", reason="fitting needs benchmarks/requirements.txt")
 pytest.importorskip("scipy", reason="fitting needs benchmarks/requirements.txt")

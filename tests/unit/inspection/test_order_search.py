@@ -6,7 +6,7 @@ import pytest
 
 from pytest_bayesloc.domain.failure import Failure
 from pytest_bayesloc.domain.inspection import Rerun, TestRun, Verdict
-from pytest_bayesloc.inspection.order import MAX_RERUNS, OrderSearch
+from pytest_bayesloc.pipeline.order import MAX_RERUNS, OrderSearch
 from tests.fakes.clock import Clock
 from tests.fakes.runner import PASSED, FakeRunner
 

@@ -8,9 +8,8 @@ from pytest_bayesloc.domain.errors import EvidenceError
 from pytest_bayesloc.domain.evidence import Evidence, InspectionOutcome
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.spectrum import Spectrum
-from pytest_bayesloc.ranking.belief import MODELS, IndependentBelief, SingleFaultBelief
+from pytest_bayesloc.ranking.belief import MODELS, IndependentBelief, SingleFaultBelief, prior
 from pytest_bayesloc.ranking.likelihoods import weigh
-from pytest_bayesloc.ranking.prior import prior
 
 
 def location(name: str) -> Location:

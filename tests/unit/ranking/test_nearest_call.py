@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.recording import Call, Recording, Value
-from pytest_bayesloc.ranking.nearest_call import MAX_VALUES, nearest_call
+from pytest_bayesloc.ranking.faults import MAX_VALUES, nearest_call
 from pytest_bayesloc.rerun.calls import note
 from pytest_bayesloc.rerun.contents import parts_of
 

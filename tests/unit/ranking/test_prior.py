@@ -7,7 +7,7 @@ import pytest
 from pytest_bayesloc.domain.failure import Role
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.spectrum import Spectrum
-from pytest_bayesloc.ranking import prior as priors
+from pytest_bayesloc.ranking import belief as priors
 from pytest_bayesloc.ranking.fitted import PRIOR, TESTS
 
 

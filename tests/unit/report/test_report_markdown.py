@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_bayesloc.report.ci.markdown import MAX_BYTES, cell, code, plain, prose, render, size
+from pytest_bayesloc.report.markdown import MAX_BYTES, cell, code, plain, prose, render, size
 from tests.unit.report.surfaces import many
 
 if TYPE_CHECKING:

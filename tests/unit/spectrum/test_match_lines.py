@@ -7,7 +7,7 @@ from textwrap import dedent
 import pytest
 
 from pytest_bayesloc.spectrum.cache.lines import match_lines, move_footprint
-from pytest_bayesloc.spectrum.collectors.base import Footprint
+from pytest_bayesloc.spectrum.run_record import Footprint
 
 BEFORE = dedent('''\
     RATE = 2

@@ -25,7 +25,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_bayesloc.spectrum.collectors.base import (
+from pytest_bayesloc.spectrum.run_record import (
     CHILD_PROCESS,
     CollectorResult,
     Footprint,

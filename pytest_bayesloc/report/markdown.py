@@ -13,10 +13,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pytest_bayesloc.report.ci.suspects import LIKELY, POSSIBLE, Checkout, Suspect, suspects
 from pytest_bayesloc.report.details import diff_lines, summary_of
 from pytest_bayesloc.report.document import Document, ReadSource
 from pytest_bayesloc.report.rows import SuspectRow
+from pytest_bayesloc.report.suspects import LIKELY, POSSIBLE, Checkout, Suspect, suspects
 from pytest_bayesloc.report.text import clip, count, fenced, visible
 from pytest_bayesloc.report.view import FaultView, Page, page
 

@@ -7,10 +7,10 @@ from array import array
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
-from pytest_bayesloc.spectrum.collectors.base import (
+from pytest_bayesloc.spectrum.failures import code_name
+from pytest_bayesloc.spectrum.run_record import (
     CollectorResult,
     Footprint,
-    code_name,
 )
 
 if TYPE_CHECKING:

@@ -1,1 +1,0 @@
-"""Reports that CI services show by themselves."""

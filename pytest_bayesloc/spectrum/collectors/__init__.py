@@ -1,1 +1,0 @@
-"""Ways to see which lines are executed: one collector a module."""
