@@ -19,7 +19,7 @@ from pytest_bayesloc.fixes.mutations import mutants, repairs
 from pytest_bayesloc.fixes.mutations.constants import Sides, constant_edits, sides_of
 from pytest_bayesloc.fixes.project import Task
 from pytest_bayesloc.fixes.side_effects import reaches_out
-from pytest_bayesloc.fixes.syntax import Text, is_json
+from pytest_bayesloc.fixes.syntax import COMPARED, Text, is_json
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.groups import FailingGroup
 from pytest_bayesloc.spectrum.sources import FileKind, Sources
@@ -182,10 +182,11 @@ def _other_constants(
     failures = [f for f in case.group.failures if f.node_id in case.failing][:MAX_FAILURES]
     tests = {failure.node_id: test_text(failure, sources) for failure in failures}
     sides: list[Sides] = []
-    for node_id, test in tests.items():
-        plain = case.sides.get(node_id, ())
+    for failure in failures:
+        said = COMPARED.search(failure.message)
+        plain = case.sides.get(failure.node_id) or (said.groups() if said is not None else ())
         if len(plain) == 2 and all(plain):
-            sides += sides_of(plain[0], plain[1], test)
+            sides += sides_of(plain[0], plain[1], tests[failure.node_id])
     text, where, told = Text(source.text), unit.location, "\n".join(tests.values())
     for edit in constant_edits(source.module.node, unit.node, text, sides, told):
         is_inside = unit.body_line <= edit.line <= where.end_line

@@ -16,6 +16,7 @@ from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.fixes.library import on_syntax, package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
 from pytest_bayesloc.fixes.syntax import (
+    COMPARED,
     Text,
     function_at,
     is_json,
@@ -24,7 +25,6 @@ from pytest_bayesloc.fixes.syntax import (
     tree_of,
 )
 
-_SIDES = re.compile(r"^assert (?P<left>.+) == (?P<right>.+)$", re.MULTILINE)
 _CUT = "..."  # pytest shortens what is long
 
 
@@ -40,14 +40,14 @@ def stale_expectation(
     task: Task, tree: ast.Module, text: Text, _project: Project
 ) -> Iterator[Proposal]:
     """The test with the value that was computed in the place of the one that was expected."""
-    found = _SIDES.search(task.message)  # behind the words of the assertion, if it has some
+    found = COMPARED.search(task.message)  # behind the words of the assertion, if it has some
     if found is None or task.filename != task.test_file:
         return
     statement = statement_at(tree, task.line)
     if not isinstance(statement, ast.Assert) or not isinstance(statement.test, ast.Compare):
         return
     sides = [statement.test.left, statement.test.comparators[0]]
-    values = [found["left"], found["right"]]
+    values = found.groups()
     if len(statement.test.ops) != 1 or not all(map(is_literal, values)):
         return
     written = [is_literal(text.of(side)) for side in sides]
