@@ -103,6 +103,9 @@ class InspectionPatch:
         return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
 
 
+CAPTURED = "\n-- Captured "  # stands before what was captured in the output of a test
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestRun:
     """One test in one re-run.
@@ -127,6 +130,12 @@ class TestRun:
     output: str = ""
     sides: tuple[str, ...] = ()
     frames: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def printed(self) -> str:
+        """Return what the test wrote and logged, without the traceback."""
+        _, head, rest = self.output.partition(CAPTURED)
+        return f"{head}{rest}".strip()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

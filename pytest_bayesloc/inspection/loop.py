@@ -130,6 +130,7 @@ class InspectionLoop:
         case.failing = steady
         case.errors = {node_id: run.error for node_id, run in second.tests.items()}
         case.sides = {node_id: run.sides for node_id, run in second.tests.items()}
+        case.printed = {node_id: run.printed for node_id, run in second.tests.items()}
         return bool(steady)
 
     def _open(self, case: Case, budget: Budget) -> None:

@@ -63,6 +63,16 @@ class CaseQuestions(ResultQuestions):
         """Tell what is remembered of this failure: attempts that failed, what was learned."""
         return self._clean({"remembered": self._remembered})
 
+    def failure(self, test: str = "") -> Answer:
+        """Show a failing test: message, traceback, the suspects that it executed, what it printed.
+
+        Args:
+            test: Its node id, or a part of it; the first failing test if nothing is said.
+        """
+        said = super().failure(test)
+        printed = self._case.printed.get(said["test"], "")
+        return {**said, **self._clean({"printed": printed})}
+
     def try_edit(self, attempt: Attempt, file: str, old: str, new: str) -> Answer:
         """Try an edit of one function, class body or module body: tell what becomes of the tests.
 

@@ -116,6 +116,7 @@ class Case:
         spoiled: Those of them that fail after certain other tests.
         errors: Per failing test, the first line of its error when it was run again as it is.
         sides: Per failing test, the plain sides of the comparison that failed then, as literals.
+        printed: Per failing test, what it wrote and logged then.
         values: Per function, what passing and failing calls had.
         nearest_call: Of the first suspect: a failing call beside a passing one.
         recording: The calls of the failing tests and their neighbours.
@@ -139,6 +140,7 @@ class Case:
     spoiled: tuple[SpoiledTest, ...] = ()
     errors: Mapping[str, str] = field(default_factory=dict)
     sides: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    printed: Mapping[str, str] = field(default_factory=dict)
     values: Mapping[Location, Mapping[str, tuple[str, str]]] = field(default_factory=dict)
     nearest_call: NearestCall | None = None
     recording: Recording = field(default_factory=Recording)

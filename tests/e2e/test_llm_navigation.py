@@ -134,6 +134,19 @@ def test_edit_of_what_an_import_executes_is_tried_and_its_place_is_first(
     assert run.names()[0] == place
 
 
+def test_model_reads_what_a_failing_test_printed_without_secrets(
+    projects: Projects,  # noqa: F811
+) -> None:
+    project = projects.buggy()
+    said = "    print('adding', a, 'with token justw0rds-of-ours')\n    return a - b"
+    project.write({"calc.py": project.read("calc.py").replace("    return a - b", said)})
+    with serving(calls(("failure", {})), NAMES) as script:
+        localized(project, script.url, DEPLOY_TOKEN="justw0rds-of-ours")
+
+    assert "adding 1 with token" in answered(script)[0]
+    assert "justw0rds" not in answered(script)[0]
+
+
 def test_words_in_a_repository_and_edits_of_no_use_change_no_verdict(
     projects: Projects,  # noqa: F811
 ) -> None:
