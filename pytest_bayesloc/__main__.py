@@ -15,12 +15,12 @@ from pytest_bayesloc.domain.errors import BayeslocError
 from pytest_bayesloc.domain.redaction import Redaction
 from pytest_bayesloc.domain.texts import with_texts
 from pytest_bayesloc.llm.privacy import local_privacy
+from pytest_bayesloc.pipeline.context import FOLDER, replace_text
 from pytest_bayesloc.pipeline.last_run import FILE as LAST_RUN
-from pytest_bayesloc.pipeline.place import FOLDER, replace_text
+from pytest_bayesloc.pipeline.merge import merged
 from pytest_bayesloc.pipeline.questions import QUESTIONS, Questions, lines_of_answer
 from pytest_bayesloc.report.document import SCHEMA as RESULT
 from pytest_bayesloc.report.formats import FORMATS, ReportInput
-from pytest_bayesloc.report.merging import merged
 from pytest_bayesloc.report.prompt import prompt
 from pytest_bayesloc.report.suspects import Checkout
 from pytest_bayesloc.spectrum.shards import SCHEMA as RECORD

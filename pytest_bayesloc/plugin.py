@@ -123,7 +123,7 @@ def _recorder(config: pytest.Config) -> Recorder:
     """The recorder of this run, made at the first call."""
     recorder = config.stash.get(RECORDER, None)
     if recorder is None:
-        from pytest_bayesloc.pipeline.place import FOLDER
+        from pytest_bayesloc.pipeline.context import FOLDER
         from pytest_bayesloc.spectrum.start import recorder_for
 
         collect = options.early(config, "bayesloc_collect")

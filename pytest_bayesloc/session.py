@@ -10,8 +10,7 @@ import pytest
 
 from pytest_bayesloc.domain.errors import BayeslocError, StoreError
 from pytest_bayesloc.domain.standard_library import as_at_start
-from pytest_bayesloc.pipeline.context import Context
-from pytest_bayesloc.pipeline.place import has_work, mend_folder
+from pytest_bayesloc.pipeline.context import Context, has_work, mend_folder
 from pytest_bayesloc.pipeline.trace import complete_spectra, keep, note_empty_spectrum, past_runs
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import tokenize
 from collections.abc import Collection, Iterator
 from copy import deepcopy
 
-from pytest_bayesloc.domain.dialogue import ProposedCode
+from pytest_bayesloc.domain.ports import ProposedCode
 from pytest_bayesloc.domain.source import FunctionNode, ScopeNode, SourceMap, Unit, lines_of
 from pytest_bayesloc.fixes.side_effects import (
     DENIED,

@@ -8,16 +8,16 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from pytest_bayesloc.domain.dialogue import (
+from pytest_bayesloc.domain.failure import Failure, Frame
+from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun
+from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.ports import (
     Code,
     FailingTest,
     FaultContext,
     Observation,
     TargetContext,
 )
-from pytest_bayesloc.domain.failure import Failure, Frame
-from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun
-from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.source import SourceMap, lines_of
 from pytest_bayesloc.ranking.case import Case
 

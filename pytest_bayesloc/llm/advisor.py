@@ -21,18 +21,18 @@ from pytest_bayesloc.domain.bug import (
     TrialSummary,
     clipped,
 )
-from pytest_bayesloc.domain.dialogue import (
+from pytest_bayesloc.domain.evidence import Decision
+from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.ports import (
     Code,
     FailingTest,
     FaultContext,
     Observation,
     ProposedCode,
     Reflection,
+    Summarizer,
     TargetContext,
 )
-from pytest_bayesloc.domain.evidence import Decision
-from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.domain.ports import Summarizer
 from pytest_bayesloc.llm.agent import SEED, TEMPERATURE, LlmAgent, Prompt
 from pytest_bayesloc.llm.conversation import MAX_TURNS, FunctionConversation
 from pytest_bayesloc.llm.prompts import render

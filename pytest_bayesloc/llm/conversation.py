@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from pytest_bayesloc.domain.dialogue import FunctionCall, Turn
+from pytest_bayesloc.domain.ports import FunctionCall, Turn
 from pytest_bayesloc.llm.agent import LlmAgent, Prompt, parsed, why
 from pytest_bayesloc.llm.endpoint import ChatReply, ToolCall
 from pytest_bayesloc.llm.prompts import data

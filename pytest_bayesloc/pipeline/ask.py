@@ -11,7 +11,7 @@ import pytest
 
 from pytest_bayesloc.domain.errors import BayeslocError, StoreError
 from pytest_bayesloc.options import is_about_fixes
-from pytest_bayesloc.pipeline.place import memory_of, mend_folder, open_memory, replace_text
+from pytest_bayesloc.pipeline.context import memory_of, mend_folder, open_memory, replace_text
 from pytest_bayesloc.report.text import visible
 
 if TYPE_CHECKING:

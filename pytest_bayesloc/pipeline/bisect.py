@@ -18,7 +18,7 @@ from pytest_bayesloc.domain.inspection import Verdict
 from pytest_bayesloc.history.git import changed_names, copy_at, first_parents, is_shallow
 from pytest_bayesloc.history.snapshots import SnapshotStore
 from pytest_bayesloc.history.states import MAX_SUBJECT, Bisection
-from pytest_bayesloc.pipeline.place import FOLDER, own_folder
+from pytest_bayesloc.pipeline.context import FOLDER, own_folder
 from pytest_bayesloc.rerun.command import command_for
 from pytest_bayesloc.rerun.runner import ServerRunner
 from pytest_bayesloc.rerun.transports.local import LocalTransport

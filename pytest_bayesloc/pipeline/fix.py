@@ -44,9 +44,9 @@ from pytest_bayesloc.fixes.tasks import (
     texts_of_tests,
 )
 from pytest_bayesloc.history.changes import name_of
+from pytest_bayesloc.pipeline.context import FOLDER, own_folder
 from pytest_bayesloc.pipeline.fix_tools import journal, note_fate, tool_records, tools_of
 from pytest_bayesloc.pipeline.order import explain_order
-from pytest_bayesloc.pipeline.place import FOLDER, own_folder
 from pytest_bayesloc.ranking.likelihoods import weigh
 from pytest_bayesloc.report.document import MAX_TESTS, FixEntry
 from pytest_bayesloc.report.encoding import entry_of, positive

@@ -19,7 +19,7 @@ from pytest_bayesloc.fixes.library import Library
 from pytest_bayesloc.fixes.run import run_program
 from pytest_bayesloc.fixes.tools import PACKAGE_TOOLS
 from pytest_bayesloc.options import ini_of, project_asks
-from pytest_bayesloc.pipeline.place import FOLDER, open_memory, own_folder, replace_text
+from pytest_bayesloc.pipeline.context import FOLDER, open_memory, own_folder, replace_text
 from pytest_bayesloc.report.text import visible
 
 if TYPE_CHECKING:

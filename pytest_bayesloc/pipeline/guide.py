@@ -25,9 +25,9 @@ from pytest_bayesloc.llm.budget import FOLDER, CallBudget, CallLimits, Exchanges
 from pytest_bayesloc.llm.endpoint import DryRunEndpoint, Endpoint, Later, OpenAIEndpoint
 from pytest_bayesloc.llm.privacy import local_privacy
 from pytest_bayesloc.options import DRY_RUN
+from pytest_bayesloc.pipeline.context import own_folder, replace_text
 from pytest_bayesloc.pipeline.last_run import run_of
 from pytest_bayesloc.pipeline.navigation import CaseQuestions, function_schemas
-from pytest_bayesloc.pipeline.place import own_folder, replace_text
 from pytest_bayesloc.ranking.evidence.judgements import (
     RANKING,
     Judged,
@@ -41,9 +41,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from pytest_bayesloc.domain.dialogue import ProposedCode
     from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.domain.ports import Conversation, Summarizer
+    from pytest_bayesloc.domain.ports import Conversation, ProposedCode, Summarizer
     from pytest_bayesloc.domain.source import SourceMap, Unit
     from pytest_bayesloc.inspection.strategy import InspectionStrategy
     from pytest_bayesloc.pipeline.context import Context

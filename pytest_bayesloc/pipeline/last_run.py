@@ -14,7 +14,7 @@ from pytest_bayesloc.domain.errors import StoreError
 from pytest_bayesloc.domain.spectrum import bits
 from pytest_bayesloc.domain.texts import storable, with_texts
 from pytest_bayesloc.history.changes import name_of
-from pytest_bayesloc.pipeline.place import FOLDER, own_folder, replace_text
+from pytest_bayesloc.pipeline.context import FOLDER, own_folder, replace_text
 from pytest_bayesloc.report.document import ResultDocument
 from pytest_bayesloc.report.text import clip
 from pytest_bayesloc.rerun.command import (

@@ -15,9 +15,9 @@ from pytest_bayesloc.pipeline.result_questions import Answer, QuestionError, Res
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pytest_bayesloc.domain.dialogue import FunctionCall
     from pytest_bayesloc.domain.inspection import InspectionPatch
     from pytest_bayesloc.domain.location import Location
+    from pytest_bayesloc.domain.ports import FunctionCall
     from pytest_bayesloc.domain.recording import Recording
     from pytest_bayesloc.inspection.strategies.navigation import Attempt
     from pytest_bayesloc.pipeline.context import Context

@@ -29,8 +29,7 @@ from pytest_bayesloc.memory.statistics import arm_of, statistics_of
 from pytest_bayesloc.memory.store import BugStore
 from pytest_bayesloc.memory.summaries import RecordingSummarizer, core_of
 from pytest_bayesloc.memory.transfer import deliver
-from pytest_bayesloc.pipeline.fix_tools import learn, take_in
-from pytest_bayesloc.pipeline.place import (
+from pytest_bayesloc.pipeline.context import (
     FOLDER,
     is_there,
     memory_of,
@@ -38,6 +37,7 @@ from pytest_bayesloc.pipeline.place import (
     project_of,
     workspace_of,
 )
+from pytest_bayesloc.pipeline.fix_tools import learn, take_in
 from pytest_bayesloc.pipeline.rewording import reworded
 
 if TYPE_CHECKING:

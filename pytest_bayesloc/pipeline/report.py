@@ -18,7 +18,7 @@ from pytest_bayesloc.domain.errors import BayeslocError
 from pytest_bayesloc.domain.redaction import REDACTED
 from pytest_bayesloc.llm.privacy import local_privacy
 from pytest_bayesloc.options import LOOP, RECORD, offered_formats
-from pytest_bayesloc.pipeline.place import own_folder, replace_text
+from pytest_bayesloc.pipeline.context import own_folder, replace_text
 from pytest_bayesloc.report.document import Document, SessionEntry, UsageEntry
 from pytest_bayesloc.report.encoding import Result, encode, verdict_line
 from pytest_bayesloc.report.formats import FORMATS, ReportFormat, ReportInput

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import ExecutionError, StoreError
 from pytest_bayesloc.history.runs import PastRuns
-from pytest_bayesloc.pipeline.place import FOLDER, own_folder
+from pytest_bayesloc.pipeline.context import FOLDER, own_folder
 from pytest_bayesloc.spectrum.cache.key import written_ns
 from pytest_bayesloc.spectrum.cache.store import UNREADABLE
 from pytest_bayesloc.spectrum.run_record import list_tests

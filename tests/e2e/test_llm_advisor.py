@@ -18,7 +18,9 @@ from pytest_bayesloc.domain.bug import (
     Symptom,
     TestFailure,
 )
-from pytest_bayesloc.domain.dialogue import (
+from pytest_bayesloc.domain.evidence import Decision
+from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.ports import (
     Code,
     FailingTest,
     FaultContext,
@@ -27,8 +29,6 @@ from pytest_bayesloc.domain.dialogue import (
     Reflection,
     TargetContext,
 )
-from pytest_bayesloc.domain.evidence import Decision
-from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.llm.advisor import LlmAdvisor, LlmSummarizer
 from pytest_bayesloc.llm.agent import LlmAgent
 from pytest_bayesloc.llm.budget import CallBudget, CallLimits, Exchanges

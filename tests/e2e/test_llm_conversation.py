@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_bayesloc.domain.dialogue import FunctionCall, Turn
+from pytest_bayesloc.domain.ports import FunctionCall, Turn
 from pytest_bayesloc.llm.agent import LlmAgent, Prompt
 from pytest_bayesloc.llm.budget import CallBudget, CallLimits, Exchanges
 from pytest_bayesloc.llm.conversation import LAST_WORD, MAX_TURNS, FunctionConversation

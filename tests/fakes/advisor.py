@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from pytest_bayesloc.domain.dialogue import (
+    from pytest_bayesloc.domain.location import Location
+    from pytest_bayesloc.domain.ports import (
+        Advisor,
         FaultContext,
         Observation,
         ProposedCode,
         Reflection,
         TargetContext,
     )
-    from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.domain.ports import Advisor
 
 T = TypeVar("T")
 

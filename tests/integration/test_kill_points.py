@@ -22,7 +22,7 @@ from pytest_bayesloc.domain.own_files import is_trusted, set_aside, trust
 from pytest_bayesloc.fixes.apply import Journal
 from pytest_bayesloc.history.snapshots import SnapshotStore
 from pytest_bayesloc.memory.ledger import ledger_at
-from pytest_bayesloc.pipeline.place import mend_folder, replace_text
+from pytest_bayesloc.pipeline.context import mend_folder, replace_text
 from pytest_bayesloc.spectrum.cache.store import KnownFile, read_tables, write_tables
 from tests.integration.memory.conftest import Story, red, symptom
 

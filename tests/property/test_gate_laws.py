@@ -11,8 +11,8 @@ import pytest
 from hypothesis import assume, given, reject
 from hypothesis import strategies as st
 
-from pytest_bayesloc.domain.dialogue import ProposedCode
 from pytest_bayesloc.domain.errors import PatchError
+from pytest_bayesloc.domain.ports import ProposedCode
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap, parse
 from pytest_bayesloc.inspection.gate import admit
 from pytest_bayesloc.inspection.strategies.generated import propose

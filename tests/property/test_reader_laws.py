@@ -22,9 +22,9 @@ from pytest_bayesloc.fixes.apply import Journal
 from pytest_bayesloc.memory.ledger import ledger_at
 from pytest_bayesloc.memory.transfer import import_lines
 from pytest_bayesloc.options import declarations
+from pytest_bayesloc.pipeline.merge import merged
 from pytest_bayesloc.pipeline.questions import QUESTIONS, Questions
 from pytest_bayesloc.pipeline.result_questions import QuestionError
-from pytest_bayesloc.report.merging import merged
 from pytest_bayesloc.rerun.runner import ServerRunner
 from pytest_bayesloc.spectrum.build import build_failures, build_spectrum
 from pytest_bayesloc.spectrum.run_record import RunRecord

@@ -20,9 +20,8 @@ from typing import TypeAlias
 from pytest_bayesloc.domain.inspection import InspectionPatch
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap, Unit, lines_of
 from pytest_bayesloc.fixes.mutations import flow, operators, values
-from pytest_bayesloc.fixes.mutations.site import Site
 from pytest_bayesloc.fixes.side_effects import aliases, calls_out
-from pytest_bayesloc.fixes.syntax import Text, TextEdit, tree_of
+from pytest_bayesloc.fixes.syntax import Site, Text, TextEdit, tree_of
 
 Mutation: TypeAlias = Callable[[Site], Iterator[TextEdit]]
 

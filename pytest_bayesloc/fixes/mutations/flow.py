@@ -6,8 +6,7 @@ import ast
 from collections.abc import Iterator
 from itertools import pairwise
 
-from pytest_bayesloc.fixes.mutations.site import Site
-from pytest_bayesloc.fixes.syntax import BUILT_IN, TextEdit, brief, is_docstring
+from pytest_bayesloc.fixes.syntax import BUILT_IN, Site, TextEdit, brief, is_docstring
 
 N_BORROWED = 8  # statements or conditions from elsewhere in the file, for one place
 _EMPTY = ("None", "[]", "''", "0", "False", "{}")

@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterator
 
 from pytest_bayesloc.domain.source import FunctionNode
-from pytest_bayesloc.fixes.mutations.site import Site
-from pytest_bayesloc.fixes.syntax import Text, TextEdit, brief
+from pytest_bayesloc.fixes.syntax import Site, Text, TextEdit, brief
 
 MAX_BITS = 64  # of a constant that is changed: longer ones are no counts, and slow to write
 

@@ -7,8 +7,7 @@ import difflib
 from collections.abc import Iterable, Iterator
 
 from pytest_bayesloc.domain.source import FunctionNode
-from pytest_bayesloc.fixes.mutations.site import Site
-from pytest_bayesloc.fixes.syntax import TextEdit, brief, parameters
+from pytest_bayesloc.fixes.syntax import Site, TextEdit, brief, parameters
 
 N_OTHERS = 6  # names that are tried in the place of one
 #: Built-in methods and functions that are taken for one another.

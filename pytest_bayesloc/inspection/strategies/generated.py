@@ -13,12 +13,11 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
-from pytest_bayesloc.domain.dialogue import ProposedCode, Reflection, TargetContext
 from pytest_bayesloc.domain.errors import PatchError
 from pytest_bayesloc.domain.evidence import Decision
 from pytest_bayesloc.domain.inspection import Check, Finding, InspectionPatch, Rerun
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.domain.ports import Advisor
+from pytest_bayesloc.domain.ports import Advisor, ProposedCode, Reflection, TargetContext
 from pytest_bayesloc.domain.source import (
     FunctionNode,
     SourceMap,

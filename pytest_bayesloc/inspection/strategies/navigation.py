@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol
 
-from pytest_bayesloc.domain.dialogue import FunctionCall, Turn
 from pytest_bayesloc.domain.inspection import Effect, Finding, InspectionPatch, TestRun, Verdict
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.domain.ports import Conversation
+from pytest_bayesloc.domain.ports import Conversation, FunctionCall, Turn
 from pytest_bayesloc.inspection.strategies.generated import Pending
 from pytest_bayesloc.inspection.strategies.mutants import loses_check
 from pytest_bayesloc.inspection.strategies.proposed_fixes import ProposedFixes, try_edit

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from pytest_bayesloc.domain.dialogue import ProposedCode
 from pytest_bayesloc.domain.evidence import InspectionOutcome, Judgement
 from pytest_bayesloc.domain.inspection import Effect, Finding, InspectionPatch
 from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.ports import ProposedCode
 from pytest_bayesloc.inspection.strategies.generated import Pending
 from pytest_bayesloc.inspection.strategies.mutants import (
     MutantTrials,

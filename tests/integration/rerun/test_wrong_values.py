@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_bayesloc.rerun.flow import FlowTracer
-from pytest_bayesloc.rerun.wrong_values import WrongValues, wrong_values
+from pytest_bayesloc.rerun.flow_probe import WrongValues, wrong_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,8 +9,7 @@ import pytest
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap, parse
 from pytest_bayesloc.fixes.mutations import INSPECTED, REPAIRS, Mutation, name_of, repairs
 from pytest_bayesloc.fixes.mutations.operators import MAX_BITS
-from pytest_bayesloc.fixes.mutations.site import Site
-from pytest_bayesloc.fixes.syntax import Text
+from pytest_bayesloc.fixes.syntax import Site, Text
 from tests.unit.fixes.examples.mutations import EXAMPLES
 
 HEAD = "def f(self, first, second):\n    "

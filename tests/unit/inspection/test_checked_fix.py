@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from pytest_bayesloc.domain.dialogue import ProposedCode
 from pytest_bayesloc.domain.errors import PatchError
+from pytest_bayesloc.domain.ports import ProposedCode
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.inspection.edits import checked_edit, checked_fix, edited_unit
 

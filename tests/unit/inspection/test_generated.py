@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_bayesloc.domain.dialogue import ProposedCode, Reflection
 from pytest_bayesloc.domain.evidence import Decision, InspectionOutcome, Outcome
 from pytest_bayesloc.domain.inspection import TestRun, Verdict
+from pytest_bayesloc.domain.ports import ProposedCode, Reflection
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.inspection.strategies.generated import Generated

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_bayesloc.domain.dialogue import FunctionCall, Turn
 from pytest_bayesloc.domain.evidence import InspectionOutcome, Judgement
 from pytest_bayesloc.domain.inspection import InspectionPatch
+from pytest_bayesloc.domain.ports import FunctionCall, Turn
 from pytest_bayesloc.inspection.strategies.navigation import MAX_SAMPLES, MAX_TRIES, Navigation
 from pytest_bayesloc.inspection.strategies.proposed_fixes import NAME, ProposedFixes
 from pytest_bayesloc.ranking.evidence.judgements import RANKING, records_of

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pytest_bayesloc.report.merging import merged
+from pytest_bayesloc.pipeline.merge import merged
 from tests.unit.report.test_report_parts import remembered
 
 
