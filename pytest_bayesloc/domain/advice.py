@@ -17,7 +17,6 @@ class SimilarBug:
     """A past bug that resembles a present one.
 
     Attributes:
-        record: The bug.
         score: In [0, 1]; 1 for the same fingerprint.
         why: The resemblance, in a sentence.
         project: The other project of a shared memory whose bug it is; empty for one of this.

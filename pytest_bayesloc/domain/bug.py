@@ -93,7 +93,6 @@ class Symptom:
         failures: One a test of the group.
         signature: That of most of them.
         category: By rules.
-        hypothesis: The located cause, in words.
         tags: Types, functions and modules that the failure names.
         error: The message as it was, with where it came from.
         code: Text of the function that raised or, where none is known, of the test.
@@ -140,8 +139,6 @@ class CodeEdit:
     Attributes:
         functions: The changed functions, as ``file qualname``.
         diff: The change, as a unified diff; empty if the older text is not known.
-        n_added: Lines.
-        n_removed: Lines.
         plan: What the person, or the commit, says about it.
         in_tests: Whether all of it is test code.
         mistake: The kind of mistake that it fixes, if it is the fix; empty if that has no name.
@@ -182,7 +179,6 @@ class DebugTrial:
         number: From 1, in its record.
         made_at: When the run that tried it ended.
         edit: The change that was tried.
-        outcome: Whether the bug's tests pass.
         summary: In words.
         error: Signature of what they failed with; empty if they pass.
         metric: Share of the bug's tests that pass, in [0, 1].

@@ -105,7 +105,6 @@ class Evidence:
     """One outcome, weighed under both hypotheses.
 
     Attributes:
-        location: The location it speaks about.
         source: Kind of evidence: ``assertions``, ``traceback``, ``guard``, ...
         outcome: The fact.
         p_if_faulty: P(outcome | location is faulty), in (0, 1].

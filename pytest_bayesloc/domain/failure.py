@@ -82,13 +82,10 @@ class Failure:
     Attributes:
         node_id: Node id of the test or of the file.
         phase: ``setup``, ``call``, ``teardown`` or ``collect``.
-        exc_type: Name of the exception type.
-        message: Its text.
         frames: The traceback, outermost first; of a chain, the last exception's.
         cause_frames: The tracebacks of the exceptions it was raised from, nearest cause first.
         test_locations: The test function and the fixtures that it used, test first.
         syntax_error: ``(file, line)`` of a syntax error, else None.
-        raised: The sort of the exception.
     """
 
     node_id: str

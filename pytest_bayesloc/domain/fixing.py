@@ -32,7 +32,6 @@ class FixPattern:
 
     Attributes:
         pattern: Before and after, as JSON.
-        bug: Its id.
         error: Type of the exception.
         before: The function, then.
         after: The function, now.

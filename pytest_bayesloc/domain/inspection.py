@@ -62,11 +62,8 @@ class InspectionPatch:
     """A change to one file, or with companions to several, made in memory only.
 
     Attributes:
-        target: The location it inspects.
         kind: The proposal that made it: ``assertions``, ...
-        original: Text of the file.
         patched: Text of the file with the change.
-        checks: The assertions that it inserts.
         line: The line that it changes; 0 if it changes no single one.
         words: What it does, for a person; empty for assertions, which speak for themselves.
         others: More functions of the same file that it changes.
@@ -209,8 +206,6 @@ class Finding:
         evidence: The outcome with its likelihoods; ``source`` is the way.
         diff: The patch as a unified diff; of several, the most telling one's.
         tests: Per node id, how it went under that patch.
-        signals: The formal signals.
-        decision: The verdict of the reflection.
         seconds: Wall seconds of proposing, re-running and updating.
         cpu_s: CPU seconds of the re-runs.
         log: Heartbeats and notes.
@@ -237,7 +232,6 @@ class Inspection:
 
     Attributes:
         step: From 1, in the order they ran.
-        finding: Its result.
         belief_before: P(target is faulty) before.
         belief_after: P(target is faulty) after.
     """

@@ -44,9 +44,7 @@ class FailingTest:
     """A test of the group.
 
     Attributes:
-        node_id: Its name.
         error: Type and message.
-        code: The test function.
         trace: The frames in the project, outermost first, a line each with its source.
     """
 
@@ -99,7 +97,6 @@ class Observation:
     """The result of an inspection.
 
     Attributes:
-        diff: The patch.
         runs: A line a test: how it went under the patch.
         callee_values: What the callees of the target returned: name, passing, failing.
     """
@@ -122,7 +119,6 @@ class FunctionCall:
     """A question that the model asks by calling a function; nothing of it is checked yet.
 
     Attributes:
-        name: Of the function.
         arguments: By name, any JSON values.
     """
 

@@ -20,7 +20,6 @@ class Value:
     """The noted traits of one value. Only built-in types are looked into.
 
     Attributes:
-        type_name: Name of the exact type.
         number: The value of an int or float, else None.
         length: Length of a str, bytes, list, tuple, dict, set or frozenset, else None.
         is_sorted: Whether a list or tuple of up to 100 numbers or strings ascends, else None.
@@ -41,7 +40,6 @@ class Call:
     """One call of a function of the source under test.
 
     Attributes:
-        location: The callee.
         caller: Index of the nearest recorded caller in the same recording, or -1.
         entered: Position of the entry among all recorded entries and exits of the test.
         left: Position of the exit; -1 if it was never left.
@@ -114,7 +112,6 @@ class ValueFlow:
     """The makers of a wrong value, in one failing test.
 
     Attributes:
-        node_id: The test.
         error: First line of the error that the test ended with.
         user: The function of the project that found it wrong, and its line.
         condition: The check, or the call, that refused it; empty if there is none.

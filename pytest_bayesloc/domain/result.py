@@ -32,7 +32,6 @@ class Ranked:
     Attributes:
         rank: From 1; locations that tie in probability share the smallest rank.
         tied: How many locations share the rank, itself included.
-        location: What is ranked.
         counts: Tests that executed it; None for a test or a file that never ran.
         suspiciousness: Raw score of the formula, in [0, 1].
         prior: P(faulty) before evidence.
@@ -59,7 +58,6 @@ class NearestCall:
     """A call in a failing test beside the passing call whose arguments differ least.
 
     Attributes:
-        location: The function.
         failing_test: Node id of the test of the one call.
         passing_test: Node id of the test of the other.
         values: Path below a parameter or ``return`` to what stood there in the passing and in the
@@ -93,7 +91,6 @@ class SpoiledTest:
     """A test that passes alone, and fails after others.
 
     Attributes:
-        test: Its node id.
         after: Node ids of the tests that spoil it together, in the order they ran.
         n_earlier: Tests that ran before it in the same process.
         is_smallest: Whether no part of them was found to be enough; else time was up before.
@@ -123,7 +120,6 @@ class Fault:
         stop_reason: Why the loop ended, in words.
         history: The likeliest locations and their probabilities: the prior, then after each
             step.
-        inspections: Those made for this fault.
         flaky: Node ids of its tests that did not fail again when re-run as they were.
         n_candidates: Locations that were ranked; ``ranking`` may hold fewer.
         test_share: P(it is a mistake of the tests) that is in no row: nothing of their own speaks

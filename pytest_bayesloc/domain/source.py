@@ -57,7 +57,6 @@ class Unit:
     """A location with what is needed to find its code again.
 
     Attributes:
-        location: The location.
         first_line: ``co_firstlineno``: the first decorator's line, if any.
         body_line: Line of the first statement of its body.
         node: Its syntax node; of a module body, the module's.

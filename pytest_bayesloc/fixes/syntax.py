@@ -216,7 +216,6 @@ class TextEdit:
         start: Byte at which the replaced text starts.
         end: Byte before which it ends.
         text: What stands there then.
-        line: Line of the node.
         words: What is done, for a person.
     """
 

@@ -30,7 +30,6 @@ class FileChange:
 
     Attributes:
         before: As it was when the tests passed.
-        now: As it is.
         changed: Locations of ``now`` whose own code differs or is new. What was removed counts as
             a change of the scope that held it. Comments, layout and annotations don't count.
         fresh: Those of them that only an import can take back: their signature, decorators or

@@ -33,7 +33,6 @@ class ToolCall:
 
     Attributes:
         id: By which its answer is given.
-        name: Of the function.
         arguments: JSON, as the model wrote it.
     """
 
@@ -48,7 +47,6 @@ class ChatReply:
 
     Attributes:
         text: Of the answer.
-        calls: Functions that it calls.
         refusal: Why the model refused; empty if it did not.
         is_cut: Whether it ended at the limit of tokens.
         tokens: Of the prompt and of the answer, as the server counts; None if it does not say.

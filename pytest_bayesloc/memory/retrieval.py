@@ -56,8 +56,6 @@ class RetrievalEntry:
 
     Attributes:
         signature: Masked.
-        tags: Of its bug.
-        category: Of its bug.
     """
 
     signature: str

@@ -200,7 +200,6 @@ class Context:
         config: pytest's.
         settings: Everything that the user set.
         launch: What the process was started with.
-        recorder: Of the run.
         notes: What went wrong, for the user.
         seconds: Wall seconds by stage.
     """

@@ -44,7 +44,6 @@ class LastRun(msgspec.Struct, kw_only=True):
 
     Attributes:
         made_at: ISO 8601, in UTC.
-        rootdir: Of the project.
         document: The JSON result, without secrets.
         flags: Of the interpreter.
         path: Its ``sys.path``.

@@ -18,7 +18,6 @@ from pytest_bayesloc.domain.failure import Origin
 from pytest_bayesloc.domain.texts import text_digest
 from pytest_bayesloc.history.changes import name_of
 from pytest_bayesloc.history.git import head
-from pytest_bayesloc.history.rejected import Rejected
 from pytest_bayesloc.memory.advice import Adviser, keep_feedback
 from pytest_bayesloc.memory.episodes import Episodes, Event
 from pytest_bayesloc.memory.feedback import rejections, verdict_counts
@@ -39,6 +38,7 @@ from pytest_bayesloc.pipeline.context import (
 )
 from pytest_bayesloc.pipeline.fix_tools import learn, take_in
 from pytest_bayesloc.pipeline.rewording import reworded
+from pytest_bayesloc.ranking.case import Rejected
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

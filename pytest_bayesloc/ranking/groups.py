@@ -262,7 +262,6 @@ class _Row(NamedTuple):
     Attributes:
         ep: Passing tests that execute it.
         minus_ef: Failing tests that execute it, earlier groups included, times -1.
-        location: Where it is.
         failing: Those failing tests.
     """
 

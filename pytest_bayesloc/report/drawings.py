@@ -41,7 +41,6 @@ class Series:
         label_x: Position of its label, right of its last point.
         label_y: The same, clear of the others.
         first: Its first known probability.
-        last: Its last.
     """
 
     number: int

@@ -85,7 +85,6 @@ class Suspect:
     """A row of a fault's ranking that is worth naming.
 
     Attributes:
-        number: Of the fault.
         order: In its ranking; 1 for the first, also where ranks are tied.
         fault: Of the document.
         row: Of the document.

@@ -36,7 +36,6 @@ class Activation:
     """One call of a function of the project or its tests.
 
     Attributes:
-        code: Of the function.
         caller: The nearest one around it that was noted.
         entered: Position of the entry among all entries and exits.
         called_at: Line of the caller.

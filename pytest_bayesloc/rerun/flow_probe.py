@@ -39,9 +39,7 @@ class WrongValues:
 
     Attributes:
         user: The call of the project's function that raised or was left by foreign code.
-        line: Its line.
         condition: What the check tests, or the call that was refused.
-        roots: The values.
     """
 
     user: Activation

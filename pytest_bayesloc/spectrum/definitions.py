@@ -100,7 +100,6 @@ class ImportedFile:
     """The definitions and the reads of one file.
 
     Attributes:
-        source: The file.
         executed: Per line, the tests that executed it after the import.
         reads: Per line, what it reads: names; attributes behind the name of their class or module
             and a dot, or behind a dot alone where that is not known.

@@ -45,7 +45,6 @@ class CollectorResult(NamedTuple):
     """The result of a collector; tests repeat most of what others did, so rows hold numbers.
 
     Attributes:
-        footprints: By their numbers.
         rows: The number of a window with those of the footprints that it executed, in the order in
             which windows were closed; a window may have several rows.
         spoilt: Windows of which a part may be missing.

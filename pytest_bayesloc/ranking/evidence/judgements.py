@@ -101,7 +101,6 @@ class Judged:
     Attributes:
         guide: Name of the model.
         use: In which way it was asked.
-        location: Of what.
         said: One of the ways that ``WORDS`` gives of this use.
     """
 

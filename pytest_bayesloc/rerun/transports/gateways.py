@@ -85,7 +85,6 @@ class GatewayTransport(RemoteTransport):
         gateway: execnet's.
         line: The channel that this package came by: it is taken away there when that is closed.
         sources: Where this package lies there.
-        end: Ends the gateway.
     """
 
     gateway: Gateway
