@@ -17,7 +17,7 @@ from pytest_bayesloc.domain.source import FunctionNode, ScopeNode, first_line, l
 N_SIMILAR = 3
 SIMILAR = 0.6  # of difflib: one letter in three, two in six
 #: How pytest shows both sides of a comparison that failed.
-COMPARED = re.compile(r"^assert (.+) == (.+)$", re.MULTILINE)
+COMPARED = re.compile(r"^(?:AssertionError: )?assert (.+) == (.+)$", re.MULTILINE)
 BUILT_IN = frozenset(dir(builtins))
 #: Nodes that have a place in the text.
 Placed = ast.stmt | ast.expr | ast.arg | ast.keyword

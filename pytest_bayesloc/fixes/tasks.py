@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice, zip_longest
 from pathlib import Path
 
@@ -16,7 +16,14 @@ from pytest_bayesloc.domain.source import FunctionNode, SourceMap, Unit, lines_o
 from pytest_bayesloc.domain.spectrum import bitset_of
 from pytest_bayesloc.fixes.check import CHANGE, EDIT, Candidate, Checked
 from pytest_bayesloc.fixes.mutations import mutants, repairs
-from pytest_bayesloc.fixes.mutations.constants import Sides, constant_edits, sides_of
+from pytest_bayesloc.fixes.mutations.constants import (
+    Sides,
+    constant_edits,
+    imported_by,
+    sides_of,
+    used_by,
+    values_of,
+)
 from pytest_bayesloc.fixes.project import Task
 from pytest_bayesloc.fixes.side_effects import reaches_out
 from pytest_bayesloc.fixes.syntax import COMPARED, Text, is_json
@@ -28,10 +35,11 @@ MAX_FAILURES = 3  # of a group whose errors differ
 MAX_PLACES = 8
 N_NEXT = 3  # places of the error that a change leaves
 N_SUSPECTS = 5
-N_OF_CONSTANTS = 3  # suspects: most of their constants take a process of its own
+N_OF_CONSTANTS = 2  # suspects: most of their constants take a process of its own
 N_EDITS = 400  # of one function
 MAX_FILES = 2_000
 MAX_DATA = 1 << 20
+_UNITTEST = re.compile(r"(?:AssertionError: )?(.+) != (.+)")  # of ``assertEqual``
 _CALLED = re.compile(r"(\w+)\(")
 
 
@@ -157,8 +165,20 @@ def taken_back(case: Case) -> Iterator[Candidate]:
             )
 
 
-def mutated(case: Case, sources: Sources, never_edited: Collection[str]) -> Iterator[Candidate]:
-    """Mutations of the likeliest suspects; first those that inspections saw repair."""
+def mutated(
+    case: Case,
+    sources: Sources,
+    never_edited: Collection[str],
+    last: Callable[[], Checked | None],
+) -> Iterator[Candidate]:
+    """Mutations of the likeliest suspects; first those that inspections saw repair.
+
+    Args:
+        case: The group of failing tests.
+        sources: The project's files.
+        never_edited: Calls of functions that are left alone.
+        last: Returns what came of the candidate before.
+    """
     effects = {
         (inspection.target, trial.words): trial.effect.rank
         for inspection in case.inspections
@@ -170,37 +190,66 @@ def mutated(case: Case, sources: Sources, never_edited: Collection[str]) -> Iter
             continue
         yield from _mutations(*found, case.near.suspiciousness(target), effects)
         if n < N_OF_CONSTANTS:
-            yield from _other_constants(*found, case, sources)
+            yield from _other_constants(*found, case, sources, last)
 
 
 def _other_constants(
-    source: SourceMap, unit: Unit, case: Case, sources: Sources
+    source: SourceMap, unit: Unit, case: Case, sources: Sources, last: Callable[[], Checked | None]
 ) -> Iterator[Candidate]:
     """Other constants that a suspect uses, also those of its class and module."""
     if not isinstance(unit.node, FunctionNode) or source.is_broken:
         return
     failures = [f for f in case.group.failures if f.node_id in case.failing][:MAX_FAILURES]
     tests = {failure.node_id: test_text(failure, sources) for failure in failures}
-    sides: list[Sides] = []
-    for failure in failures:
-        said = COMPARED.search(failure.message)
-        plain = case.sides.get(failure.node_id) or (said.groups() if said is not None else ())
-        if len(plain) == 2 and all(plain):
-            sides += sides_of(plain[0], plain[1], tests[failure.node_id])
-    text, where, told = Text(source.text), unit.location, "\n".join(tests.values())
-    for edit in constant_edits(source.module.node, unit.node, text, sides, told):
-        is_inside = unit.body_line <= edit.line <= where.end_line
-        yield Candidate(
+    sides = [pair for f in failures for pair in _sides(f.message, tests[f.node_id])]
+    made: list[Candidate] = []
+
+    def seen() -> Sequence[Sides]:
+        checked = last()
+        if checked is None or checked.candidate is not made[-1]:
+            return ()
+        return _sides(checked.why, tests.get(checked.test, ""))
+
+    files = _files_of_constants(source, unit.node, case, sources)
+    places = [(Text(text), used) for _, text, used in files]
+    for i, edit in constant_edits(places, sides, "\n".join(tests.values()), seen):
+        file, text, _ = files[i]
+        where = unit.location
+        is_inside = i == 0 and unit.body_line <= edit.line <= where.end_line
+        candidate = Candidate(
             tools=("other-constant",),
             stage=EDIT,
             level=Level.UNSAFE,
-            file=where.file,
-            before=source.text,
-            after=text.edited(edit),
+            file=file,
+            before=text,
+            after=places[i][0].edited(edit),
             message=f"line {edit.line}: {edit.words}",
             line=edit.line,
             target=where if is_inside else None,
         )
+        made.append(candidate)
+        yield candidate
+
+
+def _sides(message: str, test: str) -> Sequence[Sides]:
+    said = COMPARED.search(message) or _UNITTEST.match(message)
+    return () if said is None else sides_of(said[1], said[2], test)
+
+
+def _files_of_constants(
+    source: SourceMap, function: FunctionNode, case: Case, sources: Sources
+) -> list[tuple[str, str, list[ast.AST]]]:
+    """Return files, their texts, and the code in them whose constants a function uses."""
+    tree = source.module.node
+    found = [(source.file, source.text, used_by(tree, function))]
+    modules = imported_by(tree, function)
+    known = {where.file: where.module for where in case.group.spectrum.executed}
+    for file, module in known.items():
+        names = modules.get(module.rpartition(".")[2], set())
+        other = sources.map(file) if names and file != source.file else None
+        if other is not None and (values := values_of(other.module.node, names)):
+            found.append((file, other.text, values))
+    return found
 
 
 def edits_after(

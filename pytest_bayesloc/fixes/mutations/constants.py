@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
-from itertools import chain, islice
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from math import isfinite
 from typing import TypeAlias
 
@@ -17,6 +17,7 @@ from pytest_bayesloc.fixes.syntax import (
     Text,
     TextEdit,
     bound_in,
+    bound_name,
     brief,
     dotted,
     is_docstring,
@@ -28,9 +29,11 @@ Scalar: TypeAlias = "int | float | str"
 #: Of a comparison that failed, what was computed and what was expected, where they differ.
 Sides: TypeAlias = "tuple[Scalar, Scalar]"
 
-N_OF_FUNCTION = 10  # edits
+N_OF_FUNCTION = 12  # edits
+PROBE = 2  # is added to a whole number: one more and one less are tried anyway
 MAX_DIGITS = 7  # of a number that a person would write
 MAX_TEXT = 2_000
+_APPROXIMATELY = " ± "
 
 
 def sides_of(left: str, right: str, test: str) -> list[Sides]:
@@ -41,6 +44,7 @@ def sides_of(left: str, right: str, test: str) -> list[Sides]:
         right: The other.
         test: Text of the test: a side that stands there is the expected one.
     """
+    left, right = (side.partition(_APPROXIMATELY)[0] for side in (left, right))
     if left in test and right not in test:
         left, right = right, left
     if len(left) + len(right) > MAX_TEXT:
@@ -65,26 +69,58 @@ def _differing(left: object, right: object) -> Iterator[Sides]:
 
 
 def constant_edits(
-    tree: ast.AST, function: FunctionNode, text: Text, sides: Sequence[Sides], test: str
-) -> Iterator[TextEdit]:
-    """Yield edits of constants that ``function`` uses, the likeliest first.
+    places: Sequence[tuple[Text, Sequence[ast.AST]]],
+    sides: Sequence[Sides],
+    test: str,
+    seen: Callable[[], Sequence[Sides]],
+) -> Iterator[tuple[int, TextEdit]]:
+    """Yield edits of constants that a function uses, the likeliest first, with their place.
 
     Args:
-        tree: Syntax of its file.
-        function: Its own.
-        text: Text of its file.
+        places: Files with the code in them that the function uses: its own comes first.
         sides: In which its failing tests see a difference.
         test: Text of a failing test: entries of tables that it names come first.
+        seen: Returns the differences that were seen with the last edit.
     """
-    used = [*_own(function), *_of_class(tree, function), *_of_module(tree, function)]
-    keys = {id(value): key for node in used for key, value in _entries(node)}
-    found = {id(n): n for node in used for n in ast.walk(node) if isinstance(n, ast.Constant)}
-    named = [n for n in found.values() if id(n) in keys and _is_named(keys[id(n)], test)]
-    others = [n for n in found.values() if id(n) not in keys]
-    told = ((n, value) for n in (*named, *others) for value in _solved(n.value, sides))
-    near = ((n, value) for n in (*named, *others) for value in _near(n.value))
-    made = (_edit(text, n, value) for n, value in chain(told, near))
-    yield from islice(filter(None, made), N_OF_FUNCTION)
+    used = [(i, part) for i, (_, parts) in enumerate(places) for part in parts]
+    keys = {id(value): key for _, part in used for key, value in _entries(part)}
+    found = {id(n): (i, n) for i, p in used for n in ast.walk(p) if isinstance(n, ast.Constant)}
+    named = [found[n] for n in found if n in keys and _is_named(keys[n], test)]
+    chosen = [*named, *(found[n] for n in found if n not in keys)]
+    edits = (
+        (i, edit)
+        for i, node in chosen
+        for value in _others(node.value, sides, seen)
+        if (edit := _edit(places[i][0], node, value)) is not None
+    )
+    yield from islice(edits, N_OF_FUNCTION)
+
+
+def used_by(tree: ast.AST, function: FunctionNode) -> list[ast.AST]:
+    """Return the code of a file that decides what constants ``function`` uses.
+
+    That is its own body, its defaults, and the values of names of its class and module.
+    """
+    return [*_of_class(tree, function), *_of_module(tree, function), *_own(function)]
+
+
+def imported_by(tree: ast.AST, function: FunctionNode) -> dict[str, set[str]]:
+    """Return the names that ``function`` uses of other modules, by the last part of theirs."""
+    read = {n.id for n in own_nodes(function) if isinstance(n, ast.Name)}
+    dots = [dotted(n).split(".") for n in own_nodes(function) if isinstance(n, ast.Attribute)]
+    found: dict[str, set[str]] = {}
+    for node in getattr(tree, "body", ()):
+        for alias in node.names if isinstance(node, (ast.Import, ast.ImportFrom)) else ():
+            bound, last = bound_name(alias), alias.name.rpartition(".")[2]
+            if isinstance(node, ast.ImportFrom) and node.module and bound in read:
+                found.setdefault(node.module.rpartition(".")[2], set()).add(alias.name)
+            found.setdefault(last, set()).update(d[1] for d in dots if d[0] == bound and d[1:])
+    return {module: names for module, names in found.items() if names}
+
+
+def values_of(tree: ast.AST, names: set[str]) -> list[ast.AST]:
+    """Return the values that a module gives to names."""
+    return _assigned(getattr(tree, "body", ()), names)
 
 
 def _is_named(key: object, test: str) -> bool:
@@ -116,7 +152,7 @@ def _of_class(tree: ast.AST, function: FunctionNode) -> list[ast.AST]:
 def _of_module(tree: ast.AST, function: FunctionNode) -> list[ast.AST]:
     """The values of the module's names that it reads."""
     names = {n.id for n in own_nodes(function) if isinstance(n, ast.Name)}
-    return _assigned(getattr(tree, "body", ()), names - set(bound_in(function)))
+    return values_of(tree, names - set(bound_in(function)))
 
 
 def _assigned(body: Sequence[ast.stmt], names: set[str]) -> list[ast.AST]:
@@ -145,37 +181,50 @@ def _edit(text: Text, node: ast.Constant, value: Scalar) -> TextEdit | None:
     return text.replace(node, written, f"{brief(own)} to {brief(written)}")
 
 
-def _near(value: object) -> Iterator[Scalar]:
-    """Yield the other truth value; the numbers one more and one less."""
+def _others(
+    value: object, sides: Sequence[Sides], seen: Callable[[], Sequence[Sides]]
+) -> Iterator[Scalar]:
+    """Yield the values with which what was computed may become what is expected."""
     if isinstance(value, bool):
         yield not value
-    elif isinstance(value, int):
-        yield from (value + 1, value - 1)
+    elif isinstance(value, str):
+        texts = [s for s in sides if isinstance(s[0], str) and isinstance(s[1], str)]
+        yield from dict.fromkeys(t for s in texts for t in _exchanged(value, *s) if t)  # type: ignore[arg-type]  # texts
+    elif isinstance(value, (int, float)):
+        if not any(isinstance(expected, (int, float)) for _, expected in sides):
+            yield from (value + 1, value - 1) if isinstance(value, int) else ()
+            return
+        step = PROBE if isinstance(value, int) else value or 1.0
+        yield value + step
+        yield from filter(_is_short, _extrapolated(value, step, sides, seen()))
 
 
-def _solved(value: object, sides: Sequence[Sides]) -> Iterator[Scalar]:
-    """Yield the values with which what was computed may become what is expected, each once."""
-    found: dict[Scalar, None] = {}
-    for computed, expected in sides:
-        if isinstance(value, str) and isinstance(computed, str) and isinstance(expected, str):
-            found |= dict.fromkeys(filter(None, _exchanged(value, computed, expected)))
-        elif isinstance(value, (int, float)) and not isinstance(value, bool):
-            numbers = _moved(value, computed, expected)
-            found |= dict.fromkeys(number for number in numbers if _is_short(number))
-    yield from found
+def _extrapolated(
+    value: float, step: float, before: Sequence[Sides], after: Sequence[Sides]
+) -> Iterator[float]:
+    """Yield the numbers that give what is expected, if the result moves evenly with them.
 
-
-def _moved(value: float, computed: Scalar, expected: Scalar) -> Iterator[float]:
-    """Yield the numbers that turn one into the other as a factor, and as a summand."""
-    if not isinstance(computed, str) and not isinstance(expected, str):
-        if computed and value:
-            yield _like(value, value * expected / computed)
-        yield _like(value, value + expected - computed)
+    Args:
+        value: The constant.
+        step: What was added to it.
+        before: The differences that the test sees.
+        after: Those that it saw with the step.
+    """
+    moved_to = {expected: computed for computed, expected in after}
+    for computed, expected in before:
+        moved = moved_to.get(expected, computed)
+        if isinstance(computed, str) or isinstance(expected, str) or isinstance(moved, str):
+            continue
+        if moved != computed:
+            yield _like(value, value + step * (expected - computed) / (moved - computed))
+            if expected and step * (moved - computed) < 0:  # it may divide
+                yield _like(value, value * computed / expected)
+            return
 
 
 def _like(value: float, other: float) -> float:
     other = round(other, MAX_DIGITS)
-    return int(other) if isinstance(value, int) and other == int(other) else other
+    return int(other) if isinstance(value, int) and isfinite(other) and other % 1 == 0 else other
 
 
 def _is_short(number: float) -> bool:

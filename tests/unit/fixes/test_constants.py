@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import ast
 from textwrap import dedent
+from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_bayesloc.domain.source import FunctionNode
-from pytest_bayesloc.fixes.mutations.constants import constant_edits, sides_of
+from pytest_bayesloc.fixes.mutations.constants import (
+    Sides,
+    constant_edits,
+    imported_by,
+    sides_of,
+    used_by,
+    values_of,
+)
 from pytest_bayesloc.fixes.syntax import Text
 
 CODE = dedent(
@@ -31,43 +39,89 @@ CODE = dedent(
     '''
 )
 TREE = ast.parse(CODE)
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
 OF = next(node for node in ast.walk(TREE) if isinstance(node, FunctionNode))
 
 
-def changed(left: str, right: str, test: str = "") -> list[tuple[str, str]]:
-    """Each constant that is edited, with what it becomes, in order."""
-    edits = constant_edits(TREE, OF, Text(CODE), sides_of(left, right, test), test)
-    return [tuple(edit.words.split(" to ")) for edit in edits]  # type: ignore[misc]  # two each
+def changed(
+    left: str, right: str, test: str = "", of: Callable[[str, float], object] = lambda *_: None
+) -> list[tuple[str, str]]:
+    """Each constant that is edited, with what it becomes, in order.
+
+    Args:
+        left: One side.
+        right: The other.
+        test: Text of the test.
+        of: What is computed when a constant, given as it is written, is another.
+    """
+    made: list[tuple[str, str]] = []
+
+    def seen() -> Sequence[Sides]:
+        computed = of(made[-1][0], ast.literal_eval(made[-1][1]))
+        return [] if computed is None else sides_of(repr(computed), right, test)
+
+    for _, edit in constant_edits(
+        [(Text(CODE), used_by(TREE, OF))], sides_of(left, right, test), test, seen
+    ):
+        old, _, new = edit.words.partition(" to ")
+        made.append((old, new))
+    return made
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "of", "edit"),
+    [
+        ("200", "2000", lambda old, new: 2 * new if old == "100" else 200, ("100", "1000")),
+        ("19", "20", lambda old, new: 10 + new if old == "9" else 19, ("9", "10")),
+        (
+            "120.0",
+            "150.0 ± 1e-04",
+            lambda o, n: 100 * (1 + n) if o == "0.2" else 120,
+            ("0.2", "0.5"),
+        ),
+        ("[1, 19]", "[1, 20]", lambda o, n: [1, 10 + n] if o == "9" else [1, 19], ("9", "10")),
+        ("{'n': 5}", "{'n': 2}", lambda o, n: {"n": 14 - n} if o == "9" else {"n": 5}, ("9", "12")),
+        ("50", "10", lambda o, n: 5000 / n if o == "100" else 50, ("100", "500")),
+    ],
+)
+def test_a_number_becomes_what_the_result_says_when_it_moves(
+    left: str, right: str, of: Callable[[str, float], object], edit: tuple[str, str]
+) -> None:
+    assert edit in changed(left, right, 'of("km")', of)
 
 
 @pytest.mark.parametrize(
     ("left", "right", "edit"),
     [
-        ("200", "2000", ("100", "1000")),
-        ("19", "20", ("9", "10")),
-        ("0.4", "0.5", ("0.2", "0.25")),
-        ("[1, 5, 'a']", "[1, 6, 'a']", ("9", "10")),
-        ("{'n': 200}", "{'n': 2000}", ("100", "1000")),
         ("'a;b;c'", "'a, b, c'", ('";"', '", "')),
         ("True", "False", ("True", "False")),
-        ("None", "3", ("11", "12")),
+        ("None", "3", ("9", "10")),
+        ("'x'", "[3]", ("9", "8")),
     ],
 )
-def test_a_constant_becomes_what_the_comparison_asks_for(
+def test_texts_flags_and_numbers_beside_are_tried(
     left: str, right: str, edit: tuple[str, str]
 ) -> None:
-    assert edit in changed(left, right, 'of("km")')
+    assert edit in changed(left, right)
+
+
+def test_a_number_that_the_result_does_not_depend_on_is_tried_once() -> None:
+    found = changed("200", "2000", 'assert of("km") == 2000', lambda *_: 200)
+
+    assert [new for old, new in found if old == "100"] == ["102"]
 
 
 def test_the_side_that_the_test_writes_is_the_expected_one() -> None:
-    assert ("100", "10") in changed("200", "20", 'assert of("km") == 20')
-    assert ("100", "10") in changed("20", "200", 'assert 20 == of("km")')
+    assert sides_of("200", "20", "assert of(1) == 20") == [(200, 20)]
+    assert sides_of("20", "200", "assert 20 == of(1)") == [(200, 20)]
 
 
 def test_entries_that_the_test_names_come_first_and_others_not_at_all() -> None:
     found = changed("200", "2000", 'assert of("km") == 2000')
 
-    assert found[0] == ("100", "1000")
+    assert found[0] == ("100", "102")
     assert not {old for old, _ in found} & {"1", "0.001", "42", "5", "7", '"metre"'}
 
 
@@ -78,7 +132,8 @@ def test_texts_of_a_template_change_where_the_results_differ() -> None:
     assert isinstance(greet, FunctionNode)
     sides = sides_of("'Helo, Al!'", "'Hello, Al!'", "")
 
-    texts = [Text(code).edited(e) for e in constant_edits(tree, greet, Text(code), sides, "")]
+    places = [(Text(code), used_by(tree, greet))]
+    texts = [Text(code).edited(edit) for _, edit in constant_edits(places, sides, "", list)]
 
     assert code.replace("Helo", "Hello") in texts
     assert all(ast.parse(text) for text in texts)
@@ -87,3 +142,17 @@ def test_texts_of_a_template_change_where_the_results_differ() -> None:
 def test_what_is_no_literal_says_nothing() -> None:
     assert sides_of("<object>", "3", "") == []
     assert sides_of("[1, " * 3000, "3", "") == []
+
+
+def test_names_of_other_modules_are_found_with_their_values() -> None:
+    code = "from shop.rates import VAT, FEE as fee\nimport limits\nfrom . import taxes\n\n\n"
+    code += "def f(x):\n    return x * VAT + fee + limits.MOST - taxes.LEAST\n"
+    tree = ast.parse(code)
+    function = tree.body[-1]
+    assert isinstance(function, FunctionNode)
+
+    names = imported_by(tree, function)
+
+    assert names == {"rates": {"VAT", "FEE"}, "limits": {"MOST"}, "taxes": {"LEAST"}}
+    values = values_of(ast.parse("VAT = 0.2\nOTHER = 3\nFEE: int = 5\n"), names["rates"])
+    assert [ast.unparse(value) for value in values] == ["0.2", "5"]
