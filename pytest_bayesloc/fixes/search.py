@@ -28,7 +28,7 @@ N_JUDGED = 5  # questions to a judge: an answer takes seconds and money, a dry r
 SLOW_S = 5.0  # for an answer
 ENOUGH = 5  # verified candidates of one stage
 BATCH = 60  # candidates that are tried before one that works is enough
-N_FRESH = 30  # functions that are tried in the time of what takes a process of its own
+N_CONSTANTS = 4  # likewise: most take a process of their own
 #: Mutations that make code do less: tests that pass with them say least.
 TAKES_AWAY = {
     "drop-statement": "it leaves out a statement",
@@ -199,6 +199,7 @@ class Search:
         edits: Iterable[Candidate] = (),
         taken_back: Iterable[Candidate] = (),
         generated: Iterable[Candidate] | None = None,
+        constants: Iterable[Candidate] = (),
         spare_s: float = 0.0,
     ) -> SearchResult:
         """Search until a stage finds something, or time is up.
@@ -209,6 +210,7 @@ class Search:
             taken_back: Functions as they were when the tests passed.
             generated: Changes that a language model writes, who reads ``last`` after each. They are
                 tried before mutations that make code do less; None: nobody is asked.
+            constants: Other constants of the suspects, which read ``last`` as well.
             spare_s: Seconds that are kept for what takes changes back.
 
         Raises:
@@ -220,6 +222,7 @@ class Search:
             first, second = tee(edits)
             kept, less = filterfalse(_takes_away, first), filter(_takes_away, second)
             stages[2:3] = [_batches(kept), _batches(generated), _batches(less)]
+        stages.append(_batches(constants, N_CONSTANTS))
         for stage in stages:
             self._check_all(stage, spare_s)
             if result.verified or result.is_out_of_time:
@@ -366,19 +369,8 @@ def _takes_away(candidate: Candidate) -> bool:
     return not TAKES_AWAY.keys().isdisjoint(candidate.tools)
 
 
-def _batches(candidates: Iterable[Candidate]) -> Iterator[Iterator[Candidate]]:
+def _batches(candidates: Iterable[Candidate], n: int = BATCH) -> Iterator[Iterator[Candidate]]:
     """Many at a time: the first that works is not always the likeliest."""
     remaining = iter(candidates)
     for first in remaining:
-        yield _batch(first, remaining)
-
-
-def _batch(first: Candidate, remaining: Iterator[Candidate]) -> Iterator[Candidate]:
-    """Yield candidates that take about as long as ``BATCH`` functions."""
-    n_left, candidate = BATCH, first
-    while True:
-        yield candidate
-        n_left -= 1 if candidate.target is not None else N_FRESH
-        if n_left <= 0 or (following := next(remaining, None)) is None:
-            return
-        candidate = following
+        yield chain([first], islice(remaining, n - 1))

@@ -95,6 +95,7 @@ def doubt(before: str, after: str, code: str = "") -> str:
         _emptied(old, new),
         _misled(old, new, tree_of(code or before) or old),
         _mistyped(old, new),
+        _tuned(old, new),
     )
     return next(chain.from_iterable(reasons), "")
 
@@ -132,6 +133,34 @@ def _mistyped(old: ast.AST, new: ast.AST) -> Iterator[str]:
             text = next((t for t in map(_unparsed, wrong) if t not in known), "")
             if text:
                 yield f"it returns `{brief(text, WIDTH)}`, and `{declared}` is declared"
+
+
+def _tuned(old: ast.AST, new: ast.AST) -> Iterator[str]:
+    """Says which number is another one that nobody would have mistaken for it."""
+    before, after = _numbers(old), _numbers(new)
+    differing = [pair for pair in zip(before, after, strict=False) if pair[0] != pair[1]]
+    if len(before) == len(after) and len(differing) == 1 and not is_slip(*differing[0]):
+        yield f"some number fits one test: {differing[0][1]!r} instead of {differing[0][0]!r}"
+
+
+def _numbers(tree: ast.AST) -> list[float]:
+    constants = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
+    return [n for n in constants if isinstance(n, (int, float)) and not isinstance(n, bool)]
+
+
+def is_slip(one: float, other: float) -> bool:
+    """Whether one number is easily written for another.
+
+    One more or less, a digit lost, doubled or twice, digits exchanged, the point at another place.
+    """
+    if abs(one - other) == 1:
+        return True
+    a, b = (str(n).removesuffix(".0").replace("-", "") for n in (one, other))
+    if sorted(a) == sorted(b) or a.replace(".", "").strip("0") == b.replace(".", "").strip("0"):
+        return True
+    short, long = sorted((a, b), key=len)
+    is_lost = len(long) == len(short) + 1
+    return is_lost and any(long[:i] + long[i + 1 :] == short for i in range(len(long)))
 
 
 #: Calls that make any value fit.

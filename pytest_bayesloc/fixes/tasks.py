@@ -165,13 +165,27 @@ def taken_back(case: Case) -> Iterator[Candidate]:
             )
 
 
-def mutated(
+def mutated(case: Case, sources: Sources, never_edited: Collection[str]) -> Iterator[Candidate]:
+    """Mutations of the likeliest suspects; first those that inspections saw repair."""
+    effects = {
+        (inspection.target, trial.words): trial.effect.rank
+        for inspection in case.inspections
+        for trial in inspection.finding.trials
+    }
+    for target in case.targets()[:N_SUSPECTS]:
+        found = sources.unit(target)
+        if found is None or reaches_out(*found, never_edited):
+            continue
+        yield from _mutations(*found, case.near.suspiciousness(target), effects)
+
+
+def other_constants(
     case: Case,
     sources: Sources,
     never_edited: Collection[str],
     last: Callable[[], Checked | None],
 ) -> Iterator[Candidate]:
-    """Mutations of the likeliest suspects; first those that inspections saw repair.
+    """Yields other values of constants that the likeliest suspects use, also of other modules.
 
     Args:
         case: The group of failing tests.
@@ -179,24 +193,16 @@ def mutated(
         never_edited: Calls of functions that are left alone.
         last: Returns what came of the candidate before.
     """
-    effects = {
-        (inspection.target, trial.words): trial.effect.rank
-        for inspection in case.inspections
-        for trial in inspection.finding.trials
-    }
-    for n, target in enumerate(case.targets()[:N_SUSPECTS]):
+    for target in case.targets()[:N_OF_CONSTANTS]:
         found = sources.unit(target)
-        if found is None or reaches_out(*found, never_edited):
-            continue
-        yield from _mutations(*found, case.near.suspiciousness(target), effects)
-        if n < N_OF_CONSTANTS:
+        if found is not None and not reaches_out(*found, never_edited):
             yield from _other_constants(*found, case, sources, last)
 
 
 def _other_constants(
     source: SourceMap, unit: Unit, case: Case, sources: Sources, last: Callable[[], Checked | None]
 ) -> Iterator[Candidate]:
-    """Other constants that a suspect uses, also those of its class and module."""
+    """Other values of the constants that a suspect uses."""
     if not isinstance(unit.node, FunctionNode) or source.is_broken:
         return
     failures = [f for f in case.group.failures if f.node_id in case.failing][:MAX_FAILURES]

@@ -36,6 +36,7 @@ from pytest_bayesloc.fixes.tasks import (
     edits_after,
     likely_places,
     mutated,
+    other_constants,
     python_files,
     taken_back,
     tasks_after,
@@ -210,10 +211,11 @@ class FixStage:
             return tasks, edits if is_mutated else ()
 
         search = Search(tools, checker, refusal, files, known, next_step)
-        edits = mutated(case, self.context.sources, never_edited, lambda: search.last)
+        constants = other_constants(case, self.context.sources, never_edited, lambda: search.last)
         result = search.run(
             tasks_of(case, self.context.sources),
-            edits=edits if is_mutated else (),
+            edits=mutated(case, self.context.sources, never_edited) if is_mutated else (),
+            constants=constants if is_mutated else (),
             taken_back=taken_back(case),
             generated=None if self.llm is None else self._generated(self.llm, case, search),
             spare_s=budget_s * SPARE if case.changes.code else 0.0,

@@ -33,6 +33,7 @@ N_OF_FUNCTION = 12  # edits
 PROBE = 2  # is added to a whole number: one more and one less are tried anyway
 MAX_DIGITS = 7  # of a number that a person would write
 MAX_TEXT = 2_000
+SEPARATORS = (",", ";", "\t", "|", ":")
 _APPROXIMATELY = " ± "
 
 
@@ -190,13 +191,25 @@ def _others(
     elif isinstance(value, str):
         texts = [s for s in sides if isinstance(s[0], str) and isinstance(s[1], str)]
         yield from dict.fromkeys(t for s in texts for t in _exchanged(value, *s) if t)  # type: ignore[arg-type]  # texts
+        if value in SEPARATORS:
+            yield from (other for other in SEPARATORS if other != value)
     elif isinstance(value, (int, float)):
         if not any(isinstance(expected, (int, float)) for _, expected in sides):
-            yield from (value + 1, value - 1) if isinstance(value, int) else ()
+            yield from _slips(value)
             return
         step = PROBE if isinstance(value, int) else value or 1.0
         yield value + step
         yield from filter(_is_short, _extrapolated(value, step, sides, seen()))
+
+
+def _slips(value: float) -> Iterator[float]:
+    """Yield the numbers that are easily mistaken for one."""
+    if isinstance(value, int):
+        yield from (value + 1, value - 1)
+        digits = str(abs(value))
+        if len(digits) == 2 and digits[0] != digits[1]:
+            yield int(digits[::-1])
+        yield from (value * 10, value // 10) if value and value % 10 == 0 else ()
 
 
 def _extrapolated(
