@@ -18,6 +18,7 @@ from pytest_bayesloc.domain.texts import text_digest
 
 KIND = "fix"
 TOOL = "tool"  # the stage of what a tool proposes
+OTHER_CONSTANT = "other-constant"  # the mutation that gives a constant another value
 EDIT = "edit"  # the stage of mutations
 CHANGE = "change"  # the stage of what takes a change back
 

@@ -14,11 +14,20 @@ from typing import TypeAlias
 from pytest_bayesloc.domain.errors import ToolError
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.ports import Clock
-from pytest_bayesloc.fixes.check import CHANGE, EDIT, TOOL, Candidate, Checked, Checker, Status
+from pytest_bayesloc.fixes.check import (
+    CHANGE,
+    EDIT,
+    OTHER_CONSTANT,
+    TOOL,
+    Candidate,
+    Checked,
+    Checker,
+    Status,
+)
 from pytest_bayesloc.fixes.definition import Tool
 from pytest_bayesloc.fixes.library import MAX_PROPOSALS, N_BEST, Library
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
-from pytest_bayesloc.fixes.soundness import doubt
+from pytest_bayesloc.fixes.soundness import doubt, tuned
 from pytest_bayesloc.fixes.steps import joined, merged, progress
 from pytest_bayesloc.history.changes import name_of
 
@@ -360,9 +369,11 @@ def _doubt(candidate: Candidate) -> str:
     if candidate.stage == CHANGE:
         return ""
     taken = (TAKES_AWAY[tool] for tool in candidate.tools if tool in TAKES_AWAY)
-    parts = (part for part in candidate.parts_by_file() if part.file.endswith(".py"))
+    parts = [part for part in candidate.parts_by_file() if part.file.endswith(".py")]
     doubts = (doubt(*part.parts(), part.before) for part in parts)
-    return next(filter(None, (*doubts, *taken)), "")
+    is_tuned = OTHER_CONSTANT in candidate.tools
+    numbers = (tuned(*part.parts()) for part in parts if is_tuned)
+    return next(filter(None, (*doubts, *taken, *numbers)), "")
 
 
 def _takes_away(candidate: Candidate) -> bool:

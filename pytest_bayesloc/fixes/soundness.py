@@ -95,7 +95,6 @@ def doubt(before: str, after: str, code: str = "") -> str:
         _emptied(old, new),
         _misled(old, new, tree_of(code or before) or old),
         _mistyped(old, new),
-        _tuned(old, new),
     )
     return next(chain.from_iterable(reasons), "")
 
@@ -135,12 +134,17 @@ def _mistyped(old: ast.AST, new: ast.AST) -> Iterator[str]:
                 yield f"it returns `{brief(text, WIDTH)}`, and `{declared}` is declared"
 
 
-def _tuned(old: ast.AST, new: ast.AST) -> Iterator[str]:
-    """Says which number is another one that nobody would have mistaken for it."""
-    before, after = _numbers(old), _numbers(new)
-    differing = [pair for pair in zip(before, after, strict=False) if pair[0] != pair[1]]
-    if len(before) == len(after) and len(differing) == 1 and not is_slip(*differing[0]):
-        yield f"some number fits one test: {differing[0][1]!r} instead of {differing[0][0]!r}"
+def tuned(before: str, after: str) -> str:
+    """Says which number is another one that nobody would have mistaken for it; empty if none is.
+
+    Args:
+        before: Text of a Python file, or of a function of it.
+        after: The same with another constant.
+    """
+    old, new = (tree_of(text) for text in (before, after))
+    numbers = zip(_numbers(old), _numbers(new), strict=False) if old and new else ()
+    pair = next((pair for pair in numbers if pair[0] != pair[1] and not is_slip(*pair)), None)
+    return "" if pair is None else f"some number fits one test: {pair[1]!r} instead of {pair[0]!r}"
 
 
 def _numbers(tree: ast.AST) -> list[float]:

@@ -14,7 +14,7 @@ from pytest_bayesloc.domain.fixing import TAKE_BACK, Level
 from pytest_bayesloc.domain.location import MODULE, Location
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap, Unit, lines_of
 from pytest_bayesloc.domain.spectrum import bitset_of
-from pytest_bayesloc.fixes.check import CHANGE, EDIT, Candidate, Checked
+from pytest_bayesloc.fixes.check import CHANGE, EDIT, OTHER_CONSTANT, Candidate, Checked
 from pytest_bayesloc.fixes.mutations import mutants, repairs
 from pytest_bayesloc.fixes.mutations.constants import (
     Sides,
@@ -223,7 +223,7 @@ def _other_constants(
         where = unit.location
         is_inside = i == 0 and unit.body_line <= edit.line <= where.end_line
         candidate = Candidate(
-            tools=("other-constant",),
+            tools=(OTHER_CONSTANT,),
             stage=EDIT,
             level=Level.UNSAFE,
             file=file,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_bayesloc.fixes.soundness import doubt, unsound
+from pytest_bayesloc.fixes.soundness import doubt, tuned, unsound
 
 TEST = "    def test_total(self):\n        assert total(['a', 17], 'blue') == 4217\n"
 UNSOUND = {
@@ -188,3 +188,20 @@ def test_what_empties_code_is_doubted(name: str) -> None:
 @pytest.mark.parametrize("name", TRUSTED)
 def test_what_keeps_the_data_flow_is_not_doubted(name: str) -> None:
     assert doubt(*TRUSTED[name]) == ""
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_told"),
+    [
+        ("100", "1000", False),
+        ("0.02", "0.2", False),
+        ("237.15", "273.15", False),
+        ("9", "10", False),
+        ("17", "7", False),
+        ("20", "28", True),
+        ("30", "22.5", True),
+        ("0.5", "3.2", True),
+    ],
+)
+def test_number_that_is_no_slip_of_another_is_told(one: str, other: str, is_told: bool) -> None:
+    assert bool(tuned(f"N = {one}\n", f"N = {other}\n")) is is_told
