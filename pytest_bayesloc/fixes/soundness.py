@@ -143,7 +143,7 @@ def tuned(before: str, after: str) -> str:
     """
     old, new = (tree_of(text) for text in (before, after))
     numbers = zip(_numbers(old), _numbers(new), strict=False) if old and new else ()
-    pair = next((pair for pair in numbers if pair[0] != pair[1] and not is_slip(*pair)), None)
+    pair = next((pair for pair in numbers if pair[0] != pair[1] and not _is_slip(*pair)), None)
     return "" if pair is None else f"some number fits one test: {pair[1]!r} instead of {pair[0]!r}"
 
 
@@ -152,7 +152,7 @@ def _numbers(tree: ast.AST) -> list[float]:
     return [n for n in constants if isinstance(n, (int, float)) and not isinstance(n, bool)]
 
 
-def is_slip(one: float, other: float) -> bool:
+def _is_slip(one: float, other: float) -> bool:
     """Whether one number is easily written for another.
 
     One more or less, a digit lost, doubled or twice, digits exchanged, the point at another place.

@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("openai", reason="pip install openai")
 
 from tests.e2e.scripted import fails, says, serving
-from tests.integration.conftest import projects  # noqa: F401 - a fixture
+from tests.integration.conftest import UNITS, projects  # noqa: F401 - a fixture
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,35 +25,6 @@ OPTIONS = (
     *(f"--bayesloc-without={kind}" for kind in ("mutants", "returns", "generated")),
 )
 QUESTIONS = ("ranking", "source", "values", "calls", "failure", "why", "changes", "similar")
-UNITS = {
-    "units.py": """FACTORS = {"m": 1, "km": 100}
-
-
-class Scale:
-    top = 9
-
-    def clip(self, value):
-        return min(value, self.top)
-
-
-def to_metres(value, unit):
-    return value * FACTORS[unit]
-""",
-    "test_units.py": """from units import Scale, to_metres
-
-
-def test_m():
-    assert to_metres(2, "m") == 2
-
-
-def test_km():
-    assert to_metres(2, "km") == 2000
-
-
-def test_clip():
-    assert Scale().clip(12) == 10
-""",
-}
 PLACES = {name: {"place": "add"} for name in ("source", "values", "calls", "why")}
 
 

@@ -170,6 +170,42 @@ class Project:
 
 
 # ``add`` is wrong; ``total`` calls it, ``mul`` and ``half`` are innocent.
+#: A wrong entry of a table, and a wrong attribute of a class.
+UNITS = {
+    "units.py": """
+        FACTORS = {"m": 1, "km": 100}
+
+
+        class Scale:
+            top = 9
+
+            def clip(self, value):
+                return min(value, self.top)
+
+
+        def to_metres(value, unit):
+            return value * FACTORS[unit]
+        """,
+    "test_units.py": """
+        from units import Scale, to_metres
+
+
+        def test_m():
+            assert to_metres(2, "m") == 2
+
+
+        def test_km():
+            assert to_metres(2, "km") == 2000
+
+
+        def test_clip():
+            assert Scale().clip(12) == 10
+
+
+        def test_clip_small():
+            assert Scale().clip(3) == 3
+        """,
+}
 BUGGY = {
     "calc.py": """
         def add(a, b):

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.integration.conftest import UNITS
+
 if TYPE_CHECKING:
     from tests.integration.conftest import Project, Projects, Run
 
@@ -570,46 +572,9 @@ def test_function_that_a_verified_fix_changes_leads(projects: Projects) -> None:
     assert "FIX_VERIFIED" in {item["outcome"] for item in run.row("Basket.__init__")["evidence"]}
 
 
-CONSTANTS = {
-    "units.py": """
-        FACTORS = {"m": 1, "km": 100}
-
-
-        class Scale:
-            top = 9
-
-            def clip(self, value):
-                return min(value, self.top)
-
-
-        def to_metres(value, unit):
-            return value * FACTORS[unit]
-        """,
-    "test_units.py": """
-        from units import Scale, to_metres
-
-
-        def test_m():
-            assert to_metres(2, "m") == 2
-
-
-        def test_km():
-            assert to_metres(2, "km") == 2000
-
-
-        def test_clip():
-            assert Scale().clip(12) == 10
-
-
-        def test_clip_small():
-            assert Scale().clip(3) == 3
-        """,
-}
-
-
 def test_constant_of_a_table_or_a_class_is_mended_and_its_place_leads(projects: Projects) -> None:
     options = (SUGGEST, "--bayesloc-fix-unsafe", "--bayesloc-budget=300")  # processes are slow
-    run = projects.make(CONSTANTS).localize(*options)
+    run = projects.make(UNITS).localize(*options)
 
     verified = [fix for fix in run.document["fixes"] if fix["verified"]]
     first = {fix["fault"]: fix for fix in reversed(verified)}

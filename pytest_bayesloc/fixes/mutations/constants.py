@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+from itertools import islice, takewhile
 from math import isfinite
 from typing import TypeAlias
 
@@ -20,7 +20,6 @@ from pytest_bayesloc.fixes.syntax import (
     bound_name,
     brief,
     dotted,
-    is_docstring,
     own_nodes,
     targets,
 )
@@ -131,12 +130,7 @@ def _is_named(key: object, test: str) -> bool:
 
 def _own(function: FunctionNode) -> list[ast.AST]:
     given = function.args
-    body = (node for node in own_nodes(function) if not _is_text_alone(node))
-    return [*body, *given.defaults, *filter(None, given.kw_defaults)]
-
-
-def _is_text_alone(node: ast.AST) -> bool:
-    return isinstance(node, ast.Expr) and is_docstring(node)
+    return [*own_nodes(function), *given.defaults, *filter(None, given.kw_defaults)]
 
 
 def _of_class(tree: ast.AST, function: FunctionNode) -> list[ast.AST]:
@@ -254,17 +248,20 @@ def _exchanged(value: str, shown: str, wanted: str) -> Iterator[str]:
         match = re.fullmatch(pattern, wanted, re.DOTALL)
         if match is not None:
             yield match["other"]
-    start = next((i for i, (x, y) in enumerate(zip(shown, wanted, strict=False)) if x != y), None)
-    start = min(len(shown), len(wanted)) if start is None else start
-    tails = zip(reversed(shown[start:]), reversed(wanted[start:]), strict=False)
-    same = next((i for i, (x, y) in enumerate(tails) if x != y), None)
-    same = min(len(shown), len(wanted)) - start if same is None else same
+    start = _n_common(shown, wanted)
+    same = _n_common(shown[start:][::-1], wanted[start:][::-1])
     for before, behind in ((0, 0), (1, 0), (0, 1), (1, 1)):  # characters of what surrounds it
         head, tail = start - before, same - behind
         if head >= 0 <= tail:
             old, new = shown[head : len(shown) - tail], wanted[head : len(wanted) - tail]
             if old and value.count(old) == 1:
                 yield value.replace(old, new)
+
+
+def _n_common(one: str, other: str) -> int:
+    """Return with how many equal characters two texts begin."""
+    pairs = zip(one, other, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _written(value: object, own: str) -> str:
