@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from functools import partial
 from posixpath import normpath
 from typing import TYPE_CHECKING, Any
 
@@ -19,11 +18,10 @@ from pytest_bayesloc.domain.location import MODULE, Location
 from pytest_bayesloc.domain.recording import Call, Recording
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.inspection.loop import InspectionLoop
-from pytest_bayesloc.inspection.selection import Limits, likeliest, most_informative
 from pytest_bayesloc.inspection.strategies.assertions import Assertions
 from pytest_bayesloc.inspection.strategies.mutants import Mutants, Repairs
 from pytest_bayesloc.inspection.strategies.returns import Returns, revised
-from pytest_bayesloc.inspection.strategy import InspectionStrategy
+from pytest_bayesloc.inspection.strategy import InspectionStrategy, Limits
 from pytest_bayesloc.ranking.belief import joint_prior
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.evidence.names import name_evidence
@@ -39,9 +37,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.inspection import InspectionPatch
     from pytest_bayesloc.domain.ports import Runner
     from pytest_bayesloc.domain.recording import ValueFlow
-    from pytest_bayesloc.inspection.selection import Action, Select
     from pytest_bayesloc.inspection.strategy import Budget
-    from pytest_bayesloc.ranking.belief import Belief
 
     Json = Mapping[str, Any]
 
@@ -57,7 +53,6 @@ class Setting:
     Attributes:
         formula: Name of the prior.
         model: Name of the belief model.
-        selection: How the next inspection is chosen.
         without: Kinds of evidence that are left out.
         threshold: Belief that decides.
         budget_s: Seconds that inspections may take.
@@ -65,7 +60,6 @@ class Setting:
 
     formula: str = "blend"
     model: str = "single-fault"
-    selection: str = "information"
     without: frozenset[str] = frozenset()
     threshold: float = 0.9
     budget_s: float = 60.0
@@ -214,17 +208,10 @@ def replay(problem: Problem, case: Case, setting: Setting) -> None:
         for kind in (Assertions, Mutants, Repairs, Returns)
         if kind.name not in setting.without
     ]
-    informative = partial(most_informative, setting.model)
-    select: Select = _greedy if setting.selection == "greedy" else informative
     limits = Limits(threshold=setting.threshold, budget_s=setting.budget_s)
     InspectionLoop(
-        _OneRunner(_Fails(problem.recording())), kinds, limits, select, clock, lambda *_: None
+        _OneRunner(_Fails(problem.recording())), kinds, limits, clock, lambda *_: None
     ).run(case)
-
-
-def _greedy(belief: Belief, actions: Sequence[Action], _pending: Sequence[Action]) -> Action | None:
-    """Choose what inspects the likeliest location."""
-    return likeliest(belief, actions)
 
 
 class _Clock:
@@ -304,7 +291,7 @@ class _Replayed(InspectionStrategy):
         table: Mapping[tuple[Location, str], list[Any]],
         clock: _Clock,
     ) -> None:
-        self.name, self.outcomes, self.seconds = kind.name, kind.outcomes, kind.seconds
+        self.name, self.outcomes = kind.name, kind.outcomes
         self._table = table
         self._clock = clock
 

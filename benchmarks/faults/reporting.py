@@ -217,7 +217,6 @@ def _alternatives(part: str) -> Iterator[str]:
     settings = {"as it comes": Setting()}
     settings |= {f"prior {name}": Setting(formula=name) for name in PRIORS if name != BLEND}
     settings["model independent"] = Setting(model="independent")
-    settings["selection greedy"] = Setting(selection="greedy")
     return _settings(part, "setting", settings)
 
 

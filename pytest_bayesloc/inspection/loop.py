@@ -12,8 +12,15 @@ from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.ports import Clock, Runner
 from pytest_bayesloc.domain.recording import Recording
 from pytest_bayesloc.inspection.reflection import innocents
-from pytest_bayesloc.inspection.selection import NOTHING_LEFT, Action, Limits, Select, stop_reason
-from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy
+from pytest_bayesloc.inspection.strategy import (
+    NOTHING_LEFT,
+    Action,
+    Budget,
+    InspectionStrategy,
+    Limits,
+    likeliest,
+    stop_reason,
+)
 from pytest_bayesloc.ranking.case import N_HISTORY, N_MINED, Case
 from pytest_bayesloc.ranking.evidence.invariants import mine, seen_values
 from pytest_bayesloc.ranking.faults import nearest_call
@@ -40,7 +47,6 @@ class InspectionLoop:
         pool: Where tests are run again.
         strategies: Ways to inspect a target, cheapest first.
         limits: When to stop.
-        select: Chooses what to do next.
         clock: Monotonic seconds.
         progress: Told before each inspection: its number, the target and the belief in it; with
             no target before the failing tests are run again as they are.
@@ -51,7 +57,6 @@ class InspectionLoop:
         pool: Pool,
         strategies: Sequence[InspectionStrategy],
         limits: Limits,
-        select: Select,
         clock: Clock,
         progress: Progress,
     ) -> None:
@@ -59,7 +64,6 @@ class InspectionLoop:
         self._runner = pool.first
         self._strategies = tuple({strategy.name: strategy for strategy in strategies}.values())
         self._limits = limits
-        self._select = select
         self._clock = clock
         self._progress = progress
         self._started = clock()
@@ -204,7 +208,7 @@ class InspectionLoop:
         *,
         only: Sequence[Action] = (),
     ) -> None:
-        """Start the most informative inspection on each idle runner; of ``only``, if any."""
+        """Start an inspection of the likeliest suspect on each idle runner; of ``only``, if any."""
         while True:
             n_under_way = len(case.inspections) + len(batch.pending)
             wanted = [action for action in open_actions if action in only] if only else open_actions
@@ -213,7 +217,7 @@ class InspectionLoop:
             if self._limits.n_inspections is not None:
                 n_left = min(n_left, self._limits.n_inspections - n_under_way)
             runner = batch.free(n_left) if n_left > 0 else None
-            chosen = None if runner is None else self._select(case.belief, worth, batch.pending)
+            chosen = None if runner is None else likeliest(case.belief, worth)
             if runner is None or chosen is None:
                 return
             open_actions.remove(chosen)

@@ -1,17 +1,18 @@
-"""The interface of an inspection strategy, and the budget that it works with."""
+"""The interface of an inspection strategy, its budget, and what is inspected next until when."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from copy import copy
+from dataclasses import dataclass
 from math import inf
 
 from pytest_bayesloc.domain.evidence import Evidence, Outcome
 from pytest_bayesloc.domain.inspection import Finding, InspectionPatch, Rerun
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.ports import Clock, Runner
+from pytest_bayesloc.ranking.belief import TIE, Belief
 from pytest_bayesloc.ranking.case import Case
-from pytest_bayesloc.ranking.likelihoods import likelihood
 
 PATIENCE = 10.0  # times what the tests take as they are, for a patch that may loop
 
@@ -85,8 +86,6 @@ class InspectionStrategy:
         name: What it is called in reports.
         outcomes: What may come out of inspecting a target, but for what says nothing; none if it
             has all its work done when the case is opened.
-        seconds: What inspecting a target usually takes. A constant, so that what is inspected next
-            does not depend on how busy the machine is.
         is_costly: Whether it inspects only what its strongest outcome could make the likeliest, and
             not the first few targets in any case.
         is_proof: Whether it may show an edit that fixes the failing tests. A decided answer is
@@ -95,19 +94,8 @@ class InspectionStrategy:
 
     name: str
     outcomes: tuple[Outcome, ...] = ()
-    seconds: float = 1.0
     is_costly: bool = False
     is_proof: bool = False
-
-    def chances(self, model: str) -> Sequence[tuple[float, float]]:
-        """Return P(it | faulty) and P(it | clean) of each outcome, then of all that says nothing.
-
-        Each column sums to 1.
-        """
-        pairs = [likelihood(model, outcome) for outcome in self.outcomes]
-        told = [(pair.p_if_faulty, pair.p_if_clean) for pair in pairs]
-        rest = (1.0 - sum(a for a, _ in told), 1.0 - sum(b for _, b in told))
-        return [*told, (max(0.0, rest[0]), max(0.0, rest[1]))]
 
     def open(self, case: Case, budget: Budget) -> Iterable[Finding]:
         """Yield what it finds about any location before targets are chosen.
@@ -149,3 +137,67 @@ class InspectionStrategy:
         """
         del case, budget, wait_s
         return ()
+
+
+NOTHING_LEFT = "nothing left to inspect"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Limits that end the loop.
+
+    Attributes:
+        threshold: Belief at which a location is found.
+        budget_s: Seconds that inspections may take.
+        n_inspections: How many may be made; None for any number.
+    """
+
+    threshold: float
+    budget_s: float
+    n_inspections: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Action:
+    """One way to inspect one location."""
+
+    target: Location
+    strategy: InspectionStrategy
+
+
+def likeliest(belief: Belief, actions: Sequence[Action]) -> Action | None:
+    """Choose the action on the likeliest location; ties by location, then in the order given."""
+    if not actions:
+        return None
+    bar = max(belief.p(action.target) for action in actions) - TIE
+    target = min(action.target for action in actions if belief.p(action.target) >= bar)
+    return next(action for action in actions if action.target == target)
+
+
+def stop_reason(
+    belief: Belief,
+    limits: Limits,
+    *,
+    spent_s: float,
+    n_made: int,
+    is_proven: bool = True,
+) -> str | None:
+    """Return why the loop ends now, in words; None to go on.
+
+    Args:
+        belief: The present belief; the threshold is held against its likeliest location, code or
+            test.
+        limits: When to end.
+        spent_s: Seconds spent on inspections.
+        n_made: Inspections made.
+        is_proven: Whether all was tried that could prove the likeliest location; the threshold
+            does not count before.
+    """
+    for where, p in belief.top(1):
+        if is_proven and p >= limits.threshold:
+            return f"threshold {limits.threshold:g} reached by {where}"
+    if spent_s >= limits.budget_s:
+        return f"budget of {limits.budget_s:g} s spent"
+    if limits.n_inspections is not None and n_made >= limits.n_inspections:
+        return f"{n_made} inspection{'' if n_made == 1 else 's'} made"
+    return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import closing
-from functools import partial
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import BayeslocError
@@ -12,13 +11,13 @@ from pytest_bayesloc.fixes.mutations import KIND, REPAIR_KIND, mutants, repair_p
 from pytest_bayesloc.fixes.side_effects import reaches_out
 from pytest_bayesloc.history.states import N_STATES
 from pytest_bayesloc.inspection.loop import InspectionLoop
-from pytest_bayesloc.inspection.selection import Limits, most_informative
 from pytest_bayesloc.inspection.strategies import assertions, returns
 from pytest_bayesloc.inspection.strategies.assertions import Assertions
 from pytest_bayesloc.inspection.strategies.counterfactual import Counterfactual
 from pytest_bayesloc.inspection.strategies.mutants import Mutants, Repairs
 from pytest_bayesloc.inspection.strategies.returns import Returns
 from pytest_bayesloc.inspection.strategies.value_flow import FollowValues
+from pytest_bayesloc.inspection.strategy import Limits
 from pytest_bayesloc.options import AUTO
 from pytest_bayesloc.pipeline.merge import foreign_environment
 from pytest_bayesloc.pipeline.order import explain_order
@@ -123,8 +122,7 @@ def _loop(
         budget_s=max(0.0, round(left_s, 1)),
         n_inspections=settings.n_inspections,
     )
-    select = partial(most_informative, settings.model)
-    return InspectionLoop(pool, strategies, limits, select, _work_clock(pool), progress.show)
+    return InspectionLoop(pool, strategies, limits, _work_clock(pool), progress.show)
 
 
 def _work_clock(pool: Pool) -> Clock:

@@ -14,7 +14,6 @@ from itertools import groupby
 from math import exp, fsum, inf, log
 from sys import float_info
 from types import MappingProxyType
-from typing import ClassVar
 
 from pytest_bayesloc.domain.errors import EvidenceError
 from pytest_bayesloc.domain.evidence import Evidence
@@ -198,13 +197,11 @@ class Belief(ABC):
 
     Attributes:
         probabilities: Per location, P(faulty) in [0, 1].
-        is_shared: Whether what one location loses, the others gain.
     """
 
     __slots__ = ()
 
     probabilities: Mapping[Location, float]
-    is_shared: ClassVar[bool]
 
     def p(self, location: Location) -> float:
         """P(``location`` is faulty).
@@ -253,8 +250,6 @@ class IndependentBelief(Belief):
         probabilities: Per location, in [0, 1]. They need not sum to 1.
     """
 
-    is_shared: ClassVar[bool] = False
-
     probabilities: Mapping[Location, float]
 
     def __post_init__(self) -> None:
@@ -288,8 +283,6 @@ class SingleFaultBelief(Belief):
         log_ratios: Per location with evidence, the sum of its log likelihood ratios, in nats.
         probabilities: Per location; they sum to 1.
     """
-
-    is_shared: ClassVar[bool] = True
 
     prior: Mapping[Location, float]
     log_ratios: Mapping[Location, float] = field(default_factory=dict)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -41,18 +42,20 @@ class Kind:
     args: tuple[str, ...] = field(default=(FORGETFUL,))
 
     def section(self, project: Project) -> list[str]:
-        """What the terminal says of it, from an empty project on."""
+        """What the terminal says of it, from an empty project on; the same id for each bug."""
         project.write(self.files)
         for edited in self.edits:
             project.run("-q", "--tb=no")
             edit(project, *edited)
         lines = project.run(*ANSWERED, *self.args).section
         return [
-            line
+            BUG.sub("216ce7925d3d", line)
             for line in lines
             if line and not line.startswith(("report: ", "FAILED ", "ERROR ", "="))
         ]
 
+
+BUG = re.compile(r"(?<=bug )[0-9a-f]{12}")
 
 PRICES = """
     DISCOUNTS = {"summer": 20, "friends": 15}

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from math import isfinite, log
+from math import isfinite
 
 import pytest
 from hypothesis import given
@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from pytest_bayesloc.domain.evidence import Evidence, InspectionOutcome
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.inspection.selection import Action, information, likeliest
-from pytest_bayesloc.inspection.strategy import InspectionStrategy
+from pytest_bayesloc.inspection.strategy import Action, InspectionStrategy, likeliest
 from pytest_bayesloc.ranking.belief import MODELS, Belief, IndependentBelief, SingleFaultBelief
 
 pytestmark = pytest.mark.one_python
@@ -137,17 +136,3 @@ def test_likeliest_choice_is_an_open_action_that_none_exceeds(
     else:
         assert chosen.target in left
         assert prior[chosen.target] >= max(prior[where] for where in left) - 1e-12
-
-
-@given(
-    p=st.floats(0, 1),
-    if_faulty=st.floats(0, 1),
-    if_clean=st.floats(0, 1),
-)
-def test_information_is_between_nothing_and_what_is_unknown(
-    p: float, if_faulty: float, if_clean: float
-) -> None:
-    gained = information(p, ((if_faulty, if_clean), (1 - if_faulty, 1 - if_clean)))
-
-    unknown = sum(-x * log(x) for x in (p, 1 - p) if x)
-    assert 0.0 <= gained <= unknown + 1e-9

@@ -56,7 +56,6 @@ class Assertions(InspectionStrategy):
 
     name = KIND
     outcomes = (InspectionOutcome.TARGET_ASSERTION_FAILED, InspectionOutcome.COLLATERAL_FAILURE)
-    seconds = 0.03
 
     def __init__(self, propose: Propose) -> None:
         self._propose = propose

@@ -161,7 +161,6 @@ class Mutants(InspectionStrategy):
         InspectionOutcome.NO_MUTANT_FLIPS,
         InspectionOutcome.NO_MUTANT_MATTERS,
     )
-    seconds = 0.3
     is_proof = True
     most = MAX_MUTANTS
     judge = staticmethod(judge)
@@ -201,7 +200,6 @@ class Repairs(Mutants):
         InspectionOutcome.EDIT_BREAKS_OTHERS,
         InspectionOutcome.NO_EDIT_REPAIRS,
     )
-    seconds = 1.0
     is_costly = True
     is_proof = False
     most = MAX_REPAIRS

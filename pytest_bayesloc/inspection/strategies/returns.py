@@ -56,7 +56,6 @@ class Returns(InspectionStrategy):
 
     name = KIND
     outcomes = (InspectionOutcome.RETURN_REPAIRS, InspectionOutcome.NO_RETURN_REPAIRS)
-    seconds = 0.1
 
     def __init__(self, text_of: TextOf) -> None:
         self._text_of = text_of

@@ -9,11 +9,11 @@ import pytest
 
 from pytest_bayesloc.domain.errors import ExecutionError
 from pytest_bayesloc.inspection.loop import InspectionLoop
-from pytest_bayesloc.inspection.selection import Limits
 from pytest_bayesloc.inspection.strategies.assertions import Assertions
+from pytest_bayesloc.inspection.strategy import Limits
 from tests.fakes.clock import Clock
 from tests.fakes.runner import FakePool, FakeRunner
-from tests.unit.inspection.test_loop import LIMITS, case, greedy, outcomes, propose, violates
+from tests.unit.inspection.test_loop import LIMITS, case, outcomes, propose, violates
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,9 +57,7 @@ class Telling(FakeRunner):
 
 def run(pool: FakePool, limits: Limits = LIMITS, started: Case | None = None) -> Case:
     started = started or case()
-    InspectionLoop(pool, [Assertions(propose)], limits, greedy, Clock(), lambda *_: None).run(
-        started
-    )
+    InspectionLoop(pool, [Assertions(propose)], limits, Clock(), lambda *_: None).run(started)
     return started
 
 

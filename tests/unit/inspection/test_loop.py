@@ -13,9 +13,9 @@ from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.recording import Call, Recording
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.inspection.loop import InspectionLoop
-from pytest_bayesloc.inspection.selection import Action, Limits, likeliest
 from pytest_bayesloc.inspection.strategies.assertions import Assertions
 from pytest_bayesloc.inspection.strategies.mutants import Mutants
+from pytest_bayesloc.inspection.strategy import Limits
 from pytest_bayesloc.ranking.likelihoods import weigh
 from tests.fakes.case import case_of
 from tests.fakes.clock import Clock
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_bayesloc.domain.inspection import TestRun
-    from pytest_bayesloc.ranking.belief import Belief
     from pytest_bayesloc.ranking.case import Case
     from pytest_bayesloc.ranking.evidence.invariants import Invariant
 
@@ -55,11 +54,6 @@ def case(
     return case_of(spectrum, prior or {A: 0.5, B: 0.3, C: 0.2}, model=model, evidence=evidence)
 
 
-def greedy(belief: Belief, actions: Sequence[Action], _pending: Sequence[Action]) -> Action | None:
-    """The choice that a test can foresee: what inspects the likeliest location."""
-    return likeliest(belief, actions)
-
-
 def propose(target: Location, invariants: Sequence[Invariant]) -> Sequence[InspectionPatch]:
     text = "old\n"
     return [
@@ -79,7 +73,6 @@ def run(
         FakePool(runner),
         [Assertions(proposals)],  # type: ignore[arg-type]
         limits,
-        greedy,
         clock or Clock(),
         lambda *_: None,
     )
@@ -153,9 +146,7 @@ def test_edits_of_a_decided_answer_are_tried_before_the_loop_ends() -> None:
 
     started = case({A: 0.85, B: 0.1, C: 0.05}, model="independent")
     kinds = [Assertions(propose), Mutants(edits)]
-    InspectionLoop(FakePool(violates("a")), kinds, LIMITS, greedy, Clock(), lambda *_: None).run(
-        started
-    )
+    InspectionLoop(FakePool(violates("a")), kinds, LIMITS, Clock(), lambda *_: None).run(started)
 
     made = [(i.target.qualname, i.finding.evidence.source) for i in started.inspections]
     assert made == [("a", "k"), ("a", "mutants")]
@@ -279,7 +270,7 @@ def test_a_case_gets_its_share_of_the_budget() -> None:
     work, limits = case(), replace(LIMITS, budget_s=30.0)
 
     kinds = [Assertions(propose)]
-    loop = InspectionLoop(FakePool(runner), kinds, limits, greedy, Clock(step=1.0), lambda *_: None)
+    loop = InspectionLoop(FakePool(runner), kinds, limits, Clock(step=1.0), lambda *_: None)
     loop.run(work, share=0.2)
 
     assert work.stop == "its share of the budget of 30 s spent"
