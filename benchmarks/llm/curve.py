@@ -18,7 +18,7 @@ from benchmarks.faults.replay import Setting
 from benchmarks.faults.scoring import POSTERIOR, interval, judge, naturally, top
 from benchmarks.faults.storage import packages, read_rows
 from pytest_bayesloc.domain.evidence import InspectionOutcome
-from pytest_bayesloc.inspection.strategies.proposed_fixes import NAME
+from pytest_bayesloc.inspection.strategies.navigation import NAME
 from pytest_bayesloc.inspection.views import candidates
 from pytest_bayesloc.ranking.evidence.judgements import (
     EDIT_PASSES,

@@ -22,7 +22,7 @@ from benchmarks.suites.scores import Standing, score, standing
 from benchmarks.suites.subjects import KNOWN
 from benchmarks.suites.workspace import CHECKOUT, install, prepare
 from pytest_bayesloc.domain.evidence import OUTCOMES
-from pytest_bayesloc.inspection.strategies.proposed_fixes import NAME
+from pytest_bayesloc.inspection.strategies.navigation import NAME
 from pytest_bayesloc.ranking.evidence.judgements import INSPECTION, RANKING, records_of
 
 if TYPE_CHECKING:

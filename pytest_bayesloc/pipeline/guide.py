@@ -16,8 +16,7 @@ from pytest_bayesloc.fixes.soundness import unsound
 from pytest_bayesloc.fixes.tasks import texts_of_tests
 from pytest_bayesloc.inspection.edits import checked_edit, checked_fix
 from pytest_bayesloc.inspection.strategies.generated import Generated
-from pytest_bayesloc.inspection.strategies.navigation import Navigation
-from pytest_bayesloc.inspection.strategies.proposed_fixes import ProposedFixes
+from pytest_bayesloc.inspection.strategies.navigation import Navigation, ProposedFixes
 from pytest_bayesloc.inspection.views import Views, candidates
 from pytest_bayesloc.llm.advisor import LlmAdvisor, LlmSummarizer
 from pytest_bayesloc.llm.agent import LlmAgent
