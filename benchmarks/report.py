@@ -16,6 +16,7 @@ from statistics import median
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from pytest_bayesloc.domain.advice import Remembered
 from pytest_bayesloc.domain.evidence import Decision, Evidence, InspectionOutcome
 from pytest_bayesloc.domain.failure import ErrorKind, Failure, Frame, Origin
 from pytest_bayesloc.domain.inspection import Finding, Inspection, Signals, TestRun, Verdict
@@ -25,6 +26,7 @@ from pytest_bayesloc.domain.spectrum import Counts
 from pytest_bayesloc.report.document import SessionEntry
 from pytest_bayesloc.report.encoding import Result, dumps, encode
 from pytest_bayesloc.report.html import render
+from pytest_bayesloc.report.memory import memory_entry
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -134,6 +136,7 @@ def large_result(n_tests: int, n_functions: int, n_faults: int) -> Result:
             threshold=0.9,
             seconds={"localize": 4.0, "inspect": 60.0},
         ),
+        memory=memory_entry(Remembered()),
         ranking=faults[0].ranking,
         faults=faults,
         edges=tuple((places[i // 3], places[i + 1], i) for i in range(1_500)),

@@ -23,7 +23,7 @@ from pytest_bayesloc.report.document import Document, SessionEntry, UsageEntry
 from pytest_bayesloc.report.encoding import Result, encode, verdict_line
 from pytest_bayesloc.report.formats import FORMATS, ReportFormat, ReportInput
 from pytest_bayesloc.report.markdown import marks
-from pytest_bayesloc.report.memory import advice_lines
+from pytest_bayesloc.report.memory import advice_lines, memory_entry
 from pytest_bayesloc.report.prompt import prompt
 from pytest_bayesloc.report.suspects import Checkout
 from pytest_bayesloc.report.terminal import answer
@@ -97,7 +97,7 @@ class ReportStage:
             faults=faults,
             edges=calls_around(faults, cases),
             partial=(*recorded.partial, *self.context.notes),
-            memory=self.remembered or Remembered(),
+            memory=memory_entry(self.remembered or Remembered()),
             llm=self.llm.usage() if self.llm is not None else UsageEntry(),
             fixes=() if self.fix_stage is None else self.fix_stage.fixes,
         )

@@ -13,8 +13,6 @@ from typing import Any, TypeVar
 
 from msgspec import Struct, to_builtins
 
-from pytest_bayesloc.domain.advice import Advice, Estimate, Remembered, SimilarBug
-from pytest_bayesloc.domain.bug import BugRecord, DebugTrial
 from pytest_bayesloc.domain.evidence import ChangeOutcome, InspectionOutcome
 from pytest_bayesloc.domain.failure import Failure, Frame
 from pytest_bayesloc.domain.fixing import TAKE_BACK, Level
@@ -29,7 +27,6 @@ from pytest_bayesloc.report.text import MAX_TEXT, clip
 T = TypeVar("T", bound=Struct)
 
 MAX_BLOCK = 20_000
-MAX_DIFF = 4_000  # of an attempt to fix a bug
 PHASES = frozenset({"setup", "call", "teardown", "collect"})
 REPAIRS = frozenset(
     {
@@ -49,21 +46,21 @@ class Result:
 
     Attributes:
         session: The run and its settings.
+        memory: What is remembered of the failures.
         ranking: All faults' rankings in one.
         faults: One a group of failing tests, most failing tests first.
         edges: Caller, callee, calls: the call graph of the failing tests.
         partial: What is missing, and why.
-        memory: What is remembered of the failures.
         llm: What asking a language model took.
         fixes: What was found by searching.
     """
 
     session: doc.SessionEntry
+    memory: doc.MemoryEntry
     ranking: tuple[Ranked, ...]
     faults: tuple[Fault, ...]
     edges: tuple[tuple[Location, Location, int], ...] = ()
     partial: tuple[str, ...] = ()
-    memory: Remembered = field(default_factory=Remembered)
     llm: doc.UsageEntry = field(default_factory=doc.UsageEntry)
     fixes: tuple[doc.FixEntry, ...] = ()
 
@@ -96,7 +93,7 @@ def encode(result: Result, redaction: Redaction | None = None) -> dict[str, Any]
                 for caller, callee, calls in result.edges[: doc.MAX_EDGES]
             ]
         ),
-        memory=memory_entry(result.memory),
+        memory=result.memory,
         fixes=_fixes(result, faults),
         llm=entry_of(doc.UsageEntry, result.llm, cost=None if cost is None else positive(cost)),
         partial=[*result.partial, *_cuts(result), *_not_finite(result)],
@@ -355,96 +352,6 @@ def _repair(fault: int, inspection: Inspection) -> doc.FixEntry:
         worth=0.5,
         patch_file=None,
         applied=False,
-    )
-
-
-def memory_entry(remembered: Remembered) -> doc.MemoryEntry:
-    """Return the memory's part of a result."""
-    shown = remembered.advice if remembered.is_shown else ()
-    return doc.MemoryEntry(
-        said=list(remembered.messages),
-        records=[_record(item.record) for item in remembered.advice],
-        advice=[_advice(item) for item in shown],
-        loops=[
-            entry_of(doc.LoopEntry, loop, fault=item.fault + 1, said=loop.messages)
-            for item in shown
-            for loop in item.loops
-        ],
-        months=[
-            entry_of(
-                doc.MonthEntry,
-                month,
-                month=month.name,
-                fixed=_value(month.fixed),
-                trials=_value(month.trials),
-                hours=_value(month.hours),
-            )
-            for month in remembered.months
-        ],
-        world_model={
-            kind: list(texts) if remembered.is_shown else []
-            for kind, texts in remembered.world.items()
-        },
-    )
-
-
-def _value(found: Estimate | None) -> float | None:
-    return None if found is None else found.value
-
-
-def _record(record: BugRecord) -> doc.RecordEntry:
-    symptom = record.symptom
-    return entry_of(
-        doc.RecordEntry,
-        record,
-        symptom,
-        tests=symptom.tests[: doc.MAX_TESTS],
-        created_at=record.created_at.isoformat(),
-        completed_at=record.completed_at.isoformat() if record.completed_at else None,
-        trials=[_trial(trial) for trial in record.trials[-doc.MAX_BUG_TRIALS :]],
-    )
-
-
-def _trial(trial: DebugTrial) -> doc.BugTrialEntry:
-    return entry_of(
-        doc.BugTrialEntry,
-        trial,
-        trial.edit,
-        trial.summary,
-        made_at=trial.made_at.isoformat(),
-        diff=clip(trial.edit.diff, MAX_DIFF),
-    )
-
-
-def _advice(advice: Advice) -> doc.AdviceEntry:
-    record = advice.record
-    return entry_of(
-        doc.AdviceEntry,
-        advice,
-        record,
-        fault=advice.fault + 1,
-        bug=record.id,
-        said=advice.message,
-        lies=advice.origin,
-        guard=advice.first_check,
-        similar=[_similar(item) for item in advice.similar],
-        constraints=record.learned_constraints,
-    )
-
-
-def _similar(similar: SimilarBug) -> doc.SimilarEntry:
-    record, fix = similar.record, similar.record.fix
-    return entry_of(
-        doc.SimilarEntry,
-        similar,
-        record,
-        bug=record.id,
-        score=round(similar.score, 3),
-        seen_at=record.seen_at.isoformat(),
-        signature=record.symptom.signature,
-        strategy=fix.strategy if fix else "",
-        insight=fix.lesson if fix else "",
-        failed=record.failed_strategies[:2] if not fix else [],
     )
 
 

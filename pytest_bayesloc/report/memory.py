@@ -1,17 +1,115 @@
-"""The memory's part of a result: short lines for a terminal, and in full for the page."""
+"""The memory's part of a result: encoded, in short lines for a terminal, in full for the page."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+from pytest_bayesloc.domain.advice import Advice, Estimate, Remembered, SimilarBug
+from pytest_bayesloc.domain.bug import BugRecord, DebugTrial
+from pytest_bayesloc.report import document as doc
 from pytest_bayesloc.report.document import Document
-from pytest_bayesloc.report.text import HEAD, WARNING, Line, one_line, percent
+from pytest_bayesloc.report.encoding import entry_of
+from pytest_bayesloc.report.text import HEAD, WARNING, Line, clip, one_line, percent
 
-N_LAST = 5  # failed attempts, and lessons
+N_LAST = 5  # failed attempts, and lessons, that are shown
 N_MONTHS = 24
+MAX_DIFF = 4_000  # of an attempt to fix a bug
 MIN_MONTHS = 2  # for a line
 CURVE = (160, 36)
+
+
+# -- the document
+
+
+def memory_entry(remembered: Remembered) -> doc.MemoryEntry:
+    """Return the memory's part of a result."""
+    shown = remembered.advice if remembered.is_shown else ()
+    return doc.MemoryEntry(
+        said=list(remembered.messages),
+        records=[_record(item.record) for item in remembered.advice],
+        advice=[_advice(item) for item in shown],
+        loops=[
+            entry_of(doc.LoopEntry, loop, fault=item.fault + 1, said=loop.messages)
+            for item in shown
+            for loop in item.loops
+        ],
+        months=[
+            entry_of(
+                doc.MonthEntry,
+                month,
+                month=month.name,
+                fixed=_value(month.fixed),
+                trials=_value(month.trials),
+                hours=_value(month.hours),
+            )
+            for month in remembered.months
+        ],
+        world_model={
+            kind: list(texts) if remembered.is_shown else []
+            for kind, texts in remembered.world.items()
+        },
+    )
+
+
+def _value(found: Estimate | None) -> float | None:
+    return None if found is None else found.value
+
+
+def _record(record: BugRecord) -> doc.RecordEntry:
+    symptom = record.symptom
+    return entry_of(
+        doc.RecordEntry,
+        record,
+        symptom,
+        tests=symptom.tests[: doc.MAX_TESTS],
+        created_at=record.created_at.isoformat(),
+        completed_at=record.completed_at.isoformat() if record.completed_at else None,
+        trials=[_trial(trial) for trial in record.trials[-doc.MAX_BUG_TRIALS :]],
+    )
+
+
+def _trial(trial: DebugTrial) -> doc.BugTrialEntry:
+    return entry_of(
+        doc.BugTrialEntry,
+        trial,
+        trial.edit,
+        trial.summary,
+        made_at=trial.made_at.isoformat(),
+        diff=clip(trial.edit.diff, MAX_DIFF),
+    )
+
+
+def _advice(advice: Advice) -> doc.AdviceEntry:
+    record = advice.record
+    return entry_of(
+        doc.AdviceEntry,
+        advice,
+        record,
+        fault=advice.fault + 1,
+        bug=record.id,
+        said=advice.message,
+        lies=advice.origin,
+        guard=advice.first_check,
+        similar=[_similar(item) for item in advice.similar],
+        constraints=record.learned_constraints,
+    )
+
+
+def _similar(similar: SimilarBug) -> doc.SimilarEntry:
+    record, fix = similar.record, similar.record.fix
+    return entry_of(
+        doc.SimilarEntry,
+        similar,
+        record,
+        bug=record.id,
+        score=round(similar.score, 3),
+        seen_at=record.seen_at.isoformat(),
+        signature=record.symptom.signature,
+        strategy=fix.strategy if fix else "",
+        insight=fix.lesson if fix else "",
+        failed=record.failed_strategies[:2] if not fix else [],
+    )
 
 
 def _number(value: float | None) -> str:
@@ -34,19 +132,18 @@ FIGURES: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
 # -- lines
 
 
-def advice_lines(memory: Document, *, in_full: bool, n_last: int = N_LAST) -> list[Line]:
+def advice_lines(memory: Document, *, in_full: bool) -> list[Line]:
     """Return the memory's advice as lines, the same for a person and for a program.
 
     Args:
         memory: That part of a ``bayesloc/1`` result.
         in_full: Whether all is said, or only what became of bugs that no test fails with any more.
-        n_last: Failed attempts, and lessons, that are shown at most.
     """
     lines = [Line(one_line(text)) for text in memory["said"]]
     loops = {entry["fault"]: entry for entry in memory["loops"]}
     advice: Sequence[Document] = memory["advice"] if in_full else ()
     for entry in advice:
-        lines += _full(entry, n_last)
+        lines += _full(entry)
         lines += _loop(loops.get(entry["fault"]))
     if advice:
         said = {text for entry in advice for text in entry["constraints"]}
@@ -72,7 +169,7 @@ def _is_news(entry: Document) -> bool:
     return bool(entry["said"]) and "begins" not in entry["said"]
 
 
-def _full(entry: Document, n_last: int) -> Iterator[Line]:
+def _full(entry: Document) -> Iterator[Line]:
     yield Line(f"advice on fault {entry['fault']}, bug {entry['bug']}", HEAD)
     if entry["said"]:
         yield Line(f"  {one_line(entry['said'])}")
@@ -92,7 +189,7 @@ def _full(entry: Document, n_last: int) -> Iterator[Line]:
         ("learned", entry["constraints"]),
         ("note", entry["notes"]),
     ):
-        for text in texts[-n_last:] if n_last else ():
+        for text in texts[-N_LAST:]:
             yield Line(f"  {label}: {one_line(text)}")
 
 

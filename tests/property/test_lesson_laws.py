@@ -28,8 +28,7 @@ from pytest_bayesloc.memory.ledger import Ledger
 from pytest_bayesloc.memory.schema import METADATA
 from pytest_bayesloc.memory.summaries import RuleSummarizer
 from pytest_bayesloc.memory.symptoms import without_contradicted
-from pytest_bayesloc.report.encoding import memory_entry
-from pytest_bayesloc.report.memory import advice_lines
+from pytest_bayesloc.report.memory import advice_lines, memory_entry
 
 pytestmark = pytest.mark.one_python
 

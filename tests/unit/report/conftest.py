@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from pytest_bayesloc.domain.advice import Remembered
 from pytest_bayesloc.domain.evidence import (
     Decision,
     Evidence,
@@ -34,6 +35,7 @@ from pytest_bayesloc.domain.result import (
 from pytest_bayesloc.domain.spectrum import Counts
 from pytest_bayesloc.report.document import SessionEntry
 from pytest_bayesloc.report.encoding import Result, encode
+from pytest_bayesloc.report.memory import memory_entry
 
 ReadSource = Callable[[str], "str | None"]
 
@@ -292,6 +294,7 @@ def result() -> Result:
             threshold=0.9,
             seconds={"collect": 0.004, "inspect": 1.25},
         ),
+        memory=memory_entry(Remembered()),
         ranking=faults[0].ranking,
         faults=faults,
         edges=((TOTAL, ADD, 2), (TEST_ADD, ADD, 1)),
