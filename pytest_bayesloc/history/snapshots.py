@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     Texts = Mapping[str, str]  # of all files, by their paths relative to rootdir
     LookUp = Callable[[sqlite3.Connection, Iterable[str]], list[int]]
 
-VERSION = 2  # of the tables; version 1 was never released
+VERSION = 3  # of the tables; a file of another version is set aside
 BUSY_S = 10.0
+N_TRIED = 5_000
 N_LATELY = 10  # snapshots in which a test may have got another id
 N_SNAPSHOTS = 50  # no test needs an older one for long: it is one that passes, or is long gone
 
@@ -59,24 +60,19 @@ CREATE TABLE seen (          -- spares reading files that did not change
     size INTEGER NOT NULL,
     digest TEXT NOT NULL
 ) WITHOUT ROWID;
-"""
-
-# Made when it is first needed: no version of the other tables depends on it.
-TRIED = """
-CREATE TABLE IF NOT EXISTS tried ( -- how tests ended on older commits
-    id INTEGER PRIMARY KEY,
-    place TEXT NOT NULL,           -- digest of what is installed
-    revision TEXT NOT NULL,
-    node_id TEXT NOT NULL,
-    verdict TEXT NOT NULL,         -- pass, fail, or empty: it could not be run
-    UNIQUE (place, revision, node_id)
-)"""
-N_TRIED = 5_000
-BEGUN = """
-CREATE TABLE IF NOT EXISTS begun ( -- the snapshot of its first failing run since it passed
+CREATE TABLE begun (         -- the snapshot of its first failing run since it passed
     node_id TEXT PRIMARY KEY,
     snapshot INTEGER NOT NULL REFERENCES snapshot (id) ON DELETE CASCADE
-) WITHOUT ROWID"""
+) WITHOUT ROWID;
+CREATE TABLE tried (         -- how tests ended on older commits
+    id INTEGER PRIMARY KEY,
+    place TEXT NOT NULL,     -- digest of what is installed
+    revision TEXT NOT NULL,
+    node_id TEXT NOT NULL,
+    verdict TEXT NOT NULL,   -- pass, fail, or empty: it could not be run
+    UNIQUE (place, revision, node_id)
+);
+"""
 
 
 class SnapshotStore:
@@ -189,7 +185,6 @@ class SnapshotStore:
             StoreError: If it can't be written.
         """
         with self._open() as db:
-            db.execute(TRIED)
             db.executemany(
                 "INSERT OR REPLACE INTO tried (place, revision, node_id, verdict) "
                 "VALUES (?, ?, ?, ?)",
@@ -210,7 +205,6 @@ class SnapshotStore:
         if not self.path.is_file():
             return found
         with self._open() as db:
-            db.execute(TRIED)
             asked = "SELECT revision, verdict FROM tried WHERE place = ? AND node_id = ?"
             for name in node_ids:
                 for revision, verdict in db.execute(asked, (place, storable(name))):
@@ -298,7 +292,6 @@ def _prepare(db: sqlite3.Connection) -> None:
         db.execute(f"PRAGMA user_version = {VERSION}")
     elif version != VERSION:
         raise sqlite3.DatabaseError(f"it is of version {version}, not {VERSION}")
-    db.execute(BEGUN)
 
 
 def _noted(db: sqlite3.Connection, name: str, path: Path) -> str:

@@ -8,7 +8,6 @@ from datetime import timedelta
 from uuid import uuid4
 
 from pytest_bayesloc.domain.bug import (
-    LLM_MARK,
     BugRecord,
     BugState,
     CodeEdit,
@@ -17,13 +16,13 @@ from pytest_bayesloc.domain.bug import (
     Sighting,
     Symptom,
     TrialOutcome,
-    TrialSummary,
     is_contradicted,
 )
 from pytest_bayesloc.domain.ports import Summarizer
 from pytest_bayesloc.domain.texts import text_digest
 from pytest_bayesloc.memory.feedback import judge_advice, judge_verdicts
 from pytest_bayesloc.memory.ledger import FAILING, GONE, PASSING, WEAKENED, Ledger
+from pytest_bayesloc.memory.summaries import without_lesson_about
 
 UNSEEN_AFTER = timedelta(days=30)
 N_TOP = 5  # suspects that an edit should hit
@@ -233,29 +232,34 @@ class Episodes:
         self._ledger.see(bug, sighting, executed)
         doubted = [name for group in groups for name in group.symptom.believed]
         withdrawn = self._withdrawn(doubted, "the evidence points at it", bug)
-        if not is_tried or not is_known:
-            message = f"bug {record.id}{withdrawn}" if withdrawn else ""
-            return [Event(bug=bug, kind="again", message=message, group=i) for i in own]
-        trial = DebugTrial(
+        kind, message = "again", f"bug {record.id}{withdrawn}" if withdrawn else ""
+        if is_tried and is_known:
+            metric = 1 - len(failing) / max(1, len(fates))
+            trial = self._failed_trial(record, edit, groups[0].symptom, doubted, metric)
+            self._ledger.add_trial(bug, trial, self._run.id)
+            kind, message = "tried", f"bug {record.id}: trial {trial.number} failed{withdrawn}"
+            if fixed and new:
+                message = (
+                    f"bug {record.id} was moved by trial {trial.number}, which is no fix: "
+                    f"{', '.join(fixed)} passes, and {', '.join(new)} fails since the same edit"
+                    f"{withdrawn}"
+                )
+        return [Event(bug=bug, kind=kind, message=message, group=i) for i in own]
+
+    def _failed_trial(
+        self, record: BugRecord, edit: CodeEdit, now: Symptom, doubted: Sequence[str], metric: float
+    ) -> DebugTrial:
+        """Return an attempt that did not help; nothing is learned of functions in doubt."""
+        summary = self._summarizer.failed(record, edit, now)
+        return DebugTrial(
             number=len(record.trials) + 1,
             made_at=self._run.made_at,
             edit=replace(edit, plan=self._run.plan),
             outcome=TrialOutcome.FAILED,
-            summary=without_lesson_about(
-                doubted, self._summarizer.failed(record, edit, groups[0].symptom)
-            ),
-            error=groups[0].symptom.signature,
-            metric=max(0.0, 1 - len(failing & fates.keys()) / len(fates)) if fates else 0.0,
+            summary=without_lesson_about(doubted, summary),
+            error=now.signature,
+            metric=metric,
         )
-        self._ledger.add_trial(bug, trial, self._run.id)
-        message = f"bug {record.id}: trial {trial.number} failed{withdrawn}"
-        if fixed and new:
-            listed = ", ".join(new)
-            message = (
-                f"bug {record.id} was moved by trial {trial.number}, which is no fix: "
-                f"{', '.join(fixed)} passes, and {listed} fails since the same edit{withdrawn}"
-            )
-        return [Event(bug=bug, kind="tried", message=message, group=i) for i in own]
 
     def _withdrawn(self, functions: Sequence[str], why: str, bug: int | None = None) -> str:
         """Take back constraints about ``functions``, and say so; each is told once.
@@ -362,13 +366,6 @@ class Episodes:
         message = f"bug {record.id} is fixed{after}{where}{f'; {lesson}' if lesson else ''}"
         message += self._withdrawn(fix.functions, "the fix changed it")
         return Event(bug=bug, kind="resolved", message=message)
-
-
-def without_lesson_about(functions: Sequence[str], summary: TrialSummary) -> TrialSummary:
-    """Return ``summary`` without a lesson about one of ``functions``, which are at fault."""
-    by_rules, _, _ = summary.lesson.partition(f"; {LLM_MARK}")
-    lessons = (summary.lesson, by_rules, "")
-    return replace(summary, lesson=next(x for x in lessons if not is_contradicted(x, functions)))
 
 
 def _fate(node_id: str, before: str, sighting: PassingSighting) -> str:

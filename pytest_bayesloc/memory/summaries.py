@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from pytest_bayesloc.domain.bug import (
     HYPOTHESIS_LENGTH,
     LESSON_LENGTH,
+    LLM_MARK,
     STRATEGY_LENGTH,
     WHY_LENGTH,
     BugRecord,
@@ -17,6 +18,7 @@ from pytest_bayesloc.domain.bug import (
     Symptom,
     TrialSummary,
     clipped,
+    is_contradicted,
 )
 from pytest_bayesloc.domain.ports import Summarizer
 
@@ -107,6 +109,13 @@ class RecordingSummarizer(RuleSummarizer):
         summary = super().succeeded(record, edit)
         self.trials.append((record, summary, lambda other: other.succeeded(record, edit)))
         return summary
+
+
+def without_lesson_about(functions: Sequence[str], summary: TrialSummary) -> TrialSummary:
+    """Return ``summary`` without a lesson about one of ``functions``, which are at fault."""
+    by_rules, _, _ = summary.lesson.partition(f"; {LLM_MARK}")
+    lessons = (summary.lesson, by_rules, "")
+    return replace(summary, lesson=next(x for x in lessons if not is_contradicted(x, functions)))
 
 
 def _strategy(edit: CodeEdit) -> str:

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.ports import Conversation, ProposedCode, Summarizer
     from pytest_bayesloc.domain.source import SourceMap, Unit
     from pytest_bayesloc.inspection.strategy import InspectionStrategy
+    from pytest_bayesloc.options import Settings
     from pytest_bayesloc.pipeline.context import Context
     from pytest_bayesloc.ranking.case import Case
 
@@ -80,26 +81,12 @@ class LlmStage:
             if self._is_dry
             else OpenAIEndpoint(environment=context.launch.environment)
         )
-        self._budget = CallBudget(
-            CallLimits(
-                n_calls=self._limits.calls,
-                n_tokens=self._limits.tokens,
-                cost=self._limits.cost,
-                prices=self._models.prices,
-                seconds=settings.budget_s,
-                n_parallel=self._limits.parallel,
-            ),
-            monotonic,
-        )
+        self._budget = CallBudget(_call_limits(settings), monotonic)
         self._folder = context.rootdir / FOLDER
         mode = "record" if self._is_dry else settings.llm_mode
+        exchanges = Exchanges(self._folder, mode, partial(_keep, context.rootdir))
         self._agent = LlmAgent(
-            self._endpoint,
-            self._budget,
-            Exchanges(self._folder, mode, partial(_keep, context.rootdir)),
-            self._privacy,
-            self._say,
-            self._announce,
+            self._endpoint, self._budget, exchanges, self._privacy, self._say, self._announce
         )
         self.advisor = LlmAdvisor(
             self._agent,
@@ -363,3 +350,15 @@ def _keep(rootdir: Path, path: Path, text: str) -> None:
         own_folder(rootdir)
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_text(path, text)
+
+
+def _call_limits(settings: Settings) -> CallLimits:
+    limits = settings.llm_limits
+    return CallLimits(
+        n_calls=limits.calls,
+        n_tokens=limits.tokens,
+        cost=limits.cost,
+        prices=settings.llm_models.prices,
+        seconds=settings.budget_s,
+        n_parallel=limits.parallel,
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import BayeslocError
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.inspection import InspectionPatch
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.ports import Clock
+    from pytest_bayesloc.domain.source import SourceMap, Unit
     from pytest_bayesloc.history.states import GitHistory
     from pytest_bayesloc.inspection.strategies.mutants import Propose
     from pytest_bayesloc.inspection.strategy import InspectionStrategy
@@ -162,48 +164,56 @@ def _older_code(context: Context, history: GitHistory, progress: Progress) -> Co
 def _strategies(
     context: Context, older_code: Counterfactual, more: Sequence[InspectionStrategy]
 ) -> list[InspectionStrategy]:
-    never_edited = context.settings.never_edited
-
-    def edits_by(
-        make: Callable[..., Iterator[InspectionPatch]], *given: Collection[str]
-    ) -> Propose:
-        def propose(
-            target: Location, suspiciousness: Mapping[int, float]
-        ) -> Iterator[InspectionPatch]:
-            found = context.sources.unit(target)
-            if found is not None and not reaches_out(*found, never_edited):
-                yield from make(*found, suspiciousness, *given)
-
-        return propose
-
-    def propose_assertions(
-        target: Location, invariants: Sequence[Invariant]
-    ) -> Sequence[InspectionPatch]:
-        found = context.sources.unit(target)
-        if found is None:
-            return ()
-        patches = []
-        # A heartbeat alone is evidence in the reference model only.
-        if invariants or context.settings.model == "independent":
-            patches.append(assertions.propose(*found, invariants))
-        return [*patches, *_proposed_by_others(context, target, found[0].text)]
-
-    def text_of(target: Location) -> str | None:
-        found = context.sources.unit(target)
-        may_be_tried = found is not None and not reaches_out(*found, never_edited)
-        return found[0].text if found is not None and may_be_tried else None
-
     strategies: list[InspectionStrategy] = [
         older_code,
         FollowValues(context.sources.map),
-        Assertions(propose_assertions),
-        Mutants(edits_by(mutants)),
-        Repairs(edits_by(repair_patches, never_edited)),
-        Returns(text_of),
+        Assertions(partial(_assertions, context)),
+        Mutants(_edits_by(context, mutants)),
+        Repairs(_edits_by(context, repair_patches, context.settings.never_edited)),
+        Returns(partial(_replaceable, context)),
         *more,
     ]
     left_out = _left_out(context)
     return [s for s in strategies if s.name not in left_out]
+
+
+def _edits_by(
+    context: Context, make: Callable[..., Iterator[InspectionPatch]], *given: Collection[str]
+) -> Propose:
+    """Return what proposes edits of what may be tried."""
+
+    def propose(target: Location, suspiciousness: Mapping[int, float]) -> Iterator[InspectionPatch]:
+        found = _editable(context, target)
+        if found is not None:
+            yield from make(*found, suspiciousness, *given)
+
+    return propose
+
+
+def _editable(context: Context, target: Location) -> tuple[SourceMap, Unit] | None:
+    """Return a function with its file; None where trying edits could do harm."""
+    found = context.sources.unit(target)
+    is_harmless = found is not None and not reaches_out(*found, context.settings.never_edited)
+    return found if is_harmless else None
+
+
+def _replaceable(context: Context, target: Location) -> str | None:
+    """Return the text of the file of a function whose results may be replaced."""
+    found = _editable(context, target)
+    return None if found is None else found[0].text
+
+
+def _assertions(
+    context: Context, target: Location, invariants: Sequence[Invariant]
+) -> Sequence[InspectionPatch]:
+    found = context.sources.unit(target)
+    if found is None:
+        return ()
+    patches = []
+    # A heartbeat alone is evidence in the reference model only.
+    if invariants or context.settings.model == "independent":
+        patches.append(assertions.propose(*found, invariants))
+    return [*patches, *_proposed_by_others(context, target, found[0].text)]
 
 
 def _left_out(context: Context) -> set[str]:

@@ -192,18 +192,7 @@ def _group(
     ran_code = _runs_functions(spectrum, reader.read)
     own = test_evidence(failures, reader.locate, model=model.belief, ran_code=ran_code)
     origins = tuple(e for e in own if e.outcome is StaticOutcome.ORIGIN_IN_TEST)
-    named = guard_evidence(guard, model=model.belief) if guard is not None else []
-    executed = {where for where, ran in spectrum.executed.items() if ran & spectrum.failing}
-    unset = unset_attributes(failures, executed, reader.read)
-    spared = frozenset({guard.function} if guard is not None else (u.missed_in for u in unset))
-    traced = traceback_evidence(
-        failures,
-        code,
-        reader.locate,
-        model=model.belief,
-        spared=spared,
-        raises_alone=partial(raises_alone, read=reader.read),
-    )
+    raised = _raised_evidence(spectrum, failures, guard, code, reader, model.belief)
     recent = change_evidence(changes, belief, model=model.belief)
     # A test is called after what it tests, not after what it gets wrong itself.
     called_after = [] if origins else [failure.node_id for failure in failures]
@@ -213,8 +202,7 @@ def _group(
         seen = replace(seen, code_raised=False)
     told = test_side_evidence(seen, tests, model=model.belief)
     support = support_evidence(failures, code, model=model.belief)
-    left_unset = unset_evidence(unset, model=model.belief)
-    every = (*named, *left_unset, *traced, *own, *told, *called, *recent, *support)
+    every = (*raised, *own, *told, *called, *recent, *support)
     known = [e for e in every if e.location in belief]
     return FailingGroup(
         failures=tuple(failures),
@@ -227,6 +215,30 @@ def _group(
         changes=changes,
         model=model,
     )
+
+
+def _raised_evidence(
+    spectrum: Spectrum,
+    failures: Sequence[Failure],
+    guard: Guard | None,
+    code: Mapping[Location, float],
+    reader: Reader,
+    model: str,
+) -> list[Evidence]:
+    """Return what speaks of where the exceptions came from, and of whose values were refused."""
+    named = guard_evidence(guard, model=model) if guard is not None else []
+    executed = {where for where, ran in spectrum.executed.items() if ran & spectrum.failing}
+    unset = unset_attributes(failures, executed, reader.read)
+    spared = frozenset({guard.function} if guard is not None else (u.missed_in for u in unset))
+    traced = traceback_evidence(
+        failures,
+        code,
+        reader.locate,
+        model=model,
+        spared=spared,
+        raises_alone=partial(raises_alone, read=reader.read),
+    )
+    return [*named, *unset_evidence(unset, model=model), *traced]
 
 
 def _may_be_code(spectrum: Spectrum, failures: Sequence[Failure]) -> bool:

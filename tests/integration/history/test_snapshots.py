@@ -321,7 +321,7 @@ def test_version_of_another_file_is_named(folder: Folder) -> None:
     damage(folder, "newer")
 
     assert folder.texts("t::1") is None
-    assert "(it is of version 99, not 2)" in folder.told[0]
+    assert "(it is of version 99, not 3)" in folder.told[0]
 
 
 def test_empty_file_is_filled(folder: Folder) -> None:
