@@ -109,12 +109,14 @@ def measure(
 
 def _summarize(title: str, fates: Sequence[Fate]) -> None:
     states = Counter(fate.state for fate in fates)
-    n_sure = states["right"] + states["wrong"]
+    n_held_back = sum(fate.is_right and fate.is_doubted for fate in fates)
+    n_sure = states["right"] + states["wrong"] - n_held_back
     seconds = [fate.seconds for fate in fates]
     late = quantiles(seconds, n=20, method="inclusive")[-1] if len(fates) > 1 else seconds[0]
     print(
-        f"{title}: {states['right']} of {len(fates)} right and first, {states['wrong']} of "
-        f"{n_sure} wrong, {states['doubt']} more told as probably wrong; "
+        f"{title}: {states['right']} of {len(fates)} right and first ({n_held_back} of them told "
+        f"as probably wrong), {states['wrong']} of {n_sure} wrong, {states['doubt']} more told as "
+        "probably wrong; "
         f"{median(seconds):.1f} s at the median, {late:.1f} s at 95 %"
     )
 
@@ -151,13 +153,27 @@ def _is_right(
 ) -> bool:
     """Whether all tests pass with the first fix of each fault, or with one that holds them all."""
     for chosen in (fixes, *([fix] for fix in reversed(fixes))):
-        _write(root, project.files)
-        applied = [_run(["git", "apply", "-C1", str(fix["patch_file"])], root) for fix in chosen]
-        _write(root, project.held)
-        tests = _run([str(python), "-m", "pytest", "-q", "--no-bayesloc"], root)
-        if tests == 0 and not any(applied):
-            return True
+        if _fixed(root, project, chosen):
+            _write(root, project.held)
+            if not _run([str(python), "-m", "pytest", "-q", "--no-bayesloc"], root):
+                return True
     return False
+
+
+def _fixed(root: Path, project: BrokenProject, fixes: Sequence[Mapping[str, Any]]) -> bool:
+    """Write the project with fixes, merged as git merges branches; whether that is possible."""
+    made = dict(project.files)
+    for fix in fixes:
+        _write(root, project.files)
+        if _run(["git", "apply", str(fix["patch_file"])], root):
+            return False
+        for file, base in project.files.items():
+            _write(root, {"base": base, "made": made[file]})
+            if _run(["git", "merge-file", "made", "base", file], root):
+                return False
+            made[file] = (root / "made").read_bytes().decode()
+    _write(root, made)
+    return True
 
 
 def _project(kind: str, part: str) -> BrokenProject:
