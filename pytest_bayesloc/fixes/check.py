@@ -207,9 +207,7 @@ class Checked:
     """A candidate with what came of it.
 
     Attributes:
-        candidate: The change.
         patch: As it was run.
-        status: What it came to.
         why: In words, where it is not verified.
         failing: The failing tests that it was checked against; each passed twice if verified.
         passing: The tests that passed before and still do.
@@ -219,6 +217,7 @@ class Checked:
         before: How that test ends as the code is; None if that is not known.
         still: How it ends with the change.
         doubt: Why it is probably wrong although it is verified; empty if nothing says so.
+        rivals: Likewise, where other guesses pass as well.
     """
 
     candidate: Candidate
@@ -233,11 +232,14 @@ class Checked:
     before: TestRun | None = None
     still: TestRun | None = None
     doubt: str = ""
+    rivals: str = ""
 
     @property
-    def is_doubtful(self) -> bool:
-        """Whether something speaks against it, and few tests say more than that it passes."""
-        return bool(self.doubt) and len(self.failing) + len(self.passing) < N_TELLING
+    def shown_doubt(self) -> str:
+        """Why it is shown as probably wrong: rivals, or a doubt where few tests agree with it."""
+        is_fitted = OTHER_CONSTANT in self.candidate.tools  # others may pass with any value
+        n_agreeing = len(self.failing) + (0 if is_fitted else len(self.passing))
+        return (self.doubt if n_agreeing < N_TELLING else "") or self.rivals
 
     @property
     def targets(self) -> tuple[Location, ...]:

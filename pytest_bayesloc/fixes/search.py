@@ -17,7 +17,6 @@ from pytest_bayesloc.domain.ports import Clock
 from pytest_bayesloc.fixes.check import (
     CHANGE,
     EDIT,
-    OTHER_CONSTANT,
     TOOL,
     Candidate,
     Checked,
@@ -26,8 +25,8 @@ from pytest_bayesloc.fixes.check import (
 )
 from pytest_bayesloc.fixes.definition import Tool
 from pytest_bayesloc.fixes.library import MAX_PROPOSALS, N_BEST, Library
+from pytest_bayesloc.fixes.plausibility import TAKES_AWAY, doubt_of, weight, with_rivals
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
-from pytest_bayesloc.fixes.soundness import doubt, tuned
 from pytest_bayesloc.fixes.steps import joined, merged, progress
 from pytest_bayesloc.history.changes import name_of
 
@@ -37,14 +36,8 @@ N_JUDGED = 5  # questions to a judge: an answer takes seconds and money, a dry r
 SLOW_S = 5.0  # for an answer
 ENOUGH = 5  # verified candidates of one stage
 BATCH = 60  # candidates that are tried before one that works is enough
-N_CONSTANTS = 4  # likewise: most take a process of their own
-#: Mutations that make code do less: tests that pass with them say least.
-TAKES_AWAY = {
-    "drop-statement": "it leaves out a statement",
-    "relax-condition": "it takes a condition away",
-    "change-return": "it returns something else",
-    "other-jump": "it leaves a block elsewhere",
-}
+WINDOW = 3 * BATCH  # edits of which the likeliest are tried first
+STORED = "stale-snapshot"  # the tool that finds stored values
 
 
 NextStep: TypeAlias = tuple[Sequence[Task], Iterable[Candidate]]
@@ -226,12 +219,12 @@ class Search:
             ExecutionError: If tests can't be run again.
         """
         result = self._result
-        stages = [self._by_tools(tasks), self._by_steps(), _batches(edits), self._by_steps()]
+        stages = [self._by_tools(tasks), self._by_steps(), _likeliest(edits), self._by_steps()]
         if generated is not None:
             first, second = tee(edits)
             kept, less = filterfalse(_takes_away, first), filter(_takes_away, second)
-            stages[2:3] = [_batches(kept), _batches(generated), _batches(less)]
-        stages.append(_batches(constants, N_CONSTANTS))
+            stages[2:3] = [_likeliest(kept), _batches(generated), _likeliest(less)]
+        stages.append(_batches(self._unless_stored(constants)))
         for stage in stages:
             self._check_all(stage, spare_s)
             if result.verified or result.is_out_of_time:
@@ -239,7 +232,7 @@ class Search:
         # An edit keeps what was meant by a change; to take it back does not.
         if not result.verified:
             self._check_all(_batches(taken_back))
-        result.verified.sort(key=self._order)
+        result.verified = with_rivals(sorted(result.verified, key=self._order))
         return result
 
     # -- stages: batches of candidates; after each, it would do to have found something
@@ -263,6 +256,11 @@ class Search:
             for _, base in bases:
                 if self._checker.left_s() and self._checker.is_harmless(base):
                     yield self._following(base)
+
+    def _unless_stored(self, constants: Iterable[Candidate]) -> Iterator[Candidate]:
+        """Yield constants, but none to fit a value that is stored: that may be stale."""
+        if not any(STORED in hint.tools for hint in self._result.shown):
+            yield from constants
 
     def _following(self, base: Checked) -> Iterator[Candidate]:
         """Yield changes for the error that is left, then those tried without the base."""
@@ -338,7 +336,7 @@ class Search:
         if checked.status in {Status.BREAKS, Status.STILL_FAILS}:
             self._result.failed.append(candidate.key)
         if is_verified:
-            self._result.verified.append(replace(checked, doubt=_doubt(candidate)))
+            self._result.verified.append(replace(checked, doubt=doubt_of(candidate)))
         elif checked.status is Status.BREAKS:
             self._result.rejected.append((candidate, checked.why))
         elif checked.status is Status.STILL_FAILS:
@@ -357,31 +355,26 @@ class Search:
         if made > (0, 0) and len(candidate.tools) < MAX_STEPS:
             self._bases.append((made, checked))
 
-    def _order(self, checked: Checked) -> tuple[int, bool, float, int]:
+    def _order(self, checked: Checked) -> tuple[int, bool, float, float, int]:
         candidate = checked.candidate
         level = list(Level).index(candidate.level)
         worth = self._tools.library.record(candidate.name).worth
-        return level, bool(checked.doubt), -worth, candidate.size()
-
-
-def _doubt(candidate: Candidate) -> str:
-    """Says why a verified change is probably wrong; of what takes a change back nothing."""
-    if candidate.stage == CHANGE:
-        return ""
-    taken = (TAKES_AWAY[tool] for tool in candidate.tools if tool in TAKES_AWAY)
-    parts = [part for part in candidate.parts_by_file() if part.file.endswith(".py")]
-    doubts = (doubt(*part.parts(), part.before) for part in parts)
-    is_tuned = OTHER_CONSTANT in candidate.tools
-    numbers = (tuned(*part.parts()) for part in parts if is_tuned)
-    return next(filter(None, (*doubts, *taken, *numbers)), "")
+        return level, bool(checked.doubt), -worth, -weight(candidate), candidate.size()
 
 
 def _takes_away(candidate: Candidate) -> bool:
     return not TAKES_AWAY.keys().isdisjoint(candidate.tools)
 
 
-def _batches(candidates: Iterable[Candidate], n: int = BATCH) -> Iterator[Iterator[Candidate]]:
+def _batches(candidates: Iterable[Candidate]) -> Iterator[Iterator[Candidate]]:
     """Many at a time: the first that works is not always the likeliest."""
     remaining = iter(candidates)
     for first in remaining:
-        yield chain([first], islice(remaining, n - 1))
+        yield chain([first], islice(remaining, BATCH - 1))
+
+
+def _likeliest(candidates: Iterable[Candidate]) -> Iterator[Iterator[Candidate]]:
+    """The same, of several batches the likeliest first: what else works is a rival of theirs."""
+    remaining = iter(candidates)
+    while window := list(islice(remaining, WINDOW)):
+        yield from _batches(sorted(window, key=weight, reverse=True))

@@ -108,7 +108,7 @@ def _emptied(old: ast.AST, new: ast.AST) -> Iterator[str]:
                 yield f"it returns `{brief(ast.unparse(now), WIDTH)}` whatever it is given"
     if fixed := _constant_conditions(new) - _constant_conditions(old):
         yield f"a condition is always {next(iter(fixed)).lower()}"
-    lost = (_loaded(old) - _loaded(new)) & _bound(old) & _bound(new)
+    lost = (loaded(old) - loaded(new)) & bound(old) & bound(new)
     if lost:
         yield f"it no longer uses `{min(lost)}`"
 
@@ -117,6 +117,9 @@ def _misled(old: ast.AST, new: ast.AST, whole: ast.AST) -> Iterator[str]:
     """Says what makes any value fit."""
     if hushed := (_calls(new) - _calls(old)) & _HUSHING:
         yield f"`{min(hushed)}()` only hides what was wrong"
+    encoded = _encoded(new) - _encoded(old)
+    if measured := encoded & {ast.unparse(n.args[0]) for n in _calls_of(new, "len") if n.args}:
+        yield f"it encodes `{min(measured)}`, whose letters are counted elsewhere"
     coroutines = {n.name for n in ast.walk(whole) if isinstance(n, ast.AsyncFunctionDef)}
     if (_negated(new) - _negated(old)) & coroutines:
         yield "it negates a coroutine that nobody awaits"
@@ -189,13 +192,13 @@ def _constant_conditions(tree: ast.AST) -> Counter[str]:
     return Counter(repr(test.value) for test in tests if isinstance(test, ast.Constant))
 
 
-def _loaded(tree: ast.AST) -> set[str]:
+def loaded(tree: ast.AST) -> set[str]:
     """The names that are read."""
     names = (node for node in ast.walk(tree) if isinstance(node, ast.Name))
     return {node.id for node in names if isinstance(node.ctx, ast.Load)}
 
 
-def _bound(tree: ast.AST) -> set[str]:
+def bound(tree: ast.AST) -> set[str]:
     """The parameters and variables of functions, but for the object itself."""
     found = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
     names = (node for node in ast.walk(tree) if isinstance(node, ast.Name))
@@ -206,6 +209,18 @@ def _bound(tree: ast.AST) -> set[str]:
 def _calls(tree: ast.AST) -> set[str]:
     called = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
     return {func.id for func in called if isinstance(func, ast.Name)}
+
+
+def _calls_of(tree: ast.AST, name: str) -> Iterator[ast.Call]:
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+    return (call for call in calls if ast.unparse(call.func) == name)
+
+
+def _encoded(tree: ast.AST) -> set[str]:
+    """Returns what ``encode`` is called on."""
+    used = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
+    owners = (f.value for f in used if isinstance(f, ast.Attribute) and f.attr == "encode")
+    return set(map(ast.unparse, owners))
 
 
 def _negated(tree: ast.AST) -> set[str]:

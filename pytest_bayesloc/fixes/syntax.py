@@ -7,6 +7,7 @@ import builtins
 import difflib
 import json
 import re
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -72,7 +73,7 @@ def own_nodes(function: ast.AST) -> Iterator[ast.AST]:
     """The nodes in the body of ``function``, but in no function or class nested there.
 
     Assertions are left out, since a check that is silenced fixes nothing; and what stands in an
-    f-string: its positions are wrong before Python 3.12.
+    f-string before Python 3.12, where its positions are wrong.
     """
     pending: list[ast.AST] = list(reversed(getattr(function, "body", [])))
     while pending:
@@ -80,8 +81,16 @@ def own_nodes(function: ast.AST) -> Iterator[ast.AST]:
         if isinstance(node, ast.Assert):
             continue
         yield node
-        if not isinstance(node, (ScopeNode, ast.Lambda, ast.JoinedStr)):
+        if isinstance(node, ast.JoinedStr):
+            pending.extend(reversed(_filled_in(node)))
+        elif not isinstance(node, (ScopeNode, ast.Lambda)):
             pending.extend(reversed(list(ast.iter_child_nodes(node))))
+
+
+def _filled_in(text: ast.JoinedStr) -> list[ast.expr]:
+    """The expressions in an f-string, where their positions are right."""
+    is_right = sys.version_info >= (3, 12)
+    return [p.value for p in text.values if is_right and isinstance(p, ast.FormattedValue)]
 
 
 def visible(tree: ast.AST, line: int) -> list[str]:
@@ -333,7 +342,7 @@ class Site:
 
     @cached_property
     def class_names(self) -> list[str]:
-        """The attributes of ``self`` that its class sets, uses or defines."""
+        """The attributes of ``self`` that its class sets, uses, declares or defines."""
         for node in ast.walk(self.tree):
             if isinstance(node, ast.ClassDef) and self.function in node.body:
                 return _attributes(node)
@@ -353,6 +362,7 @@ class Site:
 
 def _attributes(node: ast.ClassDef) -> list[str]:
     found = [inner.name for inner in node.body if isinstance(inner, FunctionNode)]
+    found += [name.id for inner in node.body for name in targets(inner)]
     used = (inner for inner in ast.walk(node) if isinstance(inner, ast.Attribute))
     found += [use.attr for use in used if ast.unparse(use.value) == "self"]
     return list(dict.fromkeys(found))

@@ -15,6 +15,12 @@ from pytest_bayesloc.domain.evidence import ChangeOutcome
 from pytest_bayesloc.domain.fixing import FIX, Level
 from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.fixes.apply import changed_bytes, is_ci, unified, unsaved
+from pytest_bayesloc.fixes.candidates import (
+    edits_after,
+    mutated,
+    other_constants,
+    taken_back,
+)
 from pytest_bayesloc.fixes.check import (
     CHANGE,
     EDIT,
@@ -33,12 +39,8 @@ from pytest_bayesloc.fixes.soundness import unsound
 from pytest_bayesloc.fixes.steps import changed_location
 from pytest_bayesloc.fixes.tasks import (
     covering,
-    edits_after,
     likely_places,
-    mutated,
-    other_constants,
     python_files,
-    taken_back,
     tasks_after,
     tasks_of,
     test_files,
@@ -473,7 +475,7 @@ def _fix(
         step=None,
         tool=candidate.name,
         verified=bool(failing),
-        doubt=checked.doubt if checked is not None and checked.is_doubtful else None,
+        doubt=(checked.shown_doubt or None) if checked is not None else None,
         n_failing=len(failing),
         n_passing=len(passing),
         checked=(*failing, *passing)[:MAX_TESTS],

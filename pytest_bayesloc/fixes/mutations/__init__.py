@@ -40,6 +40,8 @@ INSPECTED: tuple[Mutation, ...] = (
 )
 #: Mutations that keep the data flow, for repairs in memory and the search for a fix.
 REPAIRS: tuple[Mutation, ...] = (
+    operators.negate_clause,
+    operators.other_number,
     values.other_name,
     values.other_attribute,
     values.similar_call,

@@ -34,6 +34,7 @@ MAX_DIGITS = 7  # of a number that a person would write
 MAX_TEXT = 2_000
 SEPARATORS = (",", ";", "\t", "|", ":")
 _APPROXIMATELY = " ± "
+_SPECIAL = frozenset("{}\\'\"\n")  # of an f-string
 
 
 def sides_of(left: str, right: str, test: str) -> list[Sides]:
@@ -84,7 +85,9 @@ def constant_edits(
     """
     used = [(i, part) for i, (_, parts) in enumerate(places) for part in parts]
     keys = {id(value): key for _, part in used for key, value in _entries(part)}
-    found = {id(n): (i, n) for i, p in used for n in ast.walk(p) if isinstance(n, ast.Constant)}
+    idle = {id(n.value) for _, p in used for n in ast.walk(p) if isinstance(n, ast.Expr)}
+    constants = ((i, n) for i, p in used for n in ast.walk(p) if isinstance(n, ast.Constant))
+    found = {id(n): (i, n) for i, n in constants if id(n) not in idle}  # docstrings are idle
     named = [found[n] for n in found if n in keys and _is_named(keys[n], test)]
     chosen = [*named, *(found[n] for n in found if n not in keys)]
     edits = (
@@ -170,8 +173,9 @@ def _entries(node: ast.AST) -> Iterator[tuple[object, ast.expr]]:
 
 def _edit(text: Text, node: ast.Constant, value: Scalar) -> TextEdit | None:
     own = text.of(node)
-    written = _written(value, own)
-    if written == own:
+    is_filled = own == node.value  # a piece of an f-string
+    written = str(value) if is_filled else _written(value, own)
+    if written == own or (is_filled and not _SPECIAL.isdisjoint(written)):
         return None
     return text.replace(node, written, f"{brief(own)} to {brief(written)}")
 
@@ -189,7 +193,7 @@ def _others(
             yield from (other for other in SEPARATORS if other != value)
     elif isinstance(value, (int, float)):
         if not any(isinstance(expected, (int, float)) for _, expected in sides):
-            yield from _slips(value)
+            yield from filter(_is_short, _slips(value))
             return
         step = PROBE if isinstance(value, int) else value or 1.0
         yield value + step
@@ -204,6 +208,8 @@ def _slips(value: float) -> Iterator[float]:
         if len(digits) == 2 and digits[0] != digits[1]:
             yield int(digits[::-1])
         yield from (value * 10, value // 10) if value and value % 10 == 0 else ()
+    else:
+        yield from (_like(value, value * 10), _like(value, value / 10))
 
 
 def _extrapolated(

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pytest_bayesloc.domain.source import FunctionNode
 from pytest_bayesloc.fixes.syntax import Site, Text, TextEdit, brief
 
+N_NUMBERS = 3  # that are tried in the place of one
 MAX_BITS = 64  # of a constant that is changed: longer ones are no counts, and slow to write
 
 _COMPARISONS: dict[type[ast.AST], tuple[str, tuple[str, ...]]] = {
@@ -28,13 +29,17 @@ _ARITHMETIC: dict[type[ast.AST], tuple[str, tuple[str, ...]]] = {
     ast.Sub: ("-", ("+",)),
     ast.Mult: ("*", ("/", "+")),
     ast.Div: ("/", ("*", "//")),
-    ast.FloorDiv: ("//", ("/",)),
+    ast.FloorDiv: ("//", ("/", "%")),
     ast.Mod: ("%", ("//",)),
     ast.BitAnd: ("&", ("|",)),
     ast.BitOr: ("|", ("&",)),
     ast.LShift: ("<<", (">>",)),
     ast.RShift: (">>", ("<<",)),
 }
+
+
+#: Names of calls that give truth values.
+_TRUTH = re.compile(r"(^|[._])(is|has|may|can|any|all|startswith|endswith)(_\w+)?$|\.is[a-z]+$")
 
 
 def _conditions(site: Site) -> Iterator[ast.expr]:
@@ -54,6 +59,27 @@ def negate_condition(site: Site) -> Iterator[TextEdit]:
             yield text.replace(test, _whole(text.of(test.operand)), "condition no longer negated")
         else:
             yield text.replace(test, f"(not ({text.of(test)}))", "condition negated")
+
+
+def negate_clause(site: Site) -> Iterator[TextEdit]:
+    """Negate a clause of a condition, or a truth value that is returned or assigned."""
+    text = site.text
+    wholes = [node.value for node in site.nodes if isinstance(node, (ast.Assign, ast.Return))]
+    clauses = [clause for node in site.own(ast.BoolOp) for clause in node.values]
+    for node in (*(value for value in wholes if value is not None and _is_truth(value)), *clauses):
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            yield text.replace(node, text.of(node.operand), "no longer negated")
+        elif isinstance(node, (ast.Name, ast.Attribute, ast.Call, ast.Subscript)):
+            yield text.replace(node, f"not {text.of(node)}", f"`{brief(text.of(node))}` negated")
+
+
+def _is_truth(value: ast.expr) -> bool:
+    """Whether a value is negated, or its name may be that of a truth value."""
+    if isinstance(value, ast.UnaryOp):
+        return isinstance(value.op, ast.Not)
+    return isinstance(value, (ast.Name, ast.Attribute)) or (
+        isinstance(value, ast.Call) and bool(_TRUTH.search(ast.unparse(value.func)))
+    )
 
 
 def relax_condition(site: Site) -> Iterator[TextEdit]:
@@ -113,6 +139,25 @@ def change_constant(site: Site) -> Iterator[TextEdit]:
             for other in (value + 1, value - 1):
                 written = str(other) if other >= 0 else f"({other})"
                 yield text.replace(node, written, f"{value} to {other}")
+
+
+def other_number(site: Site) -> Iterator[TextEdit]:
+    """Put a number that stands elsewhere in the file, the nearest first."""
+    known = {n.value for n in ast.walk(site.tree) if isinstance(n, ast.Constant) and _counts(n)}
+    numbers = sorted(n for n in known if isinstance(n, (int, float)))
+    for node in site.own(ast.Constant):
+        value = node.value
+        if isinstance(value, (int, float)) and _counts(node):
+            others = [n for n in numbers if abs(n - value) > 1]
+            others.sort(key=lambda n, value=value: abs(n - value))  # type: ignore[misc]
+            for other in others[:N_NUMBERS]:
+                yield site.text.replace(node, repr(other), f"{value} to {other}")
+
+
+def _counts(node: ast.Constant) -> bool:
+    """Whether a constant is a number other than 0 and 1, which stand everywhere."""
+    value = node.value
+    return type(value) in {int, float} and abs(value) > 1  # type: ignore[arg-type]
 
 
 def swap_arguments(site: Site) -> Iterator[TextEdit]:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import ast
 import difflib
 from collections.abc import Iterable, Iterator
+from itertools import chain, zip_longest
 
 from pytest_bayesloc.domain.source import FunctionNode
 from pytest_bayesloc.fixes.syntax import Site, TextEdit, brief, parameters
 
 N_OTHERS = 6  # names that are tried in the place of one
+N_NEAR = 3  # of them, those that were bound last
+ALIKE = 0.6  # of difflib
 #: Built-in methods and functions that are taken for one another.
 FAMILIES = (
     ("strip", "lstrip", "rstrip"),
@@ -45,17 +48,23 @@ def other_name(site: Site) -> Iterator[TextEdit]:
     """Use another variable of the function, or a name of the file that looks alike."""
     for node in site.own(ast.Name):
         if isinstance(node.ctx, ast.Load):
-            for name in _others(node.id, site):
+            for name in _others(node, site):
                 yield site.text.replace(node, name, f"`{node.id}` to `{name}`")
 
 
-def _others(name: str, site: Site) -> list[str]:
-    own = [other for other in site.own_names if other != name]
-    alike = difflib.get_close_matches(name, sorted(site.visible - {name}), n=3, cutoff=0.6)
+def _others(node: ast.Name, site: Site) -> list[str]:
+    """The names that look alike, then the function's own: like it, or bound shortly before."""
+    name = node.id
+    alike = difflib.get_close_matches(name, sorted(site.visible - {name}), n=3, cutoff=ALIKE)
     if name not in site.own_names:
-        own = []  # a function or class of the file: what looks alike is as good as it gets
+        return alike  # a function or class of the file: what looks alike is as good as it gets
+    own = [other for other in site.own_names if other != name]
     ranked = sorted(own, key=lambda other: -difflib.SequenceMatcher(None, name, other).ratio())
-    return list(dict.fromkeys((*alike, *ranked)))[:N_OTHERS]
+    bound = {n.id: n.lineno for n in site.own(ast.Name) if isinstance(n.ctx, ast.Store)}
+    near = [other for other in own if bound.get(other, node.lineno) < node.lineno]
+    near.sort(key=lambda other: -bound[other])
+    both = chain.from_iterable(zip_longest(ranked, near[:N_NEAR]))
+    return [n for n in dict.fromkeys((*alike, *both)) if n is not None][:N_OTHERS]
 
 
 def other_attribute(site: Site) -> Iterator[TextEdit]:
@@ -64,10 +73,13 @@ def other_attribute(site: Site) -> Iterator[TextEdit]:
     for node in ast.walk(site.tree):
         if isinstance(node, ast.Attribute):
             used.setdefault(ast.unparse(node.value), []).append(node.attr)
+    called = {id(node.func) for node in site.own(ast.Call)}
     for node in site.own(ast.Attribute):
         if isinstance(node.ctx, ast.Load):
             base = ast.unparse(node.value)
             known = site.class_names if base == "self" else used.get(base, [])
+            if base != "self" and id(node) in called:  # other methods do other things
+                known = difflib.get_close_matches(node.attr, known, cutoff=ALIKE)
             yield from _renamed(site, node, _nearest(node.attr, known))
 
 

@@ -20,6 +20,9 @@ _NO_ATTRIBUTE = re.compile(
 )
 
 
+_COMPARED = re.compile(r"\b(argument|name) '?cmp\b")
+
+
 def _table(lines: str) -> dict[str, str]:
     rows = (line.partition(" -> ") for line in lines.strip().splitlines())
     return {name.strip(): meant.strip() for name, _, meant in rows}
@@ -175,13 +178,15 @@ numpy.str -> str
 @package_tool(
     "A name, method or member of a module is of Python 2, of another language, or was removed."
     " Writes what Python has for it now.",
-    error_pattern=r"^NameError: name|AttributeError: .*has no attribute",
+    error_pattern=r"^NameError: name|AttributeError: .*has no attribute|argument '?cmp\b",
     level=Level.SAFE,
     auto_apply=True,
 )
 @on_syntax
 def foreign_name(task: Task, tree: ast.Module, text: Text, _project: Project) -> Iterator[Proposal]:
     """The file with every such name replaced."""
+    if _COMPARED.search(task.message):
+        yield from _without_cmp(tree, text)
     missing = _NO_ATTRIBUTE.search(task.message)
     name = task.undefined or (missing["name"] if missing else "")
     edits = dict(_edits(tree, text, task.line, name))
@@ -196,6 +201,27 @@ def foreign_name(task: Task, tree: ast.Module, text: Text, _project: Project) ->
         code = (code and with_import(code, said)) or code
     if code:
         yield Proposal(code=code, message=changes[0][0].words)
+
+
+def _without_cmp(tree: ast.Module, text: Text) -> Iterator[Proposal]:
+    """Sort by a key in place of ``cmp=``, and compare without ``cmp()``."""
+    edits = []
+    for node in (n for n in ast.walk(tree) if isinstance(n, ast.Call)):
+        if isinstance(node.func, ast.Name) and node.func.id == "cmp" and len(node.args) == 2:
+            a, b = (f"({text.of(part)})" for part in node.args)
+            edits.append(text.replace(node, f"(({a} > {b}) - ({a} < {b}))", "`cmp` is gone"))
+        for keyword in node.keywords:
+            if keyword.arg == "cmp":
+                start, end = text.start(keyword), text.start(keyword.value)
+                words = "`cmp` is `key=functools.cmp_to_key()` now"
+                edits.append(
+                    text.cut(start, end, "key=functools.cmp_to_key(", words, keyword.lineno)
+                )
+                edits.append(text.insert(text.end(keyword.value), ")", words, keyword.lineno))
+    if edits:
+        code = text.edited(*edits)
+        needed = with_import(code, "import functools") if "functools" in code else None
+        yield Proposal(code=needed or code, message=edits[0].words)
 
 
 def _edits(

@@ -25,7 +25,7 @@ _PLAIN = re.compile(
 )
 _USED = re.compile(
     r"await wasn't used with future|'coroutine' object|of 'coroutine'|instances of .*'coroutine'"
-    r"|: 'coroutine'"
+    r"|(?:: |and )'coroutine'"
 )
 #: What makes no use of a coroutine: nothing takes it, or only its truth.
 _DROPS = (ast.Expr, ast.If, ast.While, ast.IfExp, ast.BoolOp, ast.UnaryOp, ast.Compare)

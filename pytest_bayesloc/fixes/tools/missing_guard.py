@@ -264,23 +264,26 @@ def _with_default(task: Task, line: list[ast.AST], text: Text) -> Iterator[Propo
             yield from _extreme(text, node, {"next"}, ("None", "0", "''"))
 
 
-def _got(text: Text, node: ast.AST, key: str) -> Iterator[Proposal]:
+def _got(text: Text, node: ast.AST, missing: str) -> Iterator[Proposal]:
     part = node.target if isinstance(node, ast.AugAssign) else node
-    if not isinstance(part, ast.Subscript) or isinstance(part.slice, (ast.Slice, ast.Tuple)):
+    if not isinstance(part, ast.Subscript) or isinstance(part.slice, ast.Slice):
         return
-    if isinstance(part.slice, ast.Constant) and repr(part.slice.value) != key:
+    if isinstance(part.slice, ast.Constant) and repr(part.slice.value) != missing:
         return
     base, said = text.of(part.value), text.of(part.slice)
+    first = part.slice.elts[:1] if isinstance(part.slice, ast.Tuple) else []
+    is_open = any(text.start(item) == text.start(part.slice) for item in first)
+    key = f"({said})" if is_open else said
     if isinstance(node, ast.AugAssign):
         between = text.between(text.end(part), text.start(node.value))
         sign = between.strip().removesuffix("=").strip()
         for start in ("0", "''", "[]"):
-            value = f"{base}[{said}] = {base}.get({said}, {start}) {sign} {text.of(node.value)}"
+            value = f"{base}[{said}] = {base}.get({key}, {start}) {sign} {text.of(node.value)}"
             words = f"`{base}[{said}]` starts as {start}"
             yield proposal(text, text.replace(node, value, words))
     elif isinstance(part.ctx, ast.Load):
         for more in ("", ", 0", ", ''"):
-            yield _replaced(text, part, f"{base}.get({said}{more})")
+            yield _replaced(text, part, f"{base}.get({key}{more})")
 
 
 def _extreme(

@@ -33,7 +33,7 @@ _SILENT = frozenset(
 @package_tool(
     "A function gives None because it does not return what it computes, returns within its loop,"
     " or takes the result of what works in place. Adds or moves the return, or takes none.",
-    error_pattern=r"NoneType|\bNone\b|^AssertionError: assert",
+    error_pattern=r"NoneType|\bNone\b|^AssertionError: assert|: can only join an iterable",
     level=Level.UNSAFE,
     priority="medium",
 )
@@ -48,7 +48,7 @@ def missing_return(
         if not _is_for_effect(function):
             if "None" in task.message:
                 yield from _at_end(text, function, function.body)
-                if _is_of_builder(tree, function):
+                if _is_of_builder(tree, function, task.message):
                     yield _after(text, function.body[-1], "self")
             if task.error_type == "AssertionError":
                 for block in _blocks(function):
@@ -61,6 +61,8 @@ def _in_place(text: Text, function: FunctionNode) -> Iterator[Proposal]:
         if not isinstance(node, (ast.Assign, ast.Return)):
             continue
         call = node.value
+        if isinstance(node, ast.Assign) and isinstance(call, ast.IfExp):
+            yield from _in_one_case(text, node, call)
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
             continue
         name = call.func.attr
@@ -69,6 +71,19 @@ def _in_place(text: Text, function: FunctionNode) -> Iterator[Proposal]:
             made = _by_itself(text, node, call, call.func)
             if made and not (made.count("\n") and text.lead(node).strip()):
                 yield proposal(text, text.replace(node, made, words))
+
+
+def _in_one_case(text: Text, node: ast.Assign, choice: ast.IfExp) -> Iterator[Proposal]:
+    """``x = x.add(y) if z else x`` as an ``if``."""
+    call, indent = choice.body, text.lead(node)
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+        return
+    owner = text.of(call.func.value)
+    is_same = owner == text.of(choice.orelse) == text.of(node.targets[0])
+    if is_same and call.func.attr in _IN_PLACE and not indent.strip():
+        made = f"if {text.of(choice.test)}:\n{indent}    {text.of(call)}"
+        words = f"`{call.func.attr}` works in place and gives None"
+        yield proposal(text, text.replace(node, made, words))
 
 
 def _by_itself(
@@ -102,11 +117,15 @@ def _is_for_effect(function: FunctionNode) -> bool:
     return function.returns is not None and ast.unparse(function.returns) == "None"
 
 
-def _is_of_builder(tree: ast.Module, function: FunctionNode) -> bool:
-    """Whether other methods of the class return ``self``."""
-    owner = next((owner for method, owner in methods(tree) if method is function), None)
-    found = () if owner is None else (n for n in ast.walk(owner) if isinstance(n, ast.Return))
-    return any(n.value is not None and ast.unparse(n.value) == "self" for n in found)
+def _is_of_builder(tree: ast.Module, function: FunctionNode, message: str) -> bool:
+    """Whether other methods of the class return ``self``, or one is missed in the result."""
+    owners = [owner for method, owner in methods(tree) if method is function]
+    parts = [node for owner in owners for node in ast.walk(owner)]
+    values = [node.value for node in parts if isinstance(node, ast.Return)]
+    missed = message.rpartition("has no attribute ")[2].strip("'")
+    return any(value is not None and ast.unparse(value) == "self" for value in values) or any(
+        isinstance(node, FunctionNode) and node.name == missed for node in parts
+    )
 
 
 def _at_end(text: Text, function: FunctionNode, block: list[ast.stmt]) -> Iterator[Proposal]:

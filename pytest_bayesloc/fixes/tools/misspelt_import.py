@@ -33,6 +33,7 @@ MOVED = {
     "SimpleHTTPServer": "http.server",
     "SocketServer": "socketserver",
     "StringIO": "io",
+    "pipes": "shlex",
     "Tkinter": "tkinter",
     "__builtin__": "builtins",
     "cPickle": "pickle",

@@ -28,7 +28,7 @@ _STRING = re.compile(
 
 @package_tool(
     "A file does not parse, since merge markers or code fences are left in it, = stands for ==, a"
-    " string is open, or it is written in Python 2. Puts it right.",
+    " string is open, a comma is missing, or it is written in Python 2 or C. Puts it right.",
     error_pattern=r"^(SyntaxError|IndentationError|TabError): ",
     level=Level.UNSAFE,
 )
@@ -49,7 +49,7 @@ def syntax_slip(task: Task, project: Project) -> Iterator[Proposal]:
 
 
 def _repairs(code: str) -> _Made:
-    for repair in (_without_fences, _without_markers, _from_python_2):
+    for repair in (_without_fences, _without_markers, _from_elsewhere):
         yield from repair(code)
     try:
         parse(code)
@@ -58,6 +58,10 @@ def _repairs(code: str) -> _Made:
         line = min(error.lineno or 0, len(lines))
         if line > 0:
             yield from _with_comparison(lines, line)
+        if line > 0 and "does not match opening" in error.msg:
+            yield from _with_other_bracket(lines, line, error)
+        if line > 0 and "forgot a comma" in error.msg:
+            yield from _with_comma(lines, range(line, (error.end_lineno or line) + 1))
         if line > 0 and error.msg.startswith("unterminated "):
             yield from _with_closed_string(lines, line, error)
     except (ValueError, RecursionError):
@@ -141,6 +145,24 @@ def _with_comparison(lines: Sequence[str], line: int) -> _Made:
         yield _with_line(lines, line, made), f"`==` compares on line {line}"
 
 
+def _with_other_bracket(lines: Sequence[str], line: int, error: SyntaxError) -> _Made:
+    text, at = lines[line - 1], (error.offset or 1) - 1
+    opened = re.search(r"opening parenthesis '(.)'", error.msg)
+    if opened is not None:
+        closing = {"(": ")", "[": "]", "{": "}"}[opened[1]]
+        words = f"`{closing}` closes the bracket on line {line}"
+        yield _with_line(lines, line, f"{text[:at]}{closing}{text[at + 1 :]}"), words
+
+
+def _with_comma(lines: Sequence[str], numbers: range) -> _Made:
+    """A comma behind one of the lines, before a comment."""
+    for number in numbers[:-1]:
+        text = lines[number - 1]
+        end = len(text.partition("#")[0].rstrip())
+        made = f"{text[:end]},{text[end:]}"
+        yield _with_line(lines, number, made), f"a comma ends the item on line {number}"
+
+
 def _with_closed_string(lines: Sequence[str], line: int, error: SyntaxError) -> _Made:
     text = lines[line - 1]
     words = f"the string on line {line} is closed"
@@ -197,8 +219,12 @@ def _printed(found: re.Match[str]) -> str:
     return f"{indent}print({said}{options if said else options.lstrip(', ')}){behind}"
 
 
+def _counted(found: re.Match[str]) -> str:
+    return f"{found[1]} {found[2][0]}= 1"
+
+
 _Change = str | Callable[[re.Match[str]], str]
-_PYTHON_2: Sequence[tuple[str, _Change]] = (
+_ELSEWHERE: Sequence[tuple[str, _Change]] = (
     (r"(?m)^([ \t]*(?:[^\n:#'\"]*:[ \t]+)?)print\b(?![ \t]*[(=.\[])([^\n#;]*)", _printed),
     (r"\bexcept[ \t]+([\w.]+|\([\w., \t]+\))[ \t]*,[ \t]*(\w+)[ \t]*:", r"except \1 as \2:"),
     (r"\braise[ \t]+([\w.]+)[ \t]*,[ \t]*([^\n#]+)", r"raise \1(\2)"),
@@ -208,16 +234,21 @@ _PYTHON_2: Sequence[tuple[str, _Change]] = (
     (r"(?<![\w.])0([0-7]+)(?![\w.])", r"0o\1"),
     (r"(?<![\w.])(0[xX][0-9a-fA-F]+|\d+)[lL]\b", r"\1"),
     (r"(?i)(?<!\w)ur(?=[\"'])", "r"),
+    (r"[ \t]*&&[ \t]*", " and "),
+    (r"[ \t]*\|\|[ \t]*", " or "),
+    (r"!(?=[\w(])", "not "),
+    (r"(?m)\belse[ \t]+if\b(?=[^\n]*:[ \t]*$)", "elif"),
+    (r"(?m)\b([\w.]+)(\+\+|--)[ \t]*;?[ \t]*$", _counted),
 )
 
 
-def _from_python_2(code: str) -> _Made:
-    """The statements, operators and numbers that Python 2 had, as they are written now."""
+def _from_elsewhere(code: str) -> _Made:
+    """The statements, operators and numbers of Python 2 and of C, as they are written now."""
     made = code
-    for pattern, change in _PYTHON_2:
+    for pattern, change in _ELSEWHERE:
         made = _substituted(made, re.compile(pattern), change)
     if made != code:
-        yield made, "what Python 2 had is written as in Python 3"
+        yield made, "what Python 2 or C has is written as in Python 3"
 
 
 def _substituted(code: str, pattern: re.Pattern[str], change: _Change) -> str:

@@ -7,10 +7,19 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from pytest_bayesloc.domain.fixing import Level
+from pytest_bayesloc.domain.source import FunctionNode
 from pytest_bayesloc.fixes.calls import called, is_placed
 from pytest_bayesloc.fixes.library import on_syntax, package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
-from pytest_bayesloc.fixes.syntax import Text, brief, function_at, holds, is_literal, nodes_at
+from pytest_bayesloc.fixes.syntax import (
+    Text,
+    brief,
+    function_at,
+    holds,
+    is_literal,
+    nodes_at,
+    targets,
+)
 
 Pick = Callable[[ast.AST], Sequence[ast.expr]]
 
@@ -42,6 +51,8 @@ def _used(task: Task, tree: ast.Module, text: Text) -> Iterator[Proposal]:
         left, right = sides["left"] or sides["l"], sides["right"] or sides["r"]
         steps = _of_sides(left, right, is_comparison=sides["less"] is not None)
     line = list(nodes_at(tree, task.line))
+    if "float" in task.message and any(form == "int({})" for _, form in steps):
+        yield from _floored(task, tree, text, line)
     for pick, form in steps:
         nodes = [n for node in line for n in pick(node) if is_placed(text, n) and _fits(n, form)]
         doubts = [_doubt(node, form, task.values) for node in nodes]
@@ -51,15 +62,38 @@ def _used(task: Task, tree: ast.Module, text: Text) -> Iterator[Proposal]:
         yield from _both(text, line)
 
 
+def _floored(task: Task, tree: ast.Module, text: Text, line: list[ast.AST]) -> Iterator[Proposal]:
+    """A quotient that goes where a whole number is needed, without its rest."""
+    used = {n.id for n in line if isinstance(n, ast.Name)}
+    calls = {called(n) for n in line if isinstance(n, ast.Call)}
+    parts: list[ast.AST] = list(line)
+    for function in (n for n in ast.walk(tree) if isinstance(n, FunctionNode)):
+        if function.name in calls:
+            parts += (n.value for n in ast.walk(function) if isinstance(n, ast.Return) and n.value)
+    for node in ast.walk(function_at(tree, task.line) or tree):
+        if isinstance(node, ast.Assign) and used.intersection(t.id for t in targets(node)):
+            parts.append(node.value)
+    for node in parts:
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and is_placed(text, node):
+            left, right = text.of(node.left), text.of(node.right)
+            between = text.between(text.end(node.left), text.start(node.right))
+            made = f"{left}{between.replace('/', '//')}{right}"
+            start = text.start(node.left)
+            words = f"`{brief(text.of(node))}` without its rest"
+            yield proposal(text, text.cut(start, text.end(node.right), made, words, node.lineno))
+
+
 def _of_sides(left: str, right: str, *, is_comparison: bool) -> tuple[tuple[Pick, str], ...]:
     """Returns the conversions for a value of type ``left`` that meets one of type ``right``."""
     first, second = (_less, _more) if is_comparison else (_left, _right)
     numbers = {"int", "float"}
     if left in numbers and right == "str":
-        summed = () if is_comparison else ((_summed, "int({})"), (_summed, "float({})"))
-        return (second, "int({})"), (second, "float({})"), *summed, (first, "str({})")
+        steps = (second, "int({})"), (second, "float({})")
+        summed = (_summed, "int({})"), (_summed, "float({})"), (first, "str({})")
+        return steps if is_comparison else (*steps, *summed)  # texts are ordered otherwise
     if left == "str" and right in numbers:
-        return (first, "int({})"), (first, "float({})"), (second, "str({})")
+        steps = (first, "int({})"), (first, "float({})")
+        return steps if is_comparison else (*steps, (second, "str({})"))
     sized = {"list", "tuple", "set", "frozenset"}
     if left in sized and right in sized and left != right:
         return (second, f"{left}({{}})"), (first, f"{right}({{}})")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from textwrap import dedent
 from typing import TYPE_CHECKING
 
@@ -99,6 +100,8 @@ def test_a_number_becomes_what_the_result_says_when_it_moves(
         ("True", "False", ("True", "False")),
         ("None", "3", ("9", "10")),
         ("'x'", "[3]", ("9", "8")),
+        ("['a']", "['b']", ("0.2", "2.0")),
+        ("['a']", "['b']", ("0.2", "0.02")),
     ],
 )
 def test_texts_flags_and_numbers_beside_are_tried(
@@ -127,16 +130,36 @@ def test_entries_that_the_test_names_come_first_and_others_not_at_all() -> None:
 
 def test_texts_of_a_template_change_where_the_results_differ() -> None:
     code = 'GREETING = "Helo, {}!"\n\n\ndef greet(name):\n    return GREETING.format(name)\n'
-    tree = ast.parse(code)
-    greet = tree.body[1]
-    assert isinstance(greet, FunctionNode)
-    sides = sides_of("'Helo, Al!'", "'Hello, Al!'", "")
 
-    places = [(Text(code), used_by(tree, greet))]
-    texts = [Text(code).edited(edit) for _, edit in constant_edits(places, sides, "", list)]
+    texts = edited(code, "'Helo, Al!'", "'Hello, Al!'")
 
     assert code.replace("Helo", "Hello") in texts
     assert all(ast.parse(text) for text in texts)
+
+
+def edited(code: str, left: str, right: str) -> list[str]:
+    """The code with each edit of what its last function uses."""
+    tree = ast.parse(code)
+    function = tree.body[-1]
+    assert isinstance(function, FunctionNode)
+    edits = constant_edits(
+        [(Text(code), used_by(tree, function))], sides_of(left, right, ""), "", list
+    )
+    return [Text(code).edited(edit) for _, edit in edits]
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="places in f-strings are known from 3.12 on")
+def test_text_around_what_is_filled_in_changes_in_its_place() -> None:
+    code = "def f(n):\n    return f'{n} kms'\n"
+
+    assert edited(code, "'3 kms'", "'3 km'")[0] == code.replace("kms", "km")
+    assert edited(code, "'3 kms'", "'3 {km}'") == []
+
+
+def test_docstrings_are_left_alone() -> None:
+    code = "def f(n):\n    'Helo'\n    return 'Helo' + n\n"
+
+    assert set(edited(code, "'Helo Al'", "'Hello Al'")) == {code.replace("'Helo' +", "'Hello' +")}
 
 
 def test_what_is_no_literal_says_nothing() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 
 import pytest
 
@@ -12,6 +13,7 @@ from pytest_bayesloc.fixes.mutations.operators import MAX_BITS
 from pytest_bayesloc.fixes.syntax import Site, Text
 from tests.unit.fixes.examples.mutations import EXAMPLES
 
+METHOD = "def f(self):\n        "
 HEAD = "def f(self, first, second):\n    "
 MUTATIONS = {name_of(mutation): mutation for mutation in (*INSPECTED, *REPAIRS)}
 CASES = [
@@ -68,7 +70,6 @@ def test_edit_below_a_form_feed_and_lines_ended_by_carriage_returns_lands_in_its
 @pytest.mark.parametrize(
     "body",
     [
-        "x = f'{a < 1} {b or c:{2}}'",
         "def g():\n        return 1 < 2",
         "class K:\n        x = 1 < 2",
         "g = lambda n: n < 1",
@@ -78,6 +79,14 @@ def test_edit_below_a_form_feed_and_lines_ended_by_carriage_returns_lands_in_its
 )
 def test_what_is_not_the_functions_own_computation_is_left_alone(body: str) -> None:
     assert edited(body) == []
+
+
+def test_what_is_filled_into_text_is_edited_where_python_knows_its_place() -> None:
+    made = edited("x = f'ß{a < 1} {b:{2}} 3'", MUTATIONS["change-comparison"])
+
+    is_known = sys.version_info >= (3, 12)
+    assert made == (["x = f'ß{a <= 1} {b:{2}} 3'", "x = f'ß{a > 1} {b:{2}} 3'"] * is_known)
+    assert edited("x = f'3 {b:{2}}'", MUTATIONS["change-constant"]) == []
 
 
 def test_nested_function_is_edited_as_itself_only() -> None:
@@ -189,3 +198,26 @@ def test_lines_that_no_failing_test_executed_are_left_alone() -> None:
     found = {edit.line for _, edit, _ in repairs(source, source.units[1], {2: 0.5, 3: 0.0})}
 
     assert found == {2}
+
+
+def test_name_bound_shortly_before_stands_for_one_although_it_looks_otherwise() -> None:
+    first = "".join(f"total_{n} = {n}\n    " for n in range(8))
+
+    made = edited(f"{first}zip = 2\n    return total_1", MUTATIONS["other-name"])
+
+    assert any(text.endswith("return zip") for text in made)
+
+
+def test_declared_field_is_an_attribute_of_the_object() -> None:
+    above = "class K:\n    left: int\n    top: int\n\n    "
+
+    made = edited("return self.left", MUTATIONS["other-attribute"], above=above, head=METHOD)
+
+    assert "return self.top" in made
+
+
+def test_method_of_another_object_stands_for_one_only_if_it_looks_alike() -> None:
+    made = edited("return a.strip(a.starts(), a.stripe())", MUTATIONS["other-attribute"])
+
+    assert "return a.stripe(a.starts(), a.stripe())" in made
+    assert not any(text.startswith("return a.starts(") for text in made)

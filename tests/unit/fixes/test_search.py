@@ -5,17 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import pytest
+
 from pytest_bayesloc.fixes.check import Checker
 from pytest_bayesloc.fixes.definition import parse_definition
 from pytest_bayesloc.fixes.library import Library
-from pytest_bayesloc.fixes.project import Task
-from pytest_bayesloc.fixes.search import N_JUDGED, SLOW_S, Search, ToolRunner
+from pytest_bayesloc.fixes.project import Proposal, Task
+from pytest_bayesloc.fixes.search import N_JUDGED, SLOW_S, STORED, Search, ToolRunner
 from tests.fakes.project import TextProject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from pytest_bayesloc.fixes.project import Project, Proposal
+    from pytest_bayesloc.fixes.check import Candidate
+    from pytest_bayesloc.fixes.project import Project
 
 DEFINITION = b"""\
 name: slow
@@ -37,6 +40,14 @@ class Thinker:
         self.now += self._seconds
         self.n_asked += 1
         yield from ()
+
+
+class Hinter(Thinker):
+    """A tool that has a hint and changes nothing."""
+
+    def propose(self, task: Task, project: Project) -> Iterator[Proposal]:
+        del project
+        yield Proposal(code=task.code, message="store it anew")
 
 
 def search(
@@ -93,3 +104,19 @@ def test_a_judge_is_asked_a_few_times() -> None:
 
     assert len(questions) == N_JUDGED
     assert tool.n_asked == 2  # what nobody was asked about is tried
+
+
+@pytest.mark.parametrize("name", [STORED, "slow"])
+def test_no_constant_is_tried_to_fit_a_value_that_is_stored(name: str) -> None:
+    tool, made = Hinter(0), list[str]()
+    hints = DEFINITION.replace(b"name: slow", f"name: {name}".encode())
+    hints = hints.replace(b"{error", b"{level: display-only, error")
+
+    def constants() -> Iterator[Candidate]:
+        made.append(name)
+        yield from ()
+
+    result = search(tool, hints).run(tasks(1), constants=constants())
+
+    assert [hint.name for hint in result.shown] == [name]
+    assert made == ([] if name == STORED else [name])

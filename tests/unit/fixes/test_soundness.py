@@ -129,6 +129,11 @@ def test_a_condition_around_a_check_may_change() -> None:
 
 
 DOUBTED = {
+    "counts letters, not bytes": (
+        "def f(x):\n    return bytes([len(x)]) + x\n",
+        "def f(x):\n    return bytes([len(x)]) + x.encode()\n",
+        "it encodes `x`, whose letters are counted elsewhere",
+    ),
     "returns a constant": (
         "def f(x):\n    return x > 1\n",
         "def f(x):\n    return True\n",

@@ -6,6 +6,13 @@ from tests.unit.fixes.examples import Example
 
 EXAMPLES = (
     Example(
+        error="TypeError: sort() got an unexpected keyword argument 'cmp'",
+        before="def f(xs):\n    return sorted(xs, cmp=lambda a, b: cmp(len(a), b))\n",
+        after="import functools\n\ndef f(xs):\n    return sorted(xs, "
+        "key=functools.cmp_to_key(lambda a, b: (((len(a)) > (b)) - ((len(a)) < (b)))))\n",
+        line=2,
+    ),
+    Example(
         error="NameError: name 'xrange' is not defined",
         before="def f(d):\n    return [d[i] for i in xrange(3)], list(d.iteritems()), unicode(d)\n",
         after="def f(d):\n    return [d[i] for i in range(3)], list(d.items()), str(d)\n",

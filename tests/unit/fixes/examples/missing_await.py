@@ -6,6 +6,14 @@ from tests.unit.fixes.examples import Example
 
 EXAMPLES = (
     Example(
+        error="TypeError: unsupported operand type(s) for +=: 'int' and 'coroutine'",
+        before="async def one():\n    return 1\n\n\nasync def f(n):\n    n += one()\n"
+        "    return n\n",
+        after="async def one():\n    return 1\n\n\nasync def f(n):\n    n += await one()\n"
+        "    return n\n",
+        line=6,
+    ),
+    Example(
         error="TypeError: 'coroutine' object is not subscriptable",
         before="async def load():\n    return [1]\n\n\nasync def f():\n    x = load()[0]\n",
         after="async def load():\n    return [1]\n\n\nasync def f():\n    x = (await load())[0]\n",

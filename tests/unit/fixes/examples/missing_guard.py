@@ -6,6 +6,12 @@ from tests.unit.fixes.examples import Example
 
 EXAMPLES = (
     Example(
+        error="KeyError: ('/', 1)",
+        before="def hit(hits, page, day):\n    hits[page, day] += 1\n",
+        after="def hit(hits, page, day):\n    hits[page, day] = hits.get((page, day), 0) + 1\n",
+        line=2,
+    ),
+    Example(
         error="ZeroDivisionError: division by zero",
         before="def mean(values):\n    '''Mean.'''\n    return sum(values) / len(values)\n",
         after="def mean(values):\n    '''Mean.'''\n    if not values:\n        return 0\n"

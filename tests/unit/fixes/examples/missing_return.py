@@ -7,6 +7,28 @@ from tests.unit.fixes.examples import Example
 _NONE = "AssertionError: assert None == 5\n +  where None = f(2)"
 EXAMPLES = (
     Example(
+        error="AttributeError: 'NoneType' object has no attribute 'text'",
+        before="class Q:\n    def where(self, x):\n        self.x = x\n\n"
+        "    def text(self):\n        return 'a'\n",
+        after="class Q:\n    def where(self, x):\n        self.x = x\n        return self\n\n"
+        "    def text(self):\n        return 'a'\n",
+        line=3,
+    ),
+    Example(
+        error="TypeError: can only join an iterable",
+        before="def f(xs):\n    xs = xs.sort()\n    return ', '.join(xs)\n",
+        after="def f(xs):\n    xs.sort()\n    return ', '.join(xs)\n",
+        line=3,
+    ),
+    Example(
+        error="TypeError: argument of type 'NoneType' is not iterable",
+        before="def f(xs):\n    seen = set()\n    for x in xs:\n"
+        "        seen = seen.add(x) if x > 1 else seen\n    return seen\n",
+        after="def f(xs):\n    seen = set()\n    for x in xs:\n"
+        "        if x > 1:\n            seen.add(x)\n    return seen\n",
+        line=4,
+    ),
+    Example(
         error=_NONE,
         before="def f(x):\n    '''Double.'''\n    y = 2 * x  # twice\n\n\nZ = 1\n",
         after="def f(x):\n    '''Double.'''\n    y = 2 * x  # twice\n    return y\n\n\nZ = 1\n",

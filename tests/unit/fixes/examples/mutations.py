@@ -8,6 +8,16 @@ EXAMPLES = {
         ("if not a: b()", "if a: b()"),
         ("x = [i for i in y if i]", "x = [i for i in y if (not (i))]"),
     ),
+    "negate-clause": (
+        ("return a.ok", "return not a.ok"),
+        ("x = a or not b(1)", "x = a or b(1)"),
+        ("x = a or not b(1)", "x = not a or not b(1)"),
+        ("return name.isdigit()", "return not name.isdigit()"),
+    ),
+    "other-number": (
+        ("x = 1000; y = 1024", "x = 1024; y = 1024"),
+        ("x = 24 * a; y = 60.5", "x = 60.5 * a; y = 60.5"),
+    ),
     "relax-condition": (
         ("if a: b()", "if True: b()"),
         ("while a: b()", "while False: b()"),

@@ -57,6 +57,21 @@ EXAMPLES = (
         after="try:\n    f(0o777, 10)\nexcept (A, B) as e:\n    if repr(e) != 'x':\n"
         "        raise C('no')\n",
     ),
+    Example(
+        error="SyntaxError: closing parenthesis ']' does not match opening parenthesis '('",
+        before="A = {\n    f(1, 2]: 3,\n}\n",
+        after="A = {\n    f(1, 2): 3,\n}\n",
+    ),
+    Example(
+        error=f"{_INVALID}. Perhaps you forgot a comma?",
+        before="A = {\n    'a': 1  # one\n    'b': 2,\n}\n",
+        after="A = {\n    'a': 1,  # one\n    'b': 2,\n}\n",
+    ),
+    Example(
+        error=_INVALID,
+        before="if a && !b || c != '&&':\n    n++;\nelse if d:\n    self.n--\n",
+        after="if a and not b or c != '&&':\n    n += 1\nelif d:\n    self.n -= 1\n",
+    ),
     Example(error=_INVALID, before="def f(:\n    return ==\n", after=None),
     Example(error=_INVALID, before="A = 1\n", after=None),
 )

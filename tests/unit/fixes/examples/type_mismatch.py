@@ -6,6 +6,30 @@ from tests.unit.fixes.examples import Example
 
 EXAMPLES = (
     Example(
+        error="TypeError: '>=' not supported between instances of 'str' and 'int'",
+        before="def f(age):\n    return age >= 18\n",
+        after="def f(age):\n    return int(age) >= 18\n",
+        line=2,
+    ),
+    Example(
+        error="TypeError: '>=' not supported between instances of 'str' and 'int'",
+        before="def f():\n    return '20' >= 18\n",
+        after=None,
+        line=2,
+    ),
+    Example(
+        error="TypeError: 'float' object cannot be interpreted as an integer",
+        before="def n(xs):\n    return len(xs) / 2\n\n\ndef f(xs):\n    return range(n(xs))\n",
+        after="def n(xs):\n    return len(xs) // 2\n\n\ndef f(xs):\n    return range(n(xs))\n",
+        line=6,
+    ),
+    Example(
+        error="TypeError: 'float' object cannot be interpreted as an integer",
+        before="def f(xs):\n    half = len(xs) / 2\n    return range(half)\n",
+        after="def f(xs):\n    half = len(xs) // 2\n    return range(half)\n",
+        line=3,
+    ),
+    Example(
         error='TypeError: can only concatenate str (not "int") to str',
         before="def f(name, n):\n    return name + n  # both\n",
         after="def f(name, n):\n    return name + str(n)  # both\n",

@@ -1,0 +1,222 @@
+"""Weighs verified guesses against each other: where several pass, the tests don't decide.
+
+Reference:
+    docs/fixes.md, section "Passes, but probably wrong"; Karampatsis, Sutton: How often do
+    single-statement bugs occur? MSR 2020 (which mistakes are common).
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from dataclasses import replace
+
+from pytest_bayesloc.domain.fixing import Level
+from pytest_bayesloc.fixes.check import CHANGE, OTHER_CONSTANT, TOOL, Candidate, Checked
+from pytest_bayesloc.fixes.mutations import INSPECTED, REPAIRS, name_of
+from pytest_bayesloc.fixes.soundness import bound, doubt, loaded, tuned
+from pytest_bayesloc.fixes.syntax import brief, tree_of
+
+CLEAR = 2 / 3  # share of all weights from which on a change is taken to be meant
+LEAST = 0.2  # of all weights: what is meant may be what no edit tries
+UNUSUAL = 0.05
+USED = 2.0
+WIDTH = 60  # of a rival in a reason
+#: How likely one such edit is to be meant, against others: how often such mistakes are met, spread
+#: over the edits that a place allows. Tools know the error, and have 1; other edits are unusual.
+WEIGHTS: Mapping[str, float] = {
+    "change-boolean": 1.0,
+    "swap-arguments": 1.0,
+    "change-comparison": 0.7,
+    "change-arithmetic": 0.5,
+    "call-it": 0.7,
+    "negate-condition": 0.5,
+    "negate-clause": 0.5,
+    "other-name": 0.5,
+    "other-attribute": 0.4,
+    "change-constant": 0.3,
+    "other-number": 0.5,
+    "other-constant": 0.3,  # made to fit the test
+    "one-more": 0.3,
+    "similar-call": 0.3,
+    "drop-conversion": 0.3,
+    "exchange-targets": 0.3,
+    "add-up": 0.3,
+    "move-in": 0.3,
+    "move-out": 0.3,
+    "convert": 0.15,
+    "add-guard": 0.15,
+    "other-slice": 0.1,
+    "add-argument": 0.1,
+}
+
+#: Mutations that make code do less: tests that pass with them say least.
+TAKES_AWAY = {
+    "drop-statement": "it leaves out a statement",
+    "relax-condition": "it takes a condition away",
+    "change-return": "it returns something else",
+    "other-jump": "it leaves a block elsewhere",
+}
+#: Mutations that add code which was written for something else.
+BORROWS = {
+    "borrow-statement": "it borrows a statement of another function",
+    "borrow-clause": "it borrows a condition from elsewhere",
+}
+_EDITS = frozenset((*WEIGHTS, *map(name_of, (*INSPECTED, *REPAIRS))))
+
+
+def weight(candidate: Candidate) -> float:
+    """Return how plausible a change is by its kind, against others.
+
+    One that uses a parameter or variable which nothing used is likelier to be meant.
+    """
+    made = math.prod(WEIGHTS.get(name, UNUSUAL) for name in candidate.tools if name in _EDITS)
+    if candidate.stage == TOOL or not candidate.file.endswith(".py"):
+        return made
+    old, new = map(tree_of, candidate.parts())
+    is_used = old and new and (loaded(new) - loaded(old)) & bound(old)
+    return made * (USED if is_used else 1.0)
+
+
+def doubt_of(candidate: Candidate) -> str:
+    """Says why a verified change is probably wrong; of what takes a change back nothing."""
+    if candidate.stage == CHANGE:
+        return ""
+    known = {**TAKES_AWAY, **BORROWS}
+    taken = (known[tool] for tool in candidate.tools if tool in known)
+    parts = [part for part in candidate.parts_by_file() if part.file.endswith(".py")]
+    doubts = (doubt(*part.parts(), part.before) for part in parts)
+    is_tuned = OTHER_CONSTANT in candidate.tools
+    numbers = (tuned(*part.parts()) for part in parts if is_tuned)
+    return next(filter(None, (*doubts, *taken, *numbers)), "")
+
+
+def with_rivals(verified: Sequence[Checked]) -> list[Checked]:
+    """Return the verified changes, with what else passes where none of them is clearly meant.
+
+    Args:
+        verified: The best first. Guesses alone are rivals: what is safe, and what was there
+            before, is not asked.
+    """
+    guesses = [c for c in verified if _is_guess(c)]
+    weights = _weights(guesses)
+    total = sum(weights.values())
+    return [
+        replace(checked, rivals=_words(checked, guesses))
+        if _is_guess(checked) and weights[_meaning(checked)] < CLEAR * _needed(checked, total)
+        else checked
+        for checked in verified
+    ]
+
+
+def _needed(checked: Checked, total: float) -> float:
+    """The weight of all that may be meant; a change that is doubted has words for it already."""
+    return total if checked.doubt else max(LEAST, total)
+
+
+def _is_guess(checked: Checked) -> bool:
+    candidate = checked.candidate
+    return candidate.level is not Level.SAFE and candidate.stage not in {CHANGE, "generated"}
+
+
+def _weights(guesses: Sequence[Checked]) -> dict[str, float]:
+    """The weight of each meaning; what one tool proposes later is less likely."""
+    n_before: Counter[str] = Counter()
+    found: dict[str, float] = {}
+    for checked in guesses:
+        candidate = checked.candidate
+        made = 0.0 if checked.doubt else weight(candidate)
+        if candidate.stage == TOOL:
+            n_before[candidate.name] += 1
+            made /= n_before[candidate.name]
+        meaning = _meaning(checked)
+        found[meaning] = max(made, found.get(meaning, 0.0))
+    return found
+
+
+def _words(checked: Checked, guesses: Sequence[Checked]) -> str:
+    own = _meaning(checked)
+    others = {_meaning(c): c for c in reversed(guesses) if _meaning(c) != own}
+    if not others:
+        return "hardly anybody makes the mistake that it undoes"
+    first = next(c for c in guesses if _meaning(c) != own).candidate.message
+    n = len(others)
+    return f"{n} other {'change passes' if n == 1 else 'changes pass'}, too: {brief(first, WIDTH)}"
+
+
+def _meaning(checked: Checked) -> str:
+    """The code after a change, the same for two ways to write one thing."""
+    return "\n".join(_plain(part.parts()[1]) for part in checked.candidate.parts_by_file())
+
+
+def _plain(code: str) -> str:
+    tree = tree_of(code)
+    return code if tree is None else ast.dump(_Plain().visit(deepcopy(tree)))
+
+
+_OPPOSITE: Mapping[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+    ast.Lt: ast.Gt,  # but for equal ones, which is what is meant by turning it round
+    ast.Gt: ast.Lt,
+    ast.LtE: ast.GtE,
+    ast.GtE: ast.LtE,
+}
+
+
+#: Calls that copy what they are given.
+_COPIES = frozenset({"dict", "list", "set"})
+
+
+class _Plain(ast.NodeTransformer):
+    """Writes code of one meaning in one way: negated comparisons, slices from 0, sums, copies."""
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
+        self.generic_visit(node)
+        test = node.operand
+        if isinstance(node.op, ast.Not) and isinstance(test, ast.Compare) and len(test.ops) == 1:
+            test.ops = [_OPPOSITE[type(test.ops[0])]()]
+            return test
+        return node
+
+    def visit_Slice(self, node: ast.Slice) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.lower, ast.Constant) and node.lower.value == 0:
+            node.lower = None
+        return node
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.op, ast.Mult):
+            node.left, node.right = sorted((node.left, node.right), key=ast.dump)
+        rest, last = _split(node)
+        if rest is node:
+            return node
+        first, n = _split(rest)
+        return ast.BinOp(first, ast.Add(), ast.Constant(n + last)) if n + last else first
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        match node:
+            case ast.Call(func=ast.Attribute(value=copied, attr="copy"), args=[], keywords=[]):
+                return ast.Call(ast.Name("copy"), [copied], [])
+            case ast.Call(func=ast.Name(id=name), args=[copied], keywords=[]) if name in _COPIES:
+                return ast.Call(ast.Name("copy"), [copied], [])
+        return node
+
+
+def _split(node: ast.expr) -> tuple[ast.expr, int]:
+    """Returns a sum without the whole number at its end, and that number."""
+    match node:
+        case ast.BinOp(left=left, op=ast.Add(), right=ast.Constant(value=int(n))):
+            return left, n
+        case ast.BinOp(left=left, op=ast.Sub(), right=ast.Constant(value=int(n))):
+            return left, -n
+    return node, 0

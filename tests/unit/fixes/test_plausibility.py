@@ -1,0 +1,126 @@
+"""Guesses that pass the same tests are weighed against each other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from pytest_bayesloc.domain.fixing import Level
+from pytest_bayesloc.fixes.check import CHANGE, TOOL, Candidate, Checked, Status, patch_of
+from pytest_bayesloc.fixes.plausibility import weight, with_rivals
+
+BEFORE = "def f(a, b):\n    if a < b:\n        return a\n    return a + 1\n"
+
+
+def checked(
+    tool: str, after: str, *, stage: str = "edit", level: Level = Level.UNSAFE, doubt: str = ""
+) -> Checked:
+    candidate = Candidate(
+        tools=tuple(tool.split(" + ")),
+        stage=stage,
+        level=level,
+        file="m.py",
+        before=BEFORE,
+        after=after,
+        message=f"by {tool}",
+    )
+    return Checked(
+        candidate=candidate,
+        patch=patch_of(candidate),
+        status=Status.VERIFIED,
+        failing=("t",),
+        passing=("a", "b", "c", "d"),
+        doubt=doubt,
+    )
+
+
+LESS = checked("change-comparison", BEFORE.replace("<", ">"))
+ONE = checked("change-constant", BEFORE.replace("1", "2"))
+BORROWED = checked("borrow-clause", BEFORE.replace("a < b", "(a < b) and (b)"))
+
+
+def doubts(*verified: Checked) -> list[str]:
+    return [c.shown_doubt for c in with_rivals(verified)]
+
+
+def test_one_that_is_clearly_likelier_is_believed_and_the_others_are_not() -> None:
+    assert doubts(LESS, ONE, BORROWED) == [
+        "",
+        "2 other changes pass, too: by change-comparison",
+        "2 other changes pass, too: by change-comparison",
+    ]
+
+
+def test_of_two_that_are_as_likely_neither_is_believed() -> None:
+    other = checked("change-constant", BEFORE.replace("1", "0"))
+
+    assert all(doubts(ONE, other))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("not a < b", "a > b"),
+        ("a[0:b]", "a[:b]"),
+        ("a - 0", "a - 1 + 1"),
+        ("a - 1 - 1", "a - 2"),
+        ("a * b", "b * a"),
+        ("list(a)", "a.copy()"),
+    ],
+)
+def test_two_ways_to_write_one_thing_are_no_rivals(one: str, other: str) -> None:
+    made = [checked("change-comparison", BEFORE.replace("a < b", code)) for code in (one, other)]
+
+    assert doubts(*made) == ["", ""]
+    assert all(doubts(made[0], checked("change-comparison", BEFORE.replace("a < b", "a + 7"))))
+
+
+def test_an_unusual_edit_is_not_believed_although_nothing_else_passes() -> None:
+    added = checked("add-argument", BEFORE.replace("a + 1", "a + f(a, 1)"))
+
+    assert doubts(added) == ["hardly anybody makes the mistake that it undoes"]
+
+
+def test_rivals_are_told_however_many_tests_agree_and_other_doubts_where_few_do() -> None:
+    emptied = replace(ONE, doubt="it returns 1 whatever it is given")
+
+    assert [c.shown_doubt for c in (emptied, replace(emptied, passing=()))] == ["", emptied.doubt]
+    assert "by change-constant" in doubts(BORROWED, ONE)[0]
+
+
+def test_tests_that_pass_anyway_say_nothing_for_a_constant_that_fits_another_one() -> None:
+    fitted = checked("other-constant", BEFORE.replace("1", "40"), doubt="fits one test")
+
+    assert doubts(fitted) == ["fits one test"]
+    assert doubts(replace(fitted, failing=tuple("abcde"))) == [""]
+
+
+def test_what_is_doubted_is_no_rival() -> None:
+    assert doubts(LESS, replace(LESS, candidate=ONE.candidate, doubt="it knows"))[0] == ""
+
+
+def test_what_is_safe_or_was_there_before_has_no_rivals() -> None:
+    safe = checked("misspelt-name", BEFORE.replace("a + 1", "b + 1"), stage=TOOL, level=Level.SAFE)
+    back = checked("change", BEFORE.replace("a + 1", "a"), stage=CHANGE)
+
+    assert doubts(safe, ONE, back) == ["", "", ""]
+
+
+def test_what_a_tool_proposes_later_is_less_likely() -> None:
+    made = [
+        checked("missing-guard", f"{BEFORE}    # {n}\n".replace("+ 1", f"+ {n}"), stage=TOOL)
+        for n in range(2, 5)
+    ]
+
+    assert doubts(*made[:2])[0] == ""
+    assert doubts(*made)[0]
+
+
+def test_weight_is_of_the_edits_and_more_where_a_parameter_is_used_at_last() -> None:
+    unused = replace(LESS.candidate, before="def f(a, b):\n    return a, a\n", file="m.py")
+    used = replace(unused, tools=("other-name",), after="def f(a, b):\n    return a, b\n")
+    steps = checked("misspelt-name + borrow-clause", BORROWED.candidate.after, stage="steps")
+
+    assert weight(used) > weight(replace(used, before=BEFORE))
+    assert weight(steps.candidate) == weight(BORROWED.candidate)
