@@ -48,8 +48,8 @@ NEUTRAL = Likelihood(p_if_faulty=0.5, p_if_clean=0.5)
 _TESTS: Mapping[Outcome, Likelihood] = {
     StaticOutcome.GUARD_NAMES_OWNER: of_ratio(60.0),
     # Weaker than of a test: the check itself may be what is wrong. With what a guard loses it takes
-    # a caller that has a third of the guard's prior to four times its belief.
-    StaticOutcome.GUARD_NAMES_CALLER: of_ratio(6.0),
+    # a caller that has a third of the guard's prior to twice its belief.
+    StaticOutcome.GUARD_NAMES_CALLER: of_ratio(3.0),
     StaticOutcome.GUARD_REFUSED: of_ratio(0.5),
     # As strong as a guard that names its owner: only another class that sets it could be meant.
     StaticOutcome.ATTRIBUTE_UNSET: of_ratio(60.0),

@@ -13,7 +13,7 @@ from pytest_bayesloc.domain.recording import Maker, ValueFlow, WrongValue
 from pytest_bayesloc.domain.source import FunctionNode, ReadMap, Unit, spans, unit_of_frame
 from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy
 from pytest_bayesloc.ranking.case import Case
-from pytest_bayesloc.ranking.evidence.guards import Guard
+from pytest_bayesloc.ranking.evidence.guards import Guard, expects_exception
 from pytest_bayesloc.ranking.evidence.provenance import ASKS, Values, is_self
 from pytest_bayesloc.ranking.evidence.test_code import supports
 
@@ -169,7 +169,11 @@ class FollowValues(InspectionStrategy):
 
     def _followed(self, case: Case, budget: Budget) -> Sequence[ValueFlow]:
         # A check that refuses the data of several tests is more likely to be wrong itself.
-        refused = {f.node_id for f in case.group.failures if not _is_of_test(f)}
+        refused = {
+            f.node_id
+            for f in case.group.failures
+            if not _is_of_test(f) and not expects_exception(f, self._read)
+        }
         failing = [node_id for node_id in case.failing if node_id in refused]
         apart = {node_id.partition("[")[0]: node_id for node_id in reversed(failing)}
         chosen = sorted(apart.values(), key=case.failing.index)[:MAX_TESTS]

@@ -37,6 +37,9 @@ from pytest_bayesloc.ranking.evidence.provenance import (
     names_in,
 )
 
+#: In the name of what expects an exception: ``pytest.raises``, ``self.assertRaisesRegex``.
+_RAISES = "raises"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guard:
@@ -60,7 +63,13 @@ class Guard:
 
 
 def refusal(failure: Failure, read: ReadMap) -> Guard | None:
-    """Return the guard that ended ``failure``, with its owner, if both are plain."""
+    """Return the guard that ended ``failure``, with its owner, if both are plain.
+
+    None where the test expects an exception at that line: its data are meant to be refused, and
+    what it got is another exception than it should.
+    """
+    if expects_exception(failure, read):
+        return None
     frames = [frame for frame in failure.frames if not frame.file.startswith("<")]
     is_direct = True
     while frames and raises_alone(frames[-1], read):
@@ -78,6 +87,25 @@ def refusal(failure: Failure, read: ReadMap) -> Guard | None:
         return None
     follower = _Owner(failure, read, unit.location, ast.unparse(conditions[0]))
     return follower.find(frames[:-1], unit, refused)
+
+
+def expects_exception(failure: Failure, read: ReadMap) -> bool:
+    """Return whether ``failure`` came up where a test says ``pytest.raises`` or the like."""
+    return any(_is_in_raises(frame, read) for frame in failure.frames if frame.is_test)
+
+
+def _is_in_raises(frame: Frame, read: ReadMap) -> bool:
+    unit = unit_of_frame(frame, read)
+    if unit is None:
+        return False
+    expecting: list[ast.expr] = []
+    for node in ast.walk(unit.node):
+        if isinstance(node, (ast.With, ast.AsyncWith)) and spans(node, frame.line):
+            expecting += [item.context_expr for item in node.items]
+        elif isinstance(node, ast.Call) and spans(node, frame.line):
+            expecting.append(node)
+    calls = [node.func for node in expecting if isinstance(node, ast.Call)]
+    return any(_RAISES in ast.unparse(function).lower() for function in calls)
 
 
 def raises_alone(frame: Frame, read: ReadMap) -> bool:

@@ -114,6 +114,20 @@ def test_check_that_has_its_error_raised_elsewhere_is_the_guard() -> None:
 
 
 @pytest.mark.parametrize(
+    "statement",
+    [
+        "with pytest.raises(KeyError):\n        pay(-5)",
+        "with TestCase().assertRaises(KeyError):\n        pay(-5)",
+        "TestCase().assertRaises(KeyError, owe)",
+    ],
+)
+def test_data_that_are_meant_to_be_refused_name_nobody(statement: str) -> None:
+    test = f"import pytest\nfrom unittest import TestCase\ndef test():\n    {statement}\n"
+
+    assert guard_of(f"{PAY}def owe():\n    return pay(-5)\n", test) is None
+
+
+@pytest.mark.parametrize(
     "call",
     ["pay(amount=-5)", "pay(5, fee=-1)", "pay(int('-5'))", "pay(**{'amount': -5})", "pay(*[-5])"],
 )
