@@ -187,13 +187,11 @@ class LlmAdvisor:
         return ProposedCode(text=answer.code, why=answer.why) if answer else None
 
     def approaches(
-        self, *, error: str, code: str, tried: Iterable[str], known: Iterable[str]
+        self, *, error: str, tried: Iterable[str], known: Iterable[str]
     ) -> tuple[str, ...]:
         """Return three different things to try; nothing if there is no answer."""
         told = {"tried": list(tried) or ["nothing"], "known": list(known)}
-        answer = self.ask(
-            "approaches", "approaches", ApproachesAnswer, error=error, code=code, **told
-        )
+        answer = self.ask("approaches", "approaches", ApproachesAnswer, error=error, **told)
         return tuple(answer.approaches) if answer else ()
 
     def is_applicable(self, error: str, code: str, fix: str) -> Applicability | None:

@@ -53,8 +53,8 @@ class Questions(ResultQuestions):
     A warm process re-runs tests, and is started anew when a file of the project changed.
     """
 
-    def __init__(self, rootdir: Path, environment: Mapping[str, str] | None = None) -> None:
-        super().__init__(rootdir, environment)
+    def __init__(self, rootdir: Path) -> None:
+        super().__init__(rootdir)
         self._lock = RLock()  # servers of re-runs have one question at a time
         self._runner: ServerRunner | None = None
         self._texts: dict[str, str] = {}  # of files whose calls the server records

@@ -51,12 +51,11 @@ class ResultQuestions(ABC):
 
     Args:
         rootdir: Of the project.
-        environment: Variables whose values are kept out of answers if their names say secret.
     """
 
-    def __init__(self, rootdir: Path, environment: Mapping[str, str] | None = None) -> None:
+    def __init__(self, rootdir: Path) -> None:
         self._rootdir = rootdir
-        self._redaction = Redaction(os.environ if environment is None else environment)
+        self._redaction = Redaction(os.environ)
         self._kept: tuple[tuple[int, ...], LastRun] | None = None
 
     def ranking(self) -> Answer:

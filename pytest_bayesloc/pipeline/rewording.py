@@ -95,7 +95,6 @@ def _with_approaches(advice: Sequence[Advice], llm: LlmStage) -> list[Advice]:
             partial(
                 llm.advisor.approaches,
                 error=item.record.symptom.error[:4_000],
-                code="",
                 tried=item.record.failed_strategies,
                 known=item.record.learned_constraints,
             ),

@@ -135,7 +135,7 @@ def test_fix_is_not_judged_by_a_confidence_that_is_none(tmp_path: Path) -> None:
 def test_three_different_things_to_try_are_named(tmp_path: Path) -> None:
     scene = Scene(tmp_path, {"approaches": ["a", "b", "c"]})
 
-    named = scene.model.approaches(error="E", code="", tried=["x"], known=())
+    named = scene.model.approaches(error="E", tried=["x"], known=())
 
     assert named == ("a", "b", "c")
 

@@ -251,7 +251,7 @@ def test_last_run_is_answered_from_or_refused(
     last = edited(samples.last, edits)
     samples.project.write({".bayesloc/last-run.json": json.dumps(last)})
     place = ["calc.py:2"] if asked in {"why", "source", "values", "calls"} else []
-    with closing(Told(samples.project.root, {})) as questions:
+    with closing(Told(samples.project.root)) as questions:
         refuses(lambda: QUESTIONS[asked](questions, *place), BayeslocError)
 
 
@@ -276,7 +276,7 @@ def test_edit_and_expression_are_tried_or_refused(
 ) -> None:
     samples.project.write({".bayesloc/last-run.json": json.dumps(samples.last)})
     file, old, new = (LONG.get(text, text) for text in (file, old, new))
-    with closing(Told(samples.project.root, {})) as questions:
+    with closing(Told(samples.project.root)) as questions:
         for ask in (
             lambda: questions.attempt(file, old, new),
             lambda: questions.attempt("calc.py", "a - b", new),
