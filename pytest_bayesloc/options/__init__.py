@@ -16,9 +16,10 @@ from pytest_bayesloc.options.option import (
     Option,
     Report,
     Trusts,
+    ini_of,
 )
 from pytest_bayesloc.options.readers import offered_formats
-from pytest_bayesloc.options.settings import Settings, declarations, ini_of, project_asks
+from pytest_bayesloc.options.settings import Settings, declarations, project_asks
 
 if TYPE_CHECKING:
     import pytest

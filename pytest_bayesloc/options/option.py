@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from itertools import pairwise
 from math import inf
 from pathlib import Path
@@ -71,6 +72,7 @@ MEMORY_ACTIONS = {
 EXPECTED_MODEL = (
     "NAME or NAME IN OUT with the prices of a million tokens, as 'gpt-4.1-mini 0.40 1.60'"
 )
+MAX_SHOWN = 80  # characters of a value that is refused
 EXPECTED_ACTIONS = "stats, stats-json, forget:ID, merge:A,B, export:FILE, import:FILE"
 
 
@@ -129,6 +131,21 @@ class LlmLimits(NamedTuple):
 # -- values that reach beyond running the tests here: they need trust
 
 
+def check_prices(models: LlmModels, limits: LlmLimits) -> None:
+    """Refuse a limit of the cost that can't be kept.
+
+    Raises:
+        pytest.UsageError: If a model that is asked has no price.
+    """
+    unpriced = {models.main, models.fast or models.main} - models.prices.keys()
+    if limits.cost < inf and unpriced:
+        raise pytest.UsageError(
+            f"cost={limits.cost:g} in bayesloc_llm_limits can't be kept: the price of "
+            f"{', '.join(sorted(unpriced))} is not known. Give bayesloc_llm_model as "
+            f"{EXPECTED_MODEL}."
+        )
+
+
 def _leads_out(path: Path | str, config: pytest.Config) -> bool:
     """Whether a path leads out of the project, or to what git keeps there."""
     real, root = (Path(os.path.realpath(where)) for where in (path, config.rootpath))
@@ -160,6 +177,26 @@ def are_limits_raised(value: LlmLimits, _: pytest.Config) -> bool:
 def is_apply_unsafe(value: bool, config: pytest.Config) -> bool:
     """Whether fixes would be applied that may change what the code means."""
     return value and config.getoption("bayesloc_fix") == "apply"
+
+
+def ini_of(config: pytest.Config) -> Path:
+    """Return the project's ini file; its folder where it has none."""
+    return config.inipath or config.rootpath
+
+
+def refusal_of(refused: Mapping[str, str], config: pytest.Config) -> str:
+    """Return what is told of settings that nobody trusted, with their values."""
+    from pytest_bayesloc.domain.redaction import redacted  # its patterns take a while
+
+    path = ini_of(config)
+    with suppress(ValueError):
+        path = path.relative_to(config.invocation_params.dir)
+    said = ", ".join(f"{name} = {redacted(value)[:MAX_SHOWN]}" for name, value in refused.items())
+    return (
+        f"{path} sets {said}: that reaches beyond running its tests, and does not count until you "
+        f"trust it. pytest --bayesloc-trust={path} does, once; or give it on the command line or "
+        "in PYTEST_ADDOPTS. (untrusted-settings)"
+    )
 
 
 def _as_given(_: str, given: Any, __: pytest.Config) -> Any:  # noqa: ANN401 - text, list or bool

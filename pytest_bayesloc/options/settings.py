@@ -6,12 +6,8 @@ its default and help, how it is read, and its row in ``docs/options.md``.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass, field, fields
-from math import inf
 from typing import TYPE_CHECKING, Any
-
-import pytest
 
 from pytest_bayesloc.options import readers
 from pytest_bayesloc.options.option import (
@@ -19,7 +15,6 @@ from pytest_bayesloc.options.option import (
     COLLECT,
     DRY_RUN,
     EXPECTED_ACTIONS,
-    EXPECTED_MODEL,
     FIX_MODES,
     FORMULAS,
     LLM_MODES,
@@ -36,13 +31,17 @@ from pytest_bayesloc.options.option import (
     are_executors_elsewhere,
     are_limits_raised,
     are_reports_elsewhere,
+    check_prices,
+    ini_of,
     is_apply_unsafe,
     is_memory_elsewhere,
+    refusal_of,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
+
+    import pytest
 
 
 def _option(*args: Any, **given: Any) -> Any:  # noqa: ANN401 - of the field's annotation
@@ -360,22 +359,16 @@ class Settings:
         """
         asked = {} if trusts is None else project_asks(config)
         refused = {n: v for n, v in asked.items() if trusts and not trusts(ini_of(config), n, v)}
-        values: dict[str, Any] = {}
-        for name, option in _declared():
-            values[name] = option.value(config, is_refused=option.name in refused)
-        values["refusal"] = _refusal(refused, config) if refused else ""
+        values: dict[str, Any] = {
+            name: option.value(config, is_refused=option.name in refused)
+            for name, option in _declared()
+        }
+        values["refusal"] = refusal_of(refused, config) if refused else ""
         pages = [report for report in values["reports"] if report.kind not in {RECORD, LOOP}]
         if values["inspect"] and not pages:
             values["reports"] += (Report("html"),)
         values["asks_llm"] |= values["llm_mode"] == DRY_RUN
-        models: LlmModels = values["llm_models"]
-        unpriced = {models.main, models.fast or models.main} - models.prices.keys()
-        if values["llm_limits"].cost < inf and unpriced:
-            raise pytest.UsageError(
-                f"cost={values['llm_limits'].cost:g} in bayesloc_llm_limits can't be kept: the "
-                f"price of {', '.join(sorted(unpriced))} is not known. Give bayesloc_llm_model as "
-                f"{EXPECTED_MODEL}."
-            )
+        check_prices(values["llm_models"], values["llm_limits"])
         return cls(**values)
 
 
@@ -387,23 +380,6 @@ def declarations() -> list[Option]:
 def _declared() -> list[tuple[str, Option]]:
     own = fields(Settings)
     return [(f.name, f.metadata["option"]) for f in own if "option" in f.metadata]
-
-
-def _refusal(refused: Mapping[str, str], config: pytest.Config) -> str:
-    from pytest_bayesloc.domain.redaction import redacted  # its patterns take a while
-
-    path = ini_of(config)
-    with suppress(ValueError):
-        path = path.relative_to(config.invocation_params.dir)
-    said = ", ".join(f"{name} = {redacted(value)[:_MAX_SHOWN]}" for name, value in refused.items())
-    return (
-        f"{path} sets {said}: that reaches beyond running its tests, and does not count until you "
-        f"trust it. pytest --bayesloc-trust={path} does, once; or give it on the command line or "
-        "in PYTEST_ADDOPTS. (untrusted-settings)"
-    )
-
-
-_MAX_SHOWN = 80  # characters of a value
 
 
 def project_asks(config: pytest.Config) -> dict[str, str]:
@@ -420,8 +396,3 @@ def project_asks(config: pytest.Config) -> dict[str, str]:
         if option.reaches(option.read(option.name, given, config), config):
             found[option.name] = " ".join(given) if isinstance(given, list) else str(given).lower()
     return found
-
-
-def ini_of(config: pytest.Config) -> Path:
-    """Return the project's ini file; its folder where it has none."""
-    return config.inipath or config.rootpath

@@ -156,7 +156,7 @@ def test_line_that_is_none_is_named(other: Story, number: int, line: str, why: s
 
 
 def test_empty_file_is_no_memory(other: Story) -> None:
-    with pytest.raises(StoreError, match="The file is empty"):
+    with pytest.raises(StoreError, match="Line 1 is none of a memory"):
         take(other, [])
 
 
