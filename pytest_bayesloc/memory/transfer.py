@@ -79,18 +79,17 @@ def export(connection: Connection, project: str | None = None) -> Iterator[str]:
         return true() if project is None else table.c.project == project
 
     runs = select(RUN).where(own(RUN)).order_by(RUN.c.made_at, RUN.c.id)
-    for row in connection.execute(runs).mappings():
-        yield _line("run", dict(row))
-    numbers = connection.execute(select(BUG.c.seq).where(own(BUG)).order_by(BUG.c.seq))
-    all_numbers = list(numbers.scalars())
-    for start in range(0, len(all_numbers), AT_ONCE):
-        yield from _bugs(connection, all_numbers[start : start + AT_ONCE])
+    yield from (_line("run", dict(row)) for row in connection.execute(runs).mappings())
+    bugs = select(BUG.c.seq).where(own(BUG)).order_by(BUG.c.seq)
+    numbers = list(connection.execute(bugs).scalars())
+    for start in range(0, len(numbers), AT_ONCE):
+        yield from _bugs(connection, numbers[start : start + AT_ONCE])
     for table in (OBSERVATION, RULE, FIX_PATTERN):
         for row in connection.execute(select(table).where(own(table))).mappings():
             yield _line(table.name, dict(row))
     loose = select(NOTE).where(own(NOTE), NOTE.c.bug.is_(None)).order_by(NOTE.c.seq)
-    for row in connection.execute(loose).mappings():
-        yield _line("note", _without_numbers(row))
+    notes = connection.execute(loose).mappings()
+    yield from (_line("note", _without_numbers(row)) for row in notes)
 
 
 def _bugs(connection: Connection, numbers: list[int]) -> Iterator[str]:
@@ -176,17 +175,15 @@ def _run(db: Connection, row: Row) -> bool:
 
 def _bug(db: Connection, row: Row) -> bool:
     children = row.pop("children")
-    found = _same(db, row, children.get("failure", []))
-    if found is None:
-        made = db.execute(insert(BUG).values(**_values(BUG, row))).inserted_primary_key
-        found = key_of(made)
-        is_new = True
+    known = _same(db, row, children.get("failure", []))
+    if known is not None:
+        _bring_up_to_date(db, known, row)
+        bug = known
     else:
-        _bring_up_to_date(db, found, row)
-        is_new = False
+        bug = key_of(db.execute(insert(BUG).values(**_values(BUG, row))).inserted_primary_key)
     for table, key in CHILDREN.items():
-        _add_children(db, table, key, found, children.get(table.name, []))
-    return is_new
+        _add_children(db, table, key, bug, children.get(table.name, []))
+    return known is None
 
 
 def _same(db: Connection, row: Row, failures: list[Row]) -> int | None:
@@ -240,8 +237,7 @@ def _add_children(
 
 
 def _import_failures(db: Connection, bug: int, rows: list[Row]) -> None:
-    of_bug = select(BUG.c.project, BUG.c.tags).where(BUG.c.seq == bug)
-    project, tags = db.execute(of_bug).one()
+    project, tags = db.execute(select(BUG.c.project, BUG.c.tags).where(BUG.c.seq == bug)).one()
     for row in rows:
         values = _values(FAILURE, row | {"bug": bug})
         fingerprint, signature = values["fingerprint"], values["signature"]

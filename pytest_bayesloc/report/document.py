@@ -1,7 +1,8 @@
 """The types of the JSON result, ``bayesloc/1``: every other report is drawn from it.
 
 ``docs/bayesloc-1.schema.json`` is made from them. Texts under ``Attributes`` become descriptions in
-the schema. Who reads a result takes it as plain JSON, since it may come from a file.
+the schema. Who reads a result takes it as plain JSON, since it may come from a file. It is one long
+module, because a schema is read from top to bottom.
 """
 
 from __future__ import annotations
