@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_bayesloc.fixes.check import Checker
+from pytest_bayesloc.domain.fixing import Level
+from pytest_bayesloc.fixes.check import (
+    EDIT,
+    OTHER_CONSTANT,
+    Candidate,
+    Checked,
+    Checker,
+    Status,
+    patch_of,
+)
 from pytest_bayesloc.fixes.definition import parse_definition
 from pytest_bayesloc.fixes.library import Library
 from pytest_bayesloc.fixes.project import Proposal, Task
@@ -17,7 +26,6 @@ from tests.fakes.project import TextProject
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from pytest_bayesloc.fixes.check import Candidate
     from pytest_bayesloc.fixes.project import Project
 
 DEFINITION = b"""\
@@ -120,3 +128,43 @@ def test_no_constant_is_tried_to_fit_a_value_that_is_stored(name: str) -> None:
 
     assert [hint.name for hint in result.shown] == [name]
     assert made == ([] if name == STORED else [name])
+
+
+class PassingChecker(Checker):
+    """Tests pass with any change."""
+
+    def check(self, candidate: Candidate) -> Checked:
+        return Checked(
+            candidate=candidate,
+            patch=patch_of(candidate),
+            status=Status.VERIFIED,
+            failing=self.failing,
+        )
+
+
+def test_constants_that_fit_are_all_met_before_one_is_believed() -> None:
+    checker = PassingChecker(
+        runner=None,  # type: ignore[arg-type]  # nothing is run
+        clock=lambda: 0.0,
+        deadline=1.0,
+        failing=("t",),
+        covering=lambda _: (),
+    )
+    tools = ToolRunner(Library([]), TextProject({}), lambda *_: None, lambda _: None, lambda: 0.0)
+    constants = [
+        Candidate(
+            tools=(OTHER_CONSTANT,),
+            stage=EDIT,
+            level=Level.UNSAFE,
+            file="m.py",
+            before=f"{names} = 1\n",
+            after=f"{names} = 2\n",
+            message=names,
+        )
+        for names in "abcde"
+    ]
+
+    result = Search(tools, checker, refusal=lambda _: "").run([], constants=constants)
+
+    assert len(result.verified) == len(constants)
+    assert all("4 other changes pass" in checked.shown_doubt for checked in result.verified)
