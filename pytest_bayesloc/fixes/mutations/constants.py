@@ -34,7 +34,6 @@ MAX_DIGITS = 7  # of a number that a person would write
 MAX_TEXT = 2_000
 SEPARATORS = (",", ";", "\t", "|", ":")
 _APPROXIMATELY = " ± "
-_SPECIAL = frozenset("{}\\'\"\n")  # of an f-string
 
 
 def sides_of(left: str, right: str, test: str) -> list[Sides]:
@@ -85,9 +84,9 @@ def constant_edits(
     """
     used = [(i, part) for i, (_, parts) in enumerate(places) for part in parts]
     keys = {id(value): key for _, part in used for key, value in _entries(part)}
-    idle = {id(n.value) for _, p in used for n in ast.walk(p) if isinstance(n, ast.Expr)}
+    idle = {id(text) for _, part in used for n in ast.walk(part) for text in _texts_apart(n)}
     constants = ((i, n) for i, p in used for n in ast.walk(p) if isinstance(n, ast.Constant))
-    found = {id(n): (i, n) for i, n in constants if id(n) not in idle}  # docstrings are idle
+    found = {id(n): (i, n) for i, n in constants if id(n) not in idle}
     named = [found[n] for n in found if n in keys and _is_named(keys[n], test)]
     chosen = [*named, *(found[n] for n in found if n not in keys)]
     edits = (
@@ -171,11 +170,17 @@ def _entries(node: ast.AST) -> Iterator[tuple[object, ast.expr]]:
                     yield from ((key.value, n) for n in ast.walk(value) if isinstance(n, ast.expr))
 
 
+def _texts_apart(node: ast.AST) -> list[ast.expr]:
+    """Docstrings, and text around what is filled in: a test says as little of either."""
+    if isinstance(node, ast.Expr):
+        return [node.value]
+    return node.values if isinstance(node, ast.JoinedStr) else []
+
+
 def _edit(text: Text, node: ast.Constant, value: Scalar) -> TextEdit | None:
     own = text.of(node)
-    is_filled = own == node.value  # a piece of an f-string
-    written = str(value) if is_filled else _written(value, own)
-    if written == own or (is_filled and not _SPECIAL.isdisjoint(written)):
+    written = _written(value, own)
+    if written == own:
         return None
     return text.replace(node, written, f"{brief(own)} to {brief(written)}")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import sys
 from textwrap import dedent
 from typing import TYPE_CHECKING
 
@@ -148,12 +147,8 @@ def edited(code: str, left: str, right: str) -> list[str]:
     return [Text(code).edited(edit) for _, edit in edits]
 
 
-@pytest.mark.skipif(sys.version_info < (3, 12), reason="places in f-strings are known from 3.12 on")
-def test_text_around_what_is_filled_in_changes_in_its_place() -> None:
-    code = "def f(n):\n    return f'{n} kms'\n"
-
-    assert edited(code, "'3 kms'", "'3 km'")[0] == code.replace("kms", "km")
-    assert edited(code, "'3 kms'", "'3 {km}'") == []
+def test_text_around_what_is_filled_in_is_left_alone() -> None:
+    assert edited("def f(n):\n    return f'{n} kms'\n", "'3 kms'", "'3 km'") == []
 
 
 def test_docstrings_are_left_alone() -> None:
