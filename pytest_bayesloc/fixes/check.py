@@ -236,7 +236,7 @@ class Checked:
 
     @property
     def shown_doubt(self) -> str:
-        """Says why it is shown as probably wrong: rivals, or a doubt where few tests agree with it."""
+        """Says why it is shown as probably wrong: rivals, or a doubt that few tests outweigh."""
         is_fitted = OTHER_CONSTANT in self.candidate.tools  # others may pass with any value
         n_agreeing = len(self.failing) + (0 if is_fitted else len(self.passing))
         return (self.doubt if n_agreeing < N_TELLING else "") or self.rivals
