@@ -155,11 +155,11 @@ def _other_constants(
     failures = [f for f in case.group.failures if f.node_id in case.failing][:MAX_FAILURES]
     tests = {failure.node_id: test_text(failure, sources) for failure in failures}
     sides = [pair for f in failures for pair in _sides(f.message, tests[f.node_id])]
-    made: list[Candidate] = []
+    candidate: Candidate | None = None
 
     def seen() -> Sequence[Sides]:
         checked = last()
-        if checked is None or checked.candidate is not made[-1]:
+        if checked is None or checked.candidate is not candidate:
             return ()
         return _sides(checked.why, tests.get(checked.test, ""))
 
@@ -180,7 +180,6 @@ def _other_constants(
             line=edit.line,
             target=where if is_inside else None,
         )
-        made.append(candidate)
         yield candidate
 
 

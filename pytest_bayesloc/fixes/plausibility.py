@@ -139,12 +139,12 @@ def _weights(guesses: Sequence[Checked]) -> dict[str, float]:
 
 def _words(checked: Checked, guesses: Sequence[Checked]) -> str:
     own = _meaning(checked)
-    others = {_meaning(c): c for c in reversed(guesses) if _meaning(c) != own}
+    others = [guess for guess in guesses if _meaning(guess) != own]
     if not others:
         return "hardly anybody makes the mistake that it undoes"
-    first = next(c for c in guesses if _meaning(c) != own).candidate.message
-    n = len(others)
-    return f"{n} other {'change passes' if n == 1 else 'changes pass'}, too: {brief(first, WIDTH)}"
+    n = len(set(map(_meaning, others)))
+    first = brief(others[0].candidate.message, WIDTH)
+    return f"{n} other {'change passes' if n == 1 else 'changes pass'}, too: {first}"
 
 
 def _meaning(checked: Checked) -> str:

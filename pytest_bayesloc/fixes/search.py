@@ -14,15 +14,7 @@ from typing import TypeAlias
 from pytest_bayesloc.domain.errors import ToolError
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.ports import Clock
-from pytest_bayesloc.fixes.check import (
-    CHANGE,
-    EDIT,
-    TOOL,
-    Candidate,
-    Checked,
-    Checker,
-    Status,
-)
+from pytest_bayesloc.fixes.check import CHANGE, EDIT, TOOL, Candidate, Checked, Checker, Status
 from pytest_bayesloc.fixes.definition import Tool
 from pytest_bayesloc.fixes.library import MAX_PROPOSALS, N_BEST, Library
 from pytest_bayesloc.fixes.plausibility import TAKES_AWAY, doubt_of, weight, with_rivals

@@ -137,15 +137,12 @@ def import_lines(connection: Connection, lines: Iterable[str]) -> Counter[str]:
         StoreError: If one of them was not made by ``export``; the message has its number.
     """
     counts: Counter[str] = Counter()
-    number = 0
+    number, told = 1, iter(lines)
     try:
-        for number, line in enumerate([*lines] or ["{}"], 1):  # an empty file has no head, either
-            given = json.loads(line)
-            if number == 1:
-                _check_format(given.get("format"))
-            else:
-                ((kind, row),) = given.items()
-                counts[kind] += _add(connection, kind, _safe(row))
+        _check_format(json.loads(next(told, "{}")).get("format"))
+        for number, line in enumerate(told, 2):  # noqa: B007 - the message has it
+            ((kind, row),) = json.loads(line).items()
+            counts[kind] += _add(connection, kind, _safe(row))
     except (
         ValueError, LookupError, TypeError, AttributeError, RecursionError, OverflowError,
     ) as error:  # fmt: skip

@@ -15,12 +15,7 @@ from pytest_bayesloc.domain.evidence import ChangeOutcome
 from pytest_bayesloc.domain.fixing import FIX, Level
 from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.fixes.apply import changed_bytes, is_ci, unified, unsaved
-from pytest_bayesloc.fixes.candidates import (
-    edits_after,
-    mutated,
-    other_constants,
-    taken_back,
-)
+from pytest_bayesloc.fixes.candidates import edits_after, mutated, other_constants, taken_back
 from pytest_bayesloc.fixes.check import (
     CHANGE,
     EDIT,

@@ -169,14 +169,15 @@ class FollowValues(InspectionStrategy):
 
     def _followed(self, case: Case, budget: Budget) -> Sequence[ValueFlow]:
         # A check that refuses the data of several tests is more likely to be wrong itself.
-        refused = {
-            f.node_id
-            for f in case.group.failures
-            if not _is_of_test(f) and not expects_exception(f, self._read)
-        }
-        failing = [node_id for node_id in case.failing if node_id in refused]
-        apart = {node_id.partition("[")[0]: node_id for node_id in reversed(failing)}
-        chosen = sorted(apart.values(), key=case.failing.index)[:MAX_TESTS]
+        failures = {failure.node_id: failure for failure in case.group.failures}
+        apart: dict[str, str] = {}
+        for node_id in case.failing:
+            function = node_id.partition("[")[0]
+            if function not in apart and self._is_refused(failures[node_id]):
+                apart[function] = node_id
+            if len(apart) == MAX_TESTS:
+                break
+        chosen = list(apart.values())
         usual_s = budget.usual_s * len(chosen) / max(1, len(case.errors))
         if not chosen or usual_s > SHARE * budget.left_s():
             return ()
@@ -184,8 +185,8 @@ class FollowValues(InspectionStrategy):
         flows = budget.runner.follow(chosen, limit_s=limit_s)
         return [flow for flow in flows if flow.error == case.errors.get(flow.node_id)]
 
-
-def _is_of_test(failure: Failure) -> bool:
-    """Return whether the test itself raised, as a failed assertion does: no check of the code."""
-    frame = failure.raise_frame
-    return frame is not None and frame.is_test
+    def _is_refused(self, failure: Failure) -> bool:
+        """Return whether code raised, and not the test itself, nor because the test wants it to."""
+        frame = failure.raise_frame
+        is_of_test = frame is not None and frame.is_test
+        return not is_of_test and not expects_exception(failure, self._read)
