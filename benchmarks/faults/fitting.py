@@ -16,7 +16,7 @@ Reference:
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -26,6 +26,7 @@ from scipy.optimize import minimize, minimize_scalar
 from benchmarks.faults.replay import outcome_of, problems
 from pytest_bayesloc.domain.evidence import InspectionOutcome
 from pytest_bayesloc.ranking.belief import blend_features
+from pytest_bayesloc.ranking.likelihoods import REPAIRS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -42,6 +43,9 @@ if TYPE_CHECKING:
 MODEL = "single-fault"
 #: Strength of the penalty on half the squares of weights: a normal prior of variance 1 / penalty.
 PENALTY = 1.0
+#: How far behind the likeliest location one lies that a change repairs.
+DISTANCE = "distance of a repair"
+_REPAIRS = {outcome.name for outcome in REPAIRS}
 SILENT = frozenset({InspectionOutcome.INCONCLUSIVE, InspectionOutcome.NO_COVERAGE})
 
 
@@ -169,17 +173,40 @@ class HeldOut:
     logits: NDArray[np.float64]
 
 
-def held_out(found: Sequence[Choice], learn: Learn) -> list[HeldOut]:
-    """Each package of ``found`` by what ``learn`` makes of the others."""
+def held_out(found: Sequence[Choice], learn: Learn, at_hand: Sequence[str]) -> list[HeldOut]:
+    """Each package of ``found`` by what ``learn`` makes of the others.
+
+    Args:
+        found: Groups of several packages.
+        learn: Gives the weights.
+        at_hand: Names of the terms that need no inspection.
+    """
     told = []
     for package in sorted({choice.package for choice in found}):
         weights = learn([choice for choice in found if choice.package != package])
+        first = {name: weights[name] for name in at_hand}
         told += [
-            HeldOut(choice=choice, logits=_logits(choice, weights))
+            HeldOut(choice=choice, logits=_logits(with_distances(choice, first), weights))
             for choice in found
             if choice.package == package
         ]
     return told
+
+
+def with_distances(choice: Choice, at_hand: Terms) -> Choice:
+    """Add to each location that is repaired how far it lies behind the likeliest, in nats.
+
+    Args:
+        choice: The group.
+        at_hand: Weights of what needs no inspection.
+    """
+    logits = _logits(choice, at_hand)
+    behind = (float(np.max(logits) - own) for own in logits)
+    terms = tuple(
+        {**own, DISTANCE: nats} if _REPAIRS & own.keys() else own
+        for own, nats in zip(choice.terms, behind, strict=True)
+    )
+    return replace(choice, terms=terms)
 
 
 def lowered(told: Sequence[HeldOut], at_most: float) -> float:

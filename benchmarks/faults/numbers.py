@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.faults.fitting import (
+    DISTANCE,
     PENALTY,
     choices,
     fitted,
@@ -15,6 +16,7 @@ from benchmarks.faults.fitting import (
     lowered,
     pairs,
     temperature,
+    with_distances,
 )
 from benchmarks.faults.shares import SHARES, weights
 from benchmarks.faults.split import FIT, VALIDATE
@@ -63,6 +65,9 @@ BLAMED = 0.04
 PENALTY_INSPECTED = 2.0
 
 
+_FIRST = [*PRIOR, *(role.name for role in Role), *(n for kind in AT_HAND.values() for n in kind)]
+
+
 def fit() -> str:
     """Fit everything and write it; what was done, in words."""
     names = sorted([*packages(FIT), *packages(VALIDATE)])
@@ -70,11 +75,13 @@ def fit() -> str:
     each = weights([row["kind"] for own in rows.values() for row in own])
     found = [choice for name in names for choice in choices(name, rows[name], each)]
     complete = [choice for choice in found if choice.is_complete]
-    told = held_out(found, learn)
+    told = held_out(found, learn, _FIRST)
     lower = lowered(told, BLAMED)
     heat = temperature(told, lower)
     learned = learn(found)
     learned |= {role.name: learned[role.name] - lower for role in Role}
+    # The distance itself is in nats of the belief that was divided.
+    nearness = learned.pop(DISTANCE)
     learned = {name: weight / heat for name, weight in learned.items()}
     chances = {
         name: pair
@@ -86,7 +93,7 @@ def fit() -> str:
         f"{n_faults} faults of {len(names)} packages, penalties {PENALTY:g} and "
         f"{PENALTY_INSPECTED:g},\ntests lowered by {lower:.2f}, temperature {heat:.2f}"
     )
-    TO.write_text(_text(learned, chances, names, said), encoding="utf-8")
+    TO.write_text(_text(learned, chances, nearness, names, said), encoding="utf-8")
     return said
 
 
@@ -95,10 +102,9 @@ def learn(found: Sequence[Choice]) -> dict[str, float]:
 
     Older rows say what is at hand alone: they know fewer ways to inspect.
     """
-    complete = [choice for choice in found if choice.is_complete]
-    roles = [role.name for role in Role]
-    at_hand = fitted(found, [*PRIOR, *roles, *(n for kind in AT_HAND.values() for n in kind)])
-    unusual = [name for kind in INSPECTED.values() for name in kind[1:]]
+    at_hand = fitted(found, _FIRST)
+    complete = [with_distances(choice, at_hand) for choice in found if choice.is_complete]
+    unusual = [DISTANCE, *(name for kind in INSPECTED.values() for name in kind[1:])]
     bounds = dict.fromkeys(unusual, FOR) | {SPEAKS_AGAINST: AGAINST}
     shown = fitted(complete, unusual, held=at_hand, penalty=PENALTY_INSPECTED, bounds=bounds)
     return {**at_hand, **shown}
@@ -107,6 +113,7 @@ def learn(found: Sequence[Choice]) -> dict[str, float]:
 def _text(
     weights: Weights,
     chances: Mapping[str, tuple[float, float]],
+    nearness: float,
     names: Sequence[str],
     said: str,
 ) -> str:
@@ -126,6 +133,7 @@ def _text(
             f"        {_member(name)}: ({max(faulty, LEAST):.4f}, {max(clean, LEAST):.4f}),"
             for name, (faulty, clean) in chances.items()
         ),
+        nearness=nearness,
     )
 
 
@@ -187,4 +195,8 @@ CHANCES: Mapping[Outcome, tuple[float, float]] = MappingProxyType(
 {chances}
     }}
 )
+
+#: How much less often a change repairs by chance at a location of less belief: the power of its
+#: share of the highest belief before any inspection.
+REPAIR_NEARNESS = {nearness:.2f}
 '''

@@ -310,7 +310,8 @@ class _Replayed(InspectionStrategy):
         outcome = outcome_of(made)
         if outcome is InspectionOutcome.RETURN_REPAIRS_BY_CALLEE:  # as was found out later
             outcome = InspectionOutcome.RETURN_REPAIRS
-        evidence = weigh(case.model, outcome, target, source=self.name)
+        pair = case.likelihood(outcome, target)
+        evidence = weigh(case.model, outcome, target, source=self.name, learned=pair)
         return [Finding(evidence=evidence, seconds=seconds, cpu_s=cpu_s)]
 
 

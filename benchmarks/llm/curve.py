@@ -21,9 +21,9 @@ from pytest_bayesloc.domain.evidence import InspectionOutcome
 from pytest_bayesloc.inspection.strategies.navigation import NAME
 from pytest_bayesloc.inspection.views import candidates
 from pytest_bayesloc.ranking.evidence.judgements import (
-    EDIT_PASSES,
     RANKING,
     judgement_evidence,
+    passing_edit,
     records_of,
     verdicts_of,
 )
@@ -86,9 +86,9 @@ class Oracle:
         self._said += [(word, where in problem.truth) for where, word in said.items()]
         case.learn(judgement_evidence(said, {}, records_of(self._counts)[RANKING]))
         if self._edits and _passes(named[0], problem.truth, self._dice.random()):
-            outcome = InspectionOutcome.EDIT_REPAIRS
-            made = weigh(case.model, outcome, named[0], source=NAME, learned=EDIT_PASSES)
-            case.learn([made])
+            n_candidates = sum(not where.is_test for where in case.belief.probabilities)
+            outcome, pair = InspectionOutcome.EDIT_REPAIRS, passing_edit(n_candidates)
+            case.learn([weigh(case.model, outcome, named[0], source=NAME, learned=pair)])
 
     def learn(self) -> None:
         """The fault is fixed: it is known now what was right."""

@@ -24,7 +24,6 @@ from pytest_bayesloc.inspection.strategy import (
 from pytest_bayesloc.ranking.case import N_HISTORY, N_MINED, Case
 from pytest_bayesloc.ranking.evidence.invariants import mine, seen_values
 from pytest_bayesloc.ranking.faults import nearest_call
-from pytest_bayesloc.ranking.likelihoods import likelihood
 from pytest_bayesloc.rerun.pool import Pool
 
 Progress = Callable[[int, Location | None, float], None]
@@ -268,7 +267,7 @@ class InspectionLoop:
         is_first = len(touched) < N_ALWAYS or action.target in touched
         if is_first and not action.strategy.is_costly:
             return True
-        ratio = max(likelihood(case.model, o).ratio for o in action.strategy.outcomes)
+        ratio = max(case.likelihood(o, action.target).ratio for o in action.strategy.outcomes)
         _, leading = case.belief.top(1)[0]
         return case.belief.p(action.target) * ratio >= leading
 

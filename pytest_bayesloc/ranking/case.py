@@ -7,7 +7,7 @@ from dataclasses import astuple, dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pytest_bayesloc.domain.evidence import Evidence, StaticOutcome
+from pytest_bayesloc.domain.evidence import Evidence, Outcome, StaticOutcome
 from pytest_bayesloc.domain.inspection import Finding, Inspection, Rerun, TestRun, Verdict
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.recording import Recording
@@ -22,6 +22,13 @@ from pytest_bayesloc.ranking.evidence.judgements import Judged
 from pytest_bayesloc.ranking.evidence.tracebacks import guard_evidence
 from pytest_bayesloc.ranking.formulas import scorer
 from pytest_bayesloc.ranking.groups import FailingGroup
+from pytest_bayesloc.ranking.likelihoods import (
+    REFERENCE_MODEL,
+    REPAIRS,
+    Likelihood,
+    likelihood,
+    repair_likelihood,
+)
 
 if TYPE_CHECKING:
     from pytest_bayesloc.domain.inspection import InspectionPatch
@@ -259,6 +266,18 @@ class Case:
     def model(self) -> str:
         """The name of the belief model."""
         return self.group.model.belief
+
+    def likelihood(self, outcome: Outcome, target: Location) -> Likelihood:
+        """Return how strongly ``outcome`` of an inspection of ``target`` speaks.
+
+        The first repair of a location counts for more where the belief in it was low.
+        """
+        found = (inspection.finding.evidence for inspection in self.inspections)
+        is_known = any(e.location == target and e.outcome in REPAIRS for e in found)
+        share = self.group.shares.get(target, 0.0) if outcome in REPAIRS and not is_known else 0.0
+        if not share or self.model == REFERENCE_MODEL:
+            return likelihood(self.model, outcome)
+        return repair_likelihood(outcome, share)
 
     def is_raising(self, location: Location) -> bool:
         """Say whether the traceback shows that the exception was raised in ``location``."""

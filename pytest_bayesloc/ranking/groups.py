@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import NamedTuple
 
 from pytest_bayesloc.domain.evidence import Evidence, StaticOutcome
@@ -17,7 +17,7 @@ from pytest_bayesloc.domain.location import MODULE, Location
 from pytest_bayesloc.domain.source import ReadMap, unit_of_frame
 from pytest_bayesloc.domain.spectrum import Spectrum, bits
 from pytest_bayesloc.history.changes import Changes
-from pytest_bayesloc.ranking.belief import is_candidate, joint_prior
+from pytest_bayesloc.ranking.belief import MODELS, is_candidate, joint_prior
 from pytest_bayesloc.ranking.evidence.changes import change_evidence
 from pytest_bayesloc.ranking.evidence.guards import Guard, raises_alone, refusals
 from pytest_bayesloc.ranking.evidence.names import name_evidence
@@ -37,6 +37,7 @@ from pytest_bayesloc.ranking.evidence.tracebacks import (
     traceback_evidence,
 )
 from pytest_bayesloc.ranking.evidence.writers import unset_attributes, unset_evidence
+from pytest_bayesloc.ranking.fitted import LOG_RATIOS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +77,7 @@ class ModelChoice:
     without: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class FailingGroup:
     """Failing tests that probably share a fault, with what is known without a re-run.
 
@@ -101,6 +102,17 @@ class FailingGroup:
     own_errors: tuple[Evidence, ...] = ()
     roles: Mapping[Location, Role] = field(default_factory=dict)
     changes: Changes = field(default_factory=Changes)
+
+    @cached_property
+    def shares(self) -> Mapping[Location, float]:
+        """Each candidate's belief by the spectrum, traceback and names, as a share of the highest.
+
+        What else is known, such as what changed, doesn't say on which code the failures depend.
+        """
+        told = (item for item in self.evidence if item.outcome in LOG_RATIOS)
+        belief = MODELS[self.model.belief](self.prior).update_all(told).probabilities
+        highest = max(belief.values(), default=1.0)
+        return {where: p / highest for where, p in belief.items()}
 
 
 def open_groups(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import exp
+from sys import float_info
 from types import MappingProxyType
 
 from pytest_bayesloc.domain.evidence import (
@@ -20,7 +21,7 @@ from pytest_bayesloc.domain.evidence import (
     StaticOutcome,
 )
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.ranking.fitted import CHANCES, LOG_RATIOS
+from pytest_bayesloc.ranking.fitted import CHANCES, LOG_RATIOS, REPAIR_NEARNESS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,6 +124,31 @@ def likelihood(model: str, outcome: Outcome) -> Likelihood:
         KeyError: If ``model`` is not one of ``TABLES``.
     """
     return TABLES[model][outcome]
+
+
+#: With a change of the location, the failing tests pass.
+REPAIRS: frozenset[Outcome] = frozenset(
+    {
+        InspectionOutcome.MUTANT_REPAIRS,
+        InspectionOutcome.EDIT_REPAIRS,
+        InspectionOutcome.RETURN_REPAIRS,
+    }
+)
+
+
+def repair_likelihood(outcome: Outcome, share: float) -> Likelihood:
+    """Return how strongly one of ``REPAIRS`` speaks in the single-fault model.
+
+    Changes that repair by chance are made where the failing tests' result depends on the code
+    anyway, which is where the belief is high: the farther away, the more a repair tells.
+
+    Args:
+        outcome: What was seen.
+        share: The location's belief before any inspection, as a share of the highest one; (0, 1].
+    """
+    pair = MEASURED[outcome]
+    p_if_clean = pair.p_if_clean * share**REPAIR_NEARNESS
+    return Likelihood(p_if_faulty=pair.p_if_faulty, p_if_clean=max(p_if_clean, float_info.min))
 
 
 def weigh(

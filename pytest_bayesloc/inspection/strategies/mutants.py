@@ -187,7 +187,8 @@ class Mutants(InspectionStrategy):
         if not tried.trials:
             return ()
         outcome = self.judge(tried.effects())
-        evidence = weigh(case.model, outcome, target, source=self.name, why=_why(tried, outcome))
+        pair, why = case.likelihood(outcome, target), _why(tried, outcome)
+        evidence = weigh(case.model, outcome, target, source=self.name, why=why, learned=pair)
         return [finding_of_trials(evidence, tried, budget.clock() - started)]
 
 

@@ -25,13 +25,13 @@ from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy
 from pytest_bayesloc.inspection.views import candidates
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.evidence.judgements import (
-    EDIT_PASSES,
     RANKING,
     SOURCE,
     Judged,
     TrackRecord,
     combined,
     judgement_evidence,
+    passing_edit,
     verdicts_of,
 )
 from pytest_bayesloc.ranking.likelihoods import weigh
@@ -109,7 +109,8 @@ def try_edit(
     if effect not in _SAID or is_known:
         return tried, None
     outcome, others = _SAID[effect]
-    learned = EDIT_PASSES if effect is Effect.REPAIRS else None
+    n_candidates = sum(not where.is_test for where in case.belief.probabilities)
+    learned = passing_edit(n_candidates) if effect is Effect.REPAIRS else None
     why = f"the failing tests pass with the language model's edit, {others} ({patch.words})"
     evidence = weigh(case.model, outcome, patch.target, source=NAME, why=why, learned=learned)
     return tried, finding_of_trials(evidence, tried, budget.clock() - started)

@@ -72,7 +72,8 @@ class Returns(InspectionStrategy):
         if not tried.done:
             return ()
         outcome = judge([trial.effect for trial in tried.done])
-        evidence = weigh(case.model, outcome, target, source=KIND, why=_why(tried, outcome))
+        pair, why = case.likelihood(outcome, target), _why(tried, outcome)
+        evidence = weigh(case.model, outcome, target, source=KIND, why=why, learned=pair)
         return [_finding(evidence, tried, budget.clock() - started)]
 
     def revise(self, case: Case) -> Iterator[Evidence]:

@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from pytest_bayesloc.domain.evidence import Evidence, InspectionOutcome, Judgement, Outcome
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.ranking.likelihoods import MEASURED, Likelihood
+from pytest_bayesloc.ranking.likelihoods import Likelihood
 
 SOURCE = "llm"
 RANKING, INSPECTION = "ranking", "inspection"
@@ -51,15 +51,22 @@ AT_FIRST: Mapping[Outcome, float] = MappingProxyType(
     }
 )
 
-#: An edit of a model with which all tests pass. Of a faulty function as often as an agent repairs
-#: bugs: 164 of the 835 of Defects4J (RepairAgent with GPT-3.5; Bouzenia, Devanbu, Pradel, ICSE
-#: 2025, arXiv 2403.17134). Of a clean one as often as some of the 60 edits from the catalogue
-#: passes, for as far as it is tried: a model edits five of fifteen candidates at most, with 12
-#: edits in all, each of which is taken for ten of those that are made blindly. A choice.
-EDIT_PASSES = Likelihood(
-    p_if_faulty=164 / 835,
-    p_if_clean=MEASURED[InspectionOutcome.EDIT_REPAIRS].p_if_clean * 5 / 15 * 24 / 60,
-)
+#: RepairAgent with GPT-3.5 finds edits with which all tests pass for 186 of the 835 bugs of
+#: Defects4J; 164 of them are right (Bouzenia, Devanbu, Pradel, ICSE 2025, arXiv 2403.17134).
+_N_BUGS, _N_PASSING, _N_RIGHT = 835, 186, 164
+
+
+def passing_edit(n_candidates: int) -> Likelihood:
+    """Return how strongly it speaks that all tests pass with an edit of a model.
+
+    Of a faulty location as often as an agent repairs bugs. A wrong edit that passes may be in any
+    other location: the more there are, the less often it is in this one.
+
+    Args:
+        n_candidates: Locations of code that may be at fault.
+    """
+    n_wrong = (_N_PASSING - _N_RIGHT) / max(1, n_candidates - 1)
+    return Likelihood(p_if_faulty=_N_RIGHT / _N_BUGS, p_if_clean=n_wrong / _N_BUGS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -153,3 +153,15 @@ def test_the_sum_that_is_fitted_is_the_belief_that_a_run_starts_from() -> None:
             n_compared += 1
 
     assert n_compared > 10
+
+
+def test_only_repairs_know_how_far_behind_the_likeliest_they_lie() -> None:
+    terms: tuple[dict[str, float], ...] = (
+        {"a": 2.0},
+        {"a": 0.5, "EDIT_REPAIRS": 1.0},
+        {"a": 0.5, "NO_EDIT_REPAIRS": 1.0},
+    )
+
+    found = fitting.with_distances(choice(terms=terms), {"a": 2.0})
+
+    assert [own.get(fitting.DISTANCE) for own in found.terms] == [None, 3.0, None]

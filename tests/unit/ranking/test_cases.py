@@ -6,8 +6,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_bayesloc.domain.evidence import Outcome, StaticOutcome
+from pytest_bayesloc.domain.evidence import (
+    ChangeOutcome,
+    Evidence,
+    InspectionOutcome,
+    Outcome,
+    StaticOutcome,
+)
 from pytest_bayesloc.domain.failure import ErrorKind, Failure, Frame, Origin
+from pytest_bayesloc.domain.inspection import Finding
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.result import Fault, Ranked
 from pytest_bayesloc.domain.source import SourceMap
@@ -21,6 +28,7 @@ from pytest_bayesloc.ranking.groups import (
     Reader,
     open_groups,
 )
+from pytest_bayesloc.ranking.likelihoods import likelihood, repair_likelihood, weigh
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -229,3 +237,51 @@ def test_rankings_of_all_faults_combine_to_one_with_each_location_at_its_best(tu
 
 def test_no_fault_combines_to_nothing() -> None:
     assert combine([]) == ()
+
+
+REPAIRED = InspectionOutcome.EDIT_REPAIRS
+
+
+def likely_and_not(model: str = "single-fault", *evidence: Evidence) -> Case:
+    """A case in which the belief in ``fee`` is a tenth of that in ``pay``."""
+    spectrum = Spectrum(tests=("test_c",), failing=1, passing=0, lines={PAY: {2: 1}, FEE: {7: 1}})
+    group = FailingGroup(
+        failures=(CRASHED,),
+        spectrum=spectrum,
+        model=replace(MODEL, belief=model),
+        prior={PAY: 0.8, FEE: 0.08},
+        evidence=evidence,
+    )
+    return Case(group=group)
+
+
+def test_a_repair_tells_more_where_the_belief_was_low() -> None:
+    case = likely_and_not()
+
+    assert case.likelihood(REPAIRED, PAY) == likelihood("single-fault", REPAIRED)
+    assert case.likelihood(REPAIRED, FEE) == repair_likelihood(REPAIRED, case.group.shares[FEE])
+    assert case.likelihood(REPAIRED, FEE).ratio > 3 * case.likelihood(REPAIRED, PAY).ratio
+
+
+def test_of_two_repairs_of_a_location_the_second_has_its_usual_weight() -> None:
+    case, outcome = likely_and_not(), InspectionOutcome.MUTANT_REPAIRS
+    found = weigh("single-fault", REPAIRED, FEE, source="repairs")
+
+    case.take(Finding(evidence=found))
+
+    assert case.likelihood(outcome, FEE) == likelihood("single-fault", outcome)
+
+
+def test_what_changed_does_not_make_a_repair_elsewhere_tell_more() -> None:
+    told = weigh("single-fault", ChangeOutcome.CHANGED_SINCE_GREEN, PAY, source="changed")
+
+    case = likely_and_not("single-fault", told)
+
+    assert case.belief.p(FEE) < 0.01
+    assert case.group.shares[FEE] == pytest.approx(0.1)
+
+
+def test_reference_model_keeps_to_its_table() -> None:
+    case = likely_and_not("independent")
+
+    assert case.likelihood(REPAIRED, FEE) == likelihood("independent", REPAIRED)

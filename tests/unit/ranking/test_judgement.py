@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
 from pytest_bayesloc.domain.evidence import Judgement, Outcome
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.ranking.evidence.judgements import (
     RANKING,
     combined,
     judgement_evidence,
+    passing_edit,
     records_of,
     verdicts_of,
 )
@@ -58,3 +61,11 @@ def test_record_decides_what_a_word_weighs() -> None:
     ratios = {item.location: item.p_if_faulty / item.p_if_clean for item in evidence}
     assert ratios[B] > 20
     assert ratios[A] < 0.5
+
+
+def test_an_edit_that_passes_tells_more_the_more_places_a_wrong_one_could_be_in() -> None:
+    few, many = passing_edit(2), passing_edit(101)
+
+    assert few.ratio == pytest.approx(164 / 22)
+    assert many.ratio == pytest.approx(100 * 164 / 22)
+    assert passing_edit(1) == few

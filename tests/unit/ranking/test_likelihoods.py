@@ -13,6 +13,7 @@ from pytest_bayesloc.ranking.likelihoods import (
     TABLES,
     Likelihood,
     likelihood,
+    repair_likelihood,
     weigh,
 )
 
@@ -99,4 +100,4 @@ def test_weighed_outcome_carries_the_likelihoods_of_its_model() -> None:
 def test_an_edit_that_repairs_outweighs_a_name_in_the_test(repairs: str) -> None:
     named = likelihood("single-fault", StaticOutcome.NAME_EXACT).ratio
 
-    assert likelihood("single-fault", OUTCOMES[repairs]).ratio > named
+    assert repair_likelihood(OUTCOMES[repairs], 1 / named).ratio > named
