@@ -51,7 +51,7 @@ FIRST_BUG = (
     ("is always right, and tries no edit", 1.0, False),
     ("names candidates by chance", None, False),
     ("is always wrong, and tries no edit", 0.0, False),
-    ("is always wrong, and tries edits", 0.0, True),
+    ("is always wrong, and its edits pass", 0.0, True),
 )
 
 
@@ -61,8 +61,8 @@ class Oracle:
     Args:
         quality: Share of groups of which it names a faulty candidate first; None: never knowingly.
         seed: Of its dice.
-        edits: Whether it edits what it names first. The tests pass with that if it is at fault;
-            else as often as with some edit from the catalogue.
+        edits: Whether it edits what it names first, and all tests pass with that. Of one that knows
+            what is at fault they pass with no other edit; nobody edits a test.
     """
 
     def __init__(self, quality: float | None, seed: int, *, edits: bool = False) -> None:
@@ -85,7 +85,8 @@ class Oracle:
         said = verdicts_of(named, shown)
         self._said += [(word, where in problem.truth) for where, word in said.items()]
         case.learn(judgement_evidence(said, {}, records_of(self._counts)[RANKING]))
-        if self._edits and _passes(named[0], problem.truth, self._dice.random()):
+        passes = self._quality == 0.0 or named[0] in problem.truth
+        if self._edits and passes and not named[0].is_test:
             n_candidates = sum(not where.is_test for where in case.belief.probabilities)
             outcome, pair = InspectionOutcome.EDIT_REPAIRS, passing_edit(n_candidates)
             case.learn([weigh(case.model, outcome, named[0], source=NAME, learned=pair)])
@@ -104,13 +105,6 @@ class Oracle:
         if self._dice.random() < self._quality:
             return [faulty[0], *clean][:N_NAMED]
         return clean[:N_NAMED] or faulty  # wrong in the first place, and in all others
-
-
-def _passes(first: Location, truth: frozenset[Location], dice: float) -> bool:
-    """Whether all tests pass with an edit; a test is not edited."""
-    if first.is_test:
-        return False
-    return first in truth or dice < MEASURED[InspectionOutcome.EDIT_REPAIRS].p_if_clean
 
 
 def curve(part: str, *, n_orders: int) -> Iterator[str]:
@@ -134,6 +128,7 @@ def curve(part: str, *, n_orders: int) -> Iterator[str]:
             oracle = Oracle(quality, seed, edits=edits)
             runs.append([judge(name, row, setting, oracle.guide) for name, row in rows])
         yield _first_row(said, runs, plain)
+    yield _price(runs, plain)
     if not n_orders:
         return
     yield f"{n_orders} orders of the faults, with a record that grows:"
@@ -151,6 +146,17 @@ def curve(part: str, *, n_orders: int) -> Iterator[str]:
             runs.append(judged)
         said = "never but by chance" if quality is None else f"{quality:.0%}"
         yield _row(said, runs, plain)
+
+
+def _price(passing: Sequence[Sequence[Judged]], plain: Sequence[Judged]) -> str:
+    """Return in words what a model costs that is always wrong, and whose edits pass by chance."""
+    chance = MEASURED[InspectionOutcome.EDIT_REPAIRS].p_if_clean
+    lost = _top_1(plain) - mean(map(_top_1, passing))
+    as_met = _top_1(naturally(plain)) - mean(_top_1(naturally(run)) for run in passing)
+    return (
+        f"{chance:.1%} of the locations that are not at fault have an edit that passes: so a model "
+        f"that is always wrong costs {chance * lost:.2f} points, {chance * as_met:.2f} as met."
+    )
 
 
 def _first_row(said: str, runs: Sequence[Sequence[Judged]], plain: Sequence[Judged]) -> str:
