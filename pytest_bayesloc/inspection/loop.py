@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import closing, suppress
 
@@ -211,7 +211,7 @@ class InspectionLoop:
         while True:
             n_under_way = len(case.inspections) + len(batch.pending)
             wanted = [action for action in open_actions if action in only] if only else open_actions
-            worth = [action for action in wanted if self._is_worth(case, action, touched)]
+            worth = _worth(case, wanted, touched)
             n_left = len(worth)
             if self._limits.n_inspections is not None:
                 n_left = min(n_left, self._limits.n_inspections - n_under_way)
@@ -262,14 +262,22 @@ class InspectionLoop:
             if not case.recording.edges:
                 case.recording = seen
 
-    def _is_worth(self, case: Case, action: Action, touched: set[Location]) -> bool:
-        """Say whether the strongest evidence it can bring would make its target the likeliest."""
+
+def _worth(case: Case, actions: Iterable[Action], touched: Collection[Location]) -> list[Action]:
+    """Return those whose strongest evidence would make their target the likeliest.
+
+    The first few targets are inspected in any case, in each way that is not costly.
+    """
+    leading = max(case.belief.probabilities.values(), default=0.0)
+
+    def is_worth(action: Action) -> bool:
         is_first = len(touched) < N_ALWAYS or action.target in touched
         if is_first and not action.strategy.is_costly:
             return True
         ratio = max(case.likelihood(o, action.target).ratio for o in action.strategy.outcomes)
-        _, leading = case.belief.top(1)[0]
         return case.belief.p(action.target) * ratio >= leading
+
+    return [action for action in actions if is_worth(action)]
 
 
 class Batch:

@@ -254,6 +254,7 @@ class Case:
     innocent: frozenset[Location] = frozenset()
     rejected: Rejected = field(default_factory=Rejected)
     judged: list[Judged] = field(default_factory=list)
+    _repaired: set[Location] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         group = self.group
@@ -272,12 +273,9 @@ class Case:
 
         The first repair of a location counts for more where the belief in it was low.
         """
-        found = (inspection.finding.evidence for inspection in self.inspections)
-        is_known = any(e.location == target and e.outcome in REPAIRS for e in found)
-        share = self.group.shares.get(target, 0.0) if outcome in REPAIRS and not is_known else 0.0
-        if not share or self.model == REFERENCE_MODEL:
-            return likelihood(self.model, outcome)
-        return repair_likelihood(outcome, share)
+        is_plain = outcome not in REPAIRS or self.model == REFERENCE_MODEL
+        share = 0.0 if is_plain or target in self._repaired else self.group.shares.get(target, 0.0)
+        return repair_likelihood(outcome, share) if share else likelihood(self.model, outcome)
 
     def is_raising(self, location: Location) -> bool:
         """Say whether the traceback shows that the exception was raised in ``location``."""
@@ -364,6 +362,8 @@ class Case:
         before = self.belief.p(target)
         self.belief = self.belief.update(finding.evidence)
         self.history.append(self.belief.top(N_HISTORY))
+        if finding.evidence.outcome in REPAIRS:
+            self._repaired.add(target)
         self.inspections.append(
             Inspection(
                 step=len(self.inspections) + 1,
