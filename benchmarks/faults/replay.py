@@ -310,8 +310,7 @@ class _Replayed(InspectionStrategy):
         outcome = outcome_of(made)
         if outcome is InspectionOutcome.RETURN_REPAIRS_BY_CALLEE:  # as was found out later
             outcome = InspectionOutcome.RETURN_REPAIRS
-        pair = case.likelihood(outcome, target)
-        evidence = weigh(case.model, outcome, target, source=self.name, learned=pair)
+        evidence = weigh(case.model, outcome, target, source=self.name)
         return [Finding(evidence=evidence, seconds=seconds, cpu_s=cpu_s)]
 
 

@@ -254,7 +254,7 @@ class Case:
     innocent: frozenset[Location] = frozenset()
     rejected: Rejected = field(default_factory=Rejected)
     judged: list[Judged] = field(default_factory=list)
-    _repaired: set[Location] = field(default_factory=set)
+    _repaired: set[Location] = field(default_factory=set)  # kept: asked of each candidate, often
 
     def __post_init__(self) -> None:
         group = self.group
@@ -350,6 +350,20 @@ class Case:
                 self.inspections[n] = replace(inspection, finding=finding)
                 return
 
+    def _placed(self, evidence: Evidence) -> Evidence:
+        """Weigh a repair by where it was made; not before it is taken, since others may come first.
+
+        One that has a weight of its own, such as a language model's, keeps it.
+        """
+        outcome, target = evidence.outcome, evidence.location
+        if outcome not in REPAIRS:
+            return evidence
+        usual, here = likelihood(self.model, outcome), self.likelihood(outcome, target)
+        self._repaired.add(target)
+        if Likelihood(p_if_faulty=evidence.p_if_faulty, p_if_clean=evidence.p_if_clean) != usual:
+            return evidence
+        return replace(evidence, p_if_faulty=here.p_if_faulty, p_if_clean=here.p_if_clean)
+
     def divide(self, runs: Mapping[str, TestRun]) -> tuple[dict[str, TestRun], dict[str, TestRun]]:
         """Divide ``runs`` into those of failing and those of passing tests."""
         failing = {node_id: run for node_id, run in runs.items() if node_id in self.failing}
@@ -358,12 +372,11 @@ class Case:
 
     def take(self, finding: Finding) -> None:
         """Condition the belief on what an inspection found, and keep it."""
+        finding = replace(finding, evidence=self._placed(finding.evidence))
         target = finding.evidence.location
         before = self.belief.p(target)
         self.belief = self.belief.update(finding.evidence)
         self.history.append(self.belief.top(N_HISTORY))
-        if finding.evidence.outcome in REPAIRS:
-            self._repaired.add(target)
         self.inspections.append(
             Inspection(
                 step=len(self.inspections) + 1,

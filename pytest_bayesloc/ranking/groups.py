@@ -105,10 +105,7 @@ class FailingGroup:
 
     @cached_property
     def shares(self) -> Mapping[Location, float]:
-        """Each candidate's belief by the spectrum, traceback and names, as a share of the highest.
-
-        What else is known, such as what changed, doesn't say on which code the failures depend.
-        """
+        """Beliefs by spectrum, traceback, test code and names alone, as shares of the highest."""
         told = (item for item in self.evidence if item.outcome in LOG_RATIOS)
         belief = MODELS[self.model.belief](self.prior).update_all(told).probabilities
         highest = max(belief.values(), default=1.0)

@@ -187,8 +187,7 @@ class Mutants(InspectionStrategy):
         if not tried.trials:
             return ()
         outcome = self.judge(tried.effects())
-        pair, why = case.likelihood(outcome, target), _why(tried, outcome)
-        evidence = weigh(case.model, outcome, target, source=self.name, why=why, learned=pair)
+        evidence = weigh(case.model, outcome, target, source=self.name, why=_why(tried, outcome))
         return [finding_of_trials(evidence, tried, budget.clock() - started)]
 
 

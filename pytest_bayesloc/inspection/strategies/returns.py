@@ -72,8 +72,7 @@ class Returns(InspectionStrategy):
         if not tried.done:
             return ()
         outcome = judge([trial.effect for trial in tried.done])
-        pair, why = case.likelihood(outcome, target), _why(tried, outcome)
-        evidence = weigh(case.model, outcome, target, source=KIND, why=why, learned=pair)
+        evidence = weigh(case.model, outcome, target, source=KIND, why=_why(tried, outcome))
         return [_finding(evidence, tried, budget.clock() - started)]
 
     def revise(self, case: Case) -> Iterator[Evidence]:

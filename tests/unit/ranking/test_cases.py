@@ -21,6 +21,7 @@ from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.history.changes import Changes
 from pytest_bayesloc.ranking.case import NOT_INSPECTED, Case
+from pytest_bayesloc.ranking.evidence.judgements import passing_edit
 from pytest_bayesloc.ranking.faults import combine, fault_of
 from pytest_bayesloc.ranking.groups import (
     FailingGroup,
@@ -266,10 +267,26 @@ def test_a_repair_tells_more_where_the_belief_was_low() -> None:
 def test_of_two_repairs_of_a_location_the_second_has_its_usual_weight() -> None:
     case, outcome = likely_and_not(), InspectionOutcome.MUTANT_REPAIRS
     found = weigh("single-fault", REPAIRED, FEE, source="repairs")
+    at_once = weigh("single-fault", outcome, FEE, source="mutants")
+    far = case.likelihood(REPAIRED, FEE)
 
     case.take(Finding(evidence=found))
+    case.take(Finding(evidence=at_once))
 
+    first, second = (inspection.finding.evidence for inspection in case.inspections)
+    assert (first.p_if_faulty, first.p_if_clean) == (far.p_if_faulty, far.p_if_clean)
+    assert second == at_once
     assert case.likelihood(outcome, FEE) == likelihood("single-fault", outcome)
+
+
+def test_a_repair_that_has_a_weight_of_its_own_keeps_it() -> None:
+    case, pair = likely_and_not(), passing_edit(11)
+    edit = weigh("single-fault", REPAIRED, FEE, source="proposed fixes", learned=pair)
+
+    case.take(Finding(evidence=edit))
+
+    assert case.inspections[0].finding.evidence == edit
+    assert case.likelihood(REPAIRED, FEE) == likelihood("single-fault", REPAIRED)
 
 
 def test_what_changed_does_not_make_a_repair_elsewhere_tell_more() -> None:
