@@ -18,6 +18,7 @@ from benchmarks.faults.replay import Setting
 from benchmarks.faults.scoring import POSTERIOR, interval, judge, naturally, top
 from benchmarks.faults.storage import packages, read_rows
 from pytest_bayesloc.domain.evidence import InspectionOutcome
+from pytest_bayesloc.domain.inspection import Finding
 from pytest_bayesloc.inspection.strategies.navigation import NAME
 from pytest_bayesloc.inspection.views import candidates
 from pytest_bayesloc.ranking.evidence.judgements import (
@@ -89,7 +90,9 @@ class Oracle:
         if self._edits and passes and not named[0].is_test:
             n_candidates = sum(not where.is_test for where in case.belief.probabilities)
             outcome, pair = InspectionOutcome.EDIT_REPAIRS, passing_edit(n_candidates)
-            case.learn([weigh(case.model, outcome, named[0], source=NAME, learned=pair)])
+            case.take(
+                Finding(evidence=weigh(case.model, outcome, named[0], source=NAME, learned=pair))
+            )
 
     def learn(self) -> None:
         """The fault is fixed: it is known now what was right."""
