@@ -14,9 +14,9 @@ from pytest_bayesloc.domain.recording import Call, Recording
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.inspection.loop import InspectionLoop
 from pytest_bayesloc.inspection.strategies.assertions import Assertions
-from pytest_bayesloc.inspection.strategies.mutants import Mutants
+from pytest_bayesloc.inspection.strategies.mutants import Mutants, Repairs
 from pytest_bayesloc.inspection.strategy import Limits
-from pytest_bayesloc.ranking.likelihoods import weigh
+from pytest_bayesloc.ranking.likelihoods import likelihood, weigh
 from tests.fakes.case import case_of
 from tests.fakes.clock import Clock
 from tests.fakes.runner import FAILED, PASSED, FakePool, FakeRunner
@@ -151,6 +151,21 @@ def test_edits_of_a_decided_answer_are_tried_before_the_loop_ends() -> None:
     made = [(i.target.qualname, i.finding.evidence.source) for i in started.inspections]
     assert made == [("a", "k"), ("a", "mutants")]
     assert started.stop.startswith("threshold 0.9 reached by m.py:1 a")
+
+
+def test_an_unlikely_location_is_inspected_where_a_repair_there_would_tell_more() -> None:
+    def edits(target: Location, _: Mapping[int, float]) -> Iterator[InspectionPatch]:
+        yield InspectionPatch(target=target, kind="repairs", original="old\n", patched="new\n")
+
+    usual = likelihood("single-fault", InspectionOutcome.EDIT_REPAIRS).ratio
+    started = case({A: 0.86, B: 0.14})
+    assert 0.14 * usual < 0.86
+
+    InspectionLoop(FakePool(violates()), [Repairs(edits)], LIMITS, Clock(), lambda *_: None).run(
+        started
+    )
+
+    assert [i.target for i in started.inspections] == [A, B]
 
 
 def test_decided_case_is_only_checked_for_failing_again() -> None:
