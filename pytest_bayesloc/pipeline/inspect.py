@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 from functools import partial
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import BayeslocError
@@ -131,14 +132,20 @@ def _work_clock(pool: Pool) -> Clock:
     """Return the clock by which the budget is spent.
 
     Work spends it in ``WORK`` of its seconds, where a second in which there was no CPU for the run
-    is no work; a busy machine then inspects as much as an idle one. The wall bounds both.
+    is no work; a busy machine then inspects as much as an idle one. The wall bounds both. A wait
+    is known when it is over only, and then takes back work that was counted: the clock stands
+    still meanwhile, and never runs back.
     """
     started, before = monotonic(), waited_for_cpu_s()
+    latest, lock = started, Lock()
 
     def read() -> float:
-        wall_s = monotonic() - started
-        work_s = wall_s - pool.waited_s - (waited_for_cpu_s() - before)
-        return started + max(wall_s, work_s / WORK)
+        nonlocal latest
+        with lock:
+            wall_s = monotonic() - started
+            work_s = wall_s - pool.waited_s - (waited_for_cpu_s() - before)
+            latest = max(latest, started + max(wall_s, work_s / WORK))
+            return latest
 
     return read
 

@@ -94,7 +94,8 @@ def test_what_a_model_writes_is_run_only_if_it_looks(
     with serving(obeying(code)) as script:
         run = localized(project, script, PLANTED="in-the-environment")
 
-    assert f"The language model's inspection of add is not run: {why}" in run.stdout
+    refused = f"The language model's inspection of add is not run: {why}"
+    assert refused in run.stdout, run.output
     assert run.names()[0] == "calc.py add"
     assert "in-the-environment" not in run.output + kept(project) + "".join(script.asked)
     assert not (project.root / "x").exists()

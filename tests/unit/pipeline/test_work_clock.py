@@ -40,3 +40,18 @@ def test_second_without_a_cpu_is_no_work_and_the_wall_bounds_it(
 def test_time_without_a_cpu_is_known_of_processes_that_there_are() -> None:
     assert waited_for_cpu_s(os.getpid()) >= 0.0
     assert waited_for_cpu_s(2**22 + 1) == 0.0
+
+
+def test_clock_never_runs_back_when_a_wait_becomes_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    wall, pool, own = Clock(100.0), SimpleNamespace(waited_s=0.0), [0.0]
+    monkeypatch.setattr(inspect, "monotonic", wall)
+    monkeypatch.setattr(inspect, "waited_for_cpu_s", lambda: own[0])
+    clock = inspect._work_clock(cast("Pool", pool))
+
+    wall.now = 110.0
+    worked = clock()
+    own[0] = 6.0
+
+    assert clock() == worked == pytest.approx(115.0)
+    wall.now = 140.0
+    assert clock() == pytest.approx(151.0)
