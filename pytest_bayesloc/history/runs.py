@@ -154,7 +154,8 @@ class PastRuns:
         if not groups:
             return []
         try:
-            texts, data = self._passed_texts(groups, present), self._changed_data(groups)
+            texts = self._passed_texts(groups, present)
+            data = self._changed_data(groups, present)
         except StoreError as error:
             self._note(str(error))
             return [Changes() for _ in groups]
@@ -304,7 +305,9 @@ class PastRuns:
             return [texts_at(self._rootdir, self._revision)] * len(groups)
         return [texts or {} for texts in self._snapshots.last_passed(groups, present)]
 
-    def _changed_data(self, groups: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
+    def _changed_data(
+        self, groups: Sequence[Sequence[str]], present: Iterable[str]
+    ) -> list[tuple[str, ...]]:
         """Return per group the data files that differ from when its tests passed."""
         if self._revision is None:
             return [() for _ in groups]
@@ -313,7 +316,7 @@ class PastRuns:
 
             names = changed_names(self._rootdir, self._revision)
             return [self._named_first(filter(is_data, names))] * len(groups)
-        known = self._snapshots.last_passed_data(groups)
+        known = self._snapshots.last_passed_data(groups, present)
         return [
             self._named_first(f for f, text in (texts or {}).items() if self._differs(f, text))
             for texts in known

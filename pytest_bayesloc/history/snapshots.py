@@ -149,13 +149,16 @@ class SnapshotStore:
         """
         return self._found(groups, partial(_passed_as, {storable(n) for n in present}))
 
-    def last_passed_data(self, groups: Sequence[Sequence[str]]) -> list[Texts | None]:
+    def last_passed_data(
+        self, groups: Sequence[Sequence[str]], present: Iterable[str] = ()
+    ) -> list[Texts | None]:
         """Return the same of files that are no Python code.
 
         Raises:
             StoreError: If it can't be read.
         """
-        return self._found(groups, _passed, code=False)
+        look_up = partial(_passed_as, {storable(n) for n in present})
+        return self._found(groups, look_up, code=False)
 
     def last_runs(self, groups: Sequence[Sequence[str]]) -> list[Texts | None]:
         """Return per group the texts on which its tests last ran; None if unknown.

@@ -63,6 +63,31 @@ def test_data_that_changed_since_green_is_named_that_the_code_names_first(
     assert line in run.stdout
 
 
+def test_data_that_changed_with_a_parameter_of_the_test_is_named(projects: Projects) -> None:
+    cases = """
+        import pytest
+
+        from shop.rates import rate
+
+
+        @pytest.mark.parametrize(("name", "expected"), [("apple", 2), ("pear", 4)])
+        def test_rate(name, expected):
+            assert rate(name) == expected
+        """
+    rates = {"shop/data/rates.json": '{"apple": 2, "pear": 4}\n'}
+    project = projects.make({**FILES, **rates, "tests/test_rates.py": cases})
+    assert project.run("-q").ret == 0
+
+    now = {
+        "shop/data/rates.json": '{"apple": 2, "pear": 5}\n',
+        "tests/test_rates.py": cases.replace('("pear", 4)', '("pear", 6)'),
+    }
+    run = project.write(now).localize()
+
+    assert run.failing == {"tests/test_rates.py::test_rate[pear-6]"}
+    assert run.faults[0]["changed_data"] == ["shop/data/rates.json"]
+
+
 def test_data_that_is_gone_has_changed(projects: Projects, passed: Project) -> None:
     project = projects.copy_of(passed)
     (project.root / "shop/data/rates.json").unlink()
