@@ -346,6 +346,47 @@ def test_code_that_handed_one_of_two_values_over_in_a_line_is_before_the_check(
     assert names.index("curve.py total") < names.index("curve.py as_cents")
 
 
+def test_code_that_handed_a_refused_value_over_is_first_where_no_name_speaks_for_it(
+    projects: Projects,
+) -> None:
+    named = ("as_cents", "rounding"), ("label", "title"), ("gross", "list_price"), ("total", "bill")
+    tests = CONVERTED
+    for old, new in named:
+        tests = tests.replace(f"def test_{old}(", f"def test_{new}(")
+
+    run = localized(projects, CONVERSION, tests)
+
+    assert run.failing == {"test_curve.py::test_bill"}
+    evidence = run.document["ranking"][0]["evidence"]
+    assert run.names()[0] == "curve.py total"
+    assert "GUARD_NAMES_CALLER" in {item["outcome"] for item in evidence}
+
+
+def test_test_that_put_refused_knots_into_a_dict_is_first(projects: Projects) -> None:
+    code = (
+        CURVE
+        + """
+    def drawn(shapes, name):
+        return [Curve(shape["degree"], shape["knots"]).evaluate(0.5) for shape in shapes[name]]
+    """
+    )
+    tests = """
+        from curve import drawn
+
+
+        def test_line():
+            assert drawn({"line": [{"degree": 1, "knots": [0, 0, 1, 1]}]}, "line") == [0.5]
+
+
+        def test_cubic():
+            shapes = {}
+            shapes["cubic"] = [{"degree": 3, "knots": [0, 0, 0, 1, 1, 1]}]
+            assert drawn(shapes, "cubic") == [0.5]
+        """
+
+    assert blames_the_data_of(localized(projects, code, tests), "test_cubic")
+
+
 def test_check_that_is_wrong_itself_stays_first(projects: Projects) -> None:
     wrong = CURVE.replace("2 * self.degree + 2", "3 * self.degree + 2")
     tests = """

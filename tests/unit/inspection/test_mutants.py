@@ -20,6 +20,7 @@ from pytest_bayesloc.inspection.strategies.mutants import (
     Repairs,
 )
 from pytest_bayesloc.inspection.strategy import Budget
+from pytest_bayesloc.ranking.evidence.guards import Guard
 from tests.fakes.case import case_of
 from tests.fakes.runner import FAILED, PASSED, FakeRunner, as_port
 
@@ -93,6 +94,7 @@ def test_only_functions_have_mutants(unit: object) -> None:
 
 SLEEP_S = 7.0
 TARGET = Location(file="m.py", start_line=1, end_line=9, qualname="f")
+TEST = Location(file="test_m.py", start_line=1, end_line=2, qualname="test", is_test=True)
 
 
 def mutant(n: int, line: int = 1) -> InspectionPatch:
@@ -149,6 +151,25 @@ def test_mutant_that_repairs_all_ends_the_search() -> None:
     assert "(m2)" in finding.evidence.why
     assert "+2" in finding.diff
     assert [trial.words for trial in finding.trials] == ["m1", "m2"]
+
+
+def test_mutant_that_drops_the_check_the_tests_fail_at_is_not_tried() -> None:
+    text = "def f(x):\n    if x < 2:\n        raise ValueError(x)\n"
+    offered = [
+        replace(mutant(n, line=2), original=text, patched=text.replace("x < 2", new))
+        for n, new in enumerate(("False", "x < 1"), 1)
+    ]
+    refused = case()
+    refused.group = replace(
+        refused.group,
+        guard=Guard(function=TARGET, condition="x < 2", owner=TEST, line=3, value="`x`"),
+    )
+    runner = FakeRunner(answer=lambda *_: PASSED)
+    budget = Budget(as_port(runner), lambda: 0.0, 60.0, refused)
+
+    (finding,) = Mutants(lambda *_: iter(offered)).inspect(refused, TARGET, budget)
+
+    assert [trial.words for trial in finding.trials] == ["m2"]
 
 
 EMPTIED = replace(mutant(7), original="if x:\n    y()\n", patched="if True:\n    y()\n")

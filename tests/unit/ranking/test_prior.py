@@ -68,6 +68,21 @@ def test_blend_is_the_documented_softmax() -> None:
     assert priors.blend_prior(SPECTRUM) == pytest.approx({A: a / (a + b), B: b / (a + b)})
 
 
+def test_function_of_one_failing_test_alone_does_not_drown_one_that_passing_tests_execute() -> None:
+    # The fault is often in code that passing tests execute as well: names and order must be able
+    # to put it first.
+    spectrum = Spectrum(
+        tests=("f", *(f"p{n}" for n in range(30))),
+        failing=0b1,
+        passing=((1 << 31) - 1) & ~0b1,
+        lines={A: {1: 0b1}, B: {1: (1 << 11) - 1}},  # B: ten passing tests
+    )
+
+    prior = priors.blend_prior(spectrum)
+
+    assert 1.0 < prior[A] / prior[B] < 10.0
+
+
 def test_rank_of_the_blend_is_the_harmonic_mean_of_two() -> None:
     # Three failing tests, 30 passing. Op2 prefers A, which all failing tests execute; Ochiai B:
     # A 3/sqrt(3*33) = 0.30, 3 - 30/31 = 2.03; B 1/sqrt(3*1) = 0.58, 1 - 0.

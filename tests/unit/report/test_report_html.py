@@ -88,6 +88,14 @@ def test_the_answer_comes_first(report: str) -> None:
     assert "test_parse test 62 % test_calc.py:13" in header
 
 
+def test_share_of_the_tests_is_a_sentence_of_its_own(
+    document: dict[str, Any], read_source: ReadSource
+) -> None:
+    document["faults"][0]["test_share"] = 0.12
+
+    assert "<p>The tests themselves may be wrong: 12 %.</p>" in render(document, read_source)
+
+
 def test_source_has_colours_whatever_it_holds() -> None:
     lines = [
         'def f(a):  # "x"',

@@ -136,3 +136,13 @@ def test_tests_that_spoil_a_later_one_are_told_with_the_command(
 
     assert text.count("passes alone and fails after") == 1
     assert f"To reproduce it: `{spoiled['command']}`" in text
+
+
+def test_share_of_the_tests_is_a_sentence_of_its_own(
+    document: Document, read_source: ReadSource
+) -> None:
+    document["faults"][0]["test_share"] = 0.12
+
+    lines = render(document, read_source).splitlines()
+
+    assert "The tests themselves may be wrong: 12 %." in lines

@@ -79,6 +79,16 @@ def test_reason_that_weighs_nearly_nothing_is_not_told(document: Document, told:
     assert matching(told(verbosity=1), "*x1.1 *returned -1*")
 
 
+@pytest.mark.parametrize(("share", "n_lines"), [(0.12, 1), (0.09, 0)])
+def test_share_of_the_tests_has_a_line_of_its_own_where_it_is_worth_one(
+    document: Document, told: Told, share: float, n_lines: int
+) -> None:
+    document["faults"][0]["test_share"] = share
+
+    assert told().count("  the tests themselves may be wrong: 12 %") == n_lines
+    assert len(matching(told(), "*may be wrong*")) == n_lines
+
+
 def test_suspects_that_tie_are_named_together(document: Document, told: Told) -> None:
     rows = document["faults"][0]["ranking"]
     rows[:] = [{**row, "rank": 1, "tied": 4, "posterior": 0.25} for row in rows]
