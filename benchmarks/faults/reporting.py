@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from hashlib import sha256
 from statistics import mean, median
 from typing import TYPE_CHECKING
@@ -34,12 +35,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
-    from benchmarks.faults.scoring import Judged
+    from benchmarks.faults.scoring import Interval, Judged
     from pytest_bayesloc.domain.location import Location
 
 CODE = ("regression", "edit")
 KINDS = (*CODE, "import", "test")
 SURE = 0.9
+_OTHER = "another setting"
 #: What is left out, one at a time, for the table of what each kind of evidence brings.
 SOURCES = (
     "traceback",
@@ -221,11 +223,25 @@ def _alternatives(part: str) -> Iterator[str]:
 
 
 def _settings(part: str, title: str, settings: Mapping[str, Setting]) -> Iterator[str]:
-    yield f"| {title} | Top-1 | Top-3 | Top-5 | Top-10 | mean first rank | MRR | inspections | s |"
-    yield "|---|---|---|---|---|---|---|---|---|"
+    yield (
+        f"| {title} | Top-1 | Top-3 | Top-5 | Top-10 | mean first rank | MRR | inspections | s | "
+        "more first than in the first row |"
+    )
+    yield "|---|---|---|---|---|---|---|---|---|---|"
+    base: list[Judged] = []
     for name, setting in settings.items():
         code = [item for item in judged_part(part, setting) if item.kind in CODE]
+        base = base or code
         *tops, rank, mrr, _ = summary(code, POSTERIOR)
         shares = " | ".join(f"{share:.1f}" for share in tops)
         cost = f"{median(i.n_inspections for i in code):g} | {median(i.seconds for i in code):.1f}"
-        yield f"| {name} | {shares} | {rank:.2f} | {mrr:.3f} | {cost} |"
+        yield f"| {name} | {shares} | {rank:.2f} | {mrr:.3f} | {cost} | {_moved(base, code)} |"
+
+
+def _moved(base: Sequence[Judged], other: Sequence[Judged]) -> Interval:
+    """Return how many more of a hundred faults are first in ``other``, fault by fault."""
+    both = [
+        replace(item, standings={**item.standings, _OTHER: again.standings[POSTERIOR]})
+        for item, again in zip(base, other, strict=True)
+    ]
+    return interval(both, lambda items: top(_OTHER, 1)(items) - top(POSTERIOR, 1)(items))
