@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from pytest_bayesloc.inspection.strategies.navigation import (
     ProposedFixes,
 )
 from pytest_bayesloc.inspection.strategy import Budget
+from pytest_bayesloc.ranking.evidence.guards import Guard
 from pytest_bayesloc.ranking.evidence.judgements import RANKING, Judged, records_of
 from tests.fakes.advisor import at_once, never
 from tests.fakes.case import case_of
@@ -105,6 +107,15 @@ def test_edit_that_breaks_others_is_told_as_such() -> None:
     found = Fixes(lambda test: PASSED if test == RED else FAILED).found()
 
     assert {f.evidence.outcome for f in found} == {InspectionOutcome.EDIT_BREAKS_OTHERS}
+
+
+def test_edit_that_drops_the_check_the_tests_fail_at_is_not_tried() -> None:
+    fixes = Fixes(lambda _: PASSED)
+    assert {f.evidence.location for f in fixes.found()} == {ADD, HALF}
+    guard = Guard(function=ADD, condition="a - b", owner=MUL, line=10, value="`a`")
+    fixes.case.group = replace(fixes.case.group, guard=guard)
+
+    assert {f.evidence.location for f in fixes.found()} == {HALF}
 
 
 def test_edit_that_changes_nothing_says_nothing() -> None:

@@ -5,7 +5,7 @@ from math import exp, sqrt
 import pytest
 
 from pytest_bayesloc.domain.failure import Role
-from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.location import MODULE, Location
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.ranking import belief as priors
 from pytest_bayesloc.ranking.fitted import PRIOR, TESTS
@@ -81,6 +81,17 @@ def test_function_of_one_failing_test_alone_does_not_drown_one_that_passing_test
     prior = priors.blend_prior(spectrum)
 
     assert 1.0 < prior[A] / prior[B] < 10.0
+
+
+def test_body_of_a_module_starts_lower_than_a_function_that_the_same_tests_execute() -> None:
+    body = location(MODULE)
+    spectrum = Spectrum(
+        tests=("f", "p"), failing=0b01, passing=0b10, lines={A: {1: 0b01}, body: {2: 0b01}}
+    )
+
+    prior = priors.blend_prior(spectrum)
+
+    assert prior[body] < prior[A] / 2
 
 
 def test_rank_of_the_blend_is_the_harmonic_mean_of_two() -> None:
