@@ -141,7 +141,7 @@ class PastRuns:
         self._last_run_ns = written_ns(path) or self._started_ns
 
     def changes(
-        self, groups: Sequence[Sequence[str]], present: Iterable[str] = ()
+        self, groups: Sequence[Sequence[str]], present: Collection[str] = ()
     ) -> list[Changes]:
         """Return per group of tests the changes since they passed, as far as they are known.
 
@@ -295,7 +295,7 @@ class PastRuns:
         return replace(self.history.changes_from(revision), commit=revision)
 
     def _passed_texts(
-        self, groups: Sequence[Sequence[str]], present: Iterable[str]
+        self, groups: Sequence[Sequence[str]], present: Collection[str]
     ) -> list[Mapping[str, str]]:
         if self._revision is None:
             return [{} for _ in groups]
@@ -306,7 +306,7 @@ class PastRuns:
         return [texts or {} for texts in self._snapshots.last_passed(groups, present)]
 
     def _changed_data(
-        self, groups: Sequence[Sequence[str]], present: Iterable[str]
+        self, groups: Sequence[Sequence[str]], present: Collection[str]
     ) -> list[tuple[str, ...]]:
         """Return per group the data files that differ from when its tests passed."""
         if self._revision is None:
@@ -316,7 +316,7 @@ class PastRuns:
 
             names = changed_names(self._rootdir, self._revision)
             return [self._named_first(filter(is_data, names))] * len(groups)
-        known = self._snapshots.last_passed_data(groups, present)
+        known = self._snapshots.last_passed(groups, present, code=False)
         return [
             self._named_first(f for f, text in (texts or {}).items() if self._differs(f, text))
             for texts in known

@@ -136,29 +136,20 @@ class SnapshotStore:
             _forget(db)
 
     def last_passed(
-        self, groups: Sequence[Sequence[str]], present: Iterable[str] = ()
+        self, groups: Sequence[Sequence[str]], present: Iterable[str] = (), *, code: bool = True
     ) -> list[Texts | None]:
         """Return per group the texts on which most of its tests last passed; None if unknown.
 
         Args:
             groups: Node ids; that of a file, which could not be collected, stands for its tests.
             present: Node ids of this run.
-
-        Raises:
-            StoreError: If it can't be read.
-        """
-        return self._found(groups, partial(_passed_as, {storable(n) for n in present}))
-
-    def last_passed_data(
-        self, groups: Sequence[Sequence[str]], present: Iterable[str] = ()
-    ) -> list[Texts | None]:
-        """Return the same of files that are no Python code.
+            code: Whether texts of Python files are wanted, or those of all others.
 
         Raises:
             StoreError: If it can't be read.
         """
         look_up = partial(_passed_as, {storable(n) for n in present})
-        return self._found(groups, look_up, code=False)
+        return self._found(groups, look_up, code=code)
 
     def last_runs(self, groups: Sequence[Sequence[str]]) -> list[Texts | None]:
         """Return per group the texts on which its tests last ran; None if unknown.
