@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from hashlib import sha256
 from statistics import mean, median
 from typing import TYPE_CHECKING
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 CODE = ("regression", "edit")
 KINDS = (*CODE, "import", "test")
 SURE = 0.9
+_DEFAULT = Setting()
 _OTHER = "another setting"
 #: What is left out, one at a time, for the table of what each kind of evidence brings.
 SOURCES = (
@@ -57,11 +59,14 @@ SOURCES = (
 )
 
 
-def judged_part(part: str, setting: Setting | None = None) -> list[Judged]:
-    """Every fault of one part for which there are rows, judged under ``setting``."""
-    chosen = setting or Setting()
+@cache
+def judged_part(part: str, setting: Setting) -> Sequence[Judged]:
+    """Every fault of one part for which there are rows, judged under ``setting``.
+
+    Kept: it takes most of a minute, and each table begins with the same setting.
+    """
     rows = ((name, row) for name in packages(part) for row in read_rows(name))
-    return naturally([judge(name, row, chosen) for name, row in rows if row["kind"] in SHARES])
+    return naturally([judge(name, row, setting) for name, row in rows if row["kind"] in SHARES])
 
 
 def digest() -> tuple[str, int]:
@@ -88,7 +93,7 @@ def _believed(problem: Problem) -> Mapping[Location, float]:
 
 def report(part: str, *, ablation: bool = False) -> None:
     """Print everything about one part."""
-    judged = judged_part(part)
+    judged = judged_part(part, _DEFAULT)
     print(f"{part}: {len(judged)} faults of {len({item.package for item in judged})} packages")
     for title, kinds in (("regressions and edits", CODE), *((kind, (kind,)) for kind in KINDS)):
         chosen = [item for item in judged if item.kind in kinds]
@@ -216,7 +221,7 @@ def _ablation(part: str) -> Iterator[str]:
 
 
 def _alternatives(part: str) -> Iterator[str]:
-    settings = {"as it comes": Setting()}
+    settings = {"as it comes": _DEFAULT}
     settings |= {f"prior {name}": Setting(formula=name) for name in PRIORS if name != BLEND}
     settings["model independent"] = Setting(model="independent")
     return _settings(part, "setting", settings)
