@@ -46,19 +46,12 @@ AT_HAND = {
 #: neutral. The outcomes of a kind exclude each other.
 INSPECTED = {
     "assertions": ("COLLATERAL_FAILURE", "TARGET_ASSERTION_FAILED"),
-    "mutants": (
-        "NO_MUTANT_FLIPS",
-        "MUTANT_REPAIRS",
-        "MUTANT_BREAKS_OTHERS",
-        "NO_MUTANT_MATTERS",
-    ),
-    "repairs": ("NO_EDIT_REPAIRS", "EDIT_REPAIRS", "EDIT_BREAKS_OTHERS"),
+    "mutants": ("NO_EDIT_REPAIRS", "EDIT_REPAIRS", "EDIT_BREAKS_OTHERS"),
     "returns": ("NO_RETURN_REPAIRS", "RETURN_REPAIRS", "RETURN_REPAIRS_BY_CALLEE"),
 }
-#: The unusual ones may only speak for the fault, but for this, which may only speak against it. A
-#: report that says "the tests pass with this edit, so it is less likely" reads like a mistake.
-SPEAKS_AGAINST = "NO_MUTANT_MATTERS"
-FOR, AGAINST = (0.0, None), (None, 0.0)
+#: The unusual ones may only speak for the fault: a report that says "the tests pass with this edit,
+#: so it is less likely" reads like a mistake.
+FOR = (0.0, None)
 #: The share of faults in the code that may be blamed on a test.
 BLAMED = 0.04
 #: Of what inspections show: it is rare, and must prove itself.
@@ -105,7 +98,7 @@ def learn(found: Sequence[Choice]) -> dict[str, float]:
     at_hand = fitted(found, _FIRST)
     complete = [with_distances(choice, at_hand) for choice in found if choice.is_complete]
     unusual = [DISTANCE, *(name for kind in INSPECTED.values() for name in kind[1:])]
-    bounds = dict.fromkeys(unusual, FOR) | {SPEAKS_AGAINST: AGAINST}
+    bounds = dict.fromkeys(unusual, FOR)
     shown = fitted(complete, unusual, held=at_hand, penalty=PENALTY_INSPECTED, bounds=bounds)
     return {**at_hand, **shown}
 

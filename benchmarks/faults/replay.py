@@ -19,7 +19,7 @@ from pytest_bayesloc.domain.recording import Call, Recording
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.inspection.loop import InspectionLoop
 from pytest_bayesloc.inspection.strategies.assertions import Assertions
-from pytest_bayesloc.inspection.strategies.mutants import Mutants, Repairs
+from pytest_bayesloc.inspection.strategies.mutants import Mutants, judge
 from pytest_bayesloc.inspection.strategies.returns import Returns, revised
 from pytest_bayesloc.inspection.strategy import InspectionStrategy, Limits
 from pytest_bayesloc.ranking.belief import joint_prior
@@ -205,7 +205,7 @@ def replay(problem: Problem, case: Case, setting: Setting) -> None:
     clock = _Clock()
     kinds: list[InspectionStrategy] = [
         _Replayed(kind, table, clock)
-        for kind in (Assertions, Mutants, Repairs, Returns)
+        for kind in (Assertions, Mutants, Returns)
         if kind.name not in setting.without
     ]
     limits = Limits(threshold=setting.threshold, budget_s=setting.budget_s)
@@ -317,9 +317,8 @@ class _Replayed(InspectionStrategy):
 def outcome_of(made: Sequence[Any]) -> Outcome:
     """What an inspection came to; of mutants it is judged anew by what each of them did."""
     _, kind, outcome, _, _, _, trials = made
-    for strategy in (Mutants, Repairs):
-        if kind == strategy.name:
-            return strategy.judge([Effect[effect] for _, _, effect, _ in trials])
+    if kind == Mutants.name:
+        return judge([Effect[effect] for _, _, effect, _ in trials])
     return OUTCOMES[outcome]
 
 

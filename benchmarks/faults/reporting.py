@@ -54,7 +54,6 @@ SOURCES = (
     "support",
     "assertions",
     "mutants",
-    "repairs",
     "returns",
 )
 

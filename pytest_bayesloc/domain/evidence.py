@@ -27,12 +27,7 @@ class InspectionOutcome(str, Enum):
     COLLATERAL_FAILURE = "COLLATERAL_FAILURE"
     NO_COVERAGE = "NO_COVERAGE"
     INCONCLUSIVE = "INCONCLUSIVE"
-    # Of mutants of the target:
-    MUTANT_REPAIRS = "MUTANT_REPAIRS"
-    MUTANT_BREAKS_OTHERS = "MUTANT_BREAKS_OTHERS"
-    NO_MUTANT_FLIPS = "NO_MUTANT_FLIPS"
-    NO_MUTANT_MATTERS = "NO_MUTANT_MATTERS"
-    # Of repairs of the target, which keep the data flow:
+    # Of edits of the target:
     EDIT_REPAIRS = "EDIT_REPAIRS"
     EDIT_BREAKS_OTHERS = "EDIT_BREAKS_OTHERS"
     NO_EDIT_REPAIRS = "NO_EDIT_REPAIRS"

@@ -11,7 +11,7 @@ from pytest_bayesloc.domain.fixing import TAKE_BACK, Level
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap, Unit, lines_of
 from pytest_bayesloc.fixes.check import CHANGE, EDIT, OTHER_CONSTANT, Candidate, Checked
-from pytest_bayesloc.fixes.mutations import mutants, repairs
+from pytest_bayesloc.fixes.mutations import FURTHER, INSPECTED, edits, words_of
 from pytest_bayesloc.fixes.mutations.constants import (
     Sides,
     constant_edits,
@@ -102,26 +102,21 @@ def _mutations(
     effects: Mapping[tuple[Location, str], int],
 ) -> Iterator[Candidate]:
     target = unit.location
-    patches = list(mutants(source, unit, heat))
-    patches.sort(key=lambda patch: -effects.get((target, patch.words), -1))
-    inspected = [(p.words.partition(",")[0], p.line, p.words, p.patched) for p in patches]
-    others = (
-        (name, edit.line, f"line {edit.line}: {edit.words}", text)
-        for name, edit, text in repairs(source, unit, heat)
-    )
+    likely, further = (list(edits(kinds, source, unit, heat)) for kinds in (INSPECTED, FURTHER))
+    likely.sort(key=lambda made: -effects.get((target, words_of(*made[:2])), -1))
     # Both go from the hottest line to the coolest: neither waits for the other's end.
-    turns = chain.from_iterable(zip_longest(inspected, others))
+    turns = chain.from_iterable(zip_longest(likely, further))
     made = (mutation for mutation in turns if mutation is not None)
-    for name, line, words, text in islice(made, N_EDITS):
+    for name, edit, text in islice(made, N_EDITS):
         yield Candidate(
-            tools=(name.replace(" ", "-"),),
+            tools=(name,),
             stage=EDIT,
             level=Level.UNSAFE,
             file=target.file,
             before=source.text,
             after=text,
-            message=words,
-            line=line,
+            message=words_of(name, edit),
+            line=edit.line,
             target=target,
         )
 

@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.fixes.check import CHANGE, OTHER_CONSTANT, TOOL, Candidate, Checked
-from pytest_bayesloc.fixes.mutations import INSPECTED, REPAIRS, name_of
+from pytest_bayesloc.fixes.mutations import FURTHER, INSPECTED, name_of
 from pytest_bayesloc.fixes.soundness import bound, doubt, loaded, tuned
 from pytest_bayesloc.fixes.syntax import brief, tree_of
 
@@ -65,7 +65,7 @@ BORROWS = {
     "borrow-statement": "it borrows a statement of another function",
     "borrow-clause": "it borrows a condition from elsewhere",
 }
-_EDITS = frozenset((*WEIGHTS, *map(name_of, (*INSPECTED, *REPAIRS))))
+_EDITS = frozenset((*WEIGHTS, *map(name_of, (*INSPECTED, *FURTHER))))
 
 
 def weight(candidate: Candidate) -> float:

@@ -31,6 +31,7 @@ Progress = Callable[[int, Location | None, float], None]
 MAX_CHECKED = 100  # failing tests that are checked for failing again
 MAX_FAILING = 3
 N_ALWAYS = 5  # targets that a person looks at first are inspected in any case
+N_MOST = 15  # targets: what inspections of more would show has not been measured
 RECORD_SHARE = 0.15  # of the budget, for each of two recordings: noting values slows tests down
 PATIENCE_S = 0.5  # with what is not needed any more
 LEAST_MEASURED = 3  # inspections before their mean is believed
@@ -266,14 +267,15 @@ class InspectionLoop:
 def _worth(case: Case, actions: Iterable[Action], touched: Collection[Location]) -> list[Action]:
     """Return those whose strongest evidence would make their target the likeliest.
 
-    The first few targets are inspected in any case, in each way that is not costly.
+    The first few targets are inspected in any case, and not more than ``N_MOST``.
     """
     leading = max(case.belief.probabilities.values(), default=0.0)
 
     def is_worth(action: Action) -> bool:
-        is_first = len(touched) < N_ALWAYS or action.target in touched
-        if is_first and not action.strategy.is_costly:
+        if len(touched) < N_ALWAYS or action.target in touched:
             return True
+        if len(touched) >= N_MOST:
+            return False
         ratio = max(case.likelihood(o, action.target).ratio for o in action.strategy.outcomes)
         return case.belief.p(action.target) * ratio >= leading
 

@@ -86,15 +86,12 @@ class InspectionStrategy:
         name: What it is called in reports.
         outcomes: What may come out of inspecting a target, but for what says nothing; none if it
             has all its work done when the case is opened.
-        is_costly: Whether it inspects only what its strongest outcome could make the likeliest, and
-            not the first few targets in any case.
         is_proof: Whether it may show an edit that fixes the failing tests. A decided answer is
             inspected by it before the loop ends: people want to see what to change.
     """
 
     name: str
     outcomes: tuple[Outcome, ...] = ()
-    is_costly: bool = False
     is_proof: bool = False
 
     def open(self, case: Case, budget: Budget) -> Iterable[Finding]:

@@ -47,7 +47,6 @@ PARTS = (
     "values",
     "assertions",
     "mutants",
-    "repairs",
     "returns",
     "llm",
     "generated",

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import BayeslocError
 from pytest_bayesloc.domain.standard_library import monotonic
-from pytest_bayesloc.fixes.mutations import KIND, REPAIR_KIND, mutants, repair_patches
+from pytest_bayesloc.fixes.mutations import KIND, mutants
 from pytest_bayesloc.fixes.side_effects import reaches_out
 from pytest_bayesloc.history.states import N_STATES
 from pytest_bayesloc.inspection.loop import InspectionLoop
 from pytest_bayesloc.inspection.strategies import assertions, returns
 from pytest_bayesloc.inspection.strategies.assertions import Assertions
 from pytest_bayesloc.inspection.strategies.counterfactual import Counterfactual
-from pytest_bayesloc.inspection.strategies.mutants import Mutants, Repairs
+from pytest_bayesloc.inspection.strategies.mutants import Mutants
 from pytest_bayesloc.inspection.strategies.returns import Returns
 from pytest_bayesloc.inspection.strategies.value_flow import FollowValues
 from pytest_bayesloc.inspection.strategy import Limits
@@ -29,14 +29,13 @@ from pytest_bayesloc.rerun.transports.local import waited_for_cpu_s
 from pytest_bayesloc.spectrum.shards import environment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_bayesloc.domain.inspection import InspectionPatch
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.ports import Clock
     from pytest_bayesloc.domain.source import SourceMap, Unit
     from pytest_bayesloc.history.states import GitHistory
-    from pytest_bayesloc.inspection.strategies.mutants import Propose
     from pytest_bayesloc.inspection.strategy import InspectionStrategy
     from pytest_bayesloc.pipeline.context import Context
     from pytest_bayesloc.ranking.case import Case
@@ -175,8 +174,7 @@ def _strategies(
         older_code,
         FollowValues(context.sources.map),
         Assertions(partial(_assertions, context)),
-        Mutants(_edits_by(context, mutants)),
-        Repairs(_edits_by(context, repair_patches, context.settings.never_edited)),
+        Mutants(partial(_mutants, context)),
         Returns(partial(_replaceable, context)),
         *more,
     ]
@@ -184,17 +182,12 @@ def _strategies(
     return [s for s in strategies if s.name not in left_out]
 
 
-def _edits_by(
-    context: Context, make: Callable[..., Iterator[InspectionPatch]], *given: Collection[str]
-) -> Propose:
-    """Return what proposes edits of what may be tried."""
-
-    def propose(target: Location, suspiciousness: Mapping[int, float]) -> Iterator[InspectionPatch]:
-        found = _editable(context, target)
-        if found is not None:
-            yield from make(*found, suspiciousness, *given)
-
-    return propose
+def _mutants(
+    context: Context, target: Location, suspiciousness: Mapping[int, float]
+) -> Iterator[InspectionPatch]:
+    found = _editable(context, target)
+    if found is not None:
+        yield from mutants(*found, suspiciousness, context.settings.never_edited)
 
 
 def _editable(context: Context, target: Location) -> tuple[SourceMap, Unit] | None:
@@ -227,11 +220,7 @@ def _left_out(context: Context) -> set[str]:
     """Return the strategies that are not wanted."""
     left_out = set(context.settings.without)
     if KIND in left_out:  # nor anything else that makes code do what it never did
-        left_out |= {REPAIR_KIND, returns.KIND}
-    if not context.settings.searches_fixes:
-        # They take longer than all else together, and put no more faults of the validate packages
-        # first: what they bring is more certainty.
-        left_out.add(REPAIR_KIND)
+        left_out.add(returns.KIND)
     return left_out
 
 

@@ -55,7 +55,6 @@ if TYPE_CHECKING:
 INFRASTRUCTURE = 0.8  # where more of the tests fail, it is the machine
 MIN_TESTS = 5  # of fewer, nothing is known about the machine
 N_FAILED_STRATEGIES = 5  # the last ones that a language model is told, as advice shows them
-EDITED = frozenset({InspectionOutcome.MUTANT_REPAIRS, InspectionOutcome.EDIT_REPAIRS})
 MAX_BUGS = 10_000  # that a project's memory keeps; the oldest closed ones go first
 _LIES = {
     Origin.CODE: "the code under test",
@@ -380,7 +379,7 @@ def _helping(fault: Fault) -> list[str]:
     return [
         f"{name_of(finding.evidence.location)}: {core_of(finding.diff)}"
         for finding in (inspection.finding for inspection in fault.inspections)
-        if finding.evidence.outcome in EDITED and finding.diff
+        if finding.evidence.outcome is InspectionOutcome.EDIT_REPAIRS and finding.diff
     ][:1]
 
 

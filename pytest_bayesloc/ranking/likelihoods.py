@@ -129,7 +129,6 @@ def likelihood(model: str, outcome: Outcome) -> Likelihood:
 #: With a change of the location, the failing tests pass.
 REPAIRS: frozenset[Outcome] = frozenset(
     {
-        InspectionOutcome.MUTANT_REPAIRS,
         InspectionOutcome.EDIT_REPAIRS,
         InspectionOutcome.RETURN_REPAIRS,
     }

@@ -19,8 +19,6 @@ from typing import TYPE_CHECKING, Any
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import bits
 from pytest_bayesloc.inspection import loop
-from pytest_bayesloc.inspection.strategies.mutants import Repairs
-from pytest_bayesloc.pipeline import inspect
 from pytest_bayesloc.ranking import faults
 from pytest_bayesloc.ranking.evidence.invariants import broken
 from pytest_bayesloc.ranking.faults import fault_of
@@ -31,36 +29,19 @@ if TYPE_CHECKING:
     import pytest
 
     from pytest_bayesloc.domain.failure import Failure, Frame
-    from pytest_bayesloc.domain.inspection import Finding
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.recording import Call
     from pytest_bayesloc.domain.result import Fault
-    from pytest_bayesloc.inspection.strategy import Budget
     from pytest_bayesloc.ranking.case import Case
 
 ROWS_TO = "BAYESLOC_ROWS"
 N_INSPECTED = 15
-N_REPAIRED = 8
 MAX_EDGES = 2000
 MAX_LOCATIONS = 400
 MAX_FAILURES = 40
 TEXT_LIMIT = 400
 
 loop.N_ALWAYS = N_INSPECTED
-_inspect = Repairs.inspect
-
-
-def _of_the_first(self: Repairs, case: Case, target: Location, budget: Budget) -> Sequence[Finding]:
-    """Repair the likeliest locations alone: all of them would take hours."""
-    first = {where for where, _ in case.belief.top(N_REPAIRED)}
-    return _inspect(self, case, target, budget) if target in first else ()
-
-
-# Also where no fix is searched: what they would add is worked out from the rows.
-inspect._left_out = lambda context: set(context.settings.without)  # noqa: SLF001
-Repairs.is_costly = False
-Repairs.inspect = _of_the_first  # type: ignore[assignment, method-assign]
-
 CASES: list[Case] = []
 
 

@@ -6,7 +6,8 @@ Reference:
     Papadakis, Le Traon: Metallaxis-FL. STVR 2015; Zhang, Gupta, Gupta: Locating faults through
     automated predicate switching. ICSE 2006; Liu, Koyuncu, Kim, Bissyande: TBar: revisiting
     template-based automated program repair. ISSTA 2019; Le Goues, Nguyen, Forrest, Weimer: GenProg.
-    TSE 2012 (what is missing often stands elsewhere in the same file).
+    TSE 2012 (what is missing often stands elsewhere in the same file); Qi, Long, Achour, Rinard: An
+    analysis of patch plausibility and correctness. ISSTA 2015 (edits that delete pass by chance).
 """
 
 from __future__ import annotations
@@ -25,42 +26,43 @@ from pytest_bayesloc.fixes.syntax import Site, Text, TextEdit, tree_of
 
 Mutation: TypeAlias = Callable[[Site], Iterator[TextEdit]]
 
-KIND, REPAIR_KIND = "mutants", "repairs"
-#: Mutations that inspections try as well, ordered by how often such mistakes are met.
+KIND = "mutants"
+#: Mutations that inspections try, ordered by how often they repaired the location at fault.
 INSPECTED: tuple[Mutation, ...] = (
-    operators.negate_condition,
-    operators.relax_condition,
-    operators.change_comparison,
     operators.change_boolean,
     operators.change_constant,
-    operators.change_return,
-    operators.drop_statement,
-    operators.change_arithmetic,
-    operators.swap_arguments,
-)
-#: Mutations that keep the data flow, for repairs in memory and the search for a fix.
-REPAIRS: tuple[Mutation, ...] = (
-    operators.negate_clause,
-    operators.other_number,
-    values.other_name,
-    values.other_attribute,
-    values.similar_call,
-    values.call_it,
-    values.add_argument,
-    values.convert,
-    values.drop_conversion,
-    values.other_text,
-    values.other_exception,
     values.other_slice,
-    values.one_more,
+    values.other_exception,
+    values.similar_call,
+    values.add_argument,
+    operators.negate_condition,
+    operators.negate_clause,
     values.add_up,
-    flow.exchange_statements,
-    flow.exchange_targets,
-    flow.other_jump,
-    flow.move_out,
-    flow.move_in,
+    values.other_name,
+    values.other_text,
+    operators.change_comparison,
+    operators.other_number,
     flow.borrow_clause,
     flow.borrow_statement,
+    operators.swap_arguments,
+    values.convert,
+    values.other_attribute,
+    operators.change_arithmetic,
+    values.call_it,
+    flow.exchange_targets,
+    values.one_more,
+    flow.other_jump,
+)
+#: Mutations for the search for a fix alone. Most leave something out, or do less: they repaired
+#: locations that are not at fault as often as others, as deletions are known to.
+FURTHER: tuple[Mutation, ...] = (
+    operators.relax_condition,
+    operators.change_return,
+    operators.drop_statement,
+    values.drop_conversion,
+    flow.exchange_statements,
+    flow.move_out,
+    flow.move_in,
     flow.add_guard,
 )
 
@@ -71,71 +73,55 @@ def name_of(mutation: Mutation) -> str:
 
 
 def mutants(
-    source: SourceMap, unit: Unit, suspiciousness: Mapping[int, float]
-) -> Iterator[InspectionPatch]:
-    """Mutants of the function ``unit`` for inspections, the most promising first.
-
-    Only lines that a failing test executed are changed. Of equally suspicious lines, each mutation
-    has its turn before one has a second.
-
-    Args:
-        source: The file.
-        unit: A function of it.
-        suspiciousness: Per executed line, its score; 0 where no failing test executed it.
-    """
-    for name, edit, patched in _mutated(INSPECTED, source, unit, suspiciousness):
-        yield _patch(source, unit, KIND, name, edit, patched)
-
-
-def _patch(
-    source: SourceMap, unit: Unit, kind: str, name: str, edit: TextEdit, patched: str
-) -> InspectionPatch:
-    return InspectionPatch(
-        target=unit.location,
-        kind=kind,
-        original=source.text,
-        patched=patched,
-        line=edit.line,
-        words=f"{name.replace('-', ' ')}, line {edit.line}: {edit.words}",
-    )
-
-
-def repair_patches(
     source: SourceMap,
     unit: Unit,
     suspiciousness: Mapping[int, float],
     never_edited: Collection[str] = (),
 ) -> Iterator[InspectionPatch]:
-    """Patches of ``repairs`` for inspections, in the same order.
+    """Mutants of the function ``unit`` for inspections, in the order of ``edits``.
 
-    A name may become that of a function which changes files or calls other machines: such a patch
+    A name may become that of a function which changes files or calls other machines: such a mutant
     is left out, as are calls of what is ``never_edited``.
     """
     imported = aliases(source.module.node)
-    for name, edit, patched in repairs(source, unit, suspiciousness):
+    for name, edit, patched in edits(INSPECTED, source, unit, suspiciousness):
         tree = _function_in(source, unit, patched)
         if tree is not None and not calls_out(tree, imported, never_edited):
-            yield _patch(source, unit, REPAIR_KIND, name, edit, patched)
+            yield InspectionPatch(
+                target=unit.location,
+                kind=KIND,
+                original=source.text,
+                patched=patched,
+                line=edit.line,
+                words=words_of(name, edit),
+            )
 
 
-def repairs(
-    source: SourceMap, unit: Unit, suspiciousness: Mapping[int, float]
-) -> Iterator[tuple[str, TextEdit, str]]:
-    """Further mutations of the function ``unit`` that parse: name, edit and the file's new text.
-
-    The order, and the arguments, are those of ``mutants``.
-    """
-    for name, edit, changed in _mutated(REPAIRS, source, unit, suspiciousness):
-        if _function_in(source, unit, changed) is not None:
-            yield name, edit, changed
+def words_of(name: str, edit: TextEdit) -> str:
+    """What an edit does, for people: the mutation, the line and the text."""
+    return f"{name.replace('-', ' ')}, line {edit.line}: {edit.words}"
 
 
-def _mutated(
+def edits(
     mutations: Sequence[Mutation],
     source: SourceMap,
     unit: Unit,
     suspiciousness: Mapping[int, float],
 ) -> Iterator[tuple[str, TextEdit, str]]:
+    """Edits of the function ``unit`` that parse, the most promising first.
+
+    Only lines that a failing test executed are changed. Of equally suspicious lines, each mutation
+    has its turn before one has a second.
+
+    Args:
+        mutations: Which are tried.
+        source: The file.
+        unit: A function of it.
+        suspiciousness: Per executed line, its score; 0 where no failing test executed it.
+
+    Yields:
+        The mutation's name, the edit and the file's new text.
+    """
     if not isinstance(unit.node, FunctionNode) or source.is_broken:
         return
     text = Text(source.text)
@@ -143,7 +129,7 @@ def _mutated(
     site = Site(source.module.node, unit.node, text)
     for mutation, edit in _in_turn(mutations, site, suspiciousness):
         changed = text.edited(edit)
-        if changed not in seen:
+        if changed not in seen and _function_in(source, unit, changed) is not None:
             seen.add(changed)
             yield name_of(mutation), edit, changed
 

@@ -202,7 +202,7 @@ def _used(site: Site) -> Iterator[ast.expr]:
     """Expressions that go somewhere: returned or assigned as a whole, passed, or operands."""
     for node in site.nodes:
         if isinstance(node, (ast.Return, ast.Assign, ast.AugAssign)) and node.value is not None:
-            yield node.value
+            yield from () if isinstance(node.value, ast.Lambda) else (node.value,)
         elif isinstance(node, ast.Call):
             yield from (a for a in node.args if isinstance(a, (ast.Name, ast.Attribute)))
         elif isinstance(node, ast.BinOp):
@@ -237,9 +237,10 @@ def other_text(site: Site) -> Iterator[TextEdit]:
         for node in ast.walk(site.tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < 80
     ]
+    alone = {id(node.value) for node in site.own(ast.Expr)}  # docstrings
     for node in site.own(ast.Constant):
         value = node.value
-        if not isinstance(value, str) or len(value) >= 80:
+        if not isinstance(value, str) or len(value) >= 80 or id(node) in alone:
             continue
         others = sorted(set(known) - {value})
         alike = difflib.get_close_matches(value, others, n=N_TEXTS, cutoff=0.5)
@@ -302,7 +303,7 @@ def add_up(site: Site) -> Iterator[TextEdit]:
         if isinstance(node, ast.Assign) and len(node.targets) == 1:
             at = site.text.end(node.targets[0])
             between = site.text.between(at, site.text.start(node.value))
-            if between.strip() == "=":
+            if between.strip() == "=" and not isinstance(node.value, ast.Lambda):
                 where = at + len(between) - len(between.lstrip())
                 yield site.text.insert(where, "+", "added, not assigned", node.lineno)
         elif isinstance(node, ast.AugAssign):

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pytest_bayesloc.domain.evidence import Evidence, InspectionOutcome, Outcome
+from pytest_bayesloc.domain.evidence import Evidence, InspectionOutcome
 from pytest_bayesloc.domain.inspection import (
     Effect,
     Finding,
@@ -20,7 +20,7 @@ from pytest_bayesloc.domain.inspection import (
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap
 from pytest_bayesloc.fixes.check import N_TELLING
-from pytest_bayesloc.fixes.mutations import KIND, REPAIR_KIND
+from pytest_bayesloc.fixes.mutations import KIND
 from pytest_bayesloc.fixes.soundness import doubt
 from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy
 from pytest_bayesloc.ranking.case import Case
@@ -80,7 +80,7 @@ def _shape(test: ast.expr) -> tuple[str, ...]:
 
 Propose = Callable[[Location, Mapping[int, float]], Iterator[InspectionPatch]]
 
-MAX_MUTANTS = 24  # of one target
+MAX_MUTANTS = 12  # of one target: 24 take twice the time, and put a fault in a hundred more first
 MIN_CONCLUSIVE = 3  # that must fail to flip anything before that says something
 MAX_FAILING = 10
 MAX_PASSING = 10
@@ -89,7 +89,6 @@ LEAST_S = 0.5  # a mutant may loop: it gets much less time than the tests themse
 #: CPU seconds of re-runs of one target: a guard against slow tests alone, since what fits into it
 #: differs between machines, and so would the answer.
 MAX_CPU_S = 4.0
-MAX_REPAIRS = 60
 
 
 @dataclass
@@ -126,19 +125,6 @@ class MutantTrials:
 def judge(effects: Sequence[Effect]) -> InspectionOutcome:
     """Judge a target by the effects of all its mutants."""
     if Effect.REPAIRS in effects:
-        return InspectionOutcome.MUTANT_REPAIRS
-    if Effect.BREAKS_OTHERS in effects:
-        return InspectionOutcome.MUTANT_BREAKS_OTHERS
-    conclusive = [effect for effect in effects if effect is not Effect.INCONCLUSIVE]
-    if len(conclusive) < MIN_CONCLUSIVE:
-        return InspectionOutcome.INCONCLUSIVE
-    matters = any(effect is not Effect.SAME_ERROR for effect in conclusive)
-    return InspectionOutcome.NO_MUTANT_FLIPS if matters else InspectionOutcome.NO_MUTANT_MATTERS
-
-
-def judge_repairs(effects: Sequence[Effect]) -> InspectionOutcome:
-    """Judge a target by the effects of edits that keep its data flow."""
-    if Effect.REPAIRS in effects:
         return InspectionOutcome.EDIT_REPAIRS
     if Effect.BREAKS_OTHERS in effects:
         return InspectionOutcome.EDIT_BREAKS_OTHERS
@@ -155,15 +141,12 @@ class Mutants(InspectionStrategy):
     """
 
     name = KIND
-    outcomes: tuple[Outcome, ...] = (
-        InspectionOutcome.MUTANT_REPAIRS,
-        InspectionOutcome.MUTANT_BREAKS_OTHERS,
-        InspectionOutcome.NO_MUTANT_FLIPS,
-        InspectionOutcome.NO_MUTANT_MATTERS,
+    outcomes = (
+        InspectionOutcome.EDIT_REPAIRS,
+        InspectionOutcome.EDIT_BREAKS_OTHERS,
+        InspectionOutcome.NO_EDIT_REPAIRS,
     )
     is_proof = True
-    most = MAX_MUTANTS
-    judge = staticmethod(judge)
 
     def __init__(self, propose: Propose) -> None:
         self._propose = propose
@@ -174,7 +157,7 @@ class Mutants(InspectionStrategy):
         tried = MutantTrials()
         stuck: set[int] = set()  # lines where a mutant did not end
         for patch in self._propose(target, case.near.suspiciousness(target)):
-            is_enough = len(tried.trials) == self.most or tried.cpu_s > MAX_CPU_S
+            is_enough = len(tried.trials) == MAX_MUTANTS or tried.cpu_s > MAX_CPU_S
             if is_enough or not budget.left_s():
                 break
             if patch.line in stuck or loses_check(case, patch):
@@ -186,24 +169,9 @@ class Mutants(InspectionStrategy):
                 break
         if not tried.trials:
             return ()
-        outcome = self.judge(tried.effects())
-        evidence = weigh(case.model, outcome, target, source=self.name, why=_why(tried, outcome))
+        outcome = judge(tried.effects())
+        evidence = weigh(case.model, outcome, target, source=KIND, why=_why(tried, outcome))
         return [finding_of_trials(evidence, tried, budget.clock() - started)]
-
-
-class Repairs(Mutants):
-    """Tries all further edits of a function that keep its data flow: more of them, and rarer."""
-
-    name = REPAIR_KIND
-    outcomes = (
-        InspectionOutcome.EDIT_REPAIRS,
-        InspectionOutcome.EDIT_BREAKS_OTHERS,
-        InspectionOutcome.NO_EDIT_REPAIRS,
-    )
-    is_costly = True
-    is_proof = False
-    most = MAX_REPAIRS
-    judge = staticmethod(judge_repairs)
 
 
 def loses_check(case: Case, patch: InspectionPatch) -> bool:
@@ -299,27 +267,20 @@ def finding_of_trials(evidence: Evidence, tried: MutantTrials, seconds: float) -
         cpu_s=tried.cpu_s,
         log="\n".join(f"{trial.effect.value}: {trial.words}" for trial in tried.trials),
         trials=tuple(tried.trials),
-        doubt=tried.doubt if evidence.outcome in _REPAIRING else "",
+        doubt=tried.doubt if evidence.outcome is InspectionOutcome.EDIT_REPAIRS else "",
     )
 
 
-_REPAIRING = frozenset({InspectionOutcome.MUTANT_REPAIRS, InspectionOutcome.EDIT_REPAIRS})
-_BREAKING = frozenset(
-    {InspectionOutcome.MUTANT_BREAKS_OTHERS, InspectionOutcome.EDIT_BREAKS_OTHERS}
-)
-_UNREPAIRED = frozenset({InspectionOutcome.NO_MUTANT_FLIPS, InspectionOutcome.NO_EDIT_REPAIRS})
-_FLIPS = _REPAIRING | _BREAKING
+_FLIPS = frozenset({InspectionOutcome.EDIT_REPAIRS, InspectionOutcome.EDIT_BREAKS_OTHERS})
 
 
 def _why(tried: MutantTrials, outcome: InspectionOutcome) -> str:
     n = len(tried.trials)
     words = tried.best.words if tried.best is not None else ""
-    if outcome in _REPAIRING:
+    if outcome is InspectionOutcome.EDIT_REPAIRS:
         return f"the failing tests pass with one small edit, and nothing else breaks ({words})"
-    if outcome in _BREAKING:
+    if outcome is InspectionOutcome.EDIT_BREAKS_OTHERS:
         return f"the failing tests pass with one small edit, but others break ({words})"
-    if outcome in _UNREPAIRED:
+    if outcome is InspectionOutcome.NO_EDIT_REPAIRS:
         return f"none of {n} small edits makes the failing tests pass"
-    if outcome is InspectionOutcome.NO_MUTANT_MATTERS:
-        return f"the tests fail in the same way with each of {n} small edits"
     return f"{n} small edit{'' if n == 1 else 's'} tried: too few ended to say anything"

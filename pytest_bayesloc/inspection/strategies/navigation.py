@@ -105,7 +105,8 @@ def try_edit(
     started, tried = budget.clock(), MutantTrials()
     effect = try_patch(case, patch, budget, tried)
     known = (inspection.finding.evidence for inspection in case.inspections)
-    is_known = any(e.location == patch.target and e.outcome in _REPAIRED for e in known)
+    same = (e.outcome for e in known if e.location == patch.target)
+    is_known = InspectionOutcome.EDIT_REPAIRS in same
     if effect not in _SAID or is_known:
         return tried, None
     outcome, others = _SAID[effect]
@@ -116,7 +117,6 @@ def try_edit(
     return tried, finding_of_trials(evidence, tried, budget.clock() - started)
 
 
-_REPAIRED = frozenset({InspectionOutcome.EDIT_REPAIRS, InspectionOutcome.MUTANT_REPAIRS})
 _SAID = {
     Effect.REPAIRS: (InspectionOutcome.EDIT_REPAIRS, "and nothing else breaks"),
     Effect.BREAKS_OTHERS: (InspectionOutcome.EDIT_BREAKS_OTHERS, "but others break"),

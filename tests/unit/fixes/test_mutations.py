@@ -8,14 +8,15 @@ import sys
 import pytest
 
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap, parse
-from pytest_bayesloc.fixes.mutations import INSPECTED, REPAIRS, Mutation, name_of, repairs
+from pytest_bayesloc.fixes.mutations import FURTHER, INSPECTED, Mutation, edits, name_of
 from pytest_bayesloc.fixes.mutations.operators import MAX_BITS
 from pytest_bayesloc.fixes.syntax import Site, Text
 from tests.unit.fixes.examples.mutations import EXAMPLES
 
 METHOD = "def f(self):\n        "
 HEAD = "def f(self, first, second):\n    "
-MUTATIONS = {name_of(mutation): mutation for mutation in (*INSPECTED, *REPAIRS)}
+ALL = (*INSPECTED, *FURTHER)
+MUTATIONS = {name_of(mutation): mutation for mutation in ALL}
 CASES = [
     pytest.param(name, before, after, id=f"{name}: {before}")
     for name, examples in EXAMPLES.items()
@@ -50,7 +51,7 @@ def test_a_mutation_does_what_its_example_says(name: str, before: str, after: st
 
 
 def test_every_mutation_has_a_name_of_its_own_and_an_example() -> None:
-    assert len(MUTATIONS) == len((*INSPECTED, *REPAIRS))
+    assert len(MUTATIONS) == len(ALL)
     assert MUTATIONS.keys() == EXAMPLES.keys()
     assert all(EXAMPLES.values())
 
@@ -165,7 +166,7 @@ def test_assignment_to_a_name_is_never_dropped() -> None:
     assert edited("x = f()", MUTATIONS["drop-statement"]) == []
 
 
-# -- repairs
+# -- edits of a whole function
 
 BODIES = (
     "'''Docs.'''\n    return self.x[first:second]",
@@ -180,11 +181,11 @@ BODIES = (
 
 
 @pytest.mark.parametrize("body", BODIES)
-def test_repairs_parse(body: str) -> None:
+def test_edits_parse(body: str) -> None:
     source = SourceMap(f"{HEAD}{body}\n", "m.py")
     hot = dict.fromkeys(range(1, source.text.count("\n") + 1), 1.0)
 
-    made = [text for _, _, text in repairs(source, source.units[1], hot)]
+    made = [text for _, _, text in edits(ALL, source, source.units[1], hot)]
 
     assert made
     assert all(text.startswith(HEAD) for text in made)
@@ -195,7 +196,7 @@ def test_repairs_parse(body: str) -> None:
 def test_lines_that_no_failing_test_executed_are_left_alone() -> None:
     source = SourceMap(f"{HEAD}a = first\n    b = second\n    return a\n", "m.py")
 
-    found = {edit.line for _, edit, _ in repairs(source, source.units[1], {2: 0.5, 3: 0.0})}
+    found = {edit.line for _, edit, _ in edits(ALL, source, source.units[1], {2: 0.5, 3: 0.0})}
 
     assert found == {2}
 

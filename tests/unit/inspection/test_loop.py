@@ -12,9 +12,9 @@ from pytest_bayesloc.domain.inspection import Check, InspectionPatch, Verdict
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.recording import Call, Recording
 from pytest_bayesloc.domain.spectrum import Spectrum
-from pytest_bayesloc.inspection.loop import InspectionLoop
+from pytest_bayesloc.inspection.loop import N_MOST, InspectionLoop
 from pytest_bayesloc.inspection.strategies.assertions import Assertions
-from pytest_bayesloc.inspection.strategies.mutants import Mutants, Repairs
+from pytest_bayesloc.inspection.strategies.mutants import Mutants
 from pytest_bayesloc.inspection.strategy import Limits
 from pytest_bayesloc.ranking.likelihoods import likelihood, weigh
 from tests.fakes.case import case_of
@@ -155,17 +155,30 @@ def test_edits_of_a_decided_answer_are_tried_before_the_loop_ends() -> None:
 
 def test_an_unlikely_location_is_inspected_where_a_repair_there_would_tell_more() -> None:
     def edits(target: Location, _: Mapping[int, float]) -> Iterator[InspectionPatch]:
-        yield InspectionPatch(target=target, kind="repairs", original="old\n", patched="new\n")
+        yield InspectionPatch(target=target, kind="mutants", original="old\n", patched="new\n")
 
     usual = likelihood("single-fault", InspectionOutcome.EDIT_REPAIRS).ratio
-    started = case({A: 0.86, B: 0.14})
-    assert 0.14 * usual < 0.86
+    started = case({A: 0.9, B: 0.1})
+    assert 0.1 * usual < 0.9
 
-    InspectionLoop(FakePool(violates()), [Repairs(edits)], LIMITS, Clock(), lambda *_: None).run(
+    InspectionLoop(FakePool(violates()), [Mutants(edits)], LIMITS, Clock(), lambda *_: None).run(
         started
     )
 
     assert [i.target for i in started.inspections] == [A, B]
+
+
+def test_number_of_suspects_that_are_inspected_is_bounded() -> None:
+    def edits(target: Location, _: Mapping[int, float]) -> Iterator[InspectionPatch]:
+        yield InspectionPatch(target=target, kind="mutants", original="old\n", patched="new\n")
+
+    many = [location(f"f{n:02}") for n in range(N_MOST + 5)]
+    started = case(dict.fromkeys(many, 1 / len(many)))
+    pool = FakePool(violates())
+
+    InspectionLoop(pool, [Mutants(edits)], LIMITS, Clock(), lambda *_: None).run(started)
+
+    assert [i.target for i in started.inspections] == many[:N_MOST]
 
 
 def test_decided_case_is_only_checked_for_failing_again() -> None:

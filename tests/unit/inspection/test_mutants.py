@@ -17,7 +17,6 @@ from pytest_bayesloc.inspection.strategies.mutants import (
     MAX_MUTANTS,
     MIN_CONCLUSIVE,
     Mutants,
-    Repairs,
 )
 from pytest_bayesloc.inspection.strategy import Budget
 from pytest_bayesloc.ranking.evidence.guards import Guard
@@ -147,7 +146,7 @@ def test_mutant_that_repairs_all_ends_the_search() -> None:
 
     finding, _ = inspected(going, *ALL)
 
-    assert finding.evidence.outcome is InspectionOutcome.MUTANT_REPAIRS
+    assert finding.evidence.outcome is InspectionOutcome.EDIT_REPAIRS
     assert "(m2)" in finding.evidence.why
     assert "+2" in finding.diff
     assert [trial.words for trial in finding.trials] == ["m1", "m2"]
@@ -183,7 +182,7 @@ def test_mutant_that_empties_code_gives_way_to_one_that_does_not() -> None:
 
     assert ("(m2)" in finding.evidence.why, finding.doubt) == (True, "")
     assert [trial.words for trial in finding.trials] == ["m7", "m1", "m2"]
-    assert emptied.evidence.outcome is InspectionOutcome.MUTANT_REPAIRS
+    assert emptied.evidence.outcome is InspectionOutcome.EDIT_REPAIRS
     assert emptied.doubt == "a condition is always true"
 
 
@@ -207,7 +206,7 @@ def test_mutant_that_breaks_what_passed_does_not_repair() -> None:
 
     finding, _ = inspected(going, *ALL)
 
-    assert finding.evidence.outcome is InspectionOutcome.MUTANT_BREAKS_OTHERS
+    assert finding.evidence.outcome is InspectionOutcome.EDIT_BREAKS_OTHERS
     assert finding.tests.keys() == {"f0", "f1", "p0"}
     assert len(finding.trials) == len(ALL)
 
@@ -218,7 +217,7 @@ def test_passing_test_that_did_not_end_is_not_broken(verdict: Verdict) -> None:
 
     finding, _ = inspected(going, mutant(1, line=2), mutant(2, line=2), mutant(3, line=2))
 
-    assert finding.evidence.outcome is InspectionOutcome.MUTANT_REPAIRS
+    assert finding.evidence.outcome is InspectionOutcome.EDIT_REPAIRS
     assert finding.tests["p1"].verdict is Verdict.PASS
 
 
@@ -235,7 +234,7 @@ def test_tests_behind_one_that_does_not_end_are_run_as_well() -> None:
     (finding,) = Mutants(lambda *_: iter([mutant(1, line=2)])).inspect(case(), TARGET, budget)
 
     assert [names for _, names in runner.asked] == [("f0",), ("f1",), ("p0", "p1"), ("p1",)]
-    assert finding.evidence.outcome is InspectionOutcome.MUTANT_REPAIRS
+    assert finding.evidence.outcome is InspectionOutcome.EDIT_REPAIRS
 
 
 def test_slow_passing_tests_get_the_time_that_they_take_as_they_are() -> None:
@@ -249,7 +248,7 @@ def test_slow_passing_tests_get_the_time_that_they_take_as_they_are() -> None:
 
     (finding,) = Mutants(lambda *_: iter([mutant(1)])).inspect(case(), TARGET, budget)
 
-    assert finding.evidence.outcome is InspectionOutcome.MUTANT_REPAIRS
+    assert finding.evidence.outcome is InspectionOutcome.EDIT_REPAIRS
 
 
 def test_mutant_under_which_no_passing_test_ends_says_nothing() -> None:
@@ -260,36 +259,11 @@ def test_mutant_under_which_no_passing_test_ends_says_nothing() -> None:
     assert finding.evidence.outcome is InspectionOutcome.INCONCLUSIVE
 
 
-def test_repairs_are_judged_by_outcomes_of_their_own() -> None:
-    def made(going: Going) -> Outcome:
-        def answer(patch: InspectionPatch | None, node_id: str) -> TestRun:
-            usual = replace(FAILED, error="E") if node_id.startswith("f") else PASSED
-            return going.get(patch.words if patch is not None else "", {}).get(node_id, usual)
-
-        runner = FakeRunner(answer=answer)
-        budget = Budget(as_port(runner), lambda: 0.0, 60.0, case())
-        (finding,) = Repairs(lambda *_: iter(ALL)).inspect(case(), TARGET, budget)
-        assert finding.evidence.source == "repairs"
-        return finding.evidence.outcome
-
-    assert made({"m4": FIXED}) is InspectionOutcome.EDIT_REPAIRS
-    assert made({"m4": {**FIXED, "p0": FAILED}}) is InspectionOutcome.EDIT_BREAKS_OTHERS
-    assert made(OTHERWISE) is InspectionOutcome.NO_EDIT_REPAIRS
-    assert made({}) is InspectionOutcome.NO_EDIT_REPAIRS
-
-
 def test_mutants_that_only_change_the_error_turn_nothing_green() -> None:
     finding, _ = inspected(OTHERWISE, *ALL)
 
-    assert finding.evidence.outcome is InspectionOutcome.NO_MUTANT_FLIPS
+    assert finding.evidence.outcome is InspectionOutcome.NO_EDIT_REPAIRS
     assert finding.evidence.why == "none of 5 small edits makes the failing tests pass"
-
-
-def test_target_whose_mutants_change_nothing_does_not_matter() -> None:
-    finding, _ = inspected({}, *ALL)
-
-    assert finding.evidence.outcome is InspectionOutcome.NO_MUTANT_MATTERS
-    assert finding.evidence.why == ("the tests fail in the same way with each of 5 small edits")
 
 
 def test_another_error_is_told_from_the_same() -> None:
@@ -314,14 +288,14 @@ def test_mutant_that_does_not_compile_spares_its_line() -> None:
     finding, _ = inspected(going, *ALL)
 
     assert len(finding.trials) == len(ALL)
-    assert finding.evidence.outcome is InspectionOutcome.NO_MUTANT_MATTERS
+    assert finding.evidence.outcome is InspectionOutcome.NO_EDIT_REPAIRS
 
 
 @pytest.mark.parametrize(
     ("n", "outcome"),
     [
         (MIN_CONCLUSIVE - 1, InspectionOutcome.INCONCLUSIVE),
-        (MIN_CONCLUSIVE, InspectionOutcome.NO_MUTANT_MATTERS),
+        (MIN_CONCLUSIVE, InspectionOutcome.NO_EDIT_REPAIRS),
     ],
 )
 def test_too_few_mutants_say_nothing(n: int, outcome: Outcome) -> None:

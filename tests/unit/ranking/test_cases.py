@@ -265,9 +265,9 @@ def test_a_repair_tells_more_where_the_belief_was_low() -> None:
 
 
 def test_of_two_repairs_of_a_location_the_second_has_its_usual_weight() -> None:
-    case, outcome = likely_and_not(), InspectionOutcome.MUTANT_REPAIRS
-    found = weigh("single-fault", REPAIRED, FEE, source="repairs")
-    at_once = weigh("single-fault", outcome, FEE, source="mutants")
+    case, outcome = likely_and_not(), InspectionOutcome.RETURN_REPAIRS
+    found = weigh("single-fault", REPAIRED, FEE, source="mutants")
+    at_once = weigh("single-fault", outcome, FEE, source="returns")
     far = case.likelihood(REPAIRED, FEE)
 
     case.take(Finding(evidence=found))

@@ -96,8 +96,7 @@ def test_weighed_outcome_carries_the_likelihoods_of_its_model() -> None:
     assert (item.outcome, item.p_if_faulty, item.p_if_clean) == ("COVERED_AND_PASSED", 0.1, 0.9)
 
 
-@pytest.mark.parametrize("repairs", ["MUTANT_REPAIRS", "EDIT_REPAIRS"])
-def test_an_edit_that_repairs_outweighs_a_name_in_the_test(repairs: str) -> None:
+def test_an_edit_that_repairs_outweighs_a_name_in_the_test() -> None:
     named = likelihood("single-fault", StaticOutcome.NAME_EXACT).ratio
 
-    assert repair_likelihood(OUTCOMES[repairs], 1 / named).ratio > named
+    assert repair_likelihood(InspectionOutcome.EDIT_REPAIRS, 1 / named).ratio > named
