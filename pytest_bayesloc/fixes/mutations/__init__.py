@@ -27,35 +27,38 @@ from pytest_bayesloc.fixes.syntax import Site, Text, TextEdit, tree_of
 Mutation: TypeAlias = Callable[[Site], Iterator[TextEdit]]
 
 KIND = "mutants"
-#: Mutations that inspections try, ordered by how often they repaired the location at fault.
+TURN = 4  # edits by one mutation before the next one has its turn
+#: Mutations that inspections try: first those that a place allows few edits by, then by how often
+#: they repaired the location at fault.
 INSPECTED: tuple[Mutation, ...] = (
     operators.change_boolean,
+    operators.change_arithmetic,
+    operators.change_comparison,
     operators.change_constant,
     values.other_slice,
     values.other_exception,
     values.similar_call,
     values.add_argument,
     operators.negate_condition,
-    operators.negate_clause,
     values.add_up,
     values.other_name,
     values.other_text,
-    operators.change_comparison,
-    operators.other_number,
     flow.borrow_clause,
     flow.borrow_statement,
     operators.swap_arguments,
     values.convert,
     values.other_attribute,
-    operators.change_arithmetic,
     values.call_it,
     flow.exchange_targets,
     values.one_more,
     flow.other_jump,
 )
 #: Mutations for the search for a fix alone. Most leave something out, or do less: they repaired
-#: locations that are not at fault as often as others, as deletions are known to.
+#: locations that are not at fault as often as others, as deletions are known to. The first two have
+#: not been measured.
 FURTHER: tuple[Mutation, ...] = (
+    operators.negate_clause,
+    operators.other_number,
     operators.relax_condition,
     operators.change_return,
     operators.drop_statement,
@@ -78,13 +81,20 @@ def mutants(
     suspiciousness: Mapping[int, float],
     never_edited: Collection[str] = (),
 ) -> Iterator[InspectionPatch]:
-    """Mutants of the function ``unit`` for inspections, in the order of ``edits``.
+    """Mutants of the function ``unit`` for inspections, the most promising first.
 
-    A name may become that of a function which changes files or calls other machines: such a mutant
-    is left out, as are calls of what is ``never_edited``.
+    Each mutation makes a few on the most suspicious lines before one makes more. A name may become
+    that of a function which changes files or calls other machines: such a mutant is left out, as
+    are calls of what is ``never_edited``.
+
+    Args:
+        source: The file.
+        unit: A function of it.
+        suspiciousness: Per executed line, its score; lines that have none, or 0, stay as they are.
+        never_edited: Names of functions.
     """
     imported = aliases(source.module.node)
-    for name, edit, patched in edits(INSPECTED, source, unit, suspiciousness):
+    for name, edit, patched in _made(_by_mutation, INSPECTED, source, unit, suspiciousness):
         tree = _function_in(source, unit, patched)
         if tree is not None and not calls_out(tree, imported, never_edited):
             yield InspectionPatch(
@@ -108,44 +118,65 @@ def edits(
     unit: Unit,
     suspiciousness: Mapping[int, float],
 ) -> Iterator[tuple[str, TextEdit, str]]:
-    """Edits of the function ``unit`` that parse, the most promising first.
-
-    Only lines that a failing test executed are changed. Of equally suspicious lines, each mutation
-    has its turn before one has a second.
+    """Edits of the function ``unit`` that parse, those of the most suspicious lines first.
 
     Args:
-        mutations: Which are tried.
+        mutations: Which are tried; of equally suspicious lines, each has its turn before one has a
+            second.
         source: The file.
         unit: A function of it.
-        suspiciousness: Per executed line, its score; 0 where no failing test executed it.
+        suspiciousness: Per executed line, its score; lines that have none, or 0, stay as they are.
 
     Yields:
         The mutation's name, the edit and the file's new text.
     """
+    for name, edit, changed in _made(_by_line, mutations, source, unit, suspiciousness):
+        if _function_in(source, unit, changed) is not None:
+            yield name, edit, changed
+
+
+_Made: TypeAlias = Iterator[tuple[Mutation, TextEdit]]
+
+
+def _made(
+    ordered: Callable[[Mapping[Mutation, list[TextEdit]], Mapping[int, float]], _Made],
+    mutations: Sequence[Mutation],
+    source: SourceMap,
+    unit: Unit,
+    suspiciousness: Mapping[int, float],
+) -> Iterator[tuple[str, TextEdit, str]]:
     if not isinstance(unit.node, FunctionNode) or source.is_broken:
         return
     text = Text(source.text)
-    seen = {source.text}
     site = Site(source.module.node, unit.node, text)
-    for mutation, edit in _in_turn(mutations, site, suspiciousness):
+    scores = {line: score for line, score in suspiciousness.items() if score > 0}
+    made = {each: [e for e in each(site) if e.line in scores] for each in mutations}
+    seen = {source.text}
+    for mutation, edit in ordered(made, scores):
         changed = text.edited(edit)
-        if changed not in seen and _function_in(source, unit, changed) is not None:
+        if changed not in seen:
             seen.add(changed)
             yield name_of(mutation), edit, changed
 
 
-def _in_turn(
-    mutations: Sequence[Mutation], site: Site, suspiciousness: Mapping[int, float]
-) -> Iterator[tuple[Mutation, TextEdit]]:
-    """Edits by falling suspiciousness of their line, mutations in turn."""
-    made = [(mutation, list(mutation(site))) for mutation in mutations]
-    for score in sorted({score for score in suspiciousness.values() if score > 0}, reverse=True):
+def _by_line(made: Mapping[Mutation, list[TextEdit]], scores: Mapping[int, float]) -> _Made:
+    """Edits by falling score of their line, mutations in turn."""
+    for score in sorted(set(scores.values()), reverse=True):
         turns = [
-            [(mutation, e) for e in edits if suspiciousness.get(e.line, 0.0) == score]
-            for mutation, edits in made
+            [(mutation, edit) for edit in own if scores[edit.line] == score]
+            for mutation, own in made.items()
         ]
         for turn in zip_longest(*turns):
             yield from (chosen for chosen in turn if chosen is not None)
+
+
+def _by_mutation(made: Mapping[Mutation, list[TextEdit]], scores: Mapping[int, float]) -> _Made:
+    """Mutations in turn, with some edits each, those of the highest lines first."""
+    for own in made.values():
+        own.sort(key=lambda edit: -scores[edit.line])
+    for start in range(0, max(map(len, made.values()), default=0), TURN):
+        for mutation, own in made.items():
+            yield from ((mutation, edit) for edit in own[start : start + TURN])
 
 
 def _function_in(source: SourceMap, unit: Unit, changed: str) -> ast.AST | None:

@@ -31,7 +31,8 @@ from pytest_bayesloc.ranking.likelihoods import weigh
 def drops_check(patch: InspectionPatch, guard: Guard) -> bool:
     """Say whether ``patch`` drops ``guard``, turns it round, or no longer calls it.
 
-    Another limit or constant in its condition is a repair of the check, and counts.
+    Another limit or constant in its condition is a repair of the check, and counts, unless test
+    code made what was refused: there it lets bad data pass.
     """
     before = _function(patch.original, patch.target)
     after = _function(patch.patched, patch.target)
@@ -43,8 +44,10 @@ def drops_check(patch: InspectionPatch, guard: Guard) -> bool:
     old = [test for test in _checks(before) if ast.unparse(test) == guard.condition]
     if not old:  # code of a library refused
         return guard.condition in ast.unparse(before) and guard.condition not in ast.unparse(after)
-    kept = [_shape(test) for test in _checks(after)]
-    return _shape(old[0]) not in kept
+    kept = list(_checks(after))
+    if guard.owner.is_test:
+        return guard.condition not in map(ast.unparse, kept)
+    return _shape(old[0]) not in map(_shape, kept)
 
 
 def _function(text: str, target: Location) -> ast.AST | None:

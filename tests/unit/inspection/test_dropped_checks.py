@@ -31,15 +31,23 @@ def place(name: str) -> Location:
     return next(unit.location for unit in units if unit.location.qualname == name)
 
 
+OWNER = Location(file="app.py", start_line=1, end_line=2, qualname="load")
+
+
 def is_dropped(
-    old: str, new: str, *, target: str = "check", condition: str = "len(knots) < needed"
+    old: str,
+    new: str,
+    *,
+    target: str = "check",
+    condition: str = "len(knots) < needed",
+    owner: Location = OWNER,
 ) -> bool:
     assert old in TEXT
     patch = InspectionPatch(
         target=place(target), kind="mutants", original=TEXT, patched=TEXT.replace(old, new)
     )
     function = place("draw" if condition.startswith("int") else "check")
-    guard = Guard(function=function, condition=condition, owner=TEST, line=2, value="`knots`")
+    guard = Guard(function=function, condition=condition, owner=owner, line=2, value="`knots`")
     return drops_check(patch, guard)
 
 
@@ -62,6 +70,12 @@ def test_edit_that_lets_all_pass_drops_the_check(old: str, new: str) -> None:
 )
 def test_edit_of_what_the_check_demands_repairs_it(old: str, new: str) -> None:
     assert not is_dropped(old, new)
+
+
+def test_another_limit_of_a_check_that_refused_data_of_a_test_lets_them_pass() -> None:
+    assert is_dropped("<", "<=", owner=TEST)
+    assert not is_dropped("<", "<=", owner=OWNER)
+    assert not is_dropped("2 * degree", "1 * degree", owner=TEST)
 
 
 def test_edit_that_no_longer_calls_the_check_drops_it() -> None:

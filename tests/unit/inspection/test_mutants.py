@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import groupby
 from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
@@ -12,7 +13,7 @@ from pytest_bayesloc.domain.inspection import Effect, InspectionPatch, Verdict
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import Spectrum
-from pytest_bayesloc.fixes.mutations import mutants
+from pytest_bayesloc.fixes.mutations import TURN, mutants
 from pytest_bayesloc.inspection.strategies.mutants import (
     MAX_MUTANTS,
     MIN_CONCLUSIVE,
@@ -51,18 +52,18 @@ def test_only_lines_that_failing_tests_executed_are_edited() -> None:
     assert proposed({}) == []
 
 
-def test_most_suspicious_line_is_edited_first() -> None:
-    lines = [patch.line for patch in proposed({2: 0.5, 3: 0.7, 4: 0.6})]
+def test_mutations_take_turns_of_a_few_edits_on_the_most_suspicious_lines() -> None:
+    made = proposed({2: 0.5, 3: 0.7, 4: 0.6})
 
-    assert lines == sorted(lines, key=[3, 4, 2].index)
-    assert set(lines) == {2, 3, 4}
+    turns = [(name, len(list(own))) for name, own in groupby(made, mutation_of)]
+    assert [name for name, _ in turns[:2]] == ["change comparison", "negate condition"]
+    assert turns[0][1] == TURN
+    assert [patch.line for patch in made[:TURN]] == [4, 4, 2, 2]
+    assert mutation_of(made[-1]) == "convert"  # only it has edits left
 
 
-def test_operators_take_turns_on_equally_suspicious_lines() -> None:
-    operators = [patch.words.partition(",")[0] for patch in proposed({2: 0.5, 3: 0.5, 4: 0.5})]
-
-    first = operators[: len(set(operators))]
-    assert len(set(first)) == len(first) > 3
+def mutation_of(patch: InspectionPatch) -> str:
+    return patch.words.partition(",")[0]
 
 
 def test_no_text_is_proposed_twice_and_none_is_the_original() -> None:
@@ -93,7 +94,7 @@ def test_only_functions_have_mutants(unit: object) -> None:
 
 SLEEP_S = 7.0
 TARGET = Location(file="m.py", start_line=1, end_line=9, qualname="f")
-TEST = Location(file="test_m.py", start_line=1, end_line=2, qualname="test", is_test=True)
+CALLER = Location(file="n.py", start_line=1, end_line=2, qualname="load")
 
 
 def mutant(n: int, line: int = 1) -> InspectionPatch:
@@ -161,7 +162,7 @@ def test_mutant_that_drops_the_check_the_tests_fail_at_is_not_tried() -> None:
     refused = case()
     refused.group = replace(
         refused.group,
-        guard=Guard(function=TARGET, condition="x < 2", owner=TEST, line=3, value="`x`"),
+        guard=Guard(function=TARGET, condition="x < 2", owner=CALLER, line=3, value="`x`"),
     )
     runner = FakeRunner(answer=lambda *_: PASSED)
     budget = Budget(as_port(runner), lambda: 0.0, 60.0, refused)
