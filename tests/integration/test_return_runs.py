@@ -67,7 +67,6 @@ def run(projects: Projects) -> Run:
     return projects.make(FILES).localize(
         "--bayesloc",
         "--bayesloc-threshold=0.9999",
-        "--bayesloc-without=repairs",
         "--bayesloc-without=assertions",
     )
 
@@ -95,7 +94,7 @@ def test_each_failing_test_is_given_the_value_that_it_expects(run: Run) -> None:
 def test_who_wants_no_edits_gets_no_other_results_either(projects: Projects) -> None:
     run = projects.make(FILES).localize("--bayesloc", "--bayesloc-without=mutants")
 
-    assert {i["kind"] for i in run.inspections}.isdisjoint({"mutants", "repairs", "returns"})
+    assert {i["kind"] for i in run.inspections}.isdisjoint({"mutants", "returns"})
 
 
 def test_function_that_reaches_out_is_not_tried(run: Run) -> None:

@@ -354,7 +354,8 @@ def test_code_that_handed_a_refused_value_over_is_first_where_no_name_speaks_for
     for old, new in named:
         tests = tests.replace(f"def test_{old}(", f"def test_{new}(")
 
-    run = localized(projects, CONVERSION, tests)
+    # Inspected, code that makes the value is no worse a suspect: either may convert it.
+    run = projects.make({"curve.py": CONVERSION, "test_curve.py": tests}).localize()
 
     assert run.failing == {"test_curve.py::test_bill"}
     evidence = run.document["ranking"][0]["evidence"]

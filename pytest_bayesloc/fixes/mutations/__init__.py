@@ -108,7 +108,7 @@ def mutants(
 
 
 def words_of(name: str, edit: TextEdit) -> str:
-    """What an edit does, for people: the mutation, the line and the text."""
+    """Describe an edit to people: the mutation, the line and what is changed."""
     return f"{name.replace('-', ' ')}, line {edit.line}: {edit.words}"
 
 

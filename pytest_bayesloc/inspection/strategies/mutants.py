@@ -83,7 +83,7 @@ def _shape(test: ast.expr) -> tuple[str, ...]:
 
 Propose = Callable[[Location, Mapping[int, float]], Iterator[InspectionPatch]]
 
-MAX_MUTANTS = 12  # of one target: 24 take twice the time, and put a fault in a hundred more first
+MAX_MUTANTS = 24  # of one target
 MIN_CONCLUSIVE = 3  # that must fail to flip anything before that says something
 MAX_FAILING = 10
 MAX_PASSING = 10
