@@ -97,11 +97,17 @@ class Project:
         self.root = root
 
     def write(self, files: Mapping[str, str]) -> Project:
-        """Add files, given by path with indented text."""
+        """Add files, given by path with indented text.
+
+        Python takes byte code for current if the source has its size and its second of change,
+        so an edit of one letter within that second would not be run.
+        """
         for name, text in files.items():
             path = self.root / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(dedent(text).lstrip("\n"), encoding="utf-8")
+            for compiled in path.parent.glob(f"__pycache__/{path.stem}.*.pyc"):
+                compiled.unlink(missing_ok=True)
         return self
 
     def read(self, name: str) -> str:
