@@ -92,7 +92,7 @@ def test_story_of_a_bug_is_put_in_words(demo: Project, run: Run, llm_server: str
     def again(old: str, new: str) -> Run:
         text = demo.read("cutshop/prices.py")
         assert old in text
-        (demo.root / "cutshop" / "prices.py").write_text(text.replace(old, new), encoding="utf-8")
+        demo.write({"cutshop/prices.py": text.replace(old, new)})
         options = (*SMALL, "--bayesloc-without=llm", "--bug-advice", "tests/test_prices.py")
         return demo.localize(*options, env={"OPENAI_BASE_URL": f"{llm_server}/v1"})
 

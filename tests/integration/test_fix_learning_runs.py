@@ -85,7 +85,7 @@ def mended(project: Project, before: str, after: str) -> Run:
     """A run after an edit by hand."""
     text = project.read("rates.py")
     assert before in text
-    (project.root / "rates.py").write_text(text.replace(before, after))
+    project.write({"rates.py": text.replace(before, after)})
     return project.run("-q")
 
 
