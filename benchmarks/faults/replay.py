@@ -19,7 +19,7 @@ from pytest_bayesloc.domain.recording import Call, Recording
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.inspection.loop import InspectionLoop
 from pytest_bayesloc.inspection.strategies.assertions import Assertions
-from pytest_bayesloc.inspection.strategies.mutants import Mutants, judge
+from pytest_bayesloc.inspection.strategies.mutants import Mutants, judge, max_mutants
 from pytest_bayesloc.inspection.strategies.returns import Returns, revised
 from pytest_bayesloc.inspection.strategy import InspectionStrategy, Limits
 from pytest_bayesloc.ranking.belief import joint_prior
@@ -305,6 +305,8 @@ class _Replayed(InspectionStrategy):
         made = self._table.get((target, self.name))
         if made is None:
             return ()
+        if self.name == Mutants.name:
+            made = _first_of(made, max_mutants(case, target))
         _, _, _, seconds, cpu_s, *_ = made
         self._clock.now += seconds
         outcome = outcome_of(made)
@@ -312,6 +314,13 @@ class _Replayed(InspectionStrategy):
             outcome = InspectionOutcome.RETURN_REPAIRS
         evidence = weigh(case.model, outcome, target, source=self.name)
         return [Finding(evidence=evidence, seconds=seconds, cpu_s=cpu_s)]
+
+
+def _first_of(made: Sequence[Any], at_most: int) -> list[Any]:
+    """Return what trying no more than ``at_most`` of the mutants would have shown."""
+    where, kind, outcome, seconds, cpu_s, n_tests, trials = made
+    share = min(1.0, at_most / len(trials)) if trials else 1.0
+    return [where, kind, outcome, seconds * share, cpu_s * share, n_tests, trials[:at_most]]
 
 
 def outcome_of(made: Sequence[Any]) -> Outcome:

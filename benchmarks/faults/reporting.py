@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING
 from benchmarks.faults.green_runs import read_runs, variants
 from benchmarks.faults.replay import Problem, Setting, problems, replay
 from benchmarks.faults.scoring import (
-    OF_CODE,
+    FORMULAS,
     POSTERIOR,
-    PRIOR,
-    SHOWN,
     calibration_error,
     calibration_error_of_chance,
     interval,
@@ -127,7 +125,7 @@ def _orderings(judged: Sequence[Judged]) -> Iterator[str]:
         share = interval(judged, top(POSTERIOR, k))
         yield f"\nTop-{k} by posterior, with its 95 % interval over packages: {share}"
     best = max(
-        (n for n in judged[0].standings if n not in {POSTERIOR, SHOWN, OF_CODE, PRIOR}),
+        (name for name in judged[0].standings if name.partition(" of ")[0] in FORMULAS),
         key=_first(judged),
     )
     yield (

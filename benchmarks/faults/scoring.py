@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from statistics import mean
 from typing import TYPE_CHECKING
 
-from benchmarks.faults.replay import Setting, problems, replay
+from benchmarks.faults.replay import Setting, outcome_of, problems, replay
 from benchmarks.faults.shares import weights
 from benchmarks.suites.scores import TOP, Standing, standing
 from pytest_bayesloc.ranking.faults import listed
 from pytest_bayesloc.ranking.formulas import function_scores, line_maximum, scorer
+from pytest_bayesloc.ranking.likelihoods import REPAIRS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 FORMULAS = ("tarantula", "ochiai", "dstar2", "op2")
 POSTERIOR, PRIOR = "posterior", "prior"
 SHOWN, OF_CODE = "as it is listed", "posterior, tests left out"
+#: The most that could be made of the repairs that inspections find.
+BELIEVED = "posterior, a repair at the fault believed"
 N_RESAMPLED = 500
 TOP_LINES = (1, 5, 10)
 BINS = 10
@@ -91,7 +94,14 @@ def judge(
     posteriors = [case.belief.probabilities for case in cases]
     shown = _joined([listed(case)[0] for case in cases])
     belief = _joined(posteriors)
-    orderings = {POSTERIOR: belief, SHOWN: shown, OF_CODE: _code(belief), PRIOR: _joined(priors)}
+    repaired = frozenset().union(*map(_repaired, found)) & truth
+    orderings = {
+        POSTERIOR: belief,
+        SHOWN: shown,
+        OF_CODE: _code(belief),
+        BELIEVED: {where: p + (where in repaired) for where, p in belief.items()},
+        PRIOR: _joined(priors),
+    }
     lines = {POSTERIOR: _joined_lines(map(_lines_by_belief, found, cases))}
     for name in FORMULAS:
         orderings[name] = _joined([_code(function_scores(p.spectrum, name)) for p in found])
@@ -115,6 +125,12 @@ def judge(
         cpu_s=row["cpu_s"] - row["plain_cpu_s"],
         n_inspections=sum(len(case.inspections) for case in cases),
     )
+
+
+def _repaired(problem: Problem) -> set[Location]:
+    """Locations where any inspection of the row makes the failing tests pass."""
+    made = problem.raw["inspections"]
+    return {problem.locations[one[0]] for one in made if one[0] >= 0 and outcome_of(one) in REPAIRS}
 
 
 def _code(scores: Scores) -> Scores:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import bits
 from pytest_bayesloc.inspection import loop
+from pytest_bayesloc.inspection.strategies import mutants
 from pytest_bayesloc.ranking import faults
 from pytest_bayesloc.ranking.evidence.invariants import broken
 from pytest_bayesloc.ranking.faults import fault_of
@@ -42,6 +43,7 @@ MAX_FAILURES = 40
 TEXT_LIMIT = 400
 
 loop.N_ALWAYS = N_INSPECTED
+mutants.MAX_OF_OTHERS = mutants.MAX_MUTANTS
 CASES: list[Case] = []
 
 

@@ -16,7 +16,9 @@ from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.fixes.mutations import TURN, mutants
 from pytest_bayesloc.inspection.strategies.mutants import (
     MAX_MUTANTS,
+    MAX_OF_OTHERS,
     MIN_CONCLUSIVE,
+    N_LIKELIEST,
     Mutants,
 )
 from pytest_bayesloc.inspection.strategy import Budget
@@ -320,6 +322,19 @@ def test_number_of_mutants_is_bounded_by_those_that_ran() -> None:
 
     assert len(finding.trials) == MAX_MUTANTS
     assert [trial.words for trial in finding.trials[:2]] == ["m0", "m100"]
+
+
+@pytest.mark.parametrize(
+    ("n_likelier", "n_tried"), [(N_LIKELIEST - 1, MAX_MUTANTS), (N_LIKELIEST, MAX_OF_OTHERS)]
+)
+def test_likeliest_targets_get_most_mutants(n_likelier: int, n_tried: int) -> None:
+    likelier = {replace(CALLER, file=f"n{n}.py"): 2.0 for n in range(n_likelier)}
+    one = case_of(case().group.spectrum, {**likelier, TARGET: 1.0})
+    budget = Budget(as_port(FakeRunner()), lambda: 0.0, 60.0, one)
+
+    [finding] = Mutants(lambda *_: map(mutant, range(100))).inspect(one, TARGET, budget)
+
+    assert len(finding.trials) == n_tried
 
 
 def test_nothing_is_found_without_mutants_or_time() -> None:
