@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from functools import lru_cache
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -150,16 +151,24 @@ def _dotted(function: ast.expr, imported: Mapping[str, str]) -> str:
     return ".".join((first, *reversed(parts)))
 
 
+@lru_cache(maxsize=16)  # each function of a file asks for the same
 def aliases(tree: ast.AST) -> dict[str, str]:
     """Map each name that an import of the file binds to its dotted name."""
     found: dict[str, str] = {}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                top = alias.name.partition(".")[0]
-                found[alias.asname or top] = alias.name if alias.asname else top
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            found |= {a.asname or a.name: f"{node.module}.{a.name}" for a in node.names}
+        found |= _bound_by(node)
+    return found
+
+
+def _bound_by(node: ast.AST) -> dict[str, str]:
+    """Map each name that an import binds to its dotted name; empty for other syntax."""
+    found: dict[str, str] = {}
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            top = alias.name.partition(".")[0]
+            found[alias.asname or top] = alias.name if alias.asname else top
+    elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+        found = {a.asname or a.name: f"{node.module}.{a.name}" for a in node.names}
     return found
 
 
@@ -170,10 +179,9 @@ def meanings(function: ast.AST, tree: ast.AST) -> dict[str, set[str]]:
     """
     found: dict[str, set[str]] = {}
     for node in ast.walk(tree):
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            for name, meaning in aliases(node).items():
-                for bound, stands_for in _spread(name, meaning):
-                    found.setdefault(bound, set()).add(stands_for)
+        for name, meaning in _bound_by(node).items():
+            for bound, stands_for in _spread(name, meaning):
+                found.setdefault(bound, set()).add(stands_for)
     for node in (*getattr(tree, "body", ()), *ast.walk(function)):
         if isinstance(node, ast.Assign) and isinstance(node.value, (ast.Name, ast.Attribute)):
             _rename(node, found)

@@ -214,13 +214,12 @@ class ServerRunner:
         units = [source.unit(where) for where in (patch.target, *patch.others)]
         chains = [source.enclosing(u) for u in units if u is not None and u.is_function]
         whole = len(chains) == len(units)  # else there is more to change than functions
-        first = chains[0][0] if len(chains) == 1 else None
-        around = (first.first_line, first.location.end_line) if first is not None else (0, 0)
+        around = chains[0] if len(chains) == 1 else None
         return {
             "filename": self.transport.path_of(patch.target.file),
             "original": patch.original,
             "patched": patch.patched,
-            "excerpt": excerpt(patch.original, patch.patched, *around) if first else None,
+            "excerpt": excerpt(patch.original, patch.patched, around) if around else None,
             "keys": [
                 [u.first_line, u.location.qualname.rpartition(".")[2]]
                 for chain in chains

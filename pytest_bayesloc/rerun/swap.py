@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
     from types import CodeType, ModuleType
 
+    from pytest_bayesloc.domain.source import Unit
+
 # First line (of a decorator, if any) and plain name identify a code object.
 CodeKey = tuple[int, str]
 FunctionIndex = dict[str, list[FunctionType]]
@@ -90,31 +92,47 @@ def _n_equal(pairs: Iterable[tuple[str, str]]) -> int:
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
-def excerpt(original: str, patched: str, first: int, last: int) -> tuple[str, str] | None:
-    """Return both texts with all but one statement of the module left out, each line in its place.
+def excerpt(original: str, patched: str, around: Sequence[Unit]) -> tuple[str, str] | None:
+    """Return both texts with all but one function left out, each line in its place.
 
-    Compiling it takes a fraction of the time that the module takes.
+    Of the classes around it the headers stay; all of the outermost one stays if the texts differ
+    in more of it. Compiling an excerpt takes a fraction of the time that the module takes.
 
     Args:
         original: The file.
         patched: The file with the change.
-        first: First line of a statement of the module, of its decorators if it has any.
-        last: Its last line in ``original``.
+        around: The function, behind the functions and classes around it, outermost first.
 
     Returns:
-        None if the texts differ outside of the statement, or it is not safe to cut it out.
+        None if the texts differ outside of the outermost one, or it is not safe to cut it out.
     """
     before, after = _texts(original), _texts(patched)
+    classes = [*takewhile(lambda unit: not unit.is_function, around)]
+    method = _cut(before, after, classes, around[len(classes)]) if classes != around else None
+    return method or _cut(before, after, (), around[0])
+
+
+def _cut(
+    before: Sequence[str], after: Sequence[str], classes: Sequence[Unit], kept: Unit
+) -> tuple[str, str] | None:
+    first, last = kept.first_line, kept.location.end_line
     head, tail = before[: first - 1], before[last:]
     end = len(after) - len(tail)
-    if after[: first - 1] != head or after[end:] != tail or not before[first - 1][:1].strip():
+    outermost = [*classes, kept][0]
+    is_at_margin = not before[outermost.first_line - 1][:1].isspace()
+    if after[: first - 1] != head or after[end:] != tail or not is_at_margin:
         return None
     futures = [line for line in head if "__future__" in line]
     if len(futures) > 1 or any(not _FUTURE.fullmatch(line) for line in futures):
         return None
-    blank = [*futures, *[""] * (first - 1 - len(futures))]
-    cut_before, cut_after = before[first - 1 : last], after[first - 1 : end]
-    return "\n".join([*blank, *cut_before, ""]), "\n".join([*blank, *cut_after, ""])
+    shown = [*futures, *[""] * (first - 1 - len(futures))]
+    for unit in classes:
+        header = slice(unit.location.start_line - 1, unit.body_line - 1)
+        shown[header] = before[header]
+    return (
+        "\n".join([*shown, *before[first - 1 : last], ""]),
+        "\n".join([*shown, *after[first - 1 : end], ""]),
+    )
 
 
 _FUTURE = re.compile(r"from __future__ import [\w, ]+")
@@ -128,7 +146,9 @@ def compile_patched(original: str, patched: str, filename: str) -> CodeType:
         ValueError: Likewise.
     """
     tree = parse(patched, filename)
-    _renumber(tree, line_map(original, patched))
+    lines = line_map(original, patched)
+    if lines != [*range(len(lines))]:
+        _renumber(tree, lines)
     return compile_tree(tree, filename)
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+from inspect import CO_OPTIMIZED
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -267,13 +268,13 @@ def test_an_excerpt_compiles_to_the_same_functions_as_the_module(
     text = f"from __future__ import annotations\n{text}" if future else text
     source, patched = patched_text(text)
     target = next(u for u in source.units if u.location.qualname in ("f", "Holder.f"))
-    outermost = source.enclosing(target)[0]
 
-    cut = excerpt(text, patched, outermost.first_line, outermost.location.end_line)
+    cut = excerpt(text, patched, source.enclosing(target))
 
     assert cut is not None
     whole = {key_of(c): c for c in codes_in(compile_patched(text, patched, "m.py"))}
-    of_excerpt = [c for c in codes_in(compile_patched(*cut, "m.py")) if c.co_name != "<module>"]
+    codes = codes_in(compile_patched(*cut, "m.py"))
+    of_excerpt = [code for code in codes if code.co_flags & CO_OPTIMIZED]  # of classes is cut
     assert target.location.qualname.rpartition(".")[2] in [c.co_name for c in of_excerpt]
     for code in of_excerpt:
         if "<lambda>" not in code.co_name:

@@ -13,7 +13,7 @@ Reference:
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from textwrap import dedent
 from typing import TypeAlias
@@ -136,10 +136,11 @@ def edits(
 
 
 _Made: TypeAlias = Iterator[tuple[Mutation, TextEdit]]
+_ByMutation: TypeAlias = Iterable[tuple[Mutation, list[TextEdit]]]
 
 
 def _made(
-    ordered: Callable[[Mapping[Mutation, list[TextEdit]], Mapping[int, float]], _Made],
+    ordered: Callable[[_ByMutation, Mapping[int, float]], _Made],
     mutations: Sequence[Mutation],
     source: SourceMap,
     unit: Unit,
@@ -150,7 +151,7 @@ def _made(
     text = Text(source.text)
     site = Site(source.module.node, unit.node, text)
     scores = {line: score for line, score in suspiciousness.items() if score > 0}
-    made = {each: [e for e in each(site) if e.line in scores] for each in mutations}
+    made = ((each, [e for e in each(site) if e.line in scores]) for each in mutations)
     seen = {source.text}
     for mutation, edit in ordered(made, scores):
         changed = text.edited(edit)
@@ -159,24 +160,33 @@ def _made(
             yield name_of(mutation), edit, changed
 
 
-def _by_line(made: Mapping[Mutation, list[TextEdit]], scores: Mapping[int, float]) -> _Made:
+def _by_line(made: _ByMutation, scores: Mapping[int, float]) -> _Made:
     """Edits by falling score of their line, mutations in turn."""
+    every = list(made)
     for score in sorted(set(scores.values()), reverse=True):
         turns = [
             [(mutation, edit) for edit in own if scores[edit.line] == score]
-            for mutation, own in made.items()
+            for mutation, own in every
         ]
         for turn in zip_longest(*turns):
             yield from (chosen for chosen in turn if chosen is not None)
 
 
-def _by_mutation(made: Mapping[Mutation, list[TextEdit]], scores: Mapping[int, float]) -> _Made:
-    """Mutations in turn, with some edits each, those of the highest lines first."""
-    for own in made.values():
-        own.sort(key=lambda edit: -scores[edit.line])
-    for start in range(0, max(map(len, made.values()), default=0), TURN):
-        for mutation, own in made.items():
-            yield from ((mutation, edit) for edit in own[start : start + TURN])
+def _by_mutation(made: _ByMutation, scores: Mapping[int, float]) -> _Made:
+    """Mutations in turn, with some edits each, those of the highest lines first.
+
+    A mutation makes its edits when its turn comes: most locations need those of a few.
+    """
+    while True:
+        later = []
+        for mutation, own in made:
+            own.sort(key=lambda edit: -scores[edit.line])
+            yield from ((mutation, edit) for edit in own[:TURN])
+            if own[TURN:]:
+                later.append((mutation, own[TURN:]))
+        if not later:
+            return
+        made = later
 
 
 def _function_in(source: SourceMap, unit: Unit, changed: str) -> ast.AST | None:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from pytest_bayesloc.domain.source import FunctionNode
-from pytest_bayesloc.fixes.syntax import Site, Text, TextEdit, brief
+from pytest_bayesloc.fixes.syntax import Site, Text, TextEdit, brief, every_node
 
 N_NUMBERS = 3  # that are tried in the place of one
 MAX_BITS = 64  # of a constant that is changed: longer ones are no counts, and slow to write
@@ -143,7 +143,7 @@ def change_constant(site: Site) -> Iterator[TextEdit]:
 
 def other_number(site: Site) -> Iterator[TextEdit]:
     """Put a number that stands elsewhere in the file, the nearest first."""
-    known = {n.value for n in ast.walk(site.tree) if isinstance(n, ast.Constant) and _counts(n)}
+    known = {n.value for n in every_node(site.tree) if isinstance(n, ast.Constant) and _counts(n)}
     numbers = sorted(n for n in known if isinstance(n, (int, float)))
     for node in site.own(ast.Constant):
         value = node.value

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 import difflib
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from itertools import chain, zip_longest
 
 from pytest_bayesloc.domain.source import FunctionNode
-from pytest_bayesloc.fixes.syntax import Site, TextEdit, brief, parameters
+from pytest_bayesloc.fixes.syntax import Site, TextEdit, brief, every_node, parameters
 
 N_OTHERS = 6  # names that are tried in the place of one
 N_NEAR = 3  # of them, those that were bound last
@@ -69,10 +70,7 @@ def _others(node: ast.Name, site: Site) -> list[str]:
 
 def other_attribute(site: Site) -> Iterator[TextEdit]:
     """Use another attribute of ``self``, or one that the file uses of the same object."""
-    used: dict[str, list[str]] = {}
-    for node in ast.walk(site.tree):
-        if isinstance(node, ast.Attribute):
-            used.setdefault(ast.unparse(node.value), []).append(node.attr)
+    used = _attributes_used(site.tree)
     called = {id(node.func) for node in site.own(ast.Call)}
     for node in site.own(ast.Attribute):
         if isinstance(node.ctx, ast.Load):
@@ -81,6 +79,16 @@ def other_attribute(site: Site) -> Iterator[TextEdit]:
             if base != "self" and id(node) in called:  # other methods do other things
                 known = difflib.get_close_matches(node.attr, known, cutoff=ALIKE)
             yield from _renamed(site, node, _nearest(node.attr, known))
+
+
+@lru_cache(maxsize=16)
+def _attributes_used(tree: ast.AST) -> dict[str, list[str]]:
+    """Per expression of the file, the attributes that are used of it."""
+    used: dict[str, list[str]] = {}
+    for node in every_node(tree):
+        if isinstance(node, ast.Attribute):
+            used.setdefault(ast.unparse(node.value), []).append(node.attr)
+    return used
 
 
 def similar_call(site: Site) -> Iterator[TextEdit]:
@@ -119,7 +127,7 @@ def call_it(site: Site) -> Iterator[TextEdit]:
 
 def add_argument(site: Site) -> Iterator[TextEdit]:
     """Pass one argument more: a name of the function, or what other calls pass."""
-    given = _given_elsewhere(site)
+    given, named = _given_elsewhere(site.tree), _parameters_by_name(site.tree)
     for node in site.own(ast.Call):
         if any(isinstance(a, ast.Starred) for a in node.args):
             continue
@@ -127,7 +135,7 @@ def add_argument(site: Site) -> Iterator[TextEdit]:
         known = {keyword.arg for keyword in node.keywords}
         wanted = [text for text in given.get(name, []) if text.partition("=")[0] not in known]
         passed = {ast.unparse(argument) for argument in node.args}
-        wanted += [f"{n}={n}" for n in _parameters_of(site, name) if n in site.own_names]
+        wanted += [f"{n}={n}" for n in named.get(name, ()) if n in site.own_names]
         wanted += [other for other in site.own_names if other not in passed][:3]
         at = site.text.end(node) - 1
         has_any = bool(node.args or node.keywords)
@@ -140,10 +148,11 @@ def add_argument(site: Site) -> Iterator[TextEdit]:
             yield site.text.insert(at, written, words, node.lineno)
 
 
-def _given_elsewhere(site: Site) -> dict[str, list[str]]:
+@lru_cache(maxsize=16)
+def _given_elsewhere(tree: ast.AST) -> dict[str, list[str]]:
     """Per name of what is called, the keywords with which the file calls it."""
     found: dict[str, list[str]] = {}
-    for node in ast.walk(site.tree):
+    for node in every_node(tree):
         if isinstance(node, ast.Call):
             name = ast.unparse(node.func).rpartition(".")[2]
             for keyword in node.keywords:
@@ -153,17 +162,21 @@ def _given_elsewhere(site: Site) -> dict[str, list[str]]:
     return found
 
 
-def _parameters_of(site: Site, name: str) -> list[str]:
-    """The parameters of what is called ``name`` in the file; of a class, those of its start."""
-    found: list[str] = []
-    for node in ast.walk(site.tree):
-        if isinstance(node, FunctionNode) and node.name == name:
-            found += parameters(node.args)
-        elif isinstance(node, ast.ClassDef) and node.name == name:
+@lru_cache(maxsize=16)
+def _parameters_by_name(tree: ast.AST) -> dict[str, list[str]]:
+    """Per name of a function or class in the file, its parameters; of a class, of its start."""
+    found: dict[str, list[str]] = {}
+    for node in every_node(tree):
+        if isinstance(node, FunctionNode):
+            found.setdefault(node.name, []).extend(parameters(node.args))
+        elif isinstance(node, ast.ClassDef):
             for inner in node.body:
                 if isinstance(inner, FunctionNode) and inner.name == "__init__":
-                    found += parameters(inner.args)
-    return [n for n in dict.fromkeys(found) if n not in {"self", "cls"}]
+                    found.setdefault(node.name, []).extend(parameters(inner.args))
+    return {
+        name: [n for n in dict.fromkeys(own) if n not in {"self", "cls"}]
+        for name, own in found.items()
+    }
 
 
 CONVERSIONS = ("str", "int", "list", "tuple", "sorted", "set", "float", "bool", "dict", "abs")
@@ -234,7 +247,7 @@ def other_text(site: Site) -> Iterator[TextEdit]:
     """Use a string of the file that looks alike, or the same with or without a blank."""
     known = [
         node.value
-        for node in ast.walk(site.tree)
+        for node in every_node(site.tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < 80
     ]
     alone = {id(node.value) for node in site.own(ast.Expr)}  # docstrings

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 
 from pytest_bayesloc.domain.errors import BayeslocError, ExecutionError, PatchError
 from pytest_bayesloc.domain.evidence import Decision, InspectionOutcome
@@ -193,6 +194,7 @@ def _sees_locals(function: ast.AST) -> bool:
     return any(isinstance(n, ast.Name) and n.id in SEE_LOCALS for n in ast.walk(function))
 
 
+@lru_cache(maxsize=16)
 def _hidden_builtins(text: str) -> frozenset[str]:
     """Return names of ``BUILTINS`` that mean something else somewhere in a file."""
     found: set[str] = set()

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import traceback
+from textwrap import indent
 from typing import Any
 
 import pytest
@@ -163,26 +164,83 @@ TAIL = "def g():\n    pass\n"
 CHANGED = "def f(x):\n    check(x)\n    return x\n"
 
 
-def test_excerpt_keeps_the_statement_in_its_place_and_the_future() -> None:
-    cut = excerpt(HEAD + BODY + TAIL, HEAD + CHANGED + TAIL, 3, 4)
+def cut_out(original: str, patched: str, name: str = "f") -> tuple[str, str] | None:
+    source = SourceMap(original, "m.py")
+    unit = next(u for u in source.units if u.location.qualname == name)
+    return excerpt(original, patched, source.enclosing(unit))
+
+
+def test_excerpt_keeps_the_function_in_its_place_and_the_future() -> None:
+    cut = cut_out(HEAD + BODY + TAIL, HEAD + CHANGED + TAIL)
 
     future = "from __future__ import annotations\n\n"
     assert cut == (future + BODY, future + CHANGED)
 
 
+CLASS = """\
+@decorated
+class Outer(
+    Base,
+):
+    limit = 3
+
+    class Inner:
+        '''About.'''
+
+        @property
+        def f(self):
+            return self.x
+
+    def g(self):
+        return 2
+"""
+METHOD = """\
+
+class Outer(
+    Base,
+):
+
+
+    class Inner:
+
+
+        @property
+        def f(self):
+            return self.x
+"""
+
+
+def test_excerpt_of_a_method_keeps_the_headers_of_its_classes() -> None:
+    cut = cut_out(CLASS, CLASS.replace(".x", ".y"), "Outer.Inner.f")
+
+    assert cut == (METHOD, METHOD.replace(".x", ".y"))
+
+
+def test_excerpt_of_a_method_is_its_class_where_more_of_that_changes() -> None:
+    changed = CLASS.replace("limit = 3", "limit = 4")
+
+    assert cut_out(CLASS, changed, "Outer.g") == (CLASS, changed)
+
+
+def test_excerpt_of_a_nested_function_is_the_outer_one() -> None:
+    text = "x = 1\ndef f(y):\n    def g():\n        return y\n    return g\n"
+    cut = text.replace("x = 1", "")
+
+    changed = cut.replace("return y", "return 1")
+    assert cut_out(text, f"x = 1{changed}", "f.<locals>.g") == (cut, changed)
+
+
 @pytest.mark.parametrize(
-    ("original", "patched", "first"),
+    ("original", "patched"),
     [
-        (HEAD + BODY + TAIL, HEAD + CHANGED + TAIL.replace("pass", "raise"), 3),
-        (HEAD + BODY + TAIL, HEAD.replace("3", "4") + CHANGED + TAIL, 3),
-        (f"if True:\n    pass\n    {BODY}", f"if True:\n    pass\n    {CHANGED}", 3),
-        (f"from __future__ import (\n    division)\n{BODY}", "", 3),
+        (HEAD + BODY + TAIL, HEAD + CHANGED + TAIL.replace("pass", "raise")),
+        (HEAD + BODY + TAIL, HEAD.replace("3", "4") + CHANGED + TAIL),
+        (f"if True:\n    pass\n{indent(BODY, '    ')}", ""),
+        (f"from __future__ import (\n    division)\n{BODY}", ""),
     ],
     ids=["changed behind", "changed before", "not at the margin", "future over two lines"],
 )
-def test_there_is_no_excerpt_where_it_would_not_be_the_same(
-    original: str, patched: str, first: int
-) -> None:
-    patched = patched or original.replace(BODY, CHANGED)
+def test_there_is_no_excerpt_where_it_would_not_be_the_same(original: str, patched: str) -> None:
+    patched = patched or original.replace("return x", "return y")
 
-    assert excerpt(original, patched, first, first + 1) is None
+    assert cut_out(original, patched) is None
