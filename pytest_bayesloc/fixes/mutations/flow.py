@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import pairwise
 
 from pytest_bayesloc.fixes.syntax import BUILT_IN, Site, TextEdit, brief, is_docstring
 
 N_BORROWED = 8  # statements or conditions from elsewhere in the file, for one place
+N_FUNCTIONS = 512  # whose conditions and statements are kept for the others of their files
 _EMPTY = ("None", "[]", "''", "0", "False", "{}")
 
 
@@ -108,35 +110,43 @@ def borrow_clause(site: Site) -> Iterator[TextEdit]:
 def _conditions(site: Site) -> list[str]:
     """Conditions of the file whose names the function has, its own first; and truth of names."""
     usable = site.visible | BUILT_IN | {"self", "cls"}
-    found = []
-    for function in (site.function, *site.others):
-        for node in ast.walk(function):
-            tests = [node.test] if isinstance(node, (ast.If, ast.While, ast.IfExp)) else []
-            tests += node.values if isinstance(node, ast.BoolOp) else []
-            found += [ast.unparse(test) for test in tests]
+    found = [text for function in (site.function, *site.others) for text in _tests_in(function)]
     found += site.own_names
     found += [f"{name} is None" for name in site.own_names]
     return [text for text in dict.fromkeys(found) if _names(text) <= usable and len(text) < 80]
 
 
+@lru_cache(maxsize=N_FUNCTIONS)
+def _tests_in(function: ast.AST) -> list[str]:
+    """The conditions in a function, and the clauses of those that have any."""
+    found = []
+    for node in ast.walk(function):
+        tests = [node.test] if isinstance(node, (ast.If, ast.While, ast.IfExp)) else []
+        tests += node.values if isinstance(node, ast.BoolOp) else []
+        found += [ast.unparse(test) for test in tests]
+    return found
+
+
 def borrow_statement(site: Site) -> Iterator[TextEdit]:
     """Insert an ``if`` that leaves, or a plain statement, from another function of the file."""
     usable = site.visible | BUILT_IN
-    borrowed = []
-    for function in site.others:
-        for node in ast.walk(function):
-            if isinstance(node, ast.stmt) and _is_small(node):
-                text = ast.unparse(node)
-                if _names(text) <= usable and len(text) < 160:
-                    borrowed.append(text)
+    every = dict.fromkeys(text for other in site.others for text in _small_statements(other))
+    borrowed = [text for text in every if _names(text) <= usable]
     own = {ast.unparse(node) for node in site.nodes if isinstance(node, ast.stmt)}
-    near = [text for text in dict.fromkeys(borrowed) if text not in own]
+    near = [text for text in borrowed if text not in own]
     for block in site.blocks:
         for node in block:
             if not is_docstring(node):
                 names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
                 fitting = [text for text in near if _names(text) & names]
                 yield from _before(site, node, fitting[:N_BORROWED])
+
+
+@lru_cache(maxsize=N_FUNCTIONS)
+def _small_statements(function: ast.AST) -> list[str]:
+    """The statements of a function that another one may borrow."""
+    nodes = (n for n in ast.walk(function) if isinstance(n, ast.stmt) and _is_small(n))
+    return [text for text in map(ast.unparse, nodes) if len(text) < 160]
 
 
 def add_guard(site: Site) -> Iterator[TextEdit]:
@@ -175,6 +185,7 @@ def _is_small(node: ast.stmt) -> bool:
     return isinstance(node, ast.AugAssign)
 
 
-def _names(text: str) -> set[str]:
+@lru_cache(maxsize=10 * N_FUNCTIONS)
+def _names(text: str) -> frozenset[str]:
     tree = ast.parse(text)
-    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    return frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
