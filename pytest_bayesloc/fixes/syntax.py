@@ -52,13 +52,13 @@ def _functions_at(tree: ast.AST, line: int) -> list[FunctionNode]:
 
 def class_at(tree: ast.Module, line: int) -> ast.ClassDef | None:
     """The innermost class whose lines hold ``line``."""
-    around = [n for n in ast.walk(tree) if isinstance(n, ast.ClassDef) and holds(n, line)]
+    around = [n for n in every_node(tree) if isinstance(n, ast.ClassDef) and holds(n, line)]
     return max(around, key=lambda node: node.lineno, default=None)
 
 
 def statement_at(tree: ast.Module, line: int) -> ast.stmt | None:
     """The innermost statement whose lines hold ``line``; of a block, its head alone."""
-    around = [n for n in ast.walk(tree) if isinstance(n, ast.stmt) and holds(n, line)]
+    around = [n for n in every_node(tree) if isinstance(n, ast.stmt) and holds(n, line)]
     return max(around, key=lambda node: (node.lineno, -(node.end_lineno or 0)), default=None)
 
 

@@ -108,7 +108,7 @@ def excerpt(original: str, patched: str, around: Sequence[Unit]) -> tuple[str, s
     """
     before, after = _texts(original), _texts(patched)
     classes = [*takewhile(lambda unit: not unit.is_function, around)]
-    method = _cut(before, after, classes, around[len(classes)]) if classes != around else None
+    method = _cut(before, after, classes, around[len(classes)])
     return method or _cut(before, after, (), around[0])
 
 

@@ -85,7 +85,7 @@ Propose = Callable[[Location, Mapping[int, float]], Iterator[InspectionPatch]]
 
 N_LIKELIEST = 3  # targets, which get most of the time
 MAX_MUTANTS = 24  # of each of them
-MAX_OF_OTHERS = 8  # of each other target: more cost twice the time, and find no more faults
+MAX_OF_OTHERS = 8  # of each other target (docs/model.md says why)
 MIN_CONCLUSIVE = 3  # that must fail to flip anything before that says something
 MAX_FAILING = 10
 MAX_PASSING = 10
