@@ -43,6 +43,44 @@ def test_code_compiled_under_a_relative_name_is_foreign() -> None:
     assert files.relative("template.py") == "template.py"
 
 
+ENVIRONMENT = "/project/build/env/pyvenv.cfg"
+
+
+@pytest.mark.parametrize(
+    ("filename", "directories", "expected"),
+    [
+        ("/project/pkg/code.py", (), FileKind.CODE),
+        ("/project/tests/code.py", (), FileKind.TEST),
+        ("/project/build/env/lib/code.py", (), FileKind.FOREIGN),
+        ("/project/.cache/code.py", (), FileKind.FOREIGN),
+        ("/elsewhere/code.py", (), FileKind.FOREIGN),
+        ("/elsewhere/code.py", ("/elsewhere",), FileKind.CODE),
+        ("/elsewhere/tests/code.py", ("/elsewhere",), FileKind.CODE),
+        ("/project/pkg/code.py", ("/elsewhere",), FileKind.FOREIGN),
+        ("/project/tests/code.py", ("/elsewhere",), FileKind.TEST),
+        ("/project/build/env/lib/code.py", ("/project/build/env",), FileKind.CODE),
+        ("/usr/site-packages/pkg/code.py", ("/usr/site-packages/pkg",), FileKind.CODE),
+        ("/usr/site-packages/code.py", ("/usr/site-packages/pkg",), FileKind.FOREIGN),
+        (os.path.__file__, (), FileKind.FOREIGN),
+    ],
+)
+def test_kind_of_a_file_is_told_by_where_it_lies(
+    filename: str, directories: tuple[str, ...], expected: FileKind
+) -> None:
+    files = SourceFilter(Path("/project"), [Path(directory) for directory in directories])
+
+    with mock.patch.object(sources, "_exists", side_effect=ENVIRONMENT.__eq__):
+        assert files.kind(filename) is expected
+
+
+@pytest.mark.parametrize("name", ["os.py", "/usr/site-packages/code.py", os.path.__file__])
+def test_code_of_others_is_known_by_its_path(name: str) -> None:
+    files = SourceFilter(Path("/project"))
+
+    assert files.is_installed(name)
+    assert not files.is_installed("/project/code.py")
+
+
 USUAL = (["test"], ["Test"])
 
 
