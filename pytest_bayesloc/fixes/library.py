@@ -6,8 +6,8 @@ Reference:
 
 from __future__ import annotations
 
-import ast
 import json
+import math
 import re
 import subprocess
 import sys
@@ -15,15 +15,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import lru_cache, wraps
-from typing import TypeAlias
+from functools import lru_cache, partial
 
 from pytest_bayesloc.domain.fixing import Level, ToolRecord
 from pytest_bayesloc.domain.masking import masked
 from pytest_bayesloc.domain.texts import bm25, words
 from pytest_bayesloc.fixes.definition import PRIORITIES, Tool, ToolOrigin
 from pytest_bayesloc.fixes.project import Project, Proposal, Propose, Task
-from pytest_bayesloc.fixes.syntax import Text, tree_of
+from pytest_bayesloc.fixes.syntax import tree_of
 
 N_BEST = 3
 LEAST = 0.1  # similarity below which a tool is for something else
@@ -38,10 +37,7 @@ _FOUND, _NOT_FOUND = 0, 3
 _REPEATS = re.compile(r"[*+{]")
 
 
-SyntaxTool: TypeAlias = Callable[[Task, ast.Module, Text, Project], Iterator[Proposal]]
-
-
-def package_tool(
+def package_tool(  # noqa: PLR0913 - all by keyword, and most have a default
     description: str,
     *,
     error_pattern: str,
@@ -49,10 +45,12 @@ def package_tool(
     priority: str = "high",
     auto_apply: bool = False,
     applies_to: tuple[str, ...] = ("*.py",),
+    needs_tree: bool = True,
 ) -> Callable[[Propose], Tool]:
     """Make a tool of the package of a function, which the tool has its name from.
 
-    The arguments are those of ``Tool``.
+    The arguments are those of ``Tool``. What ``needs_tree`` is only asked about files that parse,
+    and must leave them parsing.
     """
 
     def made(propose: Propose) -> Tool:
@@ -64,35 +62,34 @@ def package_tool(
             priority=priority,
             level=level,
             auto_apply=auto_apply,
-            propose=propose,
+            propose=partial(_on_syntax, propose) if needs_tree else propose,
         )
 
     return made
 
 
-def on_syntax(edit: SyntaxTool) -> Propose:
-    """Run a function that works on the syntax tree of a file, if the file parses.
-
-    Of its proposals the first are given that change something and parse, each once.
-    """
-
-    @wraps(edit)
-    def propose(task: Task, project: Project) -> Iterator[Proposal]:
-        tree = tree_of(task.code)
-        if tree is None:
-            return
-        seen = {task.code}
+def _on_syntax(propose: Propose, task: Task, project: Project) -> Iterator[Proposal]:
+    if tree_of(task.code) is not None:
         # Before Python 3.12 a place in an f-string may lie within a character; trees may be deep.
         with suppress(UnicodeError, RecursionError):
-            for proposal in edit(task, tree, Text(task.code), project):
-                if proposal.code in seen or tree_of(proposal.code) is None:
-                    continue
-                seen.add(proposal.code)
-                yield proposal
-                if len(seen) > MAX_PROPOSALS:
-                    return
+            yield from parsing(task.code, propose(task, project))
 
-    return propose
+
+def parsing(
+    code: str, proposals: Iterable[Proposal], max_tries: float = math.inf
+) -> Iterator[Proposal]:
+    """The first ``proposals`` that change ``code`` and parse, each once."""
+    seen = {code}
+    n_made = 0
+    for proposal in proposals:
+        if proposal.code in seen:
+            continue
+        if len(seen) > max_tries or n_made == MAX_PROPOSALS:
+            return
+        seen.add(proposal.code)
+        if tree_of(proposal.code) is not None:
+            n_made += 1
+            yield proposal
 
 
 class Library:

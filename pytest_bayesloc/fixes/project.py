@@ -11,13 +11,15 @@ from functools import cached_property
 from typing import TypeAlias
 
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.domain.source import ScopeNode
+from pytest_bayesloc.domain.source import FunctionNode, ScopeNode
 from pytest_bayesloc.fixes.syntax import (
     Text,
     TextEdit,
     bound_in,
     bound_name,
+    function_at,
     import_of,
+    nodes_at,
     targets,
     tree_of,
 )
@@ -25,7 +27,7 @@ from pytest_bayesloc.fixes.syntax import (
 _UNDEFINED = re.compile(r"name '(\w+)' is not defined")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Task:
     """Holds an error, and one file that a tool may propose to change.
 
@@ -50,6 +52,31 @@ class Task:
     values: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     test: str = ""
     test_file: str = ""
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        """Syntax tree of the file; without statements if it does not parse."""
+        return tree_of(self.code) or ast.Module(body=[], type_ignores=[])
+
+    @cached_property
+    def text(self) -> Text:
+        """The file's text, for edits."""
+        return Text(self.code)
+
+    @property
+    def function(self) -> FunctionNode | None:
+        """The innermost function around the line."""
+        return function_at(self.tree, self.line)
+
+    @property
+    def nodes(self) -> list[ast.AST]:
+        """The nodes of the statement at the line, but for the bodies of blocks."""
+        return list(nodes_at(self.tree, self.line))
+
+    @property
+    def executed(self) -> list[int]:
+        """The line that was executing, then the others that failing tests executed."""
+        return list(dict.fromkeys((self.line, *self.lines)))
 
     @property
     def error_type(self) -> str:

@@ -25,13 +25,12 @@ from pytest_bayesloc.fixes.calls import (
     with_parameter,
     without,
 )
-from pytest_bayesloc.fixes.library import on_syntax, package_tool
+from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
 from pytest_bayesloc.fixes.syntax import (
     BUILT_IN,
     Text,
     bound_in,
-    nodes_at,
     own_nodes,
     parameters,
     similar,
@@ -55,36 +54,34 @@ N_OTHERS = 3  # names in scope that are called otherwise
     r"|positional arguments? but|multiple values for argument",
     level=Level.UNSAFE,
 )
-@on_syntax
-def wrong_arguments(
-    task: Task, tree: ast.Module, text: Text, project: Project
-) -> Iterator[Proposal]:
+def wrong_arguments(task: Task, project: Project) -> Iterator[Proposal]:
     """The call with what it lacks from the scope, or without what is too much."""
     if found := _MISSING.search(task.message):
         names = re.findall(r"'(\w+)'", found.group(3))
         proposals = [
             proposal
-            for call in calls_at(tree, task.line, found.group(1))
-            for proposal in _filled(tree, text, call, (found.group(1), names), project)
+            for call in calls_at(task.tree, task.line, found.group(1))
+            for proposal in _filled(task, call, (found.group(1), names), project)
         ]
-        yield from proposals or _optional(tree, text, found.group(1), names)
+        yield from proposals or _optional(task, found.group(1), names)
     elif found := _SURPLUS.search(task.message):
         n_surplus = int(found.group(3)) - int(found.group(2))
-        for call in calls_at(tree, task.line, found.group(1)):
-            yield from _named(tree, text, call, found.group(1), n_surplus)
-            yield from _emptied(tree, text, call, found.group(1), n_surplus)
+        for call in calls_at(task.tree, task.line, found.group(1)):
+            yield from _named(task, call, found.group(1), n_surplus)
+            yield from _emptied(task, call, found.group(1), n_surplus)
     elif found := _TWICE.search(task.message):
-        for call in calls_at(tree, task.line, found.group(1)):
-            yield from _once(tree, text, call, found)
+        for call in calls_at(task.tree, task.line, found.group(1)):
+            yield from _once(task, call, found)
 
 
 def _filled(
-    tree: ast.Module, text: Text, call: ast.Call, wanted: tuple[str, list[str]], project: Project
+    task: Task, call: ast.Call, wanted: tuple[str, list[str]], project: Project
 ) -> Iterator[Proposal]:
+    text = task.text
     function, names = wanted
-    scope = in_scope(tree, call)
+    scope = in_scope(task.tree, call)
     passed = {ast.unparse(argument) for argument in call.args}
-    by_place = {a.arg for head in heads(tree, function) for a in head.args.posonlyargs}
+    by_place = {a.arg for head in heads(task.tree, function) for a in head.args.posonlyargs}
     choices = [_choices(name, scope, passed) for name in names]
     if all(choices):
         first = zip(names, (values[0] for values in choices), strict=True)
@@ -98,7 +95,7 @@ def _filled(
     for other in project.calls_of(called(call)):
         yield from _as_elsewhere(text, call, names[0], other, scope)
     yield from (_added(text, call, f"{lead}{v}") for v in choices[0])
-    plain = [name for name in _local(tree, call) if name not in passed | {"self", "cls"}]
+    plain = [name for name in _local(task.tree, call) if name not in passed | {"self", "cls"}]
     yield from (_added(text, call, f"{lead}{name}") for name in plain[:N_OTHERS])
 
 
@@ -138,9 +135,10 @@ def _added(text: Text, call: ast.Call, written: str) -> Proposal:
     return proposal(text, adding(text, call, written, words))
 
 
-def _optional(tree: ast.Module, text: Text, function: str, names: list[str]) -> Iterator[Proposal]:
+def _optional(task: Task, function: str, names: list[str]) -> Iterator[Proposal]:
     """The function with None as the default of what is not passed."""
-    for head in heads(tree, function):
+    text = task.text
+    for head in heads(task.tree, function):
         every = [*head.args.posonlyargs, *head.args.args, *head.args.kwonlyargs]
         missing = [arg for arg in every if arg.arg in names]
         words = f"`{', '.join(names)}` of `{head.name}` may be left out"
@@ -151,24 +149,22 @@ def _optional(tree: ast.Module, text: Text, function: str, names: list[str]) -> 
         yield proposal(text, *edits)
 
 
-def _named(
-    tree: ast.Module, text: Text, call: ast.Call, function: str, n_surplus: int
-) -> Iterator[Proposal]:
+def _named(task: Task, call: ast.Call, function: str, n_surplus: int) -> Iterator[Proposal]:
     """The last argument by name, where the function takes it only so."""
+    text = task.text
     given = {keyword.arg for keyword in call.keywords}
     if n_surplus != 1 or not call.args or isinstance(call.args[-1], ast.Starred):
         return
     last = call.args[-1]
-    for arg in (arg for head in heads(tree, function) for arg in head.args.kwonlyargs):
+    for arg in (arg for head in heads(task.tree, function) for arg in head.args.kwonlyargs):
         if arg.arg not in given:
             words = f"`{arg.arg}` is passed to `{called(call)}` by name"
             yield proposal(text, text.replace(last, f"{arg.arg}={text.of(last)}", words))
 
 
-def _emptied(
-    tree: ast.Module, text: Text, call: ast.Call, function: str, n_surplus: int = 1
-) -> Iterator[Proposal]:
-    bare = {m.name for m, owner in methods(tree) if not takes_owner(m, owner)}
+def _emptied(task: Task, call: ast.Call, function: str, n_surplus: int = 1) -> Iterator[Proposal]:
+    text = task.text
+    bare = {m.name for m, owner in methods(task.tree) if not takes_owner(m, owner)}
     if function.rpartition(".")[2] in bare:
         return  # it lacks self, and the call is right
     given = arguments(call)
@@ -185,14 +181,15 @@ def _emptied(
         yield proposal(text, *edits)
 
 
-def _once(tree: ast.Module, text: Text, call: ast.Call, found: re.Match[str]) -> Iterator[Proposal]:
+def _once(task: Task, call: ast.Call, found: re.Match[str]) -> Iterator[Proposal]:
+    text = task.text
     function, name = found.groups()
     given = arguments(call)
     for keyword in call.keywords:
         if keyword.arg == name:
             words = f"`{name}` is passed to `{called(call)}` once"
             yield proposal(text, without(text, call, given.index(keyword), words))
-    yield from _emptied(tree, text, call, function)
+    yield from _emptied(task, call, function)
 
 
 N_FREE = 2  # parameters that a keyword with no like name may be for
@@ -208,35 +205,37 @@ _UNKNOWN = re.compile(
     error_pattern=r"keyword argument '\w+'|is an invalid keyword argument",
     level=Level.UNSAFE,
 )
-@on_syntax
-def wrong_keyword(task: Task, tree: ast.Module, text: Text, project: Project) -> Iterator[Proposal]:
+def wrong_keyword(task: Task, project: Project) -> Iterator[Proposal]:
     """The call with the keyword that was meant, or without it; the head with one more."""
+    text = task.text
     found = _UNKNOWN.search(task.message)
     if found is None:
         return
     name, wrong = found.group(1) or "", found.group(2) or found.group(3)
-    every = [node for node in nodes_at(tree, task.line) if isinstance(node, ast.Call)]
+    every = [node for node in task.nodes if isinstance(node, ast.Call)]
     calls = [
         (call, keyword)
-        for call in (calls_at(tree, task.line, name) if name else every) or every
+        for call in (calls_at(task.tree, task.line, name) if name else every) or every
         for keyword in call.keywords
         if keyword.arg == wrong
     ]
     for call, keyword in calls:
-        known = [*accepted(tree, call, name, project), *_elsewhere(project, called(call))]
+        known = [*accepted(task.tree, call, name, project), *_elsewhere(project, called(call))]
         given = {other.arg for other in call.keywords}
         meant = [found.group(4)] if found.group(4) else []
         for other in dict.fromkeys((*meant, *similar(wrong, known))):
             if other not in given:
                 yield _renamed(text, keyword, wrong, other)
         if name and not meant:  # it has another name altogether: the last parameters, left alone
-            free = [other for other in accepted(tree, call, name, project) if other not in given]
+            free = [
+                other for other in accepted(task.tree, call, name, project) if other not in given
+            ]
             for other in free[: len(call.args) - 1 : -1][:N_FREE]:
                 yield _renamed(text, keyword, wrong, other)
     for call, keyword in calls:
         words = f"`{wrong}` is not passed to `{called(call)}`"
         yield proposal(text, without(text, call, arguments(call).index(keyword), words))
-    yield from _taken(tree, text, name, wrong)
+    yield from _taken(task, name, wrong)
 
 
 def _elsewhere(project: Project, name: str) -> list[str]:
@@ -254,14 +253,14 @@ def _renamed(text: Text, keyword: ast.keyword, wrong: str, other: str) -> Propos
     return proposal(text, text.cut(start, start + len(wrong.encode()), other, words))
 
 
-def _taken(tree: ast.Module, text: Text, name: str, wrong: str) -> Iterator[Proposal]:
+def _taken(task: Task, name: str, wrong: str) -> Iterator[Proposal]:
     """The function with the parameter that its body uses already."""
-    for head in heads(tree, name) if name else ():
+    for head in heads(task.tree, name) if name else ():
         used = {n.id for n in ast.walk(head) if isinstance(n, ast.Name)}
         if wrong not in used or wrong in set(bound_in(head)) or head.args.kwarg is not None:
             continue
         words = f"`{head.name}` takes `{wrong}`"
-        yield proposal(text, with_parameter(text, head, f"{wrong}=None", words))
+        yield proposal(task.text, with_parameter(task.text, head, f"{wrong}=None", words))
 
 
 _TOO_MANY = re.compile(
@@ -280,13 +279,13 @@ _OF_CLASS = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
     level=Level.SAFE,
     auto_apply=True,
 )
-@on_syntax
-def missing_self(task: Task, tree: ast.Module, text: Text, _project: Project) -> Iterator[Proposal]:
+def missing_self(task: Task, _project: Project) -> Iterator[Proposal]:
     """The method with ``self``, in its head or before the name that is not defined."""
+    text = task.text
     if task.undefined:
-        yield from _used(task, tree, text, task.undefined)
+        yield from _used(task, task.undefined)
     if task.error_type in {"AttributeError", "AssertionError"}:
-        yield from _set(task, tree, text)
+        yield from _set(task)
         return
     found = _TOO_MANY.search(task.message)
     if found is not None and int(found.group(4)) != int(found.group(3)) + 1:
@@ -294,23 +293,23 @@ def missing_self(task: Task, tree: ast.Module, text: Text, _project: Project) ->
     found = found or _TWICE_OF.search(task.message)
     if found is None:
         return
-    for method, owner in methods(tree):
+    for method, owner in methods(task.tree):
         is_meant = method.name == found.group(2) and found.group(1) in {None, owner.name}
         if is_meant and not takes_owner(method, owner):
             yield _with_first(text, method)
 
 
-def _set(task: Task, tree: ast.Module, text: Text) -> Iterator[Proposal]:
+def _set(task: Task) -> Iterator[Proposal]:
     """The attribute where a method sets a name of its own that nothing uses."""
     lines = [task.line, *task.lines] if task.error_type == "AssertionError" else None
-    for method, owner in methods(tree):
+    for method, owner in methods(task.tree):
         own = parameters(method.args)[:1]
         if own not in (["self"], ["cls"]):
             continue
         names = [n for n in ast.walk(method) if isinstance(n, ast.Name)]
         used = {
             n.attr
-            for part in family(tree, owner.name)
+            for part in family(task.tree, owner.name)
             for n in ast.walk(part)
             if isinstance(n, ast.Attribute) and ast.unparse(n.value) == own[0]
         }
@@ -323,7 +322,7 @@ def _set(task: Task, tree: ast.Module, text: Text) -> Iterator[Proposal]:
             if is_read or name not in used or (lines is not None and node.lineno not in lines):
                 continue
             words = f"`{own[0]}.{name}` is set, not a name that nothing uses"
-            yield proposal(text, text.replace(node.targets[0], f"{own[0]}.{name}", words))
+            yield proposal(task.text, task.text.replace(node.targets[0], f"{own[0]}.{name}", words))
 
 
 def _with_first(text: Text, method: FunctionNode) -> Proposal:
@@ -335,8 +334,9 @@ def _with_first(text: Text, method: FunctionNode) -> Proposal:
     return proposal(text, with_owner(text, method, name, words))
 
 
-def _used(task: Task, tree: ast.Module, text: Text, name: str) -> Iterator[Proposal]:
-    around = [m for m in methods(tree) if m[0].lineno <= task.line <= (m[0].end_lineno or 0)]
+def _used(task: Task, name: str) -> Iterator[Proposal]:
+    text = task.text
+    around = [m for m in methods(task.tree) if m[0].lineno <= task.line <= (m[0].end_lineno or 0)]
     if not around:
         return
     method, owner = max(around, key=lambda pair: pair[0].lineno)
@@ -346,7 +346,7 @@ def _used(task: Task, tree: ast.Module, text: Text, name: str) -> Iterator[Propo
         return
     first = parameters(method.args)[:1]
     if first not in (["self"], ["cls"]) or name not in attributes(
-        family(tree, owner.name), {"self", "cls"}
+        family(task.tree, owner.name), {"self", "cls"}
     ):
         return
     words = f"`{name}` is an attribute of `{first[0]}`"

@@ -5,15 +5,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import FunctionNode, ScopeNode, first_line, lines_of
 from pytest_bayesloc.fixes.imports import Use, is_of, module_of, uses_of, with_import
-from pytest_bayesloc.fixes.library import on_syntax, package_tool
+from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
 from pytest_bayesloc.fixes.syntax import (
-    Text,
     TextEdit,
     bound_in,
     bound_name,
@@ -24,6 +22,8 @@ from pytest_bayesloc.fixes.syntax import (
 )
 
 _Import = ast.Import | ast.ImportFrom
+#: The names of an import that go elsewhere, with their uses.
+_Moved = dict[ast.alias, list[Use]]
 
 _CIRCLE = re.compile(
     r"cannot import name '(?P<name>\w+)' from partially initialized module '(?P<module>[\w.]+)'"
@@ -35,26 +35,6 @@ _CIRCLE = re.compile(
 _FUTURE = "from __future__ import annotations"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Move:
-    """An import at the top of a file, and those of its names that go elsewhere."""
-
-    code: str
-    places: Text
-    tree: ast.Module
-    statement: _Import
-    uses: dict[ast.alias, list[Use]]
-
-    @property
-    def is_noted(self) -> bool:
-        """Whether some of the names are used in annotations too."""
-        return any(use.is_annotation for uses in self.uses.values() for use in uses)
-
-    @property
-    def is_whole(self) -> bool:
-        return len(self.uses) == len(self.statement.names)
-
-
 @package_tool(
     "Two modules import each other while one is only partially initialized. Defers the import"
     " to where the name is used.",
@@ -63,56 +43,52 @@ class _Move:
     level=Level.SAFE,
     auto_apply=True,
 )
-@on_syntax
-def circular_import(
-    task: Task, tree: ast.Module, _text: Text, project: Project
-) -> Iterator[Proposal]:
+def circular_import(task: Task, project: Project) -> Iterator[Proposal]:
     """The file with the import in the functions that need it, or for the type checker alone."""
     own = module_of(task.filename)
     found = _CIRCLE.search(task.message)
     if found is None and task.error:
         return
-    own_imports = list(_of_itself(task, tree, own, is_only=found is None))
+    own_imports = list(_of_itself(task, own, is_only=found is None))
     if own_imports or found is None:
         yield from own_imports
         return
-    statement, wanted = _closing(tree, task.line, found, own)
+    statement, wanted = _closing(task.tree, task.line, found, own)
     if isinstance(statement, ast.ImportFrom) and is_of(statement, own):
-        yield from _without_own(task.code, tree, statement)
+        yield from _without_own(task, statement)
         return
-    move = None if statement is None else _move(task.code, tree, statement, wanted)
-    if move is None or any(_is_asked(alias, own, project) for alias in move.uses):
+    moved = {} if statement is None else _moved(task.tree, statement, wanted)
+    if statement is None or not moved or any(_is_asked(alias, own, project) for alias in moved):
         return
-    said = import_of(move.statement, list(move.uses))
-    if code := _deferred(move):
+    said = import_of(statement, list(moved))
+    if code := _deferred(task, statement, moved):
         yield Proposal(code=code, message=f"`{said}` closes a circle; it is deferred")
-    if code := _dotted(move):
+    if code := _dotted(task, statement, moved):
         words = f"`{said}` closes a circle; the names are looked up in the module when needed"
         yield Proposal(code=code, message=words)
 
 
-def _of_itself(task: Task, tree: ast.Module, own: str, *, is_only: bool) -> Iterator[Proposal]:
+def _of_itself(task: Task, own: str, *, is_only: bool) -> Iterator[Proposal]:
     """The file without its imports of itself; those of names where nothing else is known."""
-    for top in tree.body:
+    for top in task.tree.body:
         if isinstance(top, ast.Import) and [alias.name for alias in top.names] == [own]:
-            yield from _without_self(task.code, tree, top)
+            yield from _without_self(task, top)
         elif is_only and isinstance(top, ast.ImportFrom) and own and is_of(top, own):
-            yield from _without_own(task.code, tree, top)
+            yield from _without_own(task, top)
 
 
-def _without_own(code: str, tree: ast.Module, statement: ast.ImportFrom) -> Iterator[Proposal]:
+def _without_own(task: Task, statement: ast.ImportFrom) -> Iterator[Proposal]:
     """The file without what it imports from itself, if it defines all of that."""
-    defined = {s.name for s in tree.body if isinstance(s, ScopeNode)}
+    defined = {s.name for s in task.tree.body if isinstance(s, ScopeNode)}
     if all(alias.name in defined and alias.asname is None for alias in statement.names):
-        uses: dict[ast.alias, list[Use]] = {alias: [] for alias in statement.names}
-        move = _Move(code=code, places=Text(code), tree=tree, statement=statement, uses=uses)
+        edits = _removed(task, statement, {alias: [] for alias in statement.names})
         words = f"`{ast.unparse(statement)}` imports the module from itself; it goes"
-        yield Proposal(code=move.places.edited(*_removed(move)), message=words)
+        yield Proposal(code=task.text.edited(*edits), message=words)
 
 
-def _without_self(code: str, tree: ast.Module, statement: ast.Import) -> Iterator[Proposal]:
+def _without_self(task: Task, statement: ast.Import) -> Iterator[Proposal]:
     """The file without the import of itself: its own names, used below their definitions."""
-    places, name = Text(code), bound_name(statement.names[0])
+    tree, places, name = task.tree, task.text, bound_name(statement.names[0])
     module = statement.names[0].asname or statement.names[0].name
     chains = [
         n for n in ast.walk(tree) if isinstance(n, ast.Attribute) and ast.unparse(n.value) == module
@@ -151,11 +127,11 @@ def _closing(
     return (at_line[0], "") if at_line and is_half else (None, "")
 
 
-def _move(code: str, tree: ast.Module, statement: _Import, wanted: str) -> _Move | None:
-    """The names that can be deferred; None if the one that failed can't, or the line is shared."""
+def _moved(tree: ast.Module, statement: _Import, wanted: str) -> _Moved:
+    """The names that can be deferred; none if the one that failed can't, or the line is shared."""
     shares = [s for s in tree.body if s is not statement and _touches(s, statement)]
     bound = list(bound_in(tree))
-    uses: dict[ast.alias, list[Use]] = {}
+    uses: _Moved = {}
     for alias in statement.names:
         name = bound_name(alias)
         of_it = uses_of(tree, name)
@@ -165,10 +141,15 @@ def _move(code: str, tree: ast.Module, statement: _Import, wanted: str) -> _Move
     names = {alias.name for alias in uses}
     is_enough = wanted in names if wanted else len(uses) == len(statement.names)
     if shares or not is_enough:
-        return None
+        return {}
     if len(uses) < len(statement.names) and wanted:
         uses = {alias: found for alias, found in uses.items() if alias.name == wanted}
-    return _Move(code=code, places=Text(code), tree=tree, statement=statement, uses=uses)
+    return uses
+
+
+def _is_noted(moved: _Moved) -> bool:
+    """Whether some of the names are used in annotations too."""
+    return any(use.is_annotation for uses in moved.values() for use in uses)
 
 
 def _touches(one: ast.stmt, other: ast.stmt) -> bool:
@@ -189,16 +170,16 @@ def _is_asked(alias: ast.alias, own: str, project: Project) -> bool:
     return any(s.split()[:2] == ["from", own] for s in said)
 
 
-def _deferred(move: _Move) -> str | None:
+def _deferred(task: Task, statement: _Import, moved: _Moved) -> str | None:
     """The import in each function that uses a name, and for the type checker if need be."""
-    edits = [*_removed(move), *_local(move)]
-    if not move.is_noted:
-        return move.places.edited(*edits)
-    noted = [a for a, uses in move.uses.items() if any(use.is_annotation for use in uses)]
-    said = import_of(move.statement, noted)
-    code: str | None = move.places.edited(*edits, _for_checker(move, said))
+    edits = [*_removed(task, statement, moved), *_local(task, statement, moved)]
+    if not _is_noted(moved):
+        return task.text.edited(*edits)
+    noted = [a for a, uses in moved.items() if any(use.is_annotation for use in uses)]
+    said = import_of(statement, noted)
+    code: str | None = task.text.edited(*edits, _for_checker(task, said))
     for more in ("from typing import TYPE_CHECKING", _FUTURE):
-        if code is not None and not _has(move.tree, more):
+        if code is not None and not _has(task.tree, more):
             code = with_import(code, more)
     return code
 
@@ -216,95 +197,100 @@ def _block(tree: ast.Module) -> ast.If | None:
     return next((s for s in found if ast.unparse(s.test) in tests), None)
 
 
-def _for_checker(move: _Move, said: str) -> TextEdit:
+def _for_checker(task: Task, said: str) -> TextEdit:
     """The import in the block for the type checker, or in a new one below the first imports."""
-    block = _block(move.tree)
+    block = _block(task.tree)
     if block is not None:
         last = block.body[-1]
-        indent = indent_of(lines_of(move.code)[last.lineno - 1]) or "    "
-        return move.places.insert(move.places.at((last.end_lineno or 0) + 1), f"{indent}{said}\n")
+        indent = indent_of(lines_of(task.code)[last.lineno - 1]) or "    "
+        return task.text.insert(task.text.at((last.end_lineno or 0) + 1), f"{indent}{said}\n")
     line = 0
-    for number, statement in enumerate(move.tree.body):
+    for number, statement in enumerate(task.tree.body):
         is_text = number == 0 and isinstance(statement, ast.Expr)
         if not is_text and not isinstance(statement, (ast.Import, ast.ImportFrom)):
             break
         line = statement.end_lineno or statement.lineno
     new = f"\nif TYPE_CHECKING:\n    {said}\n"
-    return move.places.insert(move.places.at(line + 1), new)
+    return task.text.insert(task.text.at(line + 1), new)
 
 
-def _local(move: _Move) -> Iterator[TextEdit]:
+def _local(task: Task, statement: _Import, moved: _Moved) -> Iterator[TextEdit]:
     """An import in each function, but for those inside one that has it."""
     needs: dict[ast.FunctionDef | ast.AsyncFunctionDef, list[ast.alias]] = {}
-    for alias, uses in move.uses.items():
+    for alias, uses in moved.items():
         functions = {use.function: None for use in uses if not use.is_annotation}
         inner = {n for f in functions if f for n in ast.walk(f) if n is not f}
         for function in functions:
             if function is not None and function not in inner:
                 needs.setdefault(function, []).append(alias)
     for function, aliases in needs.items():
-        yield _at_top(move, function, import_of(move.statement, aliases))
+        yield _at_top(task, function, import_of(statement, aliases))
 
 
-def _at_top(move: _Move, function: ast.FunctionDef | ast.AsyncFunctionDef, said: str) -> TextEdit:
+def _at_top(task: Task, function: ast.FunctionDef | ast.AsyncFunctionDef, said: str) -> TextEdit:
     """``said`` before the first statement that is no docstring, and the comment above that."""
     first, *rest = function.body
     follower = rest[0] if is_docstring(first) and rest else first
     before = (first.end_lineno or 0) if follower is not first else 0
     line = first_line(follower)
-    lines = lines_of(move.code)
+    lines = lines_of(task.code)
     if line in {before, function.lineno} or lines[line - 1][: follower.col_offset].strip(" \t\f@"):
-        return move.places.insert(move.places.start(follower), f"{said}; ")
+        return task.text.insert(task.text.start(follower), f"{said}; ")
     indent = indent_of(lines[line - 1])
     while line - 1 > before and re.match(r"\s*(#|$)", lines[line - 2]):
         line -= 1
-    return move.places.insert(move.places.at(line), f"{indent}{said}\n")
+    return task.text.insert(task.text.at(line), f"{indent}{said}\n")
 
 
-def _removed(move: _Move, instead: str = "") -> Iterator[TextEdit]:
+def _removed(
+    task: Task, statement: _Import, moved: _Moved, instead: str = ""
+) -> Iterator[TextEdit]:
     """Takes the names off the top; a blank line that is left over goes too."""
-    places, statement, lines = move.places, move.statement, lines_of(move.code)
-    if not move.is_whole:
-        yield from _thinned(move)
+    places, lines = task.text, lines_of(task.code)
+    if len(moved) < len(statement.names):
+        yield from _thinned(task, statement, moved)
         return
     start, end = statement.lineno, (statement.end_lineno or statement.lineno) + 1
     is_last = end > len(lines) or not lines[end - 1].strip()
     while not instead and is_last and start > 1 and not lines[start - 2].strip():
         start -= 1
-    is_free = not instead and start == 1 and not move.is_noted
+    is_free = not instead and start == 1 and not _is_noted(moved)
     while is_free and end <= len(lines) and not lines[end - 1].strip():
         end += 1
     yield places.cut(places.at(start), places.at(end), f"{instead}\n" if instead else "")
 
 
-def _thinned(move: _Move) -> Iterator[TextEdit]:
+def _thinned(task: Task, statement: _Import, moved: _Moved) -> Iterator[TextEdit]:
     """Takes some names off a statement: their lines, or it is written anew."""
-    lines, statement = lines_of(move.code), move.statement
+    lines = lines_of(task.code)
     on_own = re.compile(r"\s*\w+(\s+as\s+\w+)?\s*,?\s*(#.*)?\n?")
-    if all(on_own.fullmatch(lines[alias.lineno - 1]) for alias in move.uses):
-        for alias in move.uses:
-            start, end = move.places.at(alias.lineno), move.places.at(alias.lineno + 1)
-            yield move.places.cut(start, end)
+    if all(on_own.fullmatch(lines[alias.lineno - 1]) for alias in moved):
+        for alias in moved:
+            start, end = task.text.at(alias.lineno), task.text.at(alias.lineno + 1)
+            yield task.text.cut(start, end)
         return
-    left = [alias for alias in statement.names if alias not in move.uses]
-    yield move.places.replace(statement, import_of(statement, left), "")
+    left = [alias for alias in statement.names if alias not in moved]
+    yield task.text.replace(statement, import_of(statement, left), "")
 
 
-def _dotted(move: _Move) -> str | None:
+def _dotted(task: Task, statement: _Import, moved: _Moved) -> str | None:
     """The module imported at the top, and the names looked up in it by the functions."""
-    statement = move.statement
     if not isinstance(statement, ast.ImportFrom) or statement.level or not statement.module:
         return None
     top = statement.module.partition(".")[0]
-    others = (move.tree, *(n for n in ast.walk(move.tree) if isinstance(n, FunctionNode)))
+    others = (task.tree, *(n for n in ast.walk(task.tree) if isinstance(n, FunctionNode)))
     is_taken = any(top in set(bound_in(scope)) for scope in others)
-    if move.is_noted or is_taken or any(isinstance(n, ast.JoinedStr) for n in ast.walk(move.tree)):
+    if (
+        _is_noted(moved)
+        or is_taken
+        or any(isinstance(n, ast.JoinedStr) for n in ast.walk(task.tree))
+    ):
         return None
     said = f"import {statement.module}"
-    edits = list(_removed(move, said))
-    for alias, uses in move.uses.items():
+    edits = list(_removed(task, statement, moved, said))
+    for alias, uses in moved.items():
         new = f"{statement.module}.{alias.name}"
         names = [use.node for use in uses if isinstance(use.node, ast.Name)]
-        edits += [move.places.replace(node, new, "") for node in names]
-    code = move.places.edited(*edits)
-    return code if move.is_whole else with_import(code, said)
+        edits += [task.text.replace(node, new, "") for node in names]
+    code = task.text.edited(*edits)
+    return code if len(moved) == len(statement.names) else with_import(code, said)

@@ -13,16 +13,13 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 
 from pytest_bayesloc.domain.fixing import Level
-from pytest_bayesloc.fixes.library import on_syntax, package_tool
+from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
 from pytest_bayesloc.fixes.syntax import (
     COMPARED,
-    Text,
-    function_at,
     is_json,
     is_literal,
     statement_at,
-    tree_of,
 )
 
 _CUT = "..."  # pytest shortens what is long
@@ -35,15 +32,13 @@ _CUT = "..."  # pytest shortens what is long
     level=Level.DISPLAY,
     priority="low",
 )
-@on_syntax
-def stale_expectation(
-    task: Task, tree: ast.Module, text: Text, _project: Project
-) -> Iterator[Proposal]:
+def stale_expectation(task: Task, _project: Project) -> Iterator[Proposal]:
     """The test with the value that was computed in the place of the one that was expected."""
+    text = task.text
     found = COMPARED.search(task.message)  # behind the words of the assertion, if it has some
     if found is None or task.filename != task.test_file:
         return
-    statement = statement_at(tree, task.line)
+    statement = statement_at(task.tree, task.line)
     if not isinstance(statement, ast.Assert) or not isinstance(statement.test, ast.Compare):
         return
     sides = [statement.test.left, statement.test.comparators[0]]
@@ -83,17 +78,15 @@ MAX_MESSAGE = 20_000
     error_pattern=r"^(?:[\w.]*AssertionError|Failed)\b",
     level=Level.DISPLAY,
     priority="low",
+    needs_tree=False,
 )
 def stale_snapshot(task: Task, project: Project) -> Iterator[Proposal]:
     """The file as it is, with the command to give if the new value is right."""
-    tree = tree_of(task.code)
-    if tree is None or task.filename != task.test_file:
-        return
-    test = function_at(tree, task.line)
+    test = task.function if task.filename == task.test_file else None
     if test is None:
         return
     said = task.message[:MAX_MESSAGE]
-    option = _by_message(said) or _by_code(task, tree) or _by_conftest(task, project)
+    option = _by_message(said) or _by_code(task) or _by_conftest(task, project)
     if option:
         is_variable = not option.startswith("-")
         before, after = (f"{option} ", "") if is_variable else ("", f" {option}")
@@ -109,12 +102,12 @@ def _by_message(said: str) -> str:
     return next((option for sign, option in _KNOWN.items() if sign in said), "")
 
 
-def _by_code(task: Task, tree: ast.Module) -> str:
+def _by_code(task: Task) -> str:
     """inline-snapshot's values stand in the test itself."""
-    statement = statement_at(tree, task.line)
+    statement = statement_at(task.tree, task.line)
     if statement is None or "inline_snapshot" not in task.code:
         return ""
-    return "--inline-snapshot=fix" if "snapshot(" in Text(task.code).of(statement) else ""
+    return "--inline-snapshot=fix" if "snapshot(" in task.text.of(statement) else ""
 
 
 def _by_conftest(task: Task, project: Project) -> str:
@@ -159,6 +152,7 @@ MARKED = "a byte order mark is left out: `utf-8-sig`"
     level=Level.SAFE,
     auto_apply=True,
     applies_to=("*.py", "*.json"),
+    needs_tree=False,
 )
 def json_syntax(task: Task, project: Project) -> Iterator[Proposal]:
     """The file with JSON that can be read, if what is wrong is one of a few things."""
@@ -168,11 +162,10 @@ def json_syntax(task: Task, project: Project) -> Iterator[Proposal]:
         if repaired is not None:
             yield Proposal(code=repaired, message=MESSAGE, is_guess=is_guess)
         return
-    tree = tree_of(task.code)
-    text = Text(task.code)
-    if tree is not None and "utf-8-sig" in task.message:
-        yield from _without_mark(tree, text, task.line)
-    for node in _literals(tree, task.line) if tree is not None else ():
+    text = task.text
+    if "utf-8-sig" in task.message:
+        yield from _without_mark(task)
+    for node in _literals(task):
         start, end = text.start(node), text.end(node)
         prefix, quote, inner = _unquoted(text.between(start, end))
         repaired, is_guess = _repaired(inner) if quote else (None, False)
@@ -181,12 +174,12 @@ def json_syntax(task: Task, project: Project) -> Iterator[Proposal]:
             yield replace(proposal(text, edit), is_guess=is_guess)
 
 
-def _without_mark(tree: ast.Module, text: Text, line: int) -> Iterator[Proposal]:
+def _without_mark(task: Task) -> Iterator[Proposal]:
     """The file read by an encoding that takes the mark off."""
-    for node in ast.walk(function_at(tree, line) or tree):
+    for node in ast.walk(task.function or task.tree):
         is_name = isinstance(node, ast.Constant) and str(node.value).lower() in {"utf-8", "utf8"}
         if is_name and isinstance(node, ast.Constant):
-            yield proposal(text, text.replace(node, '"utf-8-sig"', MARKED))
+            yield proposal(task.text, task.text.replace(node, '"utf-8-sig"', MARKED))
 
 
 def _repaired(text: str) -> tuple[str | None, bool]:
@@ -279,13 +272,12 @@ def _as_list(text: str) -> str | None:
     return "[\n" + ",\n".join(found) + "\n]\n" if is_plain else None
 
 
-def _literals(tree: ast.Module, line: int) -> Iterator[ast.Constant]:
-    """The strings that look like JSON, in the function at ``line`` and outside of functions."""
-    function = function_at(tree, line)
-    places: list[ast.AST] = [] if function is None else [function]
-    places += [s for s in tree.body if isinstance(s, (ast.Assign, ast.AnnAssign, ast.Expr))]
+def _literals(task: Task) -> Iterator[ast.Constant]:
+    """The strings that look like JSON, in the function at the line and outside of functions."""
+    places: list[ast.AST] = [] if task.function is None else [task.function]
+    places += [s for s in task.tree.body if isinstance(s, (ast.Assign, ast.AnnAssign, ast.Expr))]
     formatted = {
-        id(part) for n in ast.walk(tree) if isinstance(n, ast.JoinedStr) for part in n.values
+        id(part) for n in ast.walk(task.tree) if isinstance(n, ast.JoinedStr) for part in n.values
     }
     for place in places:
         for node in ast.walk(place):

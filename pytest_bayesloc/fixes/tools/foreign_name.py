@@ -10,7 +10,7 @@ from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import ScopeNode
 from pytest_bayesloc.fixes.calls import is_placed
 from pytest_bayesloc.fixes.imports import with_import
-from pytest_bayesloc.fixes.library import on_syntax, package_tool
+from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
 from pytest_bayesloc.fixes.syntax import Text, TextEdit, bound_in, bound_name
 
@@ -182,14 +182,14 @@ numpy.str -> str
     level=Level.SAFE,
     auto_apply=True,
 )
-@on_syntax
-def foreign_name(task: Task, tree: ast.Module, text: Text, _project: Project) -> Iterator[Proposal]:
+def foreign_name(task: Task, _project: Project) -> Iterator[Proposal]:
     """The file with every such name replaced."""
+    text = task.text
     if _COMPARED.search(task.message):
-        yield from _without_cmp(tree, text)
+        yield from _without_cmp(task)
     missing = _NO_ATTRIBUTE.search(task.message)
     name = task.undefined or (missing["name"] if missing else "")
-    edits = dict(_edits(tree, text, task.line, name))
+    edits = dict(_edits(task, name))
     own = [node for node in edits if _is_called(node, name)]
     if not own:
         return
@@ -203,10 +203,11 @@ def foreign_name(task: Task, tree: ast.Module, text: Text, _project: Project) ->
         yield Proposal(code=code, message=changes[0][0].words)
 
 
-def _without_cmp(tree: ast.Module, text: Text) -> Iterator[Proposal]:
+def _without_cmp(task: Task) -> Iterator[Proposal]:
     """Sort by a key in place of ``cmp=``, and compare without ``cmp()``."""
+    text = task.text
     edits = []
-    for node in (n for n in ast.walk(tree) if isinstance(n, ast.Call)):
+    for node in (n for n in ast.walk(task.tree) if isinstance(n, ast.Call)):
         if isinstance(node.func, ast.Name) and node.func.id == "cmp" and len(node.args) == 2:
             a, b = (f"({text.of(part)})" for part in node.args)
             edits.append(text.replace(node, f"(({a} > {b}) - ({a} < {b}))", "`cmp` is gone"))
@@ -224,31 +225,32 @@ def _without_cmp(tree: ast.Module, text: Text) -> Iterator[Proposal]:
         yield Proposal(code=needed or code, message=edits[0].words)
 
 
-def _edits(
-    tree: ast.Module, text: Text, line: int, name: str
-) -> Iterator[tuple[ast.expr, tuple[TextEdit, str]]]:
+def _edits(task: Task, name: str) -> Iterator[tuple[ast.expr, tuple[TextEdit, str]]]:
     """Each foreign name of the file, with what stands for it and the import that needs.
 
     A method that other objects may have is one only where it is the ``name`` that is missing.
     """
-    scopes = (tree, *(n for n in ast.walk(tree) if isinstance(n, ScopeNode)))
+    text = task.text
+    scopes = (task.tree, *(n for n in ast.walk(task.tree) if isinstance(n, ScopeNode)))
     own = {bound for scope in scopes for bound in bound_in(scope)}
     known = NAMES if "*" not in own else {n: meant for n, meant in NAMES.items() if n == name}
-    defined = {n.name for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
-    modules = _modules(tree)
-    calls = {id(n.func): n for n in ast.walk(tree) if isinstance(n, ast.Call)}
+    defined = {
+        n.name for n in ast.walk(task.tree) if isinstance(n, (ast.FunctionDef, ast.ClassDef))
+    }
+    modules = _modules(task.tree)
+    calls = {id(n.func): n for n in ast.walk(task.tree) if isinstance(n, ast.Call)}
     tight = {
         id(part)
-        for n in ast.walk(tree)
+        for n in ast.walk(task.tree)
         if isinstance(n, (ast.BinOp, ast.Compare, ast.Attribute, ast.Subscript, ast.Await))
         for part in ast.iter_child_nodes(n)
     }
-    for node in ast.walk(tree):
+    for node in ast.walk(task.tree):
         if isinstance(node, ast.Name):
             made = known.get(node.id, "") if node.id not in own else ""
         elif isinstance(node, ast.Attribute):
             made = _member(node, modules)
-            is_here = node.lineno <= line <= (node.end_lineno or node.lineno)
+            is_here = node.lineno <= task.line <= (node.end_lineno or node.lineno)
             is_meant = node.attr in _OF_PYTHON_2 or (
                 node.attr == name and (is_here or node.attr not in _COMMON)
             )

@@ -8,13 +8,12 @@ from itertools import pairwise
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import lines_of, parse
-from pytest_bayesloc.fixes.library import package_tool
+from pytest_bayesloc.fixes.library import package_tool, parsing
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
 from pytest_bayesloc.fixes.syntax import indent_of, tree_of
 
 _Made = Iterator[tuple[list[str], str]]
 
-MAX_PROPOSALS = 8
 N_ABOVE = 2
 MAX_TRIES = 24  # each is parsed, which takes some milliseconds
 _ERRORS = ("IndentationError", "TabError", "SyntaxError")
@@ -38,6 +37,7 @@ _STRING = re.compile(
     r"|^SyntaxError: (expected ':'|invalid syntax|'[(\[{]' was never closed|unmatched '[)\]}]'"
     r"|'\w+' outside function)",
     level=Level.UNSAFE,
+    needs_tree=False,
 )
 def indentation(task: Task, project: Project) -> Iterator[Proposal]:
     """The file with the line put right, in each way that parses."""
@@ -51,16 +51,9 @@ def indentation(task: Task, project: Project) -> Iterator[Proposal]:
     if error is None or not error.lineno:
         return
     line = min(error.lineno, len(lines))
-    seen = {task.code}
-    n_made = 0
-    for made, words in _repairs(error, lines, line):
-        code = "".join(made)
-        if code in seen or len(seen) > MAX_TRIES or n_made >= MAX_PROPOSALS:
-            continue
-        seen.add(code)
-        if tree_of(code) is not None:
-            n_made += 1
-            yield Proposal(code=code, message=words)
+    made = _repairs(error, lines, line)
+    proposals = (Proposal(code="".join(text), message=words) for text, words in made)
+    yield from parsing(task.code, proposals, MAX_TRIES)
 
 
 def _compiles(code: str) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import ScopeNode
 from pytest_bayesloc.fixes.calls import called, trees
-from pytest_bayesloc.fixes.library import on_syntax, package_tool
+from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
 from pytest_bayesloc.fixes.syntax import BUILT_IN, Text, brief, function_at, nodes_at
 
@@ -44,27 +44,27 @@ TAKERS = frozenset(
     level=Level.SAFE,
     auto_apply=True,
 )
-@on_syntax
-def missing_await(task: Task, tree: ast.Module, text: Text, project: Project) -> Iterator[Proposal]:
+def missing_await(task: Task, project: Project) -> Iterator[Proposal]:
     """The line with ``await`` before a call that gives a coroutine, or without one too many."""
     if _NOT_AWAITABLE.search(task.message):
-        yield from _not_awaited(tree, text, task.line)
+        yield from _not_awaited(task)
         return
     if _PLAIN.search(task.message):
-        yield from _asynchronous_blocks(tree, text, task.line)
-    yield from _dropped(task, tree, text, project)
-    yield from _used(task, tree, text, project)
+        yield from _asynchronous_blocks(task)
+    yield from _dropped(task, project)
+    yield from _used(task, project)
 
 
-def _not_awaited(tree: ast.Module, text: Text, line: int) -> Iterator[Proposal]:
-    for node in nodes_at(tree, line):
+def _not_awaited(task: Task) -> Iterator[Proposal]:
+    text = task.text
+    for node in task.nodes:
         if isinstance(node, ast.Await):
             said = text.of(node).removeprefix("await").strip()
             words = f"`{brief(text.of(node.value))}` is not awaited"
             yield proposal(text, text.replace(node, said, words))
 
 
-def _used(task: Task, tree: ast.Module, text: Text, project: Project) -> Iterator[Proposal]:
+def _used(task: Task, project: Project) -> Iterator[Proposal]:
     """The calls awaited whose coroutine is used as if it were its result."""
     named = {found.group(1).rpartition(".")[2] for found in _NAMED.finditer(task.message)}
     is_used = _USED.search(task.message) is not None
@@ -72,23 +72,24 @@ def _used(task: Task, tree: ast.Module, text: Text, project: Project) -> Iterato
         return
     if "with future" in task.message:
         named = {"gather", "wait_for", "shield"}
-    lines = [task.line, *(_made_at(tree, task.line) if is_used else ()), *task.lines]
-    calls = [pair for line in dict.fromkeys(lines) for pair in _plain_calls(tree, line)]
-    known = named or _asynchronous(tree, {called(call) for call, _ in calls}, project)
-    yield from (_awaited(text, *pair) for pair in calls if called(pair[0]) in known)
+    lines = [task.line, *(_made_at(task.tree, task.line) if is_used else ()), *task.lines]
+    calls = [pair for line in dict.fromkeys(lines) for pair in _plain_calls(task.tree, line)]
+    known = named or _asynchronous(task.tree, {called(call) for call, _ in calls}, project)
+    yield from (_awaited(task.text, *pair) for pair in calls if called(pair[0]) in known)
     if is_used:  # what is imported, or a method of another file: the calls that made the value
-        near, own = {task.line, *_made_at(tree, task.line)}, _known(tree)
+        near, own = {task.line, *_made_at(task.tree, task.line)}, _known(task.tree)
         for call, above in calls:
             is_built_in = isinstance(call.func, ast.Name) and call.func.id in BUILT_IN
             if call.lineno in near and called(call) not in own and not is_built_in:
-                yield _awaited(text, call, above)
+                yield _awaited(task.text, call, above)
 
 
-def _asynchronous_blocks(tree: ast.Module, text: Text, line: int) -> Iterator[Proposal]:
-    """The loop, the comprehension or the block at ``line`` with ``async`` before it."""
-    if not isinstance(function_at(tree, line), ast.AsyncFunctionDef):
+def _asynchronous_blocks(task: Task) -> Iterator[Proposal]:
+    """The loop, the comprehension or the block at the line with ``async`` before it."""
+    text = task.text
+    if not isinstance(task.function, ast.AsyncFunctionDef):
         return
-    for node in nodes_at(tree, line):
+    for node in task.nodes:
         if isinstance(node, (ast.For, ast.With)):
             word = "for" if isinstance(node, ast.For) else "with"
             yield proposal(text, text.insert(text.start(node), "async ", f"`async {word}`"))
@@ -98,15 +99,17 @@ def _asynchronous_blocks(tree: ast.Module, text: Text, line: int) -> Iterator[Pr
             yield proposal(text, text.insert(at, "async ", "`async for`"))
 
 
-def _dropped(task: Task, tree: ast.Module, text: Text, project: Project) -> Iterator[Proposal]:
+def _dropped(task: Task, project: Project) -> Iterator[Proposal]:
     """Calls on executed lines whose coroutine nobody takes, awaited."""
-    for line in dict.fromkeys((task.line, *task.lines)):
-        calls = [pair for pair in _plain_calls(tree, line) if isinstance(pair[1], _DROPS)]
-        known = _asynchronous(tree, {called(call) for call, _ in calls}, project) if calls else ()
+    for line in task.executed:
+        calls = [pair for pair in _plain_calls(task.tree, line) if isinstance(pair[1], _DROPS)]
+        known = (
+            _asynchronous(task.tree, {called(call) for call, _ in calls}, project) if calls else ()
+        )
         for call, above in calls:
             is_wait = ast.unparse(call.func) in _WAITS and isinstance(above, ast.Expr)
             if called(call) in known or is_wait:
-                yield _awaited(text, call, above)
+                yield _awaited(task.text, call, above)
 
 
 def _asynchronous(tree: ast.Module, names: set[str], project: Project) -> set[str]:

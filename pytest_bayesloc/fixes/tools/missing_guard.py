@@ -10,15 +10,13 @@ from collections.abc import Iterator, Sequence
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import FunctionNode, ScopeNode
 from pytest_bayesloc.fixes.calls import adding, called, is_placed
-from pytest_bayesloc.fixes.library import on_syntax, package_tool
+from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
 from pytest_bayesloc.fixes.syntax import (
     Text,
     bound_name,
     brief,
-    function_at,
     is_literal,
-    nodes_at,
     own_nodes,
     statement_at,
     tree_of,
@@ -38,20 +36,18 @@ _EXTREMES = re.compile(r"arg is an empty sequence|iterable argument is empty")
     level=Level.UNSAFE,
     priority="low",
 )
-@on_syntax
-def missing_guard(
-    task: Task, tree: ast.Module, text: Text, _project: Project
-) -> Iterator[Proposal]:
+def missing_guard(task: Task, _project: Project) -> Iterator[Proposal]:
     """The function with a guard before the line, for each thing that may be missing there."""
+    text = task.text
     if task.filename == task.test_file:
         return  # a test is never to leave early
-    function, statement = function_at(tree, task.line), _statement(tree, task.line)
+    function, statement = task.function, _statement(task.tree, task.line)
     if function is None or statement is None or isinstance(statement, ScopeNode):
         return
-    line = list(nodes_at(tree, task.line))
+    line = task.nodes
     yield from _with_default(task, line, text)
     parts = [part for node in line for part in _needed(node, task) if is_placed(text, part)]
-    bound = _bound(tree, line)
+    bound = _bound(task.tree, line)
     names = [ast.unparse(_inside(part)) for part in parts if _is_plain(part)]
     names = [n for n in dict.fromkeys(names) if n.partition(".")[0] not in bound]
     is_none = "NoneType" in task.message

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import FunctionNode, ScopeNode
 from pytest_bayesloc.fixes.calls import methods
-from pytest_bayesloc.fixes.library import on_syntax, package_tool
+from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
 from pytest_bayesloc.fixes.syntax import Text, brief, function_at, own_nodes, targets
 
@@ -37,18 +37,16 @@ _SILENT = frozenset(
     level=Level.UNSAFE,
     priority="medium",
 )
-@on_syntax
-def missing_return(
-    task: Task, tree: ast.Module, text: Text, _project: Project
-) -> Iterator[Proposal]:
+def missing_return(task: Task, _project: Project) -> Iterator[Proposal]:
     """The functions that were executed, with what they compute returned."""
-    functions = [f for line in (task.line, *task.lines) if (f := function_at(tree, line))]
+    text = task.text
+    functions = [f for line in task.executed if (f := function_at(task.tree, line))]
     for function in dict.fromkeys(functions):
         yield from _in_place(text, function)
         if not _is_for_effect(function):
             if "None" in task.message:
                 yield from _at_end(text, function, function.body)
-                if _is_of_builder(tree, function, task.message):
+                if _is_of_builder(task.tree, function, task.message):
                     yield _after(text, function.body[-1], "self")
             if task.error_type == "AssertionError":
                 for block in _blocks(function):

@@ -19,15 +19,13 @@ from pytest_bayesloc.fixes.imports import (
     sources,
     with_import,
 )
-from pytest_bayesloc.fixes.library import on_syntax, package_tool
+from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
 from pytest_bayesloc.fixes.syntax import (
     BUILT_IN,
-    Text,
     bound_in,
     dotted,
     function_at,
-    nodes_at,
     similar,
     visible,
 )
@@ -41,18 +39,17 @@ _UNBOUND = re.compile(r"(?:local variable|free variable) '(\w+)'")
     level=Level.SAFE,
     auto_apply=True,
 )
-@on_syntax
-def misspelt_name(task: Task, tree: ast.Module, text: Text, project: Project) -> Iterator[Proposal]:
+def misspelt_name(task: Task, project: Project) -> Iterator[Proposal]:
     """The function with each name in scope that is nearly the one that is not defined."""
     unbound = _UNBOUND.search(task.message)
     wrong = unbound.group(1) if unbound else task.undefined
     if not wrong or project.defined_in(wrong) or project.imports_of(wrong):
         return  # there is such a name: it is not imported
-    scope = function_at(tree, task.line) or tree
+    scope = task.function or task.tree
     uses = [n for n in ast.walk(scope) if isinstance(n, ast.Name) and n.id == wrong]
-    for name in similar(wrong, [*visible(tree, task.line), *sorted(BUILT_IN)] if uses else ()):
+    for name in similar(wrong, [*visible(task.tree, task.line), *sorted(BUILT_IN)] if uses else ()):
         words = f"`{wrong}` is not defined; `{name}` is"
-        yield proposal(text, *(text.replace(use, name, words) for use in uses))
+        yield proposal(task.text, *(task.text.replace(use, name, words) for use in uses))
 
 
 _MISSING = re.compile(
@@ -72,22 +69,18 @@ _BUILT_IN = {
     level=Level.SAFE,
     auto_apply=True,
 )
-@on_syntax
-def misspelt_attribute(
-    task: Task, tree: ast.Module, text: Text, project: Project
-) -> Iterator[Proposal]:
+def misspelt_attribute(task: Task, project: Project) -> Iterator[Proposal]:
     """The line with each attribute that is nearly the one that does not exist."""
+    text = task.text
     found = _MISSING.search(task.message)
     if found is None or found["type"] == "NoneType":
         return
     wrong = found["name"]
-    uses = [
-        n for n in nodes_at(tree, task.line) if isinstance(n, ast.Attribute) and n.attr == wrong
-    ]
+    uses = [n for n in task.nodes if isinstance(n, ast.Attribute) and n.attr == wrong]
     if not uses:
         return
     owner = found["type"] or found["class"] or found["module"]
-    known = _known(tree, uses[0], owner.rpartition(".")[2], project)
+    known = _known(task.tree, uses[0], owner.rpartition(".")[2], project)
     if found["module"]:
         known = [*project.names_in(owner), *_loaded(owner)]
     meant = [found["meant"]] if found["meant"] else []
@@ -167,14 +160,11 @@ class _Uses:
     level=Level.SAFE,
     auto_apply=True,
 )
-@on_syntax
-def missing_import(
-    task: Task, tree: ast.Module, _text: Text, project: Project
-) -> Iterator[Proposal]:
+def missing_import(task: Task, project: Project) -> Iterator[Proposal]:
     """The file with an import of the name, the project's own way of importing it first."""
     name = task.undefined
-    uses = _uses(tree, name, task.line)
-    if uses is None or name in _bound(tree):
+    uses = _uses(task.tree, name, task.line)
+    if uses is None or name in _bound(task.tree):
         return
     own = module_of(task.filename)
     for said in dict.fromkeys(_statements(name, uses, own, project)):

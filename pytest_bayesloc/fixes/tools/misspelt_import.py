@@ -18,7 +18,7 @@ from pytest_bayesloc.fixes.imports import (
     renamed,
     sources,
 )
-from pytest_bayesloc.fixes.library import on_syntax, package_tool
+from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
 from pytest_bayesloc.fixes.syntax import SIMILAR, Text, TextEdit, dotted, holds, import_of, similar
 
@@ -64,30 +64,21 @@ _NOT_MISSPELT = ("partially initialized", "consider renaming")
     level=Level.SAFE,
     auto_apply=True,
 )
-@on_syntax
-def misspelt_import(
-    task: Task, tree: ast.Module, text: Text, project: Project
-) -> Iterator[Proposal]:
+def misspelt_import(task: Task, project: Project) -> Iterator[Proposal]:
     """The file with the import of what was meant; what is renamed is renamed where it is used."""
     if any(words in task.message for words in _NOT_MISSPELT):
         return
     own = module_of(task.filename)
     if found := _NO_NAME.search(task.message):
-        yield from _names(tree, text, task.line, found, own, project)
+        yield from _names(task, found, own, project)
     elif found := _NO_MODULE.search(task.message):
-        yield from _modules(tree, text, task.line, found["module"], own, project)
+        yield from _modules(task, found["module"], own, project)
 
 
-def _names(
-    tree: ast.Module,
-    places: Text,
-    line: int,
-    found: re.Match[str],
-    own: str,
-    project: Project,
-) -> Iterator[Proposal]:
+def _names(task: Task, found: re.Match[str], own: str, project: Project) -> Iterator[Proposal]:
+    text = task.text
     name, module = found["name"], found["module"]
-    statement = _importing(tree, line, name, module)
+    statement = _importing(task.tree, task.line, name, module)
     if statement is None:
         return
     alias = next(alias for alias in statement.names if alias.name == name)
@@ -99,11 +90,11 @@ def _names(
         for other in (*others, *_elsewhere(name, module)):
             words = f"`{module}` has no `{name}`; `{other}` has"
             also = [a for a in statement.names if WELL_KNOWN.get(a.name) == other != module]
-            edit = _from(statement, also if alias in also else [alias], other, places)
-            yield Proposal(code=places.edited(edit), message=words)
+            edit = _from(statement, also if alias in also else [alias], other, text)
+            yield Proposal(code=text.edited(edit), message=words)
     for other in dict.fromkeys((*meant, *close)):
         words = f"`{module}` has no `{name}`, but `{other}`"
-        yield proposal(places, *_renamed(tree, places, alias, other, words))
+        yield proposal(text, *_renamed(task, alias, other, words))
 
 
 def _importing(tree: ast.Module, line: int, name: str, module: str) -> ast.ImportFrom | None:
@@ -159,31 +150,29 @@ def _of_module(statement: ast.ImportFrom, module: str, places: Text) -> TextEdit
     return places.cut(start, start + length, f"from {module} ")
 
 
-def _renamed(
-    tree: ast.Module, places: Text, alias: ast.alias, new: str, words: str
-) -> list[TextEdit]:
+def _renamed(task: Task, alias: ast.alias, new: str, words: str) -> list[TextEdit]:
     """Another name in the import, and in its uses unless it is imported ``as`` something."""
-    start = places.at(alias.lineno, alias.col_offset)
-    edits = [places.cut(start, start + len(alias.name.encode()), new, words)]
-    return edits if alias.asname else [*edits, *renamed(tree, places, alias.name, new)]
+    text = task.text
+    start = text.at(alias.lineno, alias.col_offset)
+    edits = [text.cut(start, start + len(alias.name.encode()), new, words)]
+    return edits if alias.asname else [*edits, *renamed(task.tree, text, alias.name, new)]
 
 
-def _modules(
-    tree: ast.Module, places: Text, line: int, missing: str, own: str, project: Project
-) -> Iterator[Proposal]:
-    found = [n for n in ast.walk(tree) if isinstance(n, (ast.Import, ast.ImportFrom))]
+def _modules(task: Task, missing: str, own: str, project: Project) -> Iterator[Proposal]:
+    text = task.text
+    found = [n for n in ast.walk(task.tree) if isinstance(n, (ast.Import, ast.ImportFrom))]
     asking = [n for n in found if _asks(n, missing)]
-    here = [n for n in asking if holds(n, line)]
+    here = [n for n in asking if holds(n, task.line)]
     packages = list(dict.fromkeys((*packages_of(own), *_packages(found))))
     for statement in (here or asking)[:1]:
         if isinstance(statement, ast.ImportFrom):
             names = [alias.name for alias in statement.names]
             for module in _candidates(missing, names, packages, own, project):
                 words = f"there is no module `{missing}`, but `{module}`"
-                edit = _of_module(statement, _said(statement, missing, module), places)
-                yield Proposal(code=places.edited(edit), message=words)
+                edit = _of_module(statement, _said(statement, missing, module), text)
+                yield Proposal(code=text.edited(edit), message=words)
         else:
-            yield from _plain(tree, statement, places, missing, (packages, own, project))
+            yield from _plain(task, statement, missing, (packages, own, project))
 
 
 def _asks(statement: ast.Import | ast.ImportFrom, missing: str) -> bool:
@@ -270,33 +259,33 @@ def _close(missing: str) -> list[str]:
 
 
 def _plain(
-    tree: ast.Module,
+    task: Task,
     statement: ast.Import,
-    places: Text,
     missing: str,
     known: tuple[Sequence[str], str, Project],
 ) -> Iterator[Proposal]:
     """An import of the module from its package, or of one that nearly has its name."""
+    text = task.text
     packages, own, project = known
     alias = next(a for a in statement.names if f"{a.name}.".startswith(f"{missing}."))
-    chains = {n: dotted(n) for n in ast.walk(tree) if isinstance(n, ast.Attribute)}
+    chains = {n: dotted(n) for n in ast.walk(task.tree) if isinstance(n, ast.Attribute)}
     base = f"{alias.asname or alias.name}."
     used = {said[len(base) :] for said in chains.values() if said.startswith(base)}
     if len(statement.names) == 1 and alias.name == missing and not alias.asname:
         for said in _nested(missing, packages, project):
             words = f"there is no module `{missing}` at the top; `{said}` imports it"
-            yield proposal(places, places.replace(statement, said, words))
+            yield proposal(text, text.replace(statement, said, words))
     names = sorted({said.partition(".")[0] for said in used})
     for module in _candidates(missing, names, [], own, project):
         new = module + alias.name[len(missing) :]
-        start = places.at(alias.lineno, alias.col_offset)
+        start = text.at(alias.lineno, alias.col_offset)
         words = f"there is no module `{missing}`, but `{module}`"
-        edits = [places.cut(start, start + len(alias.name.encode()), new, words)]
+        edits = [text.cut(start, start + len(alias.name.encode()), new, words)]
         if not alias.asname and "." not in alias.name:
-            edits += renamed(tree, places, missing, module)
+            edits += renamed(task.tree, text, missing, module)
         elif not alias.asname:
-            edits += [places.replace(n, new, "") for n, s in chains.items() if s == alias.name]
-        yield proposal(places, *edits)
+            edits += [text.replace(n, new, "") for n, s in chains.items() if s == alias.name]
+        yield proposal(text, *edits)
 
 
 def _nested(missing: str, packages: Sequence[str], project: Project) -> Iterator[str]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import FunctionNode
-from pytest_bayesloc.fixes.library import on_syntax, package_tool
+from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
 from pytest_bayesloc.fixes.syntax import Text, is_docstring
 
@@ -31,16 +31,13 @@ _DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetCom
     level=Level.SAFE,
     priority="medium",
 )
-@on_syntax
-def mutable_default(
-    task: Task, tree: ast.Module, text: Text, _project: Project
-) -> Iterator[Proposal]:
+def mutable_default(task: Task, _project: Project) -> Iterator[Proposal]:
     """The file with each mutable default of what was executed made in the function."""
-    lines = list(dict.fromkeys((task.line, *task.lines)))
-    functions = [n for n in ast.walk(tree) if isinstance(n, FunctionNode)]
+    lines = task.executed
+    functions = [n for n in ast.walk(task.tree) if isinstance(n, FunctionNode)]
     is_late = any(
         isinstance(n, ast.ImportFrom) and n.module == "__future__" and n.names[0].name == _LATE
-        for n in tree.body
+        for n in task.tree.body
     )
     # The body alone: the line of ``def`` is executed when the file is imported.
     ranks = [(_rank(function, lines), function) for function in functions]
@@ -48,7 +45,7 @@ def mutable_default(
     for _, function in sorted(executed, key=lambda pair: pair[0]):
         for parameter, default in _defaults(function):
             if is_mutable(default) and _is_shared(function, parameter.arg):
-                yield _made_anew(text, function, (parameter, default), is_late=is_late)
+                yield _made_anew(task.text, function, (parameter, default), is_late=is_late)
 
 
 def _rank(function: FunctionNode, lines: list[int]) -> int:

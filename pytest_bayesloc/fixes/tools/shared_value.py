@@ -11,7 +11,7 @@ from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import FunctionNode
 from pytest_bayesloc.fixes.calls import called, is_placed, methods
 from pytest_bayesloc.fixes.imports import with_import
-from pytest_bayesloc.fixes.library import on_syntax, package_tool
+from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
 from pytest_bayesloc.fixes.syntax import (
     Text,
@@ -39,24 +39,24 @@ _LOOPS = (ast.For, ast.AsyncFor, ast.ListComp, ast.SetComp, ast.DictComp, ast.Ge
     level=Level.SAFE,
     priority="medium",
 )
-@on_syntax
-def shared_value(task: Task, tree: ast.Module, text: Text, _project: Project) -> Iterator[Proposal]:
+def shared_value(task: Task, _project: Project) -> Iterator[Proposal]:
     """The file with each value that is shared made anew, first those of executed functions."""
+    text = task.text
     found = _FIELD.search(task.message)
     if found is not None:
-        yield from _fields(task, tree, text, found.group(1))
+        yield from _fields(task, found.group(1))
         return
-    lines = list(dict.fromkeys((task.line, *task.lines)))
-    every = [n for n in ast.walk(tree) if isinstance(n, FunctionNode)]
+    lines = task.executed
+    every = [n for n in ast.walk(task.tree) if isinstance(n, FunctionNode)]
     executed = {line for line in lines if line}
     functions = [f for f in every if _is_executed(f, executed)]
-    yield from _of_classes(tree, text, functions)
+    yield from _of_classes(task, functions)
     for function in functions:
         yield from _of_closures(text, function)
         yield from _of_repeated(text, function)
         yield from _of_arguments(text, function)
     for function in functions:
-        yield from _of_flat_copies(task, tree, text, function)
+        yield from _of_flat_copies(task, function)
 
 
 def _is_executed(function: FunctionNode, lines: set[int]) -> bool:
@@ -67,19 +67,19 @@ def _is_executed(function: FunctionNode, lines: set[int]) -> bool:
 # -- dataclasses
 
 
-def _fields(task: Task, tree: ast.Module, text: Text, name: str) -> Iterator[Proposal]:
+def _fields(task: Task, name: str) -> Iterator[Proposal]:
     """Every mutable default of the class, made by a factory for each instance."""
-    for owner in (n for n in ast.walk(tree) if isinstance(n, ast.ClassDef)):
+    for owner in (n for n in ast.walk(task.tree) if isinstance(n, ast.ClassDef)):
         fields = [s for s in owner.body if isinstance(s, ast.AnnAssign) and s.value is not None]
         if name not in {ast.unparse(field.target) for field in fields}:
             continue
         whole = any(
             isinstance(n, ast.Import) and any(a.name == "dataclasses" for a in n.names)
-            for n in tree.body
+            for n in task.tree.body
         )
         maker = "dataclasses.field" if whole else "field"
-        edits = [edit for field in fields for edit in _by_factory(text, field, name, maker)]
-        code = text.edited(*edits)
+        edits = [edit for field in fields for edit in _by_factory(task.text, field, name, maker)]
+        code = task.text.edited(*edits)
         if maker == "field" and re.search(r"import .*\bfield\b", task.code) is None:
             code = with_import(code, "from dataclasses import field") or code
         yield Proposal(code=code, message=f"`{name}` is made anew for each `{owner.name}`")
@@ -108,14 +108,12 @@ def _factory(text: Text, value: ast.expr) -> str:
 # -- attributes of classes
 
 
-def _of_classes(
-    tree: ast.Module, text: Text, executed: Sequence[FunctionNode]
-) -> Iterator[Proposal]:
-    owners = dict.fromkeys(owner for method, owner in methods(tree) if method in executed)
-    families = [base for owner in owners for base in (owner, *_bases(tree, owner))]
+def _of_classes(task: Task, executed: Sequence[FunctionNode]) -> Iterator[Proposal]:
+    owners = dict.fromkeys(owner for method, owner in methods(task.tree) if method in executed)
+    families = [base for owner in owners for base in (owner, *_bases(task.tree, owner))]
     for owner in dict.fromkeys(families):
         for statement, name, value in _shared_in(owner):
-            yield _own(tree, text, owner, (statement, name, value))
+            yield _own(task, owner, (statement, name, value))
 
 
 def _bases(tree: ast.Module, owner: ast.ClassDef) -> list[ast.ClassDef]:
@@ -158,9 +156,8 @@ def _changed_by(node: ast.AST) -> list[str]:
     return [owner.attr] if is_own and isinstance(owner, ast.Attribute) else []
 
 
-def _own(
-    tree: ast.Module, text: Text, owner: ast.ClassDef, shared: tuple[ast.stmt, str, ast.expr]
-) -> Proposal:
+def _own(task: Task, owner: ast.ClassDef, shared: tuple[ast.stmt, str, ast.expr]) -> Proposal:
+    text = task.text
     statement, name, value = shared
     words = f"`{name}` belongs to each `{owner.name}`, not to the class"
     made = f"self.{name} = {text.of(value)}"
@@ -178,8 +175,8 @@ def _own(
         above = f"{indent}{indent}super().__init__(*args, **kwargs)\n" if owner.bases else ""
         head += ", *args, **kwargs):\n" if owner.bases else "):\n"
         edits.append(text.insert(text.at(at), f"{head}{above}{indent}{indent}{made}\n\n"))
-        for other in tree.body:  # which don't ask the class to set itself up
-            if isinstance(other, ast.ClassDef) and owner in _bases(tree, other):
+        for other in task.tree.body:  # which don't ask the class to set itself up
+            if isinstance(other, ast.ClassDef) and owner in _bases(task.tree, other):
                 own = [m for m in other.body if isinstance(m, FunctionNode)]
                 start = next((m for m in own if m.name == "__init__"), None)
                 if start is not None and "super()" not in text.of(start):
@@ -303,11 +300,10 @@ def _of_arguments(text: Text, function: FunctionNode) -> Iterator[Proposal]:
             yield replace(made_own, is_guess=True)  # a caller may rely on the side effect
 
 
-def _of_flat_copies(
-    task: Task, tree: ast.Module, text: Text, function: FunctionNode
-) -> Iterator[Proposal]:
+def _of_flat_copies(task: Task, function: FunctionNode) -> Iterator[Proposal]:
     """A copy of a value of the module, with copies of what is in it."""
-    known = set(bound_in(tree))
+    text = task.text
+    known = set(bound_in(task.tree))
     for node in own_nodes(function):
         if not isinstance(node, ast.Call) or not is_placed(text, node):
             continue

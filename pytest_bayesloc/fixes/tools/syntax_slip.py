@@ -8,13 +8,12 @@ from itertools import product
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import lines_of, parse
-from pytest_bayesloc.fixes.library import package_tool
+from pytest_bayesloc.fixes.library import package_tool, parsing
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
 from pytest_bayesloc.fixes.syntax import tree_of
 
 _Made = Iterator[tuple[str, str]]
 
-MAX_PROPOSALS = 8
 MAX_TRIES = 60  # each is parsed, which takes some milliseconds
 MAX_CONFLICTS = 3  # whose sides are chosen one by one
 _FENCE = re.compile(r"\s*(```|~~~)[ \t]*[\w+-]*\s*$")
@@ -31,21 +30,15 @@ _STRING = re.compile(
     " string is open, a comma is missing, or it is written in Python 2 or C. Puts it right.",
     error_pattern=r"^(SyntaxError|IndentationError|TabError): ",
     level=Level.UNSAFE,
+    needs_tree=False,
 )
 def syntax_slip(task: Task, project: Project) -> Iterator[Proposal]:
     """The file without the slip, in each way that parses."""
     del project
     if not task.filename.endswith(".py") or tree_of(task.code) is not None:
         return
-    seen = {task.code}
-    n_made = 0
-    for made, words in _repairs(task.code):
-        if made in seen or len(seen) > MAX_TRIES or n_made >= MAX_PROPOSALS:
-            continue
-        seen.add(made)
-        if tree_of(made) is not None:
-            n_made += 1
-            yield Proposal(code=made, message=words)
+    proposals = (Proposal(code=made, message=words) for made, words in _repairs(task.code))
+    yield from parsing(task.code, proposals, MAX_TRIES)
 
 
 def _repairs(code: str) -> _Made:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import FunctionNode
 from pytest_bayesloc.fixes.calls import called, is_placed
-from pytest_bayesloc.fixes.library import on_syntax, package_tool
+from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
 from pytest_bayesloc.fixes.syntax import (
     Text,
@@ -17,7 +17,6 @@ from pytest_bayesloc.fixes.syntax import (
     function_at,
     holds,
     is_literal,
-    nodes_at,
     targets,
 )
 
@@ -34,25 +33,23 @@ _WANTS = (("{}.encode", "text"), ("{}.decode", "bytes"), ("str(", "other"), ("in
     level=Level.UNSAFE,
     priority="medium",
 )
-@on_syntax
-def type_mismatch(
-    task: Task, tree: ast.Module, text: Text, _project: Project
-) -> Iterator[Proposal]:
+def type_mismatch(task: Task, _project: Project) -> Iterator[Proposal]:
     """The line with each conversion that the message calls for, at each place where it fits."""
     is_compared = task.error_type == "AssertionError"
-    yield from (_returned if is_compared else _used)(task, tree, text)
+    yield from (_returned if is_compared else _used)(task)
 
 
-def _used(task: Task, tree: ast.Module, text: Text) -> Iterator[Proposal]:
+def _used(task: Task) -> Iterator[Proposal]:
+    text = task.text
     rules = ((rule, re.search(rule[0], task.message)) for rule in _RULES)
     steps = next((rule[1] for rule, found in rules if found is not None), ())
     sides = _SIDES.search(task.message)
     if not steps and sides is not None:
         left, right = sides["left"] or sides["l"], sides["right"] or sides["r"]
         steps = _of_sides(left, right, is_comparison=sides["less"] is not None)
-    line = list(nodes_at(tree, task.line))
+    line = task.nodes
     if "float" in task.message and any(form == "int({})" for _, form in steps):
-        yield from _floored(task, tree, text, line)
+        yield from _floored(task, line)
     for pick, form in steps:
         nodes = [n for node in line for n in pick(node) if is_placed(text, n) and _fits(n, form)]
         doubts = [_doubt(node, form, task.values) for node in nodes]
@@ -62,15 +59,16 @@ def _used(task: Task, tree: ast.Module, text: Text) -> Iterator[Proposal]:
         yield from _both(text, line)
 
 
-def _floored(task: Task, tree: ast.Module, text: Text, line: list[ast.AST]) -> Iterator[Proposal]:
+def _floored(task: Task, line: list[ast.AST]) -> Iterator[Proposal]:
     """A quotient that goes where a whole number is needed, without its rest."""
+    text = task.text
     used = {n.id for n in line if isinstance(n, ast.Name)}
     calls = {called(n) for n in line if isinstance(n, ast.Call)}
     parts: list[ast.AST] = list(line)
-    for function in (n for n in ast.walk(tree) if isinstance(n, FunctionNode)):
+    for function in (n for n in ast.walk(task.tree) if isinstance(n, FunctionNode)):
         if function.name in calls:
             parts += (n.value for n in ast.walk(function) if isinstance(n, ast.Return) and n.value)
-    for node in ast.walk(function_at(tree, task.line) or tree):
+    for node in ast.walk(task.function or task.tree):
         if isinstance(node, ast.Assign) and used.intersection(t.id for t in targets(node)):
             parts.append(node.value)
     for node in parts:
@@ -154,23 +152,23 @@ def _doubt(node: ast.expr, form: str, values: Mapping[str, tuple[str, str]]) -> 
     return 0 if kind == wanted else 3
 
 
-def _returned(task: Task, tree: ast.Module, text: Text) -> Iterator[Proposal]:
+def _returned(task: Task) -> Iterator[Proposal]:
     """Converts what a function returns to the type that the test compares it with."""
     found = re.search(r"^assert (.+) == (.+)", task.message, re.MULTILINE)
     if found is None or not all(map(is_literal, found.groups())):
         return
     left, right = map(ast.literal_eval, found.groups())
     forms = [*_forms(left, right), *_forms(right, left)]
-    for value in _results(task, tree) if forms else ():
+    for value in _results(task) if forms else ():
         for form in forms:
-            if is_placed(text, value) and _fits(value, form):
-                yield from _converted(text, value, form)
+            if is_placed(task.text, value) and _fits(value, form):
+                yield from _converted(task.text, value, form)
 
 
-def _results(task: Task, tree: ast.Module) -> Iterator[ast.expr]:
+def _results(task: Task) -> Iterator[ast.expr]:
     """Yields the values that are returned on executed lines."""
-    for line in dict.fromkeys((task.line, *task.lines)):
-        function = function_at(tree, line)
+    for line in task.executed:
+        function = function_at(task.tree, line)
         for node in ast.walk(function) if function is not None else ():
             if isinstance(node, ast.Return) and node.value is not None and holds(node, line):
                 yield node.value
