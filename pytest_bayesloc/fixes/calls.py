@@ -18,11 +18,12 @@ from pytest_bayesloc.fixes.syntax import (
     bound_name,
     class_at,
     every_parameter,
+    functions_in,
     indent_of,
     nodes_at,
+    nodes_of,
     parameters,
     targets,
-    tree_of,
     visible,
 )
 
@@ -69,9 +70,8 @@ def arguments(call: ast.Call) -> list[ast.expr | ast.keyword]:
 
 def methods(tree: ast.Module) -> Iterator[tuple[FunctionNode, ast.ClassDef]]:
     """The functions that stand in classes, each with its class."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ClassDef):
-            yield from ((inner, node) for inner in node.body if isinstance(inner, FunctionNode))
+    for node in nodes_of(tree, ast.ClassDef):
+        yield from ((inner, node) for inner in node.body if isinstance(inner, FunctionNode))
 
 
 def takes_owner(method: FunctionNode, owner: ast.ClassDef) -> bool:
@@ -84,9 +84,7 @@ def takes_owner(method: FunctionNode, owner: ast.ClassDef) -> bool:
         return False
     given = [*method.args.posonlyargs, *method.args.args]
     used = {
-        node.attr
-        for node in ast.walk(method)
-        if isinstance(node, ast.Attribute) and first == [ast.unparse(node.value)]
+        node.attr for node in nodes_of(method, ast.Attribute) if first == [ast.unparse(node.value)]
     }
     return bool(given) and bool(used & attributes([owner], {*first, "self", "cls"}))
 
@@ -97,16 +95,15 @@ def attributes(owners: Sequence[ast.ClassDef], objects: Iterable[str]) -> set[st
     for owner in owners:
         found |= {node.name for node in owner.body if isinstance(node, FunctionNode)}
         found |= {target.id for node in owner.body for target in targets(node)}
-        for node in ast.walk(owner):
-            is_set = isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
-            if is_set and isinstance(node, ast.Attribute) and ast.unparse(node.value) in objects:
+        for node in nodes_of(owner, ast.Attribute):
+            if isinstance(node.ctx, ast.Store) and ast.unparse(node.value) in objects:
                 found.add(node.attr)
     return found
 
 
 def family(tree: ast.Module, name: str) -> list[ast.ClassDef]:
     """The class called ``name`` and those of the file that it inherits from, itself first."""
-    classes = {n.name: n for n in ast.walk(tree) if isinstance(n, ast.ClassDef)}
+    classes = {n.name: n for n in nodes_of(tree, ast.ClassDef)}
     found: dict[str, ast.ClassDef] = {}
     pending = [name]
     while pending:
@@ -124,19 +121,14 @@ def heads(tree: ast.Module, name: str) -> list[FunctionNode]:
     own = [f for c in owners for f in c.body if isinstance(f, FunctionNode) and f.name == method]
     if own or method == "__init__":
         return own
-    return [n for n in ast.walk(tree) if isinstance(n, FunctionNode) and n.name == method]
+    return [n for n in functions_in(tree) if n.name == method]
 
 
 def trees(tree: ast.Module, name: str, project: Project) -> Iterator[ast.Module]:
     """The file itself, then the files of the project that define ``name`` or its class."""
     yield tree
     for wanted in dict.fromkeys(part for part in name.split(".") if part.isidentifier()):
-        for module in project.defined_in(wanted)[:MAX_MODULES]:
-            path = module.replace(".", "/")
-            for file in (f"{path}.py", f"{path}/__init__.py", f"src/{path}.py"):
-                other = tree_of(project.text(file) or "")
-                if other is not None and other.body:
-                    yield other
+        yield from filter(None, map(project.tree, project.defined_in(wanted)[:MAX_MODULES]))
 
 
 def accepted(tree: ast.Module, call: ast.Call, name: str, project: Project) -> list[str]:
@@ -156,9 +148,9 @@ def in_scope(tree: ast.Module, call: ast.Call) -> list[str]:
     """Names and attributes of ``self`` that could be passed, the innermost scope's first."""
     names = visible(tree, call.lineno)
     owner = class_at(tree, call.lineno)
-    nodes = ast.walk(owner) if owner is not None and "self" in names else ()
-    own = (n for n in nodes if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store))
-    said = [f"self.{n.attr}" for n in own if ast.unparse(n.value) == "self"]
+    uses = nodes_of(owner, ast.Attribute) if owner is not None and "self" in names else []
+    own = (use for use in uses if isinstance(use.ctx, ast.Store))
+    said = [f"self.{use.attr}" for use in own if ast.unparse(use.value) == "self"]
     return [*names, *dict.fromkeys(said)]
 
 

@@ -15,6 +15,7 @@ from pytest_bayesloc.fixes.syntax import (
     bound_in,
     every_parameter,
     is_docstring,
+    nodes_of,
     parameters,
     tree_of,
 )
@@ -235,7 +236,7 @@ def is_of(statement: ast.ImportFrom, module: str) -> bool:
 
 def renamed(tree: ast.Module, places: Text, old: str, new: str) -> list[TextEdit]:
     """``new`` where the module's ``old`` is used; in f-strings and annotations as text."""
-    texts = [n for n in ast.walk(tree) if isinstance(n, ast.JoinedStr)]
+    texts = nodes_of(tree, ast.JoinedStr)
     inner = {id(part) for text in texts for part in ast.walk(text) if part is not text}
     edits = []
     pieces: dict[int, ast.expr] = {}

@@ -19,7 +19,7 @@ from pytest_bayesloc.domain.source import ScopeNode
 from pytest_bayesloc.domain.texts import text_digest
 from pytest_bayesloc.fixes.project import Proposal, Task
 from pytest_bayesloc.fixes.run import task_of, write_answer
-from pytest_bayesloc.fixes.syntax import BUILT_IN, Text, brief, function_at, tree_of
+from pytest_bayesloc.fixes.syntax import BUILT_IN, Text, brief, function_at, nodes_of, tree_of
 
 MAX_NODES = 16  # of a pattern: what is larger hardly comes twice
 _HOLE = re.compile(r"_\d+_")
@@ -140,7 +140,7 @@ def _listed(value: object) -> list[object]:
 def _with_holes(node: ast.AST, holes: dict[str, str]) -> ast.AST:
     """A copy with holes for names and values; what is called keeps its name."""
     copied = ast.parse(ast.unparse(node))
-    called = {id(n.func) for n in ast.walk(copied) if isinstance(n, ast.Call)}
+    called = {id(n.func) for n in nodes_of(copied, ast.Call)}
     made: ast.AST = _Holes(holes, called).visit(copied)
     return ast.fix_missing_locations(made)
 

@@ -20,6 +20,7 @@ from pytest_bayesloc.fixes.syntax import (
     function_at,
     import_of,
     nodes_at,
+    nodes_of,
     targets,
     tree_of,
 )
@@ -179,10 +180,9 @@ class Project:
     def _calls(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
         for tree in self._trees.values():
-            for node in ast.walk(tree):
-                if isinstance(node, ast.Call):
-                    called = ast.unparse(node.func).rpartition(".")[2]
-                    found.setdefault(called, []).append(ast.unparse(node))
+            for node in nodes_of(tree, ast.Call):
+                called = ast.unparse(node.func).rpartition(".")[2]
+                found.setdefault(called, []).append(ast.unparse(node))
         return found
 
 

@@ -13,7 +13,7 @@ from pytest_bayesloc.domain.source import ScopeNode, SourceMap, lines_of
 from pytest_bayesloc.fixes.calls import called
 from pytest_bayesloc.fixes.check import Candidate, changed_functions
 from pytest_bayesloc.fixes.side_effects import aliases, calls_out, reaching_calls
-from pytest_bayesloc.fixes.syntax import BUILT_IN, bound_name, indent_of, tree_of
+from pytest_bayesloc.fixes.syntax import BUILT_IN, bound_name, indent_of, nodes_of, tree_of
 from pytest_bayesloc.spectrum.sources import Sources
 
 
@@ -182,7 +182,7 @@ class Reach:
 
 
 def _called(node: ast.AST) -> set[str]:
-    return {called(call) for call in ast.walk(node) if isinstance(call, ast.Call)}
+    return {called(call) for call in nodes_of(node, ast.Call)}
 
 
 def _names(text: str) -> tuple[set[str], set[str]]:

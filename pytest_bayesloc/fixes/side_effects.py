@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.source import FunctionNode
+from pytest_bayesloc.fixes.syntax import nodes_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -115,7 +116,7 @@ def calls_out(tree: ast.AST, imported: Mapping[str, str], named: Collection[str]
         imported: The dotted names of its file (``aliases``).
         named: As above.
     """
-    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+    calls = nodes_of(tree, ast.Call)
     return [ast.unparse(c) for c in calls if _reaches_out(c, imported, frozenset(named))]
 
 

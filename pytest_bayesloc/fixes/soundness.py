@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, zip_longest
 
-from pytest_bayesloc.fixes.syntax import brief, tree_of
+from pytest_bayesloc.fixes.syntax import brief, functions_in, nodes_of, tree_of
 
 WIDTH = 60  # of code in a reason
 _ASSERT = re.compile(r"\bassert\b")
@@ -69,15 +69,12 @@ def _reasons(old: ast.AST, new: ast.AST, values: frozenset[str]) -> Iterator[str
 
 def _spared(tree: ast.AST) -> Counter[str]:
     """The functions whose first parameter is the object itself and has a default."""
-    functions = (
-        n for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))
-    )
-    found = ((f.name, [*f.args.posonlyargs, *f.args.args], f.args.defaults) for f in functions)
-    return Counter(
-        name
-        for name, parameters, defaults in found
-        if parameters and parameters[0].arg == "self" and len(defaults) == len(parameters)
-    )
+    found = Counter[str]()
+    for function in functions_in(tree):
+        given = [*function.args.posonlyargs, *function.args.args]
+        if given and given[0].arg == "self" and len(function.args.defaults) == len(given):
+            found[function.name] += 1
+    return found
 
 
 def doubt(before: str, after: str, code: str = "") -> str:
@@ -118,9 +115,10 @@ def _misled(old: ast.AST, new: ast.AST, whole: ast.AST) -> Iterator[str]:
     if hushed := (_calls(new) - _calls(old)) & _HUSHING:
         yield f"`{min(hushed)}()` only hides what was wrong"
     encoded = _encoded(new) - _encoded(old)
-    if measured := encoded & {ast.unparse(n.args[0]) for n in _calls_of(new, "len") if n.args}:
+    sized = (n for n in nodes_of(new, ast.Call) if n.args and ast.unparse(n.func) == "len")
+    if measured := encoded & {ast.unparse(n.args[0]) for n in sized}:
         yield f"it encodes `{min(measured)}`, whose letters are counted elsewhere"
-    coroutines = {n.name for n in ast.walk(whole) if isinstance(n, ast.AsyncFunctionDef)}
+    coroutines = {n.name for n in nodes_of(whole, ast.AsyncFunctionDef)}
     if (_negated(new) - _negated(old)) & coroutines:
         yield "it negates a coroutine that nobody awaits"
 
@@ -128,13 +126,12 @@ def _misled(old: ast.AST, new: ast.AST, whole: ast.AST) -> Iterator[str]:
 def _mistyped(old: ast.AST, new: ast.AST) -> Iterator[str]:
     """Says what is returned against what is declared."""
     known = set(map(_unparsed, _returns(old)))
-    for function in ast.walk(new):
-        if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            declared = _unparsed(function.returns)
-            wrong = (v for v in _returns(function) if _is_other(v, declared))
-            text = next((t for t in map(_unparsed, wrong) if t not in known), "")
-            if text:
-                yield f"it returns `{brief(text, WIDTH)}`, and `{declared}` is declared"
+    for function in functions_in(new):
+        declared = _unparsed(function.returns)
+        wrong = (v for v in _returns(function) if _is_other(v, declared))
+        text = next((t for t in map(_unparsed, wrong) if t not in known), "")
+        if text:
+            yield f"it returns `{brief(text, WIDTH)}`, and `{declared}` is declared"
 
 
 def tuned(before: str, after: str) -> str:
@@ -151,7 +148,7 @@ def tuned(before: str, after: str) -> str:
 
 
 def _numbers(tree: ast.AST) -> list[float]:
-    constants = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
+    constants = (node.value for node in nodes_of(tree, ast.Constant))
     return [n for n in constants if isinstance(n, (int, float)) and not isinstance(n, bool)]
 
 
@@ -182,8 +179,7 @@ def _unparsed(node: ast.expr | None) -> str:
 
 def _returns(tree: ast.AST) -> list[ast.expr]:
     """Values of ``return`` statements, in the order of the text."""
-    found = [node for node in ast.walk(tree) if isinstance(node, ast.Return)]
-    found.sort(key=lambda node: (node.lineno, node.col_offset))
+    found = sorted(nodes_of(tree, ast.Return), key=lambda node: (node.lineno, node.col_offset))
     return [node.value for node in found if node.value is not None]
 
 
@@ -194,42 +190,33 @@ def _constant_conditions(tree: ast.AST) -> Counter[str]:
 
 def loaded(tree: ast.AST) -> set[str]:
     """The names that are read."""
-    names = (node for node in ast.walk(tree) if isinstance(node, ast.Name))
-    return {node.id for node in names if isinstance(node.ctx, ast.Load)}
+    return {node.id for node in nodes_of(tree, ast.Name) if isinstance(node.ctx, ast.Load)}
 
 
 def bound(tree: ast.AST) -> set[str]:
     """The parameters and variables of functions, but for the object itself."""
-    found = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
-    names = (node for node in ast.walk(tree) if isinstance(node, ast.Name))
-    found |= {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    found = {node.arg for node in nodes_of(tree, ast.arg)}
+    found |= {node.id for node in nodes_of(tree, ast.Name) if isinstance(node.ctx, ast.Store)}
     return found - {"self", "cls", "_"}
 
 
 def _calls(tree: ast.AST) -> set[str]:
-    called = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
-    return {func.id for func in called if isinstance(func, ast.Name)}
-
-
-def _calls_of(tree: ast.AST, name: str) -> Iterator[ast.Call]:
-    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
-    return (call for call in calls if ast.unparse(call.func) == name)
+    calls = nodes_of(tree, ast.Call)
+    return {call.func.id for call in calls if isinstance(call.func, ast.Name)}
 
 
 def _encoded(tree: ast.AST) -> set[str]:
     """Returns what ``encode`` is called on."""
-    used = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
+    used = (node.func for node in nodes_of(tree, ast.Call))
     owners = (f.value for f in used if isinstance(f, ast.Attribute) and f.attr == "encode")
     return set(map(ast.unparse, owners))
 
 
 def _negated(tree: ast.AST) -> set[str]:
     """The names of functions and methods whose result is negated as it is."""
-    found = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Call):
-            found.add(ast.unparse(node.operand.func).rpartition(".")[2])
-    return found
+    operands = (node.operand for node in nodes_of(tree, ast.UnaryOp))
+    calls = (node for node in operands if isinstance(node, ast.Call))
+    return {ast.unparse(call.func).rpartition(".")[2] for call in calls}
 
 
 def _is_other(value: ast.expr, declared: str) -> bool:

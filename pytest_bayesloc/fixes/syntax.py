@@ -19,6 +19,7 @@ N_SIMILAR = 3
 SIMILAR = 0.6  # of difflib: one letter in three, two in six
 #: How pytest shows both sides of a comparison that failed.
 COMPARED = re.compile(r"^(?:AssertionError: )?assert (.+) == (.+)$", re.MULTILINE)
+NodeT = TypeVar("NodeT", bound=ast.AST)
 BUILT_IN = frozenset(dir(builtins))
 #: Nodes that have a place in the text.
 Placed = ast.stmt | ast.expr | ast.arg | ast.keyword
@@ -37,6 +38,21 @@ def tree_of(code: str) -> ast.Module | None:
 def every_node(tree: ast.AST) -> tuple[ast.AST, ...]:
     """All nodes of a file, outer ones first; walking over it takes ten times as long."""
     return tuple(ast.walk(tree))
+
+
+def nodes_of(tree: ast.AST, kind: type[NodeT]) -> list[NodeT]:
+    """The nodes of one kind in ``tree``, outer ones first."""
+    return [node for node in ast.walk(tree) if isinstance(node, kind)]
+
+
+def functions_in(tree: ast.AST) -> list[FunctionNode]:
+    """The functions in ``tree``, outer ones first."""
+    return [node for node in ast.walk(tree) if isinstance(node, FunctionNode)]
+
+
+def names_in(tree: ast.AST) -> set[str]:
+    """The names that ``tree`` reads or binds as variables."""
+    return {node.id for node in nodes_of(tree, ast.Name)}
 
 
 def function_at(tree: ast.Module, line: int) -> FunctionNode | None:
@@ -308,9 +324,6 @@ def _is_word(character: str) -> bool:
     return character == "_" or character.isalnum()
 
 
-NodeT = TypeVar("NodeT", bound=ast.AST)
-
-
 class Site:
     """A function with its surroundings."""
 
@@ -369,6 +382,5 @@ class Site:
 def _attributes(node: ast.ClassDef) -> list[str]:
     found = [inner.name for inner in node.body if isinstance(inner, FunctionNode)]
     found += [name.id for inner in node.body for name in targets(inner)]
-    used = (inner for inner in ast.walk(node) if isinstance(inner, ast.Attribute))
-    found += [use.attr for use in used if ast.unparse(use.value) == "self"]
+    found += [use.attr for use in nodes_of(node, ast.Attribute) if ast.unparse(use.value) == "self"]
     return list(dict.fromkeys(found))

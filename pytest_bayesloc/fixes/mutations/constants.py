@@ -20,6 +20,7 @@ from pytest_bayesloc.fixes.syntax import (
     bound_name,
     brief,
     dotted,
+    nodes_of,
     own_nodes,
     targets,
 )
@@ -85,7 +86,7 @@ def constant_edits(
     used = [(i, part) for i, (_, parts) in enumerate(places) for part in parts]
     keys = {id(value): key for _, part in used for key, value in _entries(part)}
     idle = {id(text) for _, part in used for n in ast.walk(part) for text in _texts_apart(n)}
-    constants = ((i, n) for i, p in used for n in ast.walk(p) if isinstance(n, ast.Constant))
+    constants = ((i, n) for i, p in used for n in nodes_of(p, ast.Constant))
     found = {id(n): (i, n) for i, n in constants if id(n) not in idle}
     named = [found[n] for n in found if n in keys and _is_named(keys[n], test)]
     chosen = [*named, *(found[n] for n in found if n not in keys)]
@@ -139,7 +140,7 @@ def _of_class(tree: ast.AST, function: FunctionNode) -> list[ast.AST]:
     """The values of class attributes that it reads."""
     read = {dotted(n) for n in own_nodes(function) if isinstance(n, ast.Attribute)}
     found: list[ast.AST] = []
-    for owner in (n for n in ast.walk(tree) if isinstance(n, ast.ClassDef)):
+    for owner in nodes_of(tree, ast.ClassDef):
         names = {owner.name, *(("self", "cls") if function in owner.body else ())}
         attributes = {name.partition(".")[2] for name in read if name.partition(".")[0] in names}
         found += _assigned(owner.body, attributes)
@@ -163,11 +164,10 @@ def _assigned(body: Sequence[ast.stmt], names: set[str]) -> list[ast.AST]:
 
 def _entries(node: ast.AST) -> Iterator[tuple[object, ast.expr]]:
     """Yield the entries of tables in ``node``: keys, and each part of what stands there."""
-    for table in ast.walk(node):
-        if isinstance(table, ast.Dict):
-            for key, value in zip(table.keys, table.values, strict=True):
-                if isinstance(key, ast.Constant):
-                    yield from ((key.value, n) for n in ast.walk(value) if isinstance(n, ast.expr))
+    for table in nodes_of(node, ast.Dict):
+        for key, value in zip(table.keys, table.values, strict=True):
+            if isinstance(key, ast.Constant):
+                yield from ((key.value, n) for n in nodes_of(value, ast.expr))
 
 
 def _texts_apart(node: ast.AST) -> list[ast.expr]:

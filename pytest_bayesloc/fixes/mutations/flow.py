@@ -7,7 +7,15 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
 
-from pytest_bayesloc.fixes.syntax import BUILT_IN, Site, TextEdit, brief, is_docstring
+from pytest_bayesloc.fixes.syntax import (
+    BUILT_IN,
+    Site,
+    TextEdit,
+    brief,
+    is_docstring,
+    names_in,
+    nodes_of,
+)
 
 N_BORROWED = 8  # statements or conditions from elsewhere in the file, for one place
 N_FUNCTIONS = 512  # whose conditions and statements are kept for the others of their files
@@ -98,7 +106,7 @@ def borrow_clause(site: Site) -> Iterator[TextEdit]:
             own = site.text.of(node.test)
             if "\n" in own:
                 continue
-            names = {n.id for n in ast.walk(node.test) if isinstance(n, ast.Name)}
+            names = names_in(node.test)
             near = [text for text in known if _names(text) & names and text not in own]
             for text in near[:N_BORROWED]:
                 for word in ("and", "or"):
@@ -137,7 +145,7 @@ def borrow_statement(site: Site) -> Iterator[TextEdit]:
     for block in site.blocks:
         for node in block:
             if not is_docstring(node):
-                names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+                names = names_in(node)
                 fitting = [text for text in near if _names(text) & names]
                 yield from _before(site, node, fitting[:N_BORROWED])
 
@@ -145,7 +153,7 @@ def borrow_statement(site: Site) -> Iterator[TextEdit]:
 @lru_cache(maxsize=N_FUNCTIONS)
 def _small_statements(function: ast.AST) -> list[str]:
     """The statements of a function that another one may borrow."""
-    nodes = (n for n in ast.walk(function) if isinstance(n, ast.stmt) and _is_small(n))
+    nodes = (n for n in nodes_of(function, ast.stmt) if _is_small(n))
     return [text for text in map(ast.unparse, nodes) if len(text) < 160]
 
 
@@ -187,5 +195,4 @@ def _is_small(node: ast.stmt) -> bool:
 
 @lru_cache(maxsize=10 * N_FUNCTIONS)
 def _names(text: str) -> frozenset[str]:
-    tree = ast.parse(text)
-    return frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
+    return frozenset(names_in(ast.parse(text)))

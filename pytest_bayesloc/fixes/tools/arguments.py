@@ -31,6 +31,9 @@ from pytest_bayesloc.fixes.syntax import (
     BUILT_IN,
     Text,
     bound_in,
+    functions_in,
+    names_in,
+    nodes_of,
     own_nodes,
     parameters,
     similar,
@@ -101,7 +104,7 @@ def _filled(
 
 def _local(tree: ast.Module, call: ast.Call) -> list[str]:
     """The parameters and variables of the functions around ``call``."""
-    functions = [n for n in ast.walk(tree) if isinstance(n, FunctionNode)]
+    functions = functions_in(tree)
     holding = [f for f in functions if f.lineno <= call.lineno <= (f.end_lineno or 0)]
     return list(dict.fromkeys(name for f in reversed(holding) for name in bound_in(f)))
 
@@ -125,7 +128,7 @@ def _as_elsewhere(
     if not values and not call.keywords and len(tree.args) == n_given + 1:
         values = [("", tree.args[n_given])]
     for lead, value in values:
-        used = {n.id for n in ast.walk(value) if isinstance(n, ast.Name)}
+        used = names_in(value)
         if used <= {*scope, *BUILT_IN} and not isinstance(value, ast.Starred):
             yield _added(text, call, f"{lead}{ast.unparse(value)}")
 
@@ -256,7 +259,7 @@ def _renamed(text: Text, keyword: ast.keyword, wrong: str, other: str) -> Propos
 def _taken(task: Task, name: str, wrong: str) -> Iterator[Proposal]:
     """The function with the parameter that its body uses already."""
     for head in heads(task.tree, name) if name else ():
-        used = {n.id for n in ast.walk(head) if isinstance(n, ast.Name)}
+        used = names_in(head)
         if wrong not in used or wrong in set(bound_in(head)) or head.args.kwarg is not None:
             continue
         words = f"`{head.name}` takes `{wrong}`"
@@ -306,12 +309,12 @@ def _set(task: Task) -> Iterator[Proposal]:
         own = parameters(method.args)[:1]
         if own not in (["self"], ["cls"]):
             continue
-        names = [n for n in ast.walk(method) if isinstance(n, ast.Name)]
+        names = nodes_of(method, ast.Name)
         used = {
             n.attr
             for part in family(task.tree, owner.name)
-            for n in ast.walk(part)
-            if isinstance(n, ast.Attribute) and ast.unparse(n.value) == own[0]
+            for n in nodes_of(part, ast.Attribute)
+            if ast.unparse(n.value) == own[0]
         }
         for node in own_nodes(method):
             if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Name):
@@ -350,7 +353,7 @@ def _used(task: Task, name: str) -> Iterator[Proposal]:
     ):
         return
     words = f"`{name}` is an attribute of `{first[0]}`"
-    uses = [n for n in ast.walk(method) if isinstance(n, ast.Name) and n.id == name]
+    uses = [n for n in nodes_of(method, ast.Name) if n.id == name]
     if all(isinstance(use.ctx, ast.Load) and is_placed(text, use) for use in uses):
         edits = [text.replace(use, f"{first[0]}.{name}", words) for use in uses]
         yield proposal(text, *edits)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from pytest_bayesloc.domain.fixing import Level
-from pytest_bayesloc.domain.source import FunctionNode, ScopeNode, first_line, lines_of
+from pytest_bayesloc.domain.source import ScopeNode, first_line, lines_of
 from pytest_bayesloc.fixes.imports import Use, is_of, module_of, uses_of, with_import
 from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
@@ -15,10 +15,12 @@ from pytest_bayesloc.fixes.syntax import (
     TextEdit,
     bound_in,
     bound_name,
+    functions_in,
     holds,
     import_of,
     indent_of,
     is_docstring,
+    nodes_of,
 )
 
 _Import = ast.Import | ast.ImportFrom
@@ -90,9 +92,7 @@ def _without_self(task: Task, statement: ast.Import) -> Iterator[Proposal]:
     """The file without the import of itself: its own names, used below their definitions."""
     tree, places, name = task.tree, task.text, bound_name(statement.names[0])
     module = statement.names[0].asname or statement.names[0].name
-    chains = [
-        n for n in ast.walk(tree) if isinstance(n, ast.Attribute) and ast.unparse(n.value) == module
-    ]
+    chains = [n for n in nodes_of(tree, ast.Attribute) if ast.unparse(n.value) == module]
     ends = {s.name: s.end_lineno or s.lineno for s in tree.body if isinstance(s, ScopeNode)}
     if not name or not chains or not {chain.attr for chain in chains} <= set(ends):
         return
@@ -278,7 +278,7 @@ def _dotted(task: Task, statement: _Import, moved: _Moved) -> str | None:
     if not isinstance(statement, ast.ImportFrom) or statement.level or not statement.module:
         return None
     top = statement.module.partition(".")[0]
-    others = (task.tree, *(n for n in ast.walk(task.tree) if isinstance(n, FunctionNode)))
+    others = (task.tree, *functions_in(task.tree))
     is_taken = any(top in set(bound_in(scope)) for scope in others)
     if (
         _is_noted(moved)

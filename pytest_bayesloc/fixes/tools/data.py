@@ -15,12 +15,7 @@ from pathlib import PurePosixPath
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
-from pytest_bayesloc.fixes.syntax import (
-    COMPARED,
-    is_json,
-    is_literal,
-    statement_at,
-)
+from pytest_bayesloc.fixes.syntax import COMPARED, is_json, is_literal, nodes_of, statement_at
 
 _CUT = "..."  # pytest shortens what is long
 
@@ -276,9 +271,7 @@ def _literals(task: Task) -> Iterator[ast.Constant]:
     """The strings that look like JSON, in the function at the line and outside of functions."""
     places: list[ast.AST] = [] if task.function is None else [task.function]
     places += [s for s in task.tree.body if isinstance(s, (ast.Assign, ast.AnnAssign, ast.Expr))]
-    formatted = {
-        id(part) for n in ast.walk(task.tree) if isinstance(n, ast.JoinedStr) for part in n.values
-    }
+    formatted = {id(part) for n in nodes_of(task.tree, ast.JoinedStr) for part in n.values}
     for place in places:
         for node in ast.walk(place):
             if not isinstance(node, ast.Constant) or id(node) in formatted:

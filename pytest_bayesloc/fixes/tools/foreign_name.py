@@ -12,7 +12,7 @@ from pytest_bayesloc.fixes.calls import is_placed
 from pytest_bayesloc.fixes.imports import with_import
 from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
-from pytest_bayesloc.fixes.syntax import Text, TextEdit, bound_in, bound_name
+from pytest_bayesloc.fixes.syntax import Text, TextEdit, bound_in, bound_name, nodes_of
 
 _NO_ATTRIBUTE = re.compile(
     r"(?:module '(?P<module>[\w.]+)'|(?:type object )?'(?P<type>[\w.]+)'(?: object)?)"
@@ -207,7 +207,7 @@ def _without_cmp(task: Task) -> Iterator[Proposal]:
     """Sort by a key in place of ``cmp=``, and compare without ``cmp()``."""
     text = task.text
     edits = []
-    for node in (n for n in ast.walk(task.tree) if isinstance(n, ast.Call)):
+    for node in nodes_of(task.tree, ast.Call):
         if isinstance(node.func, ast.Name) and node.func.id == "cmp" and len(node.args) == 2:
             a, b = (f"({text.of(part)})" for part in node.args)
             edits.append(text.replace(node, f"(({a} > {b}) - ({a} < {b}))", "`cmp` is gone"))
@@ -238,7 +238,7 @@ def _edits(task: Task, name: str) -> Iterator[tuple[ast.expr, tuple[TextEdit, st
         n.name for n in ast.walk(task.tree) if isinstance(n, (ast.FunctionDef, ast.ClassDef))
     }
     modules = _modules(task.tree)
-    calls = {id(n.func): n for n in ast.walk(task.tree) if isinstance(n, ast.Call)}
+    calls = {id(n.func): n for n in nodes_of(task.tree, ast.Call)}
     tight = {
         id(part)
         for n in ast.walk(task.tree)
@@ -288,7 +288,7 @@ def _is_called(node: ast.expr, name: str) -> bool:
 
 def _modules(tree: ast.Module) -> Mapping[str, str]:
     """Returns the modules that the file imports, by the names that it has for them."""
-    plain = (n for n in ast.walk(tree) if isinstance(n, ast.Import))
+    plain = nodes_of(tree, ast.Import)
     aliases = (alias for node in plain for alias in node.names)
     return {bound_name(a): a.name if a.asname else bound_name(a) for a in aliases}
 

@@ -11,7 +11,7 @@ from pytest_bayesloc.domain.source import ScopeNode
 from pytest_bayesloc.fixes.calls import called, trees
 from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
-from pytest_bayesloc.fixes.syntax import BUILT_IN, Text, brief, function_at, nodes_at
+from pytest_bayesloc.fixes.syntax import BUILT_IN, Text, brief, function_at, nodes_at, nodes_of
 
 _NAMED = re.compile(r"coroutine (?:object |method )?'?([\w.<>]+)'?(?: at 0x| was never|')")
 _NOT_AWAITABLE = re.compile(
@@ -114,7 +114,7 @@ def _dropped(task: Task, project: Project) -> Iterator[Proposal]:
 
 def _asynchronous(tree: ast.Module, names: set[str], project: Project) -> set[str]:
     """Those of ``names`` that the file, or the module that defines them, has as ``async def``."""
-    found = {n.name for n in ast.walk(tree) if isinstance(n, ast.AsyncFunctionDef)}
+    found = {n.name for n in nodes_of(tree, ast.AsyncFunctionDef)}
     for name in sorted(names - found):
         for other in trees(tree, name, project):
             found |= {n.name for n in other.body if isinstance(n, ast.AsyncFunctionDef)}
@@ -133,7 +133,7 @@ def _made_at(tree: ast.Module, line: int) -> list[int]:
     found = []
     for node in ast.walk(function) if function is not None else ():
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and node.lineno < line:
-            names = {n.id for t in node.targets for n in ast.walk(t) if isinstance(n, ast.Name)}
+            names = {n.id for t in node.targets for n in nodes_of(t, ast.Name)}
             found += [node.lineno] if names & used else []
     return sorted(found, reverse=True)
 

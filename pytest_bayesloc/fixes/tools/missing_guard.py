@@ -17,6 +17,7 @@ from pytest_bayesloc.fixes.syntax import (
     bound_name,
     brief,
     is_literal,
+    nodes_of,
     own_nodes,
     statement_at,
     tree_of,
@@ -65,9 +66,8 @@ def _statement(tree: ast.Module, line: int) -> ast.stmt | None:
     statement = statement_at(tree, line)
     chained = {
         id(node.orelse[0]): node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.If)
-        and len(node.orelse) == 1
+        for node in nodes_of(tree, ast.If)
+        if len(node.orelse) == 1
         and isinstance(node.orelse[0], ast.If)
         and node.orelse[0].col_offset == node.col_offset
     }
@@ -173,7 +173,7 @@ _PICKS = tuple(
 def _bound(tree: ast.Module, line: list[ast.AST]) -> set[str]:
     """Names that only the line itself binds, or that are modules: no guard can ask for them."""
     loops = [n.target for n in line if isinstance(n, ast.comprehension)]
-    found = {n.id for target in loops for n in ast.walk(target) if isinstance(n, ast.Name)}
+    found = {n.id for target in loops for n in nodes_of(target, ast.Name)}
     found |= {a.arg for n in line if isinstance(n, ast.Lambda) for a in n.args.args}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

@@ -26,6 +26,7 @@ from pytest_bayesloc.fixes.syntax import (
     bound_in,
     dotted,
     function_at,
+    nodes_of,
     similar,
     visible,
 )
@@ -46,7 +47,7 @@ def misspelt_name(task: Task, project: Project) -> Iterator[Proposal]:
     if not wrong or project.defined_in(wrong) or project.imports_of(wrong):
         return  # there is such a name: it is not imported
     scope = task.function or task.tree
-    uses = [n for n in ast.walk(scope) if isinstance(n, ast.Name) and n.id == wrong]
+    uses = [n for n in nodes_of(scope, ast.Name) if n.id == wrong]
     for name in similar(wrong, [*visible(task.tree, task.line), *sorted(BUILT_IN)] if uses else ()):
         words = f"`{wrong}` is not defined; `{name}` is"
         yield proposal(task.text, *(task.text.replace(use, name, words) for use in uses))
@@ -102,12 +103,10 @@ def _known(tree: ast.Module, use: ast.Attribute, owner: str, project: Project) -
     found = sorted({name for t in trees for name in attributes(family(t, owner), {"self"})})
     found += _fields(tree, owner)
     base = ast.unparse(use.value)
-    others = (n for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n is not use)
+    others = (n for n in nodes_of(tree, ast.Attribute) if n is not use)
     found += [n.attr for n in others if ast.unparse(n.value) == base]
     # A class of nowhere in the project: what this file uses of anything.
-    return found or [
-        n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n is not use
-    ]
+    return found or [n.attr for n in nodes_of(tree, ast.Attribute) if n is not use]
 
 
 def _fields(tree: ast.Module, owner: str) -> list[str]:
@@ -116,7 +115,7 @@ def _fields(tree: ast.Module, owner: str) -> list[str]:
     for node in tree.body:
         call = node.value if isinstance(node, ast.Assign) else None
         if isinstance(call, ast.Call) and ast.unparse(call.func).endswith("amedtuple"):
-            texts = [n.value for n in ast.walk(call) if isinstance(n, ast.Constant)]
+            texts = [n.value for n in nodes_of(call, ast.Constant)]
             if texts[:1] == [owner]:
                 found += " ".join(map(str, texts[1:])).replace(",", " ").split()
     return found
@@ -175,7 +174,7 @@ def missing_import(task: Task, project: Project) -> Iterator[Proposal]:
 
 def _bound(tree: ast.Module) -> set[str]:
     """Returns the names that the module binds, if only on a condition or by ``global``."""
-    declared = [n for n in ast.walk(tree) if isinstance(n, ast.Global)]
+    declared = nodes_of(tree, ast.Global)
     return {*bound_in(tree), *(name for node in declared for name in node.names)}
 
 

@@ -20,7 +20,16 @@ from pytest_bayesloc.fixes.imports import (
 )
 from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
-from pytest_bayesloc.fixes.syntax import SIMILAR, Text, TextEdit, dotted, holds, import_of, similar
+from pytest_bayesloc.fixes.syntax import (
+    SIMILAR,
+    Text,
+    TextEdit,
+    dotted,
+    holds,
+    import_of,
+    nodes_of,
+    similar,
+)
 
 N_MODULES = 3
 #: Modules of Python 2, and ones that were removed since, by what has their names now.
@@ -101,10 +110,8 @@ def _importing(tree: ast.Module, line: int, name: str, module: str) -> ast.Impor
     """The statement that imports ``name``: the one at ``line``, or else the first."""
     found = [
         n
-        for n in ast.walk(tree)
-        if isinstance(n, ast.ImportFrom)
-        and any(alias.name == name for alias in n.names)
-        and is_of(n, module)
+        for n in nodes_of(tree, ast.ImportFrom)
+        if any(alias.name == name for alias in n.names) and is_of(n, module)
     ]
     here = [n for n in found if holds(n, line)]
     return next(iter((*here, *found)), None)
@@ -268,7 +275,7 @@ def _plain(
     text = task.text
     packages, own, project = known
     alias = next(a for a in statement.names if f"{a.name}.".startswith(f"{missing}."))
-    chains = {n: dotted(n) for n in ast.walk(task.tree) if isinstance(n, ast.Attribute)}
+    chains = {n: dotted(n) for n in nodes_of(task.tree, ast.Attribute)}
     base = f"{alias.asname or alias.name}."
     used = {said[len(base) :] for said in chains.values() if said.startswith(base)}
     if len(statement.names) == 1 and alias.name == missing and not alias.asname:

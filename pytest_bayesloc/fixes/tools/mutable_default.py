@@ -10,7 +10,7 @@ from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import FunctionNode
 from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
-from pytest_bayesloc.fixes.syntax import Text, is_docstring
+from pytest_bayesloc.fixes.syntax import Text, functions_in, is_docstring, nodes_of
 
 MAKERS = frozenset({"list", "dict", "set", "defaultdict", "deque", "Counter", "OrderedDict"})
 #: Methods that only look.
@@ -34,7 +34,7 @@ _DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetCom
 def mutable_default(task: Task, _project: Project) -> Iterator[Proposal]:
     """The file with each mutable default of what was executed made in the function."""
     lines = task.executed
-    functions = [n for n in ast.walk(task.tree) if isinstance(n, FunctionNode)]
+    functions = functions_in(task.tree)
     is_late = any(
         isinstance(n, ast.ImportFrom) and n.module == "__future__" and n.names[0].name == _LATE
         for n in task.tree.body
@@ -72,7 +72,7 @@ def is_mutable(default: ast.expr) -> bool:
 def _is_shared(function: FunctionNode, name: str) -> bool:
     """Whether the body may change the value, or give it to somebody who may."""
     looked_at = {id(part) for node in ast.walk(function) for part in _looked_at(node)}
-    uses = (n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == name)
+    uses = (n for n in nodes_of(function, ast.Name) if n.id == name)
     return any(isinstance(use.ctx, ast.Load) and id(use) not in looked_at for use in uses)
 
 

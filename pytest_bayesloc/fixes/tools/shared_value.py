@@ -18,7 +18,9 @@ from pytest_bayesloc.fixes.syntax import (
     TextEdit,
     bound_in,
     brief,
+    functions_in,
     is_docstring,
+    nodes_of,
     own_nodes,
     parameters,
 )
@@ -47,7 +49,7 @@ def shared_value(task: Task, _project: Project) -> Iterator[Proposal]:
         yield from _fields(task, found.group(1))
         return
     lines = task.executed
-    every = [n for n in ast.walk(task.tree) if isinstance(n, FunctionNode)]
+    every = functions_in(task.tree)
     executed = {line for line in lines if line}
     functions = [f for f in every if _is_executed(f, executed)]
     yield from _of_classes(task, functions)
@@ -69,7 +71,7 @@ def _is_executed(function: FunctionNode, lines: set[int]) -> bool:
 
 def _fields(task: Task, name: str) -> Iterator[Proposal]:
     """Every mutable default of the class, made by a factory for each instance."""
-    for owner in (n for n in ast.walk(task.tree) if isinstance(n, ast.ClassDef)):
+    for owner in nodes_of(task.tree, ast.ClassDef):
         fields = [s for s in owner.body if isinstance(s, ast.AnnAssign) and s.value is not None]
         if name not in {ast.unparse(field.target) for field in fields}:
             continue
@@ -126,9 +128,8 @@ def _shared_in(owner: ast.ClassDef) -> Iterator[tuple[ast.stmt, str, ast.expr]]:
     changed = {name for node in ast.walk(owner) for name in _changed_by(node)}
     is_set = {
         node.attr
-        for node in ast.walk(owner)
-        if isinstance(node, ast.Attribute)
-        and isinstance(node.ctx, ast.Store)
+        for node in nodes_of(owner, ast.Attribute)
+        if isinstance(node.ctx, ast.Store)
         and ast.unparse(node.value) in {"self", "cls", owner.name}
     }
     for statement in owner.body:
@@ -207,7 +208,7 @@ def _of_closures(text: Text, function: FunctionNode) -> Iterator[Proposal]:
                 continue
             taken = set(parameters(node.args))
             body = node.body if isinstance(node.body, list) else [node.body]
-            inner = [n for part in body for n in ast.walk(part) if isinstance(n, ast.Name)]
+            inner = [n for part in body for n in nodes_of(part, ast.Name)]
             taken |= {n.id for n in inner if not isinstance(n.ctx, ast.Load)}
             names = [n for n in bound if n not in taken and n in {m.id for m in inner}]
             if names and (isinstance(loop, ast.stmt) or is_placed(text, loop)):
@@ -217,7 +218,7 @@ def _of_closures(text: Text, function: FunctionNode) -> Iterator[Proposal]:
 def _bound_by(loop: ast.AST) -> list[str]:
     """Returns the names that change from one turn of a loop to the next."""
     if isinstance(loop, (ast.For, ast.AsyncFor)):
-        found = [n for n in ast.walk(loop.target) if isinstance(n, ast.Name)]
+        found = nodes_of(loop.target, ast.Name)
         return [*dict.fromkeys((*(n.id for n in found), *bound_in(loop)))]
     parts = [n for c in getattr(loop, "generators", []) for n in ast.walk(c.target)]
     return [*dict.fromkeys(n.id for n in parts if isinstance(n, ast.Name))]

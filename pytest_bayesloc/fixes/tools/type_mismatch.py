@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from pytest_bayesloc.domain.fixing import Level
-from pytest_bayesloc.domain.source import FunctionNode
 from pytest_bayesloc.fixes.calls import called, is_placed
 from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
@@ -15,8 +14,10 @@ from pytest_bayesloc.fixes.syntax import (
     Text,
     brief,
     function_at,
+    functions_in,
     holds,
     is_literal,
+    nodes_of,
     targets,
 )
 
@@ -65,9 +66,9 @@ def _floored(task: Task, line: list[ast.AST]) -> Iterator[Proposal]:
     used = {n.id for n in line if isinstance(n, ast.Name)}
     calls = {called(n) for n in line if isinstance(n, ast.Call)}
     parts: list[ast.AST] = list(line)
-    for function in (n for n in ast.walk(task.tree) if isinstance(n, FunctionNode)):
+    for function in functions_in(task.tree):
         if function.name in calls:
-            parts += (n.value for n in ast.walk(function) if isinstance(n, ast.Return) and n.value)
+            parts += (n.value for n in nodes_of(function, ast.Return) if n.value)
     for node in ast.walk(task.function or task.tree):
         if isinstance(node, ast.Assign) and used.intersection(t.id for t in targets(node)):
             parts.append(node.value)
