@@ -15,6 +15,7 @@ from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.ports import Clock, Runner
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap, Unit, lines_of
 from pytest_bayesloc.domain.texts import text_digest
+from pytest_bayesloc.fixes.syntax import common_ends
 
 KIND = "fix"
 TOOL = "tool"  # the stage of what a tool proposes
@@ -84,16 +85,8 @@ class Candidate:
 
     def size(self) -> int:
         """Characters that differ, roughly: what the texts don't have in common at both ends."""
-        return sum(_size(part.before, part.after) for part in self.parts_by_file())
-
-
-def _size(a: str, b: str) -> int:
-    start = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), None)
-    if start is None:
-        return abs(len(a) - len(b))
-    tails = zip(reversed(a[start:]), reversed(b[start:]), strict=False)
-    end = next((i for i, (x, y) in enumerate(tails) if x != y), min(len(a), len(b)) - start)
-    return max(len(a), len(b)) - start - end
+        parts = [(part.before, part.after) for part in self.parts_by_file()]
+        return sum(max(map(len, pair)) - sum(common_ends(*pair)) for pair in parts)
 
 
 def patch_of(candidate: Candidate) -> InspectionPatch:

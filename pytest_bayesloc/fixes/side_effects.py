@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.source import FunctionNode
-from pytest_bayesloc.fixes.syntax import nodes_of
+from pytest_bayesloc.fixes.syntax import dotted, nodes_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -143,13 +143,8 @@ def _writes(call: ast.Call) -> bool:
 
 def _dotted(function: ast.expr, imported: Mapping[str, str]) -> str:
     """Return the dotted name of a called function, imports resolved; ``?`` if it has no name."""
-    parts: list[str] = []
-    node = function
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    first = imported.get(node.id, node.id) if isinstance(node, ast.Name) else "?"
-    return ".".join((first, *reversed(parts)))
+    first, dot, rest = dotted(function, unknown="?").partition(".")
+    return f"{imported.get(first, first)}{dot}{rest}"
 
 
 @lru_cache(maxsize=16)  # each function of a file asks for the same
@@ -157,11 +152,11 @@ def aliases(tree: ast.AST) -> dict[str, str]:
     """Map each name that an import of the file binds to its dotted name."""
     found: dict[str, str] = {}
     for node in ast.walk(tree):
-        found |= _bound_by(node)
+        found |= bound_by(node)
     return found
 
 
-def _bound_by(node: ast.AST) -> dict[str, str]:
+def bound_by(node: ast.AST) -> dict[str, str]:
     """Map each name that an import binds to its dotted name; empty for other syntax."""
     found: dict[str, str] = {}
     if isinstance(node, ast.Import):
@@ -180,7 +175,7 @@ def meanings(function: ast.AST, tree: ast.AST) -> dict[str, set[str]]:
     """
     found: dict[str, set[str]] = {}
     for node in ast.walk(tree):
-        for name, meaning in _bound_by(node).items():
+        for name, meaning in bound_by(node).items():
             for bound, stands_for in _spread(name, meaning):
                 found.setdefault(bound, set()).add(stands_for)
     for node in (*getattr(tree, "body", ()), *ast.walk(function)):

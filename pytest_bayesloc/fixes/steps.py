@@ -15,6 +15,7 @@ from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.source import SourceMap, lines_of
 from pytest_bayesloc.fixes.check import Candidate, Checked
+from pytest_bayesloc.fixes.syntax import common_ends
 
 STEPS = "steps"  # the stage of a candidate that is made of several
 Span = tuple[int, int, list[str]]
@@ -100,10 +101,7 @@ def changed_location(candidate: Candidate) -> Location:
 def _span(before: str, after: str) -> Span:
     """All that differs, as one span of lines of ``before`` and what stands there after."""
     old, new = lines_of(before), lines_of(after)
-    n = min(len(old), len(new))
-    start = next((i for i in range(n) if old[i] != new[i]), n)
-    most = n - start
-    end = next((i for i in range(most) if old[-1 - i] != new[-1 - i]), most)
+    start, end = common_ends(old, new)
     return start, len(old) - end, new[start : len(new) - end]
 
 

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import takewhile
 from typing import TypeVar
 
 from pytest_bayesloc.domain.source import FunctionNode, ScopeNode, first_line, lines_of, parse
@@ -172,13 +173,20 @@ def targets(statement: ast.stmt) -> list[ast.Name]:
     return [target for target in found if isinstance(target, ast.Name)]
 
 
-def dotted(node: ast.AST) -> str:
-    """``a.b.c`` of such a use; empty if it is one of something else."""
+def dotted(node: ast.AST, unknown: str = "") -> str:
+    """``a.b.c`` of such a use; of something else that has no name, ``unknown.b.c`` or nothing."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
         node = node.value
-    return ".".join((node.id, *reversed(parts))) if isinstance(node, ast.Name) else ""
+    first = node.id if isinstance(node, ast.Name) else unknown
+    return ".".join((first, *reversed(parts))) if first else ""
+
+
+def first_statement(function: FunctionNode) -> ast.stmt:
+    """The first statement of a body behind its docstring; that where nothing follows it."""
+    first, *rest = function.body
+    return rest[0] if is_docstring(first) and rest else first
 
 
 def is_docstring(statement: ast.stmt) -> bool:
@@ -214,6 +222,17 @@ def similar(name: str, known: Iterable[str]) -> list[str]:
     folded = difflib.get_close_matches(own, list(plain.values()), n=N_SIMILAR, cutoff=SIMILAR)
     more = [other for text in folded for other in others if plain[other] == text]
     return list(dict.fromkeys((*same, *close, *more)))[:N_SIMILAR]
+
+
+def common_ends(one: Sequence[str], other: Sequence[str]) -> tuple[int, int]:
+    """With how many equal items two texts, or lists of lines, begin; then how many end them."""
+    start = _n_common(one, other)
+    return start, _n_common(one[start:][::-1], other[start:][::-1])
+
+
+def _n_common(one: Sequence[str], other: Sequence[str]) -> int:
+    pairs = zip(one, other, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def brief(text: str, width: int = 40) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice, takewhile
+from itertools import islice
 from math import isfinite
 from typing import TypeAlias
 
@@ -19,6 +19,7 @@ from pytest_bayesloc.fixes.syntax import (
     bound_in,
     bound_name,
     brief,
+    common_ends,
     dotted,
     nodes_of,
     own_nodes,
@@ -259,20 +260,13 @@ def _exchanged(value: str, shown: str, wanted: str) -> Iterator[str]:
         match = re.fullmatch(pattern, wanted, re.DOTALL)
         if match is not None:
             yield match["other"]
-    start = _n_common(shown, wanted)
-    same = _n_common(shown[start:][::-1], wanted[start:][::-1])
+    start, same = common_ends(shown, wanted)
     for before, behind in ((0, 0), (1, 0), (0, 1), (1, 1)):  # characters of what surrounds it
         head, tail = start - before, same - behind
         if head >= 0 <= tail:
             old, new = shown[head : len(shown) - tail], wanted[head : len(wanted) - tail]
             if old and value.count(old) == 1:
                 yield value.replace(old, new)
-
-
-def _n_common(one: str, other: str) -> int:
-    """Return with how many equal characters two texts begin."""
-    pairs = zip(one, other, strict=False)
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _written(value: object, own: str) -> str:

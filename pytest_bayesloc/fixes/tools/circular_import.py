@@ -15,11 +15,11 @@ from pytest_bayesloc.fixes.syntax import (
     TextEdit,
     bound_in,
     bound_name,
+    first_statement,
     functions_in,
     holds,
     import_of,
     indent_of,
-    is_docstring,
     nodes_of,
 )
 
@@ -229,8 +229,7 @@ def _local(task: Task, statement: _Import, moved: _Moved) -> Iterator[TextEdit]:
 
 def _at_top(task: Task, function: ast.FunctionDef | ast.AsyncFunctionDef, said: str) -> TextEdit:
     """``said`` before the first statement that is no docstring, and the comment above that."""
-    first, *rest = function.body
-    follower = rest[0] if is_docstring(first) and rest else first
+    first, follower = function.body[0], first_statement(function)
     before = (first.end_lineno or 0) if follower is not first else 0
     line = first_line(follower)
     lines = lines_of(task.code)

@@ -12,7 +12,8 @@ from pytest_bayesloc.fixes.calls import is_placed
 from pytest_bayesloc.fixes.imports import with_import
 from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
-from pytest_bayesloc.fixes.syntax import Text, TextEdit, bound_in, bound_name, nodes_of
+from pytest_bayesloc.fixes.side_effects import bound_by
+from pytest_bayesloc.fixes.syntax import Text, TextEdit, bound_in, nodes_of
 
 _NO_ATTRIBUTE = re.compile(
     r"(?:module '(?P<module>[\w.]+)'|(?:type object )?'(?P<type>[\w.]+)'(?: object)?)"
@@ -288,9 +289,7 @@ def _is_called(node: ast.expr, name: str) -> bool:
 
 def _modules(tree: ast.Module) -> Mapping[str, str]:
     """Returns the modules that the file imports, by the names that it has for them."""
-    plain = nodes_of(tree, ast.Import)
-    aliases = (alias for node in plain for alias in node.names)
-    return {bound_name(a): a.name if a.asname else bound_name(a) for a in aliases}
+    return dict(pair for node in nodes_of(tree, ast.Import) for pair in bound_by(node).items())
 
 
 def _member(node: ast.Attribute, modules: Mapping[str, str]) -> str:

@@ -10,7 +10,7 @@ from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import FunctionNode
 from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
-from pytest_bayesloc.fixes.syntax import Text, functions_in, is_docstring, nodes_of
+from pytest_bayesloc.fixes.syntax import Text, first_statement, functions_in, nodes_of
 
 MAKERS = frozenset({"list", "dict", "set", "defaultdict", "deque", "Counter", "OrderedDict"})
 #: Methods that only look.
@@ -112,9 +112,7 @@ def _made_anew(
     parameter, default = pair
     name = parameter.arg
     words = f"`{name}` of `{function.name}` is made anew in each call"
-    first = function.body[0]
-    if is_docstring(first) and len(function.body) > 1:
-        first = function.body[1]
+    first = first_statement(function)
     decorators = getattr(first, "decorator_list", [])
     start = text.start(first)
     if decorators:  # the sign before the first is in front of its expression

@@ -18,8 +18,8 @@ from pytest_bayesloc.fixes.syntax import (
     TextEdit,
     bound_in,
     brief,
+    first_statement,
     functions_in,
-    is_docstring,
     nodes_of,
     own_nodes,
     parameters,
@@ -186,9 +186,7 @@ def _own(task: Task, owner: ast.ClassDef, shared: tuple[ast.stmt, str, ast.expr]
 
 
 def _at_start(text: Text, function: FunctionNode, said: str) -> TextEdit:
-    first = function.body[0]
-    if is_docstring(first) and len(function.body) > 1:
-        first = function.body[1]
+    first = first_statement(function)
     lead = text.lead(first)
     apart = "; " if lead.strip() else f"\n{lead}"
     return text.insert(text.start(first), f"{said}{apart}")
