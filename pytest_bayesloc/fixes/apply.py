@@ -92,11 +92,8 @@ class Journal:
             _require(path, before, file)  # the journal took its time
             self._replace(path, after)
         except OSError as error:
-            raise FixError(
-                f"The fix of {file} is not applied: it can't be written ({error}). The file is as "
-                "it was; see that it and .bayesloc/ can be written.",
-                slug="fix-refused",
-            ) from error
+            why = f"it can't be written ({error}). The file is as it was"
+            raise refused(file, f"{why}; see that it and .bayesloc/ can be written") from error
         return entry
 
     def apply_all(
@@ -191,24 +188,15 @@ class Journal:
         path = Path(os.path.realpath(self._rootdir / file))
         root = Path(os.path.realpath(self._rootdir))
         if not path.is_relative_to(root) or not path.is_file():
-            raise FixError(
-                f"The fix of {file} is not applied: it is no file below {root}.",
-                slug="fix-refused",
-            )
+            raise refused(file, f"it is no file below {root}")
         if not os.access(path, os.W_OK):
-            raise FixError(
-                f"The fix of {file} is not applied: the file is read-only.", slug="fix-refused"
-            )
+            raise refused(file, "the file is read-only")
         return path
 
 
 def _require(path: Path, before: bytes, file: str) -> None:
     if path.read_bytes() != before:
-        raise FixError(
-            f"The fix of {file} is not applied: the file changed since the tests ran. Run them "
-            "again.",
-            slug="fix-refused",
-        )
+        raise refused(file, "the file changed since the tests ran. Run them again")
 
 
 def _write_beside(
@@ -280,9 +268,9 @@ def changed_bytes(data: bytes, before: str, after: str, file: str) -> bytes:
     try:
         lines = lines_of(data.decode(encoding))
     except UnicodeDecodeError as error:
-        raise _not_written(file, f"it is not all {encoding}", "fix its encoding first") from error
+        raise refused(file, f"it is not all {encoding}; fix its encoding first") from error
     if [_with_plain_end(line) for line in lines] != lines_of(before):
-        raise _not_written(file, "it changed since the tests ran", "run them again")
+        raise refused(file, "it changed since the tests ran; run them again")
     ends = Counter(_end_of(line) for line in lines if _end_of(line))
     usual = ends.most_common(1)[0][0] if ends else "\n"
     written = "".join(_changed(lines, lines_of(before), lines_of(after), usual))
@@ -290,9 +278,9 @@ def changed_bytes(data: bytes, before: str, after: str, file: str) -> bytes:
         made = written.encode(encoding)
     except UnicodeEncodeError as error:
         why = f"its encoding, {encoding}, has no {error.object[error.start : error.end]!r}"
-        raise _not_written(file, why, "change its encoding first") from error
+        raise refused(file, f"{why}; change its encoding first") from error
     if encoding_of(made, file) != encoding:
-        raise _not_written(file, "the fix changes its encoding", "apply it by hand")
+        raise refused(file, "the fix changes its encoding; apply it by hand")
     return made
 
 
@@ -303,7 +291,7 @@ def encoding_of(data: bytes, file: str) -> str:
     try:
         return tokenize.detect_encoding(io.BytesIO(data).readline)[0]
     except SyntaxError as error:
-        raise _not_written(file, str(error), "fix its encoding first") from error
+        raise refused(file, f"{error}; fix its encoding first") from error
 
 
 def unified(before: bytes, after: bytes, file: str) -> bytes:
@@ -344,8 +332,9 @@ def _with_plain_end(line: str) -> str:
     return line[: len(line) - len(end)] + "\n" if end else line
 
 
-def _not_written(file: str, why: str, then: str) -> FixError:
-    return FixError(f"The fix of {file} is not applied: {why}; {then}.", slug="fix-refused")
+def refused(file: str, why: str) -> FixError:
+    """The error that says why a fix is not written, and perhaps what to do about it."""
+    return FixError(f"The fix of {file} is not applied: {why}.", slug="fix-refused")
 
 
 LIMIT_S = 20.0

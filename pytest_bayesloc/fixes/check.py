@@ -13,9 +13,9 @@ from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun, TestRun, Verdict
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.ports import Clock, Runner
-from pytest_bayesloc.domain.source import FunctionNode, SourceMap, Unit, lines_of
+from pytest_bayesloc.domain.source import FunctionNode, SourceMap, lines_of
 from pytest_bayesloc.domain.texts import text_digest
-from pytest_bayesloc.fixes.syntax import common_ends
+from pytest_bayesloc.fixes.syntax import common_ends, tree_of
 
 KIND = "fix"
 TOOL = "tool"  # the stage of what a tool proposes
@@ -119,7 +119,7 @@ def _place(candidate: Candidate) -> Location:
 
 def changed_functions(source: SourceMap, after: str) -> list[Location]:
     """The outermost functions whose bodies are all that differs; nothing if more does."""
-    return [unit.location for unit, _ in _changed(source, after)]
+    return _locations(source, [old for old, _ in _changed(source, after)])
 
 
 def _innermost(source: SourceMap, after: str) -> list[Location]:
@@ -127,33 +127,32 @@ def _innermost(source: SourceMap, after: str) -> list[Location]:
 
     What a decorator or a factory made at an import is reached by nothing else.
     """
-    of = {id(unit.node): unit.location for unit in source.units}
-    pending = [(old.node, now.node) for old, now in _changed(source, after)]
+    pending = _changed(source, after)
     found = []
     while pending:
         old, now = pending.pop(0)
-        if _frame(old) != _frame(now):
-            found.append(of[id(old)])
-            continue
-        pairs = zip(_functions_in(old), _functions_in(now), strict=True)
-        pending += [(a, b) for a, b in pairs if ast.dump(a) != ast.dump(b)]
-    return found
+        if _frame(old) == _frame(now):
+            pending += _differing(old, now)
+        else:
+            found.append(old)
+    return _locations(source, found)
 
 
-def _changed(source: SourceMap, after: str) -> list[tuple[Unit, Unit]]:
-    new = SourceMap(after, source.file, is_test=source.is_test)
-    if source.is_broken or new.is_broken:
-        return []
-    if _frame(source.module.node) != _frame(new.module.node):
-        return []
-    # The same frame holds the same functions in the same order.
-    pairs = zip(_outermost(source), _outermost(new), strict=True)
-    return [(old, now) for old, now in pairs if ast.dump(old.node) != ast.dump(now.node)]
+def _locations(source: SourceMap, nodes: Sequence[ast.AST]) -> list[Location]:
+    of = {id(unit.node): unit.location for unit in source.units}
+    return [of[id(node)] for node in nodes]
 
 
-def _outermost(source: SourceMap) -> list[Unit]:
-    units = (unit for unit in source.units if unit.is_function)
-    return [unit for unit in units if "<locals>" not in unit.location.qualname]
+def _changed(source: SourceMap, after: str) -> list[tuple[ast.AST, ast.AST]]:
+    old, new = source.module.node, tree_of(after)
+    is_same = new is not None and not source.is_broken and _frame(old) == _frame(new)
+    return _differing(old, new) if new is not None and is_same else []
+
+
+def _differing(old: ast.AST, new: ast.AST) -> list[tuple[ast.AST, ast.AST]]:
+    """The functions that differ; the same frame holds the same ones in the same order."""
+    pairs = zip(_functions_in(old), _functions_in(new), strict=True)
+    return [(a, b) for a, b in pairs if ast.dump(a) != ast.dump(b)]
 
 
 def _functions_in(node: ast.AST) -> list[ast.AST]:

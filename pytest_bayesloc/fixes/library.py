@@ -37,20 +37,19 @@ _FOUND, _NOT_FOUND = 0, 3
 _REPEATS = re.compile(r"[*+{]")
 
 
-def package_tool(  # noqa: PLR0913 - all by keyword, and most have a default
+def package_tool(
     description: str,
     *,
     error_pattern: str,
     level: Level,
     priority: str = "high",
-    auto_apply: bool = False,
     applies_to: tuple[str, ...] = ("*.py",),
     needs_tree: bool = True,
 ) -> Callable[[Propose], Tool]:
     """Make a tool of the package of a function, which the tool has its name from.
 
-    The arguments are those of ``Tool``. What ``needs_tree`` is only asked about files that parse,
-    and must leave them parsing.
+    The arguments are those of ``Tool``. Nobody is asked about a sure match of a safe tool of high
+    priority. What ``needs_tree`` is asked about files that parse alone, and leaves them parsing.
     """
 
     def made(propose: Propose) -> Tool:
@@ -61,7 +60,7 @@ def package_tool(  # noqa: PLR0913 - all by keyword, and most have a default
             applies_to=applies_to,
             priority=priority,
             level=level,
-            auto_apply=auto_apply,
+            auto_apply=level is Level.SAFE and priority == "high",
             propose=partial(_on_syntax, propose) if needs_tree else propose,
         )
 

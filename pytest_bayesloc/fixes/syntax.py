@@ -35,6 +35,17 @@ def tree_of(code: str) -> ast.Module | None:
         return None
 
 
+def syntax_error(code: str) -> SyntaxError | None:
+    """Why a file does not parse; None if it does, or nobody says why not."""
+    try:
+        parse(code)
+    except SyntaxError as error:
+        return error
+    except (ValueError, RecursionError):
+        pass
+    return None
+
+
 @lru_cache(maxsize=16)
 def every_node(tree: ast.AST) -> tuple[ast.AST, ...]:
     """All nodes of a file, outer ones first; walking over it takes ten times as long."""

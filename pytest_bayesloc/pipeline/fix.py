@@ -14,7 +14,7 @@ from pytest_bayesloc.domain.errors import BayeslocError, FixError
 from pytest_bayesloc.domain.evidence import ChangeOutcome
 from pytest_bayesloc.domain.fixing import FIX, Level
 from pytest_bayesloc.domain.standard_library import monotonic
-from pytest_bayesloc.fixes.apply import changed_bytes, is_ci, unified, unsaved
+from pytest_bayesloc.fixes.apply import changed_bytes, is_ci, refused, unified, unsaved
 from pytest_bayesloc.fixes.candidates import edits_after, mutated, other_constants, taken_back
 from pytest_bayesloc.fixes.check import (
     CHANGE,
@@ -375,11 +375,8 @@ class FixStage:
 
     def _refuse(self, file: str) -> None:
         if why := self._why_not_written(file):
-            raise FixError(
-                f"The fix of {file} is not applied: {why}. Commit it first, apply the patch "
-                "yourself, or give --bayesloc-allow-dirty.",
-                slug="fix-refused",
-            )
+            then = "Commit it first, apply the patch yourself, or give --bayesloc-allow-dirty"
+            raise refused(file, f"{why}. {then}")
 
     def _announce_refusals(self, cases: Sequence[Case]) -> None:
         """Say before the search which likely files it may not write, rather than after it."""
@@ -390,10 +387,10 @@ class FixStage:
             is_code = known.kind(known.absolute(file)) is FileKind.CODE
             if is_code and (why := self._why_not_written(file)):
                 files.setdefault(why, []).append(file)
-        for why, refused in files.items():
-            more = f" and {len(refused) - N_NAMED} more" if len(refused) > N_NAMED else ""
+        for why, paths in files.items():
+            more = f" and {len(paths) - N_NAMED} more" if len(paths) > N_NAMED else ""
             self.context.announce(
-                f"A fix of {', '.join(refused[:N_NAMED])}{more} will be shown, not applied: {why}. "
+                f"A fix of {', '.join(paths[:N_NAMED])}{more} will be shown, not applied: {why}. "
                 "Commit first, or give --bayesloc-allow-dirty. (fix-refused)"
             )
 
@@ -414,10 +411,7 @@ class FixStage:
         try:
             before = path.read_bytes()
         except OSError as error:
-            raise FixError(
-                f"The fix of {candidate.file} is not applied: it can't be read ({error}).",
-                slug="fix-refused",
-            ) from error
+            raise refused(candidate.file, f"it can't be read ({error})") from error
         return before, changed_bytes(before, candidate.before, candidate.after, candidate.file)
 
 

@@ -280,7 +280,6 @@ _OF_CLASS = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
     error_pattern=r"positional arguments? but|multiple values for argument"
     r"|name '\w+' is not defined|object has no attribute|^AssertionError",
     level=Level.SAFE,
-    auto_apply=True,
 )
 def missing_self(task: Task, _project: Project) -> Iterator[Proposal]:
     """The method with ``self``, in its head or before the name that is not defined."""

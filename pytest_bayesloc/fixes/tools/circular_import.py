@@ -43,7 +43,6 @@ _FUTURE = "from __future__ import annotations"
     error_pattern=r"^(ImportError|AttributeError): .*(partially initialized module"
     r"|most likely due to a circular import|has no attribute .* \(consider renaming)",
     level=Level.SAFE,
-    auto_apply=True,
 )
 def circular_import(task: Task, project: Project) -> Iterator[Proposal]:
     """The file with the import in the functions that need it, or for the type checker alone."""

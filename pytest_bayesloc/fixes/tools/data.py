@@ -145,7 +145,6 @@ MARKED = "a byte order mark is left out: `utf-8-sig`"
     "and a byte order mark; puts double quotes, missing commas and brackets.",
     error_pattern=r"JSONDecodeError: ",
     level=Level.SAFE,
-    auto_apply=True,
     applies_to=("*.py", "*.json"),
     needs_tree=False,
 )

@@ -181,7 +181,6 @@ numpy.str -> str
     " Writes what Python has for it now.",
     error_pattern=r"^NameError: name|AttributeError: .*has no attribute|argument '?cmp\b",
     level=Level.SAFE,
-    auto_apply=True,
 )
 def foreign_name(task: Task, _project: Project) -> Iterator[Proposal]:
     """The file with every such name replaced."""

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
 from pytest_bayesloc.domain.fixing import Level
-from pytest_bayesloc.domain.source import lines_of, parse
+from pytest_bayesloc.domain.source import lines_of
 from pytest_bayesloc.fixes.library import package_tool, parsing
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
-from pytest_bayesloc.fixes.syntax import indent_of, tree_of
+from pytest_bayesloc.fixes.syntax import indent_of, syntax_error, tree_of
 
 _Made = Iterator[tuple[list[str], str]]
 
@@ -42,7 +42,8 @@ _STRING = re.compile(
 def indentation(task: Task, project: Project) -> Iterator[Proposal]:
     """The file with the line put right, in each way that parses."""
     del project
-    error = _error(task.code) if task.error_type in _ERRORS else None
+    # The task's own may be of an older text.
+    error = syntax_error(task.code) if task.error_type in _ERRORS else None
     lines = lines_of(task.code)
     if error is None and _OUTSIDE in task.message and 0 < task.line <= len(lines):
         for text, words in _at_levels(lines, task.line):
@@ -62,17 +63,6 @@ def _compiles(code: str) -> bool:
     except (SyntaxError, ValueError, RecursionError):
         return False
     return True
-
-
-def _error(code: str) -> SyntaxError | None:
-    """Returns the error of the text as it is; the task's may be of an older text."""
-    try:
-        parse(code)
-    except SyntaxError as error:
-        return error
-    except (ValueError, RecursionError):
-        return None
-    return None
 
 
 def _repairs(error: SyntaxError, lines: list[str], line: int) -> _Made:

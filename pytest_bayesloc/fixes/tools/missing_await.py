@@ -42,7 +42,6 @@ TAKERS = frozenset(
     " or does not await what is no coroutine.",
     error_pattern=r"coroutine|'await' expression|not awaitable|^(\w*(Error|Exception)|Failed)\b",
     level=Level.SAFE,
-    auto_apply=True,
 )
 def missing_await(task: Task, project: Project) -> Iterator[Proposal]:
     """The line with ``await`` before a call that gives a coroutine, or without one too many."""

@@ -38,7 +38,6 @@ _UNBOUND = re.compile(r"(?:local variable|free variable) '(\w+)'")
     "A name that is not defined is misspelt. Replaces it by the closest name in scope.",
     error_pattern=r"^(NameError|UnboundLocalError): ",
     level=Level.SAFE,
-    auto_apply=True,
 )
 def misspelt_name(task: Task, project: Project) -> Iterator[Proposal]:
     """The function with each name in scope that is nearly the one that is not defined."""
@@ -68,7 +67,6 @@ _BUILT_IN = {
     " one of the object's class.",
     error_pattern=r"AttributeError: .*has no attribute",
     level=Level.SAFE,
-    auto_apply=True,
 )
 def misspelt_attribute(task: Task, project: Project) -> Iterator[Proposal]:
     """The line with each attribute that is nearly the one that does not exist."""
@@ -157,7 +155,6 @@ class _Uses:
     "project or the standard library has it.",
     error_pattern=r"^NameError: .*name '\w+' is not defined",
     level=Level.SAFE,
-    auto_apply=True,
 )
 def missing_import(task: Task, project: Project) -> Iterator[Proposal]:
     """The file with an import of the name, the project's own way of importing it first."""

@@ -71,7 +71,6 @@ _NOT_MISSPELT = ("partially initialized", "consider renaming")
     error_pattern=r"^ImportError: cannot import name '\w+' from '"
     r"|^(ModuleNotFoundError|ImportError): No module named ",
     level=Level.SAFE,
-    auto_apply=True,
 )
 def misspelt_import(task: Task, project: Project) -> Iterator[Proposal]:
     """The file with the import of what was meant; what is renamed is renamed where it is used."""

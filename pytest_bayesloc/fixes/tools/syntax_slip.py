@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 
 from pytest_bayesloc.domain.fixing import Level
-from pytest_bayesloc.domain.source import lines_of, parse
+from pytest_bayesloc.domain.source import lines_of
 from pytest_bayesloc.fixes.library import package_tool, parsing
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
-from pytest_bayesloc.fixes.syntax import tree_of
+from pytest_bayesloc.fixes.syntax import syntax_error, tree_of
 
 _Made = Iterator[tuple[str, str]]
 
@@ -44,21 +44,17 @@ def syntax_slip(task: Task, project: Project) -> Iterator[Proposal]:
 def _repairs(code: str) -> _Made:
     for repair in (_without_fences, _without_markers, _from_elsewhere):
         yield from repair(code)
-    try:
-        parse(code)
-    except SyntaxError as error:
-        lines = lines_of(code)
-        line = min(error.lineno or 0, len(lines))
-        if line > 0:
-            yield from _with_comparison(lines, line)
-        if line > 0 and "does not match opening" in error.msg:
-            yield from _with_other_bracket(lines, line, error)
-        if line > 0 and "forgot a comma" in error.msg:
-            yield from _with_comma(lines, range(line, (error.end_lineno or line) + 1))
-        if line > 0 and error.msg.startswith("unterminated "):
-            yield from _with_closed_string(lines, line, error)
-    except (ValueError, RecursionError):
+    error, lines = syntax_error(code), lines_of(code)
+    line = 0 if error is None else min(error.lineno or 0, len(lines))
+    if error is None or line <= 0:
         return
+    yield from _with_comparison(lines, line)
+    if "does not match opening" in error.msg:
+        yield from _with_other_bracket(lines, line, error)
+    if "forgot a comma" in error.msg:
+        yield from _with_comma(lines, range(line, (error.end_lineno or line) + 1))
+    if error.msg.startswith("unterminated "):
+        yield from _with_closed_string(lines, line, error)
 
 
 # -- what was pasted
