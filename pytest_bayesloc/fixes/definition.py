@@ -108,9 +108,7 @@ def parse_definition(text: bytes, where: str) -> Tool:
         fields.choice(name, _FIXED[name], _FIXED[name][0])
     metadata.text("category", "")  # for people alone
     return Tool(
-        name=fields.matching(
-            "name", _NAME, "words in lower case, joined by hyphens or underscores"
-        ),
+        name=fields.name(),
         description=fields.text("description"),
         command=fields.text("command"),
         args=fields.words("args", ()),
@@ -160,10 +158,11 @@ class _Fields:
             raise self._wrong(name, value, f"one of {', '.join(known)}")
         return str(value)
 
-    def matching(self, name: str, pattern: re.Pattern[str], expected: str) -> str:
-        value = self.text(name)
-        if not pattern.fullmatch(value):
-            raise self._wrong(name, value, expected)
+    def name(self) -> str:
+        value = self.text("name")
+        if not _NAME.fullmatch(value):
+            expected = "words in lower case, joined by hyphens or underscores"
+            raise self._wrong("name", value, expected)
         return value
 
     def pattern(self, name: str) -> re.Pattern[str] | None:

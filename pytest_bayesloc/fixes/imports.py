@@ -13,6 +13,7 @@ from pytest_bayesloc.fixes.syntax import (
     Text,
     TextEdit,
     bound_in,
+    common_ends,
     every_parameter,
     is_docstring,
     nodes_of,
@@ -94,22 +95,14 @@ def packages_of(module: str) -> list[str]:
 
 def is_test(module: str) -> bool:
     """Whether ``module`` looks like tests, which other code does not import from."""
-    return any(re.match(r"tests?(_|$)|conftest$", p) or p.endswith("_test") for p in _parts(module))
+    parts = module.split(".")
+    return any(re.match(r"tests?(_|$)|conftest$", p) or p.endswith("_test") for p in parts)
 
 
 def sources(modules: Sequence[str], own: str) -> list[str]:
     """``modules`` that ``own`` may import from, the nearest first."""
     others = [m for m in modules if m != own and (is_test(own) or not is_test(m))]
-    return sorted(others, key=lambda module: -_shared(module, own))
-
-
-def _parts(module: str) -> list[str]:
-    return module.split(".")
-
-
-def _shared(one: str, other: str) -> int:
-    pairs = list(zip(_parts(one), _parts(other), strict=False))
-    return next((i for i, (a, b) in enumerate(pairs) if a != b), len(pairs))
+    return sorted(others, key=lambda m: -common_ends(m.split("."), own.split("."))[0])
 
 
 def with_import(code: str, said: str) -> str | None:
@@ -125,7 +118,8 @@ def with_import(code: str, said: str) -> str | None:
         return None
     last, imports = _first_imports(tree)
     alike = [other for other in imports if _module(other) == _module(statement)]
-    if any(_binds(other, statement.names[0]) for other in alike):
+    bound = {(alias.name, alias.asname) for other in alike for alias in other.names}
+    if bound & {(statement.names[0].name, statement.names[0].asname), ("*", None)}:
         return None
     text = Text(code)
     extended = next((other for other in alike if isinstance(other, ast.ImportFrom)), None)
@@ -157,11 +151,6 @@ def _module(statement: ast.Import | ast.ImportFrom) -> str | None:
     if isinstance(statement, ast.Import):
         return ""
     return None if statement.level else statement.module
-
-
-def _binds(statement: ast.Import | ast.ImportFrom, wanted: ast.alias) -> bool:
-    names = [(alias.name, alias.asname) for alias in statement.names]
-    return (wanted.name, wanted.asname) in names or ("*", None) in names
 
 
 def _on_a_line(
@@ -211,7 +200,8 @@ def _inside(
         given = node.args
         head = [*node.decorator_list, *given.defaults, *(d for d in given.kw_defaults if d)]
         yield from ((child, function, noted) for child in head)
-        yield from ((child, function, True) for child in _annotations(node))
+        notes = (*(arg.annotation for arg in every_parameter(given)), node.returns)
+        yield from ((note, function, True) for note in notes if note is not None)
         if name not in set(bound_in(node)):
             yield from ((statement, node, False) for statement in node.body)
     elif isinstance(node, ast.AnnAssign):
@@ -219,11 +209,6 @@ def _inside(
         yield from ((child, function, noted) for child in (node.target, node.value) if child)
     elif not (isinstance(node, ast.Lambda) and name in parameters(node.args)):
         yield from ((child, function, noted) for child in ast.iter_child_nodes(node))
-
-
-def _annotations(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.expr]:
-    notes = (*(arg.annotation for arg in every_parameter(function.args)), function.returns)
-    yield from (note for note in notes if note is not None)
 
 
 def is_of(statement: ast.ImportFrom, module: str) -> bool:
@@ -242,7 +227,7 @@ def renamed(tree: ast.Module, places: Text, old: str, new: str) -> list[TextEdit
     pieces: dict[int, ast.expr] = {}
     for use in uses_of(tree, old):
         if id(use.node) in inner:
-            around = [t for t in texts if id(t) not in inner and _in(use.node, t)]
+            around = [t for t in texts if id(t) not in inner and use.node in ast.walk(t)]
             pieces.update({places.start(text): text for text in around})
         elif isinstance(use.node, ast.Name):
             edits.append(places.replace(use.node, new, ""))
@@ -255,7 +240,3 @@ def renamed(tree: ast.Module, places: Text, old: str, new: str) -> list[TextEdit
         said = pattern.sub(lambda m: word.sub(new, m.group()), places.of(piece))
         edits.append(places.replace(piece, said, ""))
     return edits
-
-
-def _in(node: ast.AST, around: ast.AST) -> bool:
-    return any(inner is node for inner in ast.walk(around))

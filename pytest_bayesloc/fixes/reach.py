@@ -161,7 +161,7 @@ class Reach:
                     if name not in unit.location.qualname.split("."):
                         continue
                     is_direct |= bool(reaching_calls(source, unit, self.never_edited))
-                    others |= _called(unit.node)
+                    others |= {called(call) for call in nodes_of(unit.node, ast.Call)}
             self._leads[name] = is_direct, {other for other in others if other in self._places()}
         return self._leads[name]
 
@@ -179,10 +179,6 @@ class Reach:
                 for name in _DEFINED.findall(self._sources.read(file) or ""):
                     self._defined.setdefault(name, set()).add(file)
         return self._defined
-
-
-def _called(node: ast.AST) -> set[str]:
-    return {called(call) for call in nodes_of(node, ast.Call)}
 
 
 def _names(text: str) -> tuple[set[str], set[str]]:

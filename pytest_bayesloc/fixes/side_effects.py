@@ -249,7 +249,8 @@ class OnceOnly:
         if isinstance(value, ast.Call):
             name = _dotted(value.func, self._imported)
             own = name.rpartition(".")[2]
-            return name in ITERATORS or own in READERS | self._generators or _in_itertools(name)
+            is_known = name in ITERATORS or own in READERS | self._generators
+            return is_known or name.startswith("itertools.")
         if isinstance(value, (ast.Name, ast.Attribute)):
             return ast.unparse(value) in self.names
         return isinstance(value, ast.GeneratorExp)
@@ -267,10 +268,6 @@ class OnceOnly:
             return [ast.Name(node.arg)] if _says_once(node.annotation) else []
         is_next = isinstance(node, ast.Call) and ast.unparse(node.func) in {"next", "anext"}
         return node.args[:1] if is_next and isinstance(node, ast.Call) else []
-
-
-def _in_itertools(name: str) -> bool:
-    return name.startswith("itertools.")
 
 
 def _yields(function: FunctionNode) -> bool:

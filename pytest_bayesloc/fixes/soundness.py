@@ -61,7 +61,9 @@ def _reasons(old: ast.AST, new: ast.AST, values: frozenset[str]) -> Iterator[str
         yield f"it swallows errors: {brief(next(iter(now - before)), WIDTH)}"
     if caught := _wider(_caught(old), _caught(new)):
         yield f"it catches more: {caught}"
-    if known := _answers(old, new, values):
+    # What the code compares with or returns now, and did not before.
+    fresh = Counter(_telling(new)) - Counter(_telling(old))
+    if known := next((text for text in fresh if text in values), ""):
         yield f"it knows a value of the test: {brief(known, WIDTH)}"
     if _spared(new) - _spared(old):
         yield "it gives `self` a default"
@@ -241,14 +243,11 @@ def _asserts(tree: ast.AST, around: tuple[str, ...] = ()) -> Counter[tuple[str, 
             here = (*around, "dead") if is_over else around
             if isinstance(child, ast.Assert):
                 found[ast.unparse(child), here] += 1
-            inner = (*here, f"{type(child).__name__}.{name}") if _is_block(child) else here
+            is_block = isinstance(child, ast.stmt) and hasattr(child, "body")
+            inner = (*here, f"{type(child).__name__}.{name}") if is_block else here
             found += _asserts(child, inner)
             is_over |= isinstance(child, _LEAVES)
     return found
-
-
-def _is_block(node: ast.AST) -> bool:
-    return isinstance(node, ast.stmt) and hasattr(node, "body")
 
 
 def _swallowing(tree: ast.AST) -> Counter[str]:
@@ -301,12 +300,6 @@ def _is_above(name: str, other: str) -> bool:
         return False
     above, below = kinds
     return above is not below and issubclass(below, above)  # type: ignore[arg-type]  # types both
-
-
-def _answers(old: ast.AST, new: ast.AST, literals: frozenset[str]) -> str:
-    """A value of the test that the code compares with or returns now, and did not before."""
-    fresh = Counter(_telling(new)) - Counter(_telling(old))
-    return next((text for text in fresh if text in literals), "")
 
 
 def _telling(tree: ast.AST) -> Iterator[str]:

@@ -116,15 +116,10 @@ def own_nodes(function: ast.AST) -> Iterator[ast.AST]:
             continue
         yield node
         if isinstance(node, ast.JoinedStr):
-            pending.extend(reversed(_filled_in(node)))
+            filled = [part.value for part in node.values if isinstance(part, ast.FormattedValue)]
+            pending.extend(reversed(filled) if sys.version_info >= (3, 12) else ())
         elif not isinstance(node, (ScopeNode, ast.Lambda)):
             pending.extend(reversed(list(ast.iter_child_nodes(node))))
-
-
-def _filled_in(text: ast.JoinedStr) -> list[ast.expr]:
-    """The expressions in an f-string, where their positions are right."""
-    is_right = sys.version_info >= (3, 12)
-    return [p.value for p in text.values if is_right and isinstance(p, ast.FormattedValue)]
 
 
 def visible(tree: ast.AST, line: int) -> list[str]:

@@ -155,13 +155,16 @@ class FixStage:
         texts = tuple(texts_of_tests(case.group.failures[:N_TESTS], self.context.sources))
 
         def refusal(candidate: Candidate) -> str:
-            reasons = (_refusal(part, texts, reach) for part in candidate.parts_by_file())
+            reasons = (
+                unsound(*part.parts(), texts, part.before) or out_of_bounds(part, reach)
+                for part in candidate.parts_by_file()
+            )
             return next(filter(None, reasons), "")
 
         ends = monotonic() + budget_s
         # Those that pass alone may fail after others.
-        for earlier in (self._no_others, self._spoilers):
-            after = earlier(case, ends)
+        for is_alone in (True, False):
+            after = dict.fromkeys(case.failing, ()) if is_alone else self._spoilers(case, ends)
             tests = [*dict.fromkeys(n for test, others in after.items() for n in (*others, test))]
             with closing(self.context.transports.pool(tests, {})) as pool:
                 checker = Checker(
@@ -179,9 +182,6 @@ class FixStage:
                     return self._found(case, tools, checker, refusal, budget_s)
                 case.flaky = case.flaky or checker.flaky
         return None
-
-    def _no_others(self, case: Case, _ends: float) -> Mapping[str, tuple[str, ...]]:
-        return dict.fromkeys(case.failing, ())
 
     def _spoilers(self, case: Case, ends: float) -> Mapping[str, tuple[str, ...]]:
         """Return, per test of ``case`` that passed alone, the tests after which it fails."""
@@ -358,7 +358,9 @@ class FixStage:
         files = " and ".join(part.file for part in parts)
         try:
             for part in parts:
-                self._refuse(part.file)
+                if why := self._why_not_written(part.file):
+                    then = "Commit it first, apply the patch yourself, or give"
+                    raise refused(part.file, f"{why}. {then} --bayesloc-allow-dirty")
             changes = [(p.file, *self._bytes(p)) for p in parts]
             where = name_of(patch_of(candidate).target)
             journal(self.context.rootdir).apply_all(changes, fix.tool, where)
@@ -372,11 +374,6 @@ class FixStage:
             f"The fix by {fix.tool} was written to {files}. To take it back: pytest "
             "--bayesloc-fix=undo. (fix-applied)"
         )
-
-    def _refuse(self, file: str) -> None:
-        if why := self._why_not_written(file):
-            then = "Commit it first, apply the patch yourself, or give --bayesloc-allow-dirty"
-            raise refused(file, f"{why}. {then}")
 
     def _announce_refusals(self, cases: Sequence[Case]) -> None:
         """Say before the search which likely files it may not write, rather than after it."""
@@ -444,11 +441,6 @@ def _evidence(case: Case, result: SearchResult) -> Iterator[Evidence]:
 def _is_of_body(checked: Checked) -> bool:
     """Say whether it is an edit of what an import executes."""
     return checked.candidate.stage == EDIT and checked.candidate.target is None
-
-
-def _refusal(candidate: Candidate, texts: Sequence[str], reach: Reach) -> str:
-    before, after = candidate.parts()
-    return unsound(before, after, texts, candidate.before) or out_of_bounds(candidate, reach)
 
 
 def _fix(

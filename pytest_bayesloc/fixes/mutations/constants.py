@@ -105,7 +105,11 @@ def used_by(tree: ast.AST, function: FunctionNode) -> list[ast.AST]:
 
     That is its own body, its defaults, and the values of names of its class and module.
     """
-    return [*_of_class(tree, function), *_of_module(tree, function), *_own(function)]
+    names = {n.id for n in own_nodes(function) if isinstance(n, ast.Name)}
+    of_module = values_of(tree, names - set(bound_in(function)))
+    given = function.args
+    own = (*own_nodes(function), *given.defaults, *filter(None, given.kw_defaults))
+    return [*_of_class(tree, function), *of_module, *own]
 
 
 def imported_by(tree: ast.AST, function: FunctionNode) -> dict[str, set[str]]:
@@ -123,18 +127,18 @@ def imported_by(tree: ast.AST, function: FunctionNode) -> dict[str, set[str]]:
 
 
 def values_of(tree: ast.AST, names: set[str]) -> list[ast.AST]:
-    """Return the values that a module gives to names."""
-    return _assigned(getattr(tree, "body", ()), names)
+    """Return the values that a module or a class gives to names."""
+    return [
+        statement.value
+        for statement in getattr(tree, "body", ())
+        if isinstance(statement, (ast.Assign, ast.AnnAssign)) and statement.value is not None
+        if names.intersection(target.id for target in targets(statement))
+    ]
 
 
 def _is_named(key: object, test: str) -> bool:
     """Say whether a test writes the key of a table."""
     return re.search(rf"(?<!\w){re.escape(repr(key))}(?!\w)", test.replace('"', "'")) is not None
-
-
-def _own(function: FunctionNode) -> list[ast.AST]:
-    given = function.args
-    return [*own_nodes(function), *given.defaults, *filter(None, given.kw_defaults)]
 
 
 def _of_class(tree: ast.AST, function: FunctionNode) -> list[ast.AST]:
@@ -144,23 +148,8 @@ def _of_class(tree: ast.AST, function: FunctionNode) -> list[ast.AST]:
     for owner in nodes_of(tree, ast.ClassDef):
         names = {owner.name, *(("self", "cls") if function in owner.body else ())}
         attributes = {name.partition(".")[2] for name in read if name.partition(".")[0] in names}
-        found += _assigned(owner.body, attributes)
+        found += values_of(owner, attributes)
     return found
-
-
-def _of_module(tree: ast.AST, function: FunctionNode) -> list[ast.AST]:
-    """The values of the module's names that it reads."""
-    names = {n.id for n in own_nodes(function) if isinstance(n, ast.Name)}
-    return values_of(tree, names - set(bound_in(function)))
-
-
-def _assigned(body: Sequence[ast.stmt], names: set[str]) -> list[ast.AST]:
-    return [
-        statement.value
-        for statement in body
-        if isinstance(statement, (ast.Assign, ast.AnnAssign)) and statement.value is not None
-        if names.intersection(target.id for target in targets(statement))
-    ]
 
 
 def _entries(node: ast.AST) -> Iterator[tuple[object, ast.expr]]:

@@ -7,15 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
 
-from pytest_bayesloc.fixes.syntax import (
-    BUILT_IN,
-    Site,
-    TextEdit,
-    brief,
-    is_docstring,
-    names_in,
-    nodes_of,
-)
+from pytest_bayesloc.fixes.syntax import BUILT_IN, Site, TextEdit, brief, is_docstring, names_in
 
 N_BORROWED = 8  # statements or conditions from elsewhere in the file, for one place
 N_FUNCTIONS = 512  # whose conditions and statements are kept for the others of their files
@@ -153,7 +145,7 @@ def borrow_statement(site: Site) -> Iterator[TextEdit]:
 @lru_cache(maxsize=N_FUNCTIONS)
 def _small_statements(function: ast.AST) -> list[str]:
     """The statements of a function that another one may borrow."""
-    nodes = (n for n in nodes_of(function, ast.stmt) if _is_small(n))
+    nodes = (n for n in ast.walk(function) if isinstance(n, ast.stmt) and _is_small(n))
     return [text for text in map(ast.unparse, nodes) if len(text) < 160]
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from pytest_bayesloc.domain.source import FunctionNode
-from pytest_bayesloc.fixes.syntax import Site, Text, TextEdit, brief, every_node
+from pytest_bayesloc.fixes.syntax import Site, Text, TextEdit, brief, every_node, nodes_of
 
 N_NUMBERS = 3  # that are tried in the place of one
 MAX_BITS = 64  # of a constant that is changed: longer ones are no counts, and slow to write
@@ -87,7 +87,7 @@ def relax_condition(site: Site) -> Iterator[TextEdit]:
     text = site.text
     loops = {id(node.test) for node in site.own(ast.While)}
     for test in _conditions(site):
-        if isinstance(test, ast.Constant) or _binds(test):
+        if isinstance(test, ast.Constant) or nodes_of(test, ast.NamedExpr):
             continue
         if id(test) not in loops:
             yield text.replace(test, "True", "condition always true")
@@ -214,10 +214,6 @@ def _operator(
     for other in others:
         changed = between[: found.start()] + other + between[found.end() :]
         yield text.cut(start, end, changed, f"`{old}` to `{other}`", right.lineno)
-
-
-def _binds(test: ast.expr) -> bool:
-    return any(isinstance(node, ast.NamedExpr) for node in ast.walk(test))
 
 
 def _is_text(node: ast.expr) -> bool:

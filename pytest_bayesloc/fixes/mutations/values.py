@@ -300,14 +300,14 @@ def one_more(site: Site) -> Iterator[TextEdit]:
     """Make a bound that is no constant one more or one less."""
     for node in site.nodes:
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "range" and node.args:
-            last = node.args[1] if len(node.args) > 1 else node.args[0]
-            for change in (" + 1", " - 1"):
-                text = f"{site.text.of(last)}{change}"
-                yield site.text.replace(last, text, f"a range to `{text}`")
+            bound, words = node.args[:2][-1], "a range to"
         elif isinstance(node, ast.Subscript) and isinstance(node.slice, (ast.Name, ast.BinOp)):
-            for change in (" + 1", " - 1"):
-                text = f"{site.text.of(node.slice)}{change}"
-                yield site.text.replace(node.slice, text, f"the item `{text}`")
+            bound, words = node.slice, "the item"
+        else:
+            continue
+        for change in (" + 1", " - 1"):
+            text = f"{site.text.of(bound)}{change}"
+            yield site.text.replace(bound, text, f"{words} `{text}`")
 
 
 def add_up(site: Site) -> Iterator[TextEdit]:

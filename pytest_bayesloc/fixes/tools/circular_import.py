@@ -59,8 +59,11 @@ def circular_import(task: Task, project: Project) -> Iterator[Proposal]:
         yield from _without_own(task, statement)
         return
     moved = {} if statement is None else _moved(task.tree, statement, wanted)
-    if statement is None or not moved or any(_is_asked(alias, own, project) for alias in moved):
+    if statement is None or not moved:
         return
+    asked = (said for alias in moved for said in project.imports_of(bound_name(alias)))
+    if any(said.split()[:2] == ["from", own] for said in asked):
+        return  # some other file imports the name from this one
     said = import_of(statement, list(moved))
     if code := _deferred(task, statement, moved):
         yield Proposal(code=code, message=f"`{said}` closes a circle; it is deferred")
@@ -161,12 +164,6 @@ def _is_exported(tree: ast.Module, name: str) -> bool:
     lists = [s for s in tree.body if isinstance(s, (ast.Assign, ast.AugAssign, ast.AnnAssign))]
     texts = [n for s in lists if "__all__" in ast.unparse(s) for n in ast.walk(s)]
     return any(isinstance(n, ast.Constant) and n.value == name for n in texts)
-
-
-def _is_asked(alias: ast.alias, own: str, project: Project) -> bool:
-    """Whether some other file imports the name from this one."""
-    said = project.imports_of(bound_name(alias))
-    return any(s.split()[:2] == ["from", own] for s in said)
 
 
 def _deferred(task: Task, statement: _Import, moved: _Moved) -> str | None:

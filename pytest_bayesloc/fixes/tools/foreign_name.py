@@ -237,7 +237,8 @@ def _edits(task: Task, name: str) -> Iterator[tuple[ast.expr, tuple[TextEdit, st
     defined = {
         n.name for n in ast.walk(task.tree) if isinstance(n, (ast.FunctionDef, ast.ClassDef))
     }
-    modules = _modules(task.tree)
+    imports = nodes_of(task.tree, ast.Import)
+    modules = dict(pair for node in imports for pair in bound_by(node).items())
     calls = {id(n.func): n for n in nodes_of(task.tree, ast.Call)}
     tight = {
         id(part)
@@ -286,11 +287,6 @@ def _is_called(node: ast.expr, name: str) -> bool:
     return isinstance(own, ast.Name) and own.id == name
 
 
-def _modules(tree: ast.Module) -> Mapping[str, str]:
-    """Returns the modules that the file imports, by the names that it has for them."""
-    return dict(pair for node in nodes_of(tree, ast.Import) for pair in bound_by(node).items())
-
-
 def _member(node: ast.Attribute, modules: Mapping[str, str]) -> str:
     owner = ast.unparse(node.value)
     top, dot, rest = owner.partition(".")
@@ -322,15 +318,11 @@ def _needed(made: str) -> str:
     return f"import {owner}" if owner in tops - {"", "str"} else "import errno" if is_bare else ""
 
 
-def _overlap(node: ast.expr, others: list[ast.expr]) -> bool:
-    inner = {id(part) for other in others for part in ast.walk(other)}
-    return id(node) in inner or any(o in ast.walk(node) for o in others)
-
-
 def _apart(nodes: list[ast.expr]) -> list[ast.expr]:
-    """Those of ``nodes`` that lie in no other one before them."""
+    """Those of ``nodes`` that lie in no other one before them, nor around one."""
     found: list[ast.expr] = []
     for node in nodes:
-        if not _overlap(node, found):
+        inner = {part for other in found for part in ast.walk(other)}
+        if node not in inner and not any(other in ast.walk(node) for other in found):
             found.append(node)
     return found

@@ -76,7 +76,8 @@ def _used(task: Task, project: Project) -> Iterator[Proposal]:
     known = named or _asynchronous(task.tree, {called(call) for call, _ in calls}, project)
     yield from (_awaited(task.text, *pair) for pair in calls if called(pair[0]) in known)
     if is_used:  # what is imported, or a method of another file: the calls that made the value
-        near, own = {task.line, *_made_at(task.tree, task.line)}, _known(task.tree)
+        near = {task.line, *_made_at(task.tree, task.line)}
+        own = {n.name for n in ast.walk(task.tree) if isinstance(n, ScopeNode)}
         for call, above in calls:
             is_built_in = isinstance(call.func, ast.Name) and call.func.id in BUILT_IN
             if call.lineno in near and called(call) not in own and not is_built_in:
@@ -118,11 +119,6 @@ def _asynchronous(tree: ast.Module, names: set[str], project: Project) -> set[st
         for other in trees(tree, name, project):
             found |= {n.name for n in other.body if isinstance(n, ast.AsyncFunctionDef)}
     return found
-
-
-def _known(tree: ast.Module) -> set[str]:
-    """Returns the names that the file defines, whose kind is therefore known."""
-    return {n.name for n in ast.walk(tree) if isinstance(n, ScopeNode)}
 
 
 def _made_at(tree: ast.Module, line: int) -> list[int]:

@@ -12,13 +12,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import ScopeNode
 from pytest_bayesloc.fixes.calls import attributes, family
-from pytest_bayesloc.fixes.imports import (
-    WELL_KNOWN,
-    module_of,
-    packages_of,
-    sources,
-    with_import,
-)
+from pytest_bayesloc.fixes.imports import WELL_KNOWN, module_of, packages_of, sources, with_import
 from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
 from pytest_bayesloc.fixes.syntax import (
@@ -81,7 +75,8 @@ def misspelt_attribute(task: Task, project: Project) -> Iterator[Proposal]:
     owner = found["type"] or found["class"] or found["module"]
     known = _known(task.tree, uses[0], owner.rpartition(".")[2], project)
     if found["module"]:
-        known = [*project.names_in(owner), *_loaded(owner)]
+        loaded = (name for name in dir(sys.modules.get(owner)) if not name.startswith("__"))
+        known = [*project.names_in(owner), *loaded]
     meant = [found["meant"]] if found["meant"] else []
     for name in dict.fromkeys((*meant, *similar(wrong, known))):
         words = f"{owner} has no attribute `{wrong}`, but `{name}`"
@@ -117,11 +112,6 @@ def _fields(tree: ast.Module, owner: str) -> list[str]:
             if texts[:1] == [owner]:
                 found += " ".join(map(str, texts[1:])).replace(",", " ").split()
     return found
-
-
-def _loaded(module: str) -> list[str]:
-    """Returns the names in a module that is already imported."""
-    return [name for name in dir(sys.modules.get(module)) if not name.startswith("__")]
 
 
 _PLAIN = frozenset({"pi", "inf", "nan"})  # names in lower case that are no functions

@@ -208,10 +208,6 @@ def _printed(found: re.Match[str]) -> str:
     return f"{indent}print({said}{options if said else options.lstrip(', ')}){behind}"
 
 
-def _counted(found: re.Match[str]) -> str:
-    return f"{found[1]} {found[2][0]}= 1"
-
-
 _Change = str | Callable[[re.Match[str]], str]
 _ELSEWHERE: Sequence[tuple[str, _Change]] = (
     (r"(?m)^([ \t]*(?:[^\n:#'\"]*:[ \t]+)?)print\b(?![ \t]*[(=.\[])([^\n#;]*)", _printed),
@@ -227,7 +223,7 @@ _ELSEWHERE: Sequence[tuple[str, _Change]] = (
     (r"[ \t]*\|\|[ \t]*", " or "),
     (r"!(?=[\w(])", "not "),
     (r"(?m)\belse[ \t]+if\b(?=[^\n]*:[ \t]*$)", "elif"),
-    (r"(?m)\b([\w.]+)(\+\+|--)[ \t]*;?[ \t]*$", _counted),
+    (r"(?m)\b([\w.]+)(?:(\+)\+|(-)-)[ \t]*;?[ \t]*$", r"\1 \2\3= 1"),
 )
 
 
