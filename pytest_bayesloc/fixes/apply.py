@@ -266,11 +266,12 @@ def changed_bytes(data: bytes, before: str, after: str, file: str) -> bytes:
     """
     encoding = encoding_of(data, file)
     try:
-        lines = lines_of(data.decode(encoding))
+        text = data.decode(encoding)
     except UnicodeDecodeError as error:
         raise refused(file, f"it is not all {encoding}; fix its encoding first") from error
-    if [_with_plain_end(line) for line in lines] != lines_of(before):
+    if io.StringIO(text, newline=None).getvalue() != before:  # which has plain ends
         raise refused(file, "it changed since the tests ran; run them again")
+    lines = lines_of(text)
     ends = Counter(_end_of(line) for line in lines if _end_of(line))
     usual = ends.most_common(1)[0][0] if ends else "\n"
     written = "".join(_changed(lines, lines_of(before), lines_of(after), usual))
@@ -325,11 +326,6 @@ def _changed(
 
 def _end_of(line: str) -> str:
     return next((end for end in _ENDS if line.endswith(end)), "")
-
-
-def _with_plain_end(line: str) -> str:
-    end = _end_of(line)
-    return line[: len(line) - len(end)] + "\n" if end else line
 
 
 def refused(file: str, why: str) -> FixError:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from pytest_bayesloc.domain.location import MODULE, Location
 from pytest_bayesloc.domain.source import FunctionNode, lines_of
@@ -65,19 +64,9 @@ _BY_MODULE = {
 WELL_KNOWN = {name: module for module, names in _BY_MODULE.items() for name in names.split()}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Use:
-    """A use of a name of the module.
-
-    Attributes:
-        node: Where it is written; a text if it stands in a quoted annotation.
-        function: The innermost function whose body holds it; None if the module's own code does.
-        is_annotation: Whether it only annotates.
-    """
-
-    node: ast.Name | ast.Constant
-    function: ast.FunctionDef | ast.AsyncFunctionDef | None
-    is_annotation: bool
+#: A use of a name of the module: where it is written (a text if in a quoted annotation), the
+#: innermost function whose body holds it (None: the module's own code), whether it only annotates.
+Use = tuple[ast.Name | ast.Constant, FunctionNode | None, bool]
 
 
 def module_of(filename: str) -> str:
@@ -175,7 +164,7 @@ def _on_a_line(
 def uses_of(tree: ast.Module, name: str) -> list[Use]:
     """Returns the uses of the module's ``name``; a scope that has its own is left out."""
     found: list[Use] = []
-    pending: list[_Pending] = [(tree, None, False)]
+    pending: list[tuple[ast.AST, FunctionNode | None, bool]] = [(tree, None, False)]
     word = re.compile(rf"\b{re.escape(name)}\b")
     while pending:
         node, function, noted = pending.pop()
@@ -185,17 +174,14 @@ def uses_of(tree: ast.Module, name: str) -> list[Use]:
             is_text = noted and isinstance(node, ast.Constant) and isinstance(node.value, str)
             is_use = is_text and word.search(str(getattr(node, "value", ""))) is not None
         if is_use and isinstance(node, (ast.Name, ast.Constant)):
-            found.append(Use(node=node, function=function, is_annotation=noted))
+            found.append((node, function, noted))
         pending.extend(reversed(list(_inside(node, function, noted, name))))
     return found
 
 
-_Pending = tuple[ast.AST, ast.FunctionDef | ast.AsyncFunctionDef | None, bool]
-
-
 def _inside(
-    node: ast.AST, function: ast.FunctionDef | ast.AsyncFunctionDef | None, noted: bool, name: str
-) -> Iterator[_Pending]:
+    node: ast.AST, function: FunctionNode | None, noted: bool, name: str
+) -> Iterator[tuple[ast.AST, FunctionNode | None, bool]]:
     if isinstance(node, FunctionNode):
         given = node.args
         head = [*node.decorator_list, *given.defaults, *(d for d in given.kw_defaults if d)]
@@ -225,14 +211,14 @@ def renamed(tree: ast.Module, places: Text, old: str, new: str) -> list[TextEdit
     inner = {id(part) for text in texts for part in ast.walk(text) if part is not text}
     edits = []
     pieces: dict[int, ast.expr] = {}
-    for use in uses_of(tree, old):
-        if id(use.node) in inner:
-            around = [t for t in texts if id(t) not in inner and use.node in ast.walk(t)]
+    for node, _, _ in uses_of(tree, old):
+        if id(node) in inner:
+            around = [t for t in texts if id(t) not in inner and node in ast.walk(t)]
             pieces.update({places.start(text): text for text in around})
-        elif isinstance(use.node, ast.Name):
-            edits.append(places.replace(use.node, new, ""))
+        elif isinstance(node, ast.Name):
+            edits.append(places.replace(node, new, ""))
         else:
-            pieces[places.start(use.node)] = use.node
+            pieces[places.start(node)] = node
     word = re.compile(rf"(?<![\w.]){re.escape(old)}\b")
     for piece in pieces.values():
         is_formatted = isinstance(piece, ast.JoinedStr)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from pytest_bayesloc.domain.fixing import Level
-from pytest_bayesloc.domain.source import ScopeNode, first_line, lines_of
+from pytest_bayesloc.domain.source import FunctionNode, ScopeNode, first_line, lines_of
 from pytest_bayesloc.fixes.imports import Use, is_of, module_of, uses_of, with_import
 from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
@@ -137,7 +137,7 @@ def _moved(tree: ast.Module, statement: _Import, wanted: str) -> _Moved:
     for alias in statement.names:
         name = bound_name(alias)
         of_it = uses_of(tree, name)
-        is_late = all(use.function is not None or use.is_annotation for use in of_it)
+        is_late = all(function is not None or noted for _, function, noted in of_it)
         if of_it and is_late and bound.count(name) == 1 and not _is_exported(tree, name):
             uses[alias] = of_it
     names = {alias.name for alias in uses}
@@ -151,7 +151,7 @@ def _moved(tree: ast.Module, statement: _Import, wanted: str) -> _Moved:
 
 def _is_noted(moved: _Moved) -> bool:
     """Whether some of the names are used in annotations too."""
-    return any(use.is_annotation for uses in moved.values() for use in uses)
+    return any(noted for uses in moved.values() for _, _, noted in uses)
 
 
 def _touches(one: ast.stmt, other: ast.stmt) -> bool:
@@ -171,7 +171,7 @@ def _deferred(task: Task, statement: _Import, moved: _Moved) -> str | None:
     edits = [*_removed(task, statement, moved), *_local(task, statement, moved)]
     if not _is_noted(moved):
         return task.text.edited(*edits)
-    noted = [a for a, uses in moved.items() if any(use.is_annotation for use in uses)]
+    noted = [a for a, uses in moved.items() if _is_noted({a: uses})]
     said = import_of(statement, noted)
     code: str | None = task.text.edited(*edits, _for_checker(task, said))
     for more in ("from typing import TYPE_CHECKING", _FUTURE):
@@ -212,9 +212,9 @@ def _for_checker(task: Task, said: str) -> TextEdit:
 
 def _local(task: Task, statement: _Import, moved: _Moved) -> Iterator[TextEdit]:
     """An import in each function, but for those inside one that has it."""
-    needs: dict[ast.FunctionDef | ast.AsyncFunctionDef, list[ast.alias]] = {}
+    needs: dict[FunctionNode, list[ast.alias]] = {}
     for alias, uses in moved.items():
-        functions = {use.function: None for use in uses if not use.is_annotation}
+        functions = {function: None for _, function, noted in uses if not noted}
         inner = {n for f in functions if f for n in ast.walk(f) if n is not f}
         for function in functions:
             if function is not None and function not in inner:
@@ -223,7 +223,7 @@ def _local(task: Task, statement: _Import, moved: _Moved) -> Iterator[TextEdit]:
         yield _at_top(task, function, import_of(statement, aliases))
 
 
-def _at_top(task: Task, function: ast.FunctionDef | ast.AsyncFunctionDef, said: str) -> TextEdit:
+def _at_top(task: Task, function: FunctionNode, said: str) -> TextEdit:
     """``said`` before the first statement that is no docstring, and the comment above that."""
     first, follower = function.body[0], first_statement(function)
     before = (first.end_lineno or 0) if follower is not first else 0
@@ -285,7 +285,7 @@ def _dotted(task: Task, statement: _Import, moved: _Moved) -> str | None:
     edits = list(_removed(task, statement, moved, said))
     for alias, uses in moved.items():
         new = f"{statement.module}.{alias.name}"
-        names = [use.node for use in uses if isinstance(use.node, ast.Name)]
+        names = [node for node, _, _ in uses if isinstance(node, ast.Name)]
         edits += [task.text.replace(node, new, "") for node in names]
     code = task.text.edited(*edits)
     return code if len(moved) == len(statement.names) else with_import(code, said)
