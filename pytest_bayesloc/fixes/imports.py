@@ -6,7 +6,6 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 
-from pytest_bayesloc.domain.location import MODULE, Location
 from pytest_bayesloc.domain.source import FunctionNode, lines_of
 from pytest_bayesloc.fixes.syntax import (
     Text,
@@ -67,13 +66,6 @@ WELL_KNOWN = {name: module for module, names in _BY_MODULE.items() for name in n
 #: A use of a name of the module: where it is written (a text if in a quoted annotation), the
 #: innermost function whose body holds it (None: the module's own code), whether it only annotates.
 Use = tuple[ast.Name | ast.Constant, FunctionNode | None, bool]
-
-
-def module_of(filename: str) -> str:
-    """Dotted name of the module that a file is; empty if it has no path."""
-    if not filename:
-        return ""
-    return Location(file=filename, start_line=1, end_line=1, qualname=MODULE).module
 
 
 def packages_of(module: str) -> list[str]:

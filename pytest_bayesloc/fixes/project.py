@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeAlias
 
-from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.location import MODULE, Location
 from pytest_bayesloc.domain.source import FunctionNode, ScopeNode
 from pytest_bayesloc.fixes.syntax import (
     Text,
@@ -65,6 +65,11 @@ class Task:
         return Text(self.code)
 
     @property
+    def module(self) -> str:
+        """Dotted name of the module that the file is; empty if it has no path."""
+        return _module_of(self.filename) if self.filename else ""
+
+    @property
     def function(self) -> FunctionNode | None:
         """The innermost function around the line."""
         return function_at(self.tree, self.line)
@@ -106,6 +111,10 @@ class Proposal:
     code: str
     message: str
     is_guess: bool = False
+
+
+def _module_of(file: str) -> str:
+    return Location(file=file, start_line=1, end_line=1, qualname=MODULE).module
 
 
 def proposal(text: Text, *edits: TextEdit) -> Proposal:
@@ -164,8 +173,7 @@ class Project:
             text = self._read(file)
             tree = None if text is None else tree_of(text)
             if tree is not None:
-                where = Location(file=file, start_line=1, end_line=1, qualname="<module>")
-                found[where.module] = tree
+                found[_module_of(file)] = tree
         return found
 
     @cached_property

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import FunctionNode, ScopeNode, first_line, lines_of
-from pytest_bayesloc.fixes.imports import Use, is_of, module_of, uses_of, with_import
+from pytest_bayesloc.fixes.imports import Use, is_of, uses_of, with_import
 from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
 from pytest_bayesloc.fixes.syntax import (
@@ -46,15 +46,15 @@ _FUTURE = "from __future__ import annotations"
 )
 def circular_import(task: Task, project: Project) -> Iterator[Proposal]:
     """The file with the import in the functions that need it, or for the type checker alone."""
-    own = module_of(task.filename)
+    own = task.module
     found = _CIRCLE.search(task.message)
     if found is None and task.error:
         return
-    own_imports = list(_of_itself(task, own, is_only=found is None))
+    own_imports = list(_of_itself(task, is_only=found is None))
     if own_imports or found is None:
         yield from own_imports
         return
-    statement, wanted = _closing(task.tree, task.line, found, own)
+    statement, wanted = _closing(task, found)
     if isinstance(statement, ast.ImportFrom) and is_of(statement, own):
         yield from _without_own(task, statement)
         return
@@ -72,8 +72,9 @@ def circular_import(task: Task, project: Project) -> Iterator[Proposal]:
         yield Proposal(code=code, message=words)
 
 
-def _of_itself(task: Task, own: str, *, is_only: bool) -> Iterator[Proposal]:
+def _of_itself(task: Task, *, is_only: bool) -> Iterator[Proposal]:
     """The file without its imports of itself; those of names where nothing else is known."""
+    own = task.module
     for top in task.tree.body:
         if isinstance(top, ast.Import) and [alias.name for alias in top.names] == [own]:
             yield from _without_self(task, top)
@@ -112,20 +113,18 @@ def _without_self(task: Task, statement: ast.Import) -> Iterator[Proposal]:
     yield Proposal(code=places.edited(*edits).lstrip("\n"), message=words)
 
 
-def _closing(
-    tree: ast.Module, line: int, found: re.Match[str], own: str
-) -> tuple[_Import | None, str]:
+def _closing(task: Task, found: re.Match[str]) -> tuple[_Import | None, str]:
     """The import at the top that closes the circle, and the one name that failed, if any."""
     name = found["name"] or ""
     module = found["module"] or found["of"] or found["half"] or found["outer"]
-    imports = [s for s in tree.body if isinstance(s, (ast.Import, ast.ImportFrom))]
+    imports = [s for s in task.tree.body if isinstance(s, (ast.Import, ast.ImportFrom))]
     froms = [s for s in imports if isinstance(s, ast.ImportFrom) and is_of(s, module)]
     failing = [s for s in froms if name in {alias.name for alias in s.names}]
-    at_line = [s for s in imports if holds(s, line)]
+    at_line = [s for s in imports if holds(s, task.line)]
     here = [s for s in failing if s in at_line] or failing[:1]
     if here:
         return here[0], name
-    is_half = own == module or own.endswith(f".{module}")
+    is_half = f".{task.module}".endswith(f".{module}")
     return (at_line[0], "") if at_line and is_half else (None, "")
 
 

@@ -12,7 +12,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import ScopeNode
 from pytest_bayesloc.fixes.calls import attributes, family
-from pytest_bayesloc.fixes.imports import WELL_KNOWN, module_of, packages_of, sources, with_import
+from pytest_bayesloc.fixes.imports import WELL_KNOWN, packages_of, sources, with_import
 from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
 from pytest_bayesloc.fixes.syntax import (
@@ -152,8 +152,7 @@ def missing_import(task: Task, project: Project) -> Iterator[Proposal]:
     uses = _uses(task.tree, name, task.line)
     if uses is None or name in _bound(task.tree):
         return
-    own = module_of(task.filename)
-    for said in dict.fromkeys(_statements(name, uses, own, project)):
+    for said in dict.fromkeys(_statements(name, uses, task.module, project)):
         code = with_import(task.code, said)
         if code is not None:
             yield Proposal(code=code, message=f"`{name}` is not imported; `{said}` is added")

@@ -13,7 +13,6 @@ from pytest_bayesloc.fixes.imports import (
     WELL_KNOWN,
     is_of,
     is_test,
-    module_of,
     packages_of,
     renamed,
     sources,
@@ -76,14 +75,13 @@ def misspelt_import(task: Task, project: Project) -> Iterator[Proposal]:
     """The file with the import of what was meant; what is renamed is renamed where it is used."""
     if any(words in task.message for words in _NOT_MISSPELT):
         return
-    own = module_of(task.filename)
     if found := _NO_NAME.search(task.message):
-        yield from _names(task, found, own, project)
+        yield from _names(task, found, project)
     elif found := _NO_MODULE.search(task.message):
-        yield from _modules(task, found["module"], own, project)
+        yield from _modules(task, found["module"], project)
 
 
-def _names(task: Task, found: re.Match[str], own: str, project: Project) -> Iterator[Proposal]:
+def _names(task: Task, found: re.Match[str], project: Project) -> Iterator[Proposal]:
     text = task.text
     name, module = found["name"], found["module"]
     statement = _importing(task.tree, task.line, name, module)
@@ -91,7 +89,7 @@ def _names(task: Task, found: re.Match[str], own: str, project: Project) -> Iter
         return
     alias = next(alias for alias in statement.names if alias.name == name)
     meant = [found["meant"]] if found["meant"] else []
-    others = [m for m in sources(project.defined_in(name), own) if m != module]
+    others = [m for m in sources(project.defined_in(name), task.module) if m != module]
     known = {alias.name for alias in statement.names}
     close = [n for n in similar(name, _held(module, project)) if n not in known]
     if not meant:
@@ -164,21 +162,21 @@ def _renamed(task: Task, alias: ast.alias, new: str, words: str) -> list[TextEdi
     return edits if alias.asname else [*edits, *renamed(task.tree, text, alias.name, new)]
 
 
-def _modules(task: Task, missing: str, own: str, project: Project) -> Iterator[Proposal]:
+def _modules(task: Task, missing: str, project: Project) -> Iterator[Proposal]:
     text = task.text
     found = [n for n in ast.walk(task.tree) if isinstance(n, (ast.Import, ast.ImportFrom))]
     asking = [n for n in found if _asks(n, missing)]
     here = [n for n in asking if holds(n, task.line)]
-    packages = list(dict.fromkeys((*packages_of(own), *_packages(found))))
+    packages = list(dict.fromkeys((*packages_of(task.module), *_packages(found))))
     for statement in (here or asking)[:1]:
         if isinstance(statement, ast.ImportFrom):
             names = [alias.name for alias in statement.names]
-            for module in _candidates(missing, names, packages, own, project):
+            for module in _candidates(task, missing, names, packages, project):
                 words = f"there is no module `{missing}`, but `{module}`"
                 edit = _of_module(statement, _said(statement, missing, module), text)
                 yield Proposal(code=text.edited(edit), message=words)
         else:
-            yield from _plain(task, statement, missing, (packages, own, project))
+            yield from _plain(task, statement, missing, packages, project)
 
 
 def _asks(statement: ast.Import | ast.ImportFrom, missing: str) -> bool:
@@ -212,13 +210,13 @@ def _said(statement: ast.ImportFrom, missing: str, module: str) -> str:
 
 
 def _candidates(
-    missing: str, names: Sequence[str], packages: Sequence[str], own: str, project: Project
+    task: Task, missing: str, names: Sequence[str], packages: Sequence[str], project: Project
 ) -> list[str]:
     """Modules that nearly have the missing one's name, or lie near it, and hold all ``names``."""
     wanted = set(names)
     nested = [f"{package}.{missing}" for package in packages]
     nested = [module for module in nested if wanted <= set(project.names_in(module))]
-    holders = [set(_sources_of(name, own, project)) for name in names]
+    holders = [set(_sources_of(name, task.module, project)) for name in names]
     having = [m for m in (set.intersection(*holders) if holders else ()) if _is_near(m, missing)]
     having.sort(key=lambda module: (-_ratio(_last(module), _last(missing)), module))
     close = []
@@ -228,7 +226,7 @@ def _candidates(
             close.append(module)
     moved = [MOVED[missing]] if missing in MOVED else []
     found = dict.fromkeys((*(m for m in nested if project.names_in(m)), *moved, *having, *close))
-    return [module for module in found if module not in {missing, own}]
+    return [module for module in found if module not in {missing, task.module}]
 
 
 def _sources_of(name: str, own: str, project: Project) -> Iterator[str]:
@@ -265,14 +263,10 @@ def _close(missing: str) -> list[str]:
 
 
 def _plain(
-    task: Task,
-    statement: ast.Import,
-    missing: str,
-    known: tuple[Sequence[str], str, Project],
+    task: Task, statement: ast.Import, missing: str, packages: Sequence[str], project: Project
 ) -> Iterator[Proposal]:
     """An import of the module from its package, or of one that nearly has its name."""
     text = task.text
-    packages, own, project = known
     alias = next(a for a in statement.names if f"{a.name}.".startswith(f"{missing}."))
     chains = {n: dotted(n) for n in nodes_of(task.tree, ast.Attribute)}
     base = f"{alias.asname or alias.name}."
@@ -282,7 +276,7 @@ def _plain(
             words = f"there is no module `{missing}` at the top; `{said}` imports it"
             yield proposal(text, text.replace(statement, said, words))
     names = sorted({said.partition(".")[0] for said in used})
-    for module in _candidates(missing, names, [], own, project):
+    for module in _candidates(task, missing, names, [], project):
         new = module + alias.name[len(missing) :]
         start = text.at(alias.lineno, alias.col_offset)
         words = f"there is no module `{missing}`, but `{module}`"
