@@ -16,9 +16,9 @@ from pytest_bayesloc.fixes.syntax import (
     Text,
     TextEdit,
     bound_name,
-    class_at,
     every_parameter,
     functions_in,
+    holds,
     indent_of,
     nodes_at,
     nodes_of,
@@ -147,7 +147,8 @@ def accepted(tree: ast.Module, call: ast.Call, name: str, project: Project) -> l
 def in_scope(tree: ast.Module, call: ast.Call) -> list[str]:
     """Names and attributes of ``self`` that could be passed, the innermost scope's first."""
     names = visible(tree, call.lineno)
-    owner = class_at(tree, call.lineno)
+    around = [owner for owner in nodes_of(tree, ast.ClassDef) if holds(owner, call.lineno)]
+    owner = max(around, key=lambda node: node.lineno, default=None)
     uses = nodes_of(owner, ast.Attribute) if owner is not None and "self" in names else []
     own = (use for use in uses if isinstance(use.ctx, ast.Store))
     said = [f"self.{use.attr}" for use in own if ast.unparse(use.value) == "self"]

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import chain, islice, zip_longest
 
-from pytest_bayesloc.domain.fixing import TAKE_BACK, Level
+from pytest_bayesloc.domain.fixing import TAKE_BACK
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap, Unit, lines_of
 from pytest_bayesloc.fixes.check import CHANGE, EDIT, OTHER_CONSTANT, Candidate, Checked
@@ -46,7 +46,6 @@ def taken_back(case: Case) -> Iterator[Candidate]:
             yield Candidate(
                 tools=(TAKE_BACK,),
                 stage=CHANGE,
-                level=Level.UNSAFE,
                 file=first.file,
                 before=changes.files[first.file].now.text,
                 after=text,
@@ -111,7 +110,6 @@ def _mutations(
         yield Candidate(
             tools=(name,),
             stage=EDIT,
-            level=Level.UNSAFE,
             file=target.file,
             before=source.text,
             after=text,
@@ -167,7 +165,6 @@ def _other_constants(
         candidate = Candidate(
             tools=(OTHER_CONSTANT,),
             stage=EDIT,
-            level=Level.UNSAFE,
             file=file,
             before=text,
             after=places[i][0].edited(edit),

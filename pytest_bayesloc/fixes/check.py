@@ -44,7 +44,7 @@ class Candidate:
 
     tools: tuple[str, ...]
     stage: str
-    level: Level
+    level: Level = Level.UNSAFE
     file: str
     before: str
     after: str

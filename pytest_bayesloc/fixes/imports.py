@@ -189,6 +189,14 @@ def _inside(
         yield from ((child, function, noted) for child in ast.iter_child_nodes(node))
 
 
+def import_of(statement: ast.Import | ast.ImportFrom, names: Sequence[ast.alias]) -> str:
+    """The text of an import with these names instead of its own."""
+    said = ", ".join(a.name + (f" as {a.asname}" if a.asname else "") for a in names)
+    if isinstance(statement, ast.Import):
+        return f"import {said}"
+    return f"from {'.' * statement.level}{statement.module or ''} import {said}"
+
+
 def is_of(statement: ast.ImportFrom, module: str) -> bool:
     """Whether a statement imports from ``module``, as far as a relative one tells."""
     said = statement.module or ""

@@ -12,13 +12,13 @@ from typing import TypeAlias
 
 from pytest_bayesloc.domain.location import MODULE, Location
 from pytest_bayesloc.domain.source import FunctionNode, ScopeNode
+from pytest_bayesloc.fixes.imports import import_of
 from pytest_bayesloc.fixes.syntax import (
     Text,
     TextEdit,
     bound_in,
     bound_name,
     function_at,
-    import_of,
     nodes_at,
     nodes_of,
     targets,

@@ -78,12 +78,6 @@ def _functions_at(tree: ast.AST, line: int) -> list[FunctionNode]:
     return sorted(around, key=lambda node: node.lineno, reverse=True)
 
 
-def class_at(tree: ast.Module, line: int) -> ast.ClassDef | None:
-    """The innermost class whose lines hold ``line``."""
-    around = [n for n in every_node(tree) if isinstance(n, ast.ClassDef) and holds(n, line)]
-    return max(around, key=lambda node: node.lineno, default=None)
-
-
 def statement_at(tree: ast.Module, line: int) -> ast.stmt | None:
     """The innermost statement whose lines hold ``line``; of a block, its head alone."""
     around = [n for n in every_node(tree) if isinstance(n, ast.stmt) and holds(n, line)]
@@ -161,14 +155,6 @@ def every_parameter(given: ast.arguments) -> list[ast.arg]:
 def bound_name(alias: ast.alias) -> str:
     """The name that an import binds."""
     return alias.asname or alias.name.partition(".")[0]
-
-
-def import_of(statement: ast.Import | ast.ImportFrom, names: Sequence[ast.alias]) -> str:
-    """The text of an import with these names instead of its own."""
-    said = ", ".join(a.name + (f" as {a.asname}" if a.asname else "") for a in names)
-    if isinstance(statement, ast.Import):
-        return f"import {said}"
-    return f"from {'.' * statement.level}{statement.module or ''} import {said}"
 
 
 def targets(statement: ast.stmt) -> list[ast.Name]:

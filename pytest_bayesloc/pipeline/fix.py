@@ -249,7 +249,6 @@ class FixStage:
                 yield Candidate(
                     tools=("language-model",),
                     stage="generated",
-                    level=Level.UNSAFE,
                     file=target.file,
                     before=source.text,
                     after=text,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import FunctionNode, ScopeNode, first_line, lines_of
-from pytest_bayesloc.fixes.imports import Use, is_of, uses_of, with_import
+from pytest_bayesloc.fixes.imports import Use, import_of, is_of, uses_of, with_import
 from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
 from pytest_bayesloc.fixes.syntax import (
@@ -18,7 +18,6 @@ from pytest_bayesloc.fixes.syntax import (
     first_statement,
     functions_in,
     holds,
-    import_of,
     indent_of,
     nodes_of,
 )

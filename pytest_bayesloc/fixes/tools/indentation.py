@@ -23,7 +23,8 @@ _BLOCK = re.compile(
     r"\s*(async\s+)?(if|elif|else|for|while|def|class|with|try|except|finally|match|case)\b"
 )
 _OTHER_BLOCK = re.compile(r"\s*(async\s+def|def|class|@|elif|else|except|finally|case)\b|\s*@")
-_STRING = re.compile(
+#: A comment, or a string.
+STRING = re.compile(
     r"#[^\n]*|(?P<long>(\"\"\"|''')(?:\\.|(?!\2).)*\2)"
     r"|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'",
     re.DOTALL,
@@ -278,7 +279,7 @@ def _unmatched(lines: list[str], line: int, closing: str) -> _Made:
 
 def _end_of_code(text: str) -> int:
     """Returns the end of a line's code: before blanks and a comment."""
-    comment = next((m for m in _STRING.finditer(text) if m.group().startswith("#")), None)
+    comment = next((m for m in STRING.finditer(text) if m.group().startswith("#")), None)
     return len(text[: comment.start() if comment else len(text)].rstrip())
 
 
@@ -309,7 +310,7 @@ def _in_strings(lines: list[str]) -> set[int]:
     """The lines that begin inside a string."""
     text = "".join(lines)
     found: set[int] = set()
-    for match in _STRING.finditer(text):
+    for match in STRING.finditer(text):
         if match["long"] and "\n" in match["long"]:
             first = text.count("\n", 0, match.start()) + 1
             found.update(range(first + 1, first + 1 + match["long"].count("\n")))

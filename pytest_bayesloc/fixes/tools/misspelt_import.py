@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.fixes.imports import (
     WELL_KNOWN,
+    import_of,
     is_of,
     is_test,
     packages_of,
@@ -19,16 +20,7 @@ from pytest_bayesloc.fixes.imports import (
 )
 from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
-from pytest_bayesloc.fixes.syntax import (
-    SIMILAR,
-    Text,
-    TextEdit,
-    dotted,
-    holds,
-    import_of,
-    nodes_of,
-    similar,
-)
+from pytest_bayesloc.fixes.syntax import SIMILAR, Text, TextEdit, dotted, holds, nodes_of, similar
 
 N_MODULES = 3
 #: Modules of Python 2, and ones that were removed since, by what has their names now.

@@ -11,6 +11,7 @@ from pytest_bayesloc.domain.source import lines_of
 from pytest_bayesloc.fixes.library import package_tool, parsing
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
 from pytest_bayesloc.fixes.syntax import syntax_error, tree_of
+from pytest_bayesloc.fixes.tools.indentation import STRING
 
 _Made = Iterator[tuple[str, str]]
 
@@ -19,10 +20,6 @@ MAX_CONFLICTS = 3  # whose sides are chosen one by one
 _FENCE = re.compile(r"\s*(```|~~~)[ \t]*[\w+-]*\s*$")
 _OURS, _BASE, _BETWEEN, _THEIRS = "<<<<<<<", "|||||||", "=======", ">>>>>>>"
 _EQUALS = re.compile(r"(?<![=!<>:+\-*/%&|^@~])=(?!=)")
-_STRING = re.compile(
-    r"#[^\n]*|(\"\"\"|''')(?:\\.|(?!\1).)*\1|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'",
-    re.DOTALL,
-)
 
 
 @package_tool(
@@ -252,4 +249,4 @@ def _substituted(code: str, pattern: re.Pattern[str], change: _Change) -> str:
 
 def _masked(code: str) -> str:
     """Returns the text with strings and comments blanked out; lengths stay."""
-    return _STRING.sub(lambda found: "".join(c if c == "\n" else "\0" for c in found.group()), code)
+    return STRING.sub(lambda found: "".join(c if c == "\n" else "\0" for c in found.group()), code)
