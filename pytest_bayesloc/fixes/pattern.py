@@ -19,7 +19,7 @@ from pytest_bayesloc.domain.source import ScopeNode
 from pytest_bayesloc.domain.texts import text_digest
 from pytest_bayesloc.fixes.project import Proposal, Task
 from pytest_bayesloc.fixes.run import task_of, write_answer
-from pytest_bayesloc.fixes.syntax import BUILT_IN, Text, brief, function_at, nodes_of, tree_of
+from pytest_bayesloc.fixes.syntax import BUILT_IN, Text, brief, nodes_of, tree_of
 
 MAX_NODES = 16  # of a pattern: what is larger hardly comes twice
 _HOLE = re.compile(r"_\d+_")
@@ -73,13 +73,8 @@ def _matches(
 
 def propose(task: Task, before: str, after: str) -> Iterator[Proposal]:
     """The file with ``after`` for ``before`` at each place of the functions that were executed."""
-    tree = tree_of(task.code)
-    if tree is None:
-        return
-    text = Text(task.code)
-    lines = dict.fromkeys((task.line, *task.lines))
-    functions = dict.fromkeys(f for line in lines if (f := function_at(tree, line)) is not None)
-    for function in list[ast.AST](functions) or [tree]:
+    text = task.text
+    for function in list[ast.AST](task.functions) or [task.tree]:
         for node, holes in _matches(before, function):
             said = _filled(after, holes, text)
             words = f"`{brief(text.of(node))}` becomes `{brief(said)}`"

@@ -85,6 +85,12 @@ class Task:
         return list(dict.fromkeys((self.line, *self.lines)))
 
     @property
+    def functions(self) -> list[FunctionNode]:
+        """The functions around these lines, in their order."""
+        around = (function_at(self.tree, line) for line in self.executed)
+        return list(dict.fromkeys(function for function in around if function is not None))
+
+    @property
     def error_type(self) -> str:
         """Name of the exception, without its module."""
         return self.error.partition(":")[0].strip().rpartition(".")[2]

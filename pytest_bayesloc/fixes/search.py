@@ -236,8 +236,7 @@ class Search:
                 candidate
                 for tool, similarity in matches[start : start + N_BEST]
                 for task in tasks
-                if self._tools.is_for(tool, similarity, task)
-                for candidate in self._proposed(tool, task)
+                for candidate in self._proposed(tool, similarity, task)
             )
 
     def _by_steps(self) -> Iterator[Iterator[Candidate]]:
@@ -259,16 +258,16 @@ class Search:
         tasks, edits = self._next_step(base)
         for task in tasks:
             for tool, similarity in self._tools.library.search(task.error)[: 2 * N_BEST]:
-                if self._tools.is_for(tool, similarity, task):
-                    yield from (joined(base.candidate, c) for c in self._proposed(tool, task))
+                proposed = self._proposed(tool, similarity, task)
+                yield from (joined(base.candidate, candidate) for candidate in proposed)
         yield from (joined(base.candidate, edit) for edit in edits)
         for candidate in list(self._edits):
             both = merged(base.candidate, candidate)
             if both is not None:
                 yield both
 
-    def _proposed(self, tool: Tool, task: Task) -> Iterator[Candidate]:
-        if not self._checker.left_s():
+    def _proposed(self, tool: Tool, similarity: float, task: Task) -> Iterator[Candidate]:
+        if not self._tools.is_for(tool, similarity, task) or not self._checker.left_s():
             return
         is_test = bool(task.filename) and task.filename in {task.test_file, *self._test_files}
         for proposal in self._tools.ask(tool, task):

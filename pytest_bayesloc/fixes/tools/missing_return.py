@@ -11,7 +11,7 @@ from pytest_bayesloc.domain.source import FunctionNode, ScopeNode
 from pytest_bayesloc.fixes.calls import methods
 from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
-from pytest_bayesloc.fixes.syntax import Text, brief, function_at, own_nodes, targets
+from pytest_bayesloc.fixes.syntax import Text, brief, own_nodes, targets
 
 #: Methods and functions that are called for what they do.
 EFFECTS = frozenset(
@@ -40,8 +40,7 @@ _SILENT = frozenset(
 def missing_return(task: Task, _project: Project) -> Iterator[Proposal]:
     """The functions that were executed, with what they compute returned."""
     text = task.text
-    functions = [f for line in task.executed if (f := function_at(task.tree, line))]
-    for function in dict.fromkeys(functions):
+    for function in task.functions:
         yield from _in_place(text, function)
         if not _is_for_effect(function):
             if "None" in task.message:
