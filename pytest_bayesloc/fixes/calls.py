@@ -20,7 +20,6 @@ from pytest_bayesloc.fixes.syntax import (
     functions_in,
     holds,
     indent_of,
-    nodes_at,
     nodes_of,
     parameters,
     targets,
@@ -39,13 +38,13 @@ def is_placed(text: Text, node: ast.expr) -> bool:
     return False
 
 
-def calls_at(tree: ast.Module, line: int, name: str) -> list[ast.Call]:
-    """The calls in the statement at ``line`` of what is called ``name``, or of its class.
+def calls_among(nodes: Sequence[ast.AST], name: str) -> list[ast.Call]:
+    """The calls of what is called ``name``, or of its class, among the nodes of a statement.
 
     The only call stands for it as well, since a function may have another name where it is called;
     but not if it passes the function on, as ``sorted(key=name)`` does.
     """
-    calls = [node for node in nodes_at(tree, line) if isinstance(node, ast.Call)]
+    calls = [node for node in nodes if isinstance(node, ast.Call)]
     own, _, method = name.rpartition(".")
     wanted = {method, own.rpartition(".")[2]} if method == "__init__" else {method}
     named = [call for call in calls if called(call) in wanted]

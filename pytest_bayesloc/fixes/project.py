@@ -168,8 +168,8 @@ class Project:
         """Text of a file, by its path relative to rootdir; None if it can't be read."""
         return self._read(file)
 
-    def calls_of(self, name: str) -> Sequence[str]:
-        """Calls in the project of what is named ``name``, as they are written."""
+    def calls_of(self, name: str) -> Sequence[ast.Call]:
+        """Calls in the project of what is named ``name``."""
         return self._calls.get(name, [])
 
     @cached_property
@@ -191,12 +191,12 @@ class Project:
         return found
 
     @cached_property
-    def _calls(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
+    def _calls(self) -> dict[str, list[ast.Call]]:
+        found: dict[str, list[ast.Call]] = {}
         for tree in self._trees.values():
             for node in nodes_of(tree, ast.Call):
                 called = ast.unparse(node.func).rpartition(".")[2]
-                found.setdefault(called, []).append(ast.unparse(node))
+                found.setdefault(called, []).append(node)
         return found
 
 

@@ -117,22 +117,19 @@ class FixStage:
         return results
 
     def _search_all(self, cases: Sequence[Case], ends: float, results: list[SearchResult]) -> None:
-        records = tool_records(
-            self.context.rootdir, self.context.settings.memory, self.context.note
-        )
-        library = Library(
-            tools_of(self.context.config, self.context.note), records, self.context.note
-        )
+        context = self.context
+        records = tool_records(context.rootdir, context.settings.memory, context.note)
+        library = Library(tools_of(context.config, context.note), records, context.note)
         self._tell_retired(library, cases)
-        files = python_files(self.context.sources)
-        if self.context.settings.writes_fixes:
+        files = python_files(context.sources)
+        if context.settings.writes_fixes:
             self._announce_refusals(cases)
-        project = Project(files, self.context.sources.read)
-        reach = Reach(files, self.context.sources, self.context.settings.never_edited)
+        project = Project(files, context.sources.read)
+        reach = Reach(files, context.sources, context.settings.never_edited)
         for i, case in enumerate(cases[:MAX_GROUPS]):
             share_s = max(0.0, ends - monotonic()) / (min(len(cases), MAX_GROUPS) - i)
             # Which tools failed, or were judged, is asked anew for each group.
-            tools = ToolRunner(library, project, self._fits, self.context.note, monotonic)
+            tools = ToolRunner(library, project, self._fits, context.note, monotonic)
             result = self._search(case, tools, reach, share_s)
             if result is not None:
                 results[i] = result

@@ -14,7 +14,7 @@ from pytest_bayesloc.fixes.calls import (
     arguments,
     attributes,
     called,
-    calls_at,
+    calls_among,
     family,
     heads,
     in_scope,
@@ -63,17 +63,17 @@ def wrong_arguments(task: Task, project: Project) -> Iterator[Proposal]:
         names = re.findall(r"'(\w+)'", found.group(3))
         proposals = [
             proposal
-            for call in calls_at(task.tree, task.line, found.group(1))
+            for call in calls_among(task.nodes, found.group(1))
             for proposal in _filled(task, call, (found.group(1), names), project)
         ]
         yield from proposals or _optional(task, found.group(1), names)
     elif found := _SURPLUS.search(task.message):
         n_surplus = int(found.group(3)) - int(found.group(2))
-        for call in calls_at(task.tree, task.line, found.group(1)):
+        for call in calls_among(task.nodes, found.group(1)):
             yield from _named(task, call, found.group(1), n_surplus)
             yield from _emptied(task, call, found.group(1), n_surplus)
     elif found := _TWICE.search(task.message):
-        for call in calls_at(task.tree, task.line, found.group(1)):
+        for call in calls_among(task.nodes, found.group(1)):
             yield from _once(task, call, found)
 
 
@@ -117,16 +117,13 @@ def _choices(name: str, scope: list[str], passed: set[str]) -> list[str]:
 
 
 def _as_elsewhere(
-    text: Text, call: ast.Call, name: str, other: str, scope: list[str]
+    text: Text, call: ast.Call, name: str, other: ast.Call, scope: list[str]
 ) -> Iterator[Proposal]:
     """The argument as another call in the project gives it, by name or in the same place."""
-    tree = ast.parse(other, mode="eval").body
-    if not isinstance(tree, ast.Call):
-        return
-    values = [(f"{name}=", k.value) for k in tree.keywords if k.arg == name]
+    values = [(f"{name}=", k.value) for k in other.keywords if k.arg == name]
     n_given = len(call.args)
-    if not values and not call.keywords and len(tree.args) == n_given + 1:
-        values = [("", tree.args[n_given])]
+    if not values and not call.keywords and len(other.args) == n_given + 1:
+        values = [("", other.args[n_given])]
     for lead, value in values:
         used = names_in(value)
         if used <= {*scope, *BUILT_IN} and not isinstance(value, ast.Starred):
@@ -218,36 +215,26 @@ def wrong_keyword(task: Task, project: Project) -> Iterator[Proposal]:
     every = [node for node in task.nodes if isinstance(node, ast.Call)]
     calls = [
         (call, keyword)
-        for call in (calls_at(task.tree, task.line, name) if name else every) or every
+        for call in (calls_among(task.nodes, name) if name else every) or every
         for keyword in call.keywords
         if keyword.arg == wrong
     ]
     for call, keyword in calls:
-        known = [*accepted(task.tree, call, name, project), *_elsewhere(project, called(call))]
+        own = accepted(task.tree, call, name, project)
+        elsewhere = (k.arg for c in project.calls_of(called(call)) for k in c.keywords if k.arg)
         given = {other.arg for other in call.keywords}
         meant = [found.group(4)] if found.group(4) else []
-        for other in dict.fromkeys((*meant, *similar(wrong, known))):
+        for other in dict.fromkeys((*meant, *similar(wrong, (*own, *elsewhere)))):
             if other not in given:
                 yield _renamed(text, keyword, wrong, other)
         if name and not meant:  # it has another name altogether: the last parameters, left alone
-            free = [
-                other for other in accepted(task.tree, call, name, project) if other not in given
-            ]
+            free = [other for other in own if other not in given]
             for other in free[: len(call.args) - 1 : -1][:N_FREE]:
                 yield _renamed(text, keyword, wrong, other)
     for call, keyword in calls:
         words = f"`{wrong}` is not passed to `{called(call)}`"
         yield proposal(text, without(text, call, arguments(call).index(keyword), words))
     yield from _taken(task, name, wrong)
-
-
-def _elsewhere(project: Project, name: str) -> list[str]:
-    """The keywords with which the project calls ``name``."""
-    found: list[str] = []
-    for said in project.calls_of(name):
-        call = ast.parse(said, mode="eval").body
-        found += [k.arg for k in call.keywords if k.arg] if isinstance(call, ast.Call) else []
-    return found
 
 
 def _renamed(text: Text, keyword: ast.keyword, wrong: str, other: str) -> Proposal:
