@@ -58,7 +58,7 @@ class Journal:
     """The fixes that were applied in one project."""
 
     def __init__(self, rootdir: Path, folder: Path) -> None:
-        self._rootdir = rootdir
+        self._root = Path(os.path.realpath(rootdir))
         self._folder = folder
 
     def apply(
@@ -179,16 +179,14 @@ class Journal:
         Raises:
             OSError: If the journal leads out of the project.
         """
-        root = Path(os.path.realpath(self._rootdir))
-        if not Path(os.path.realpath(self._folder)).is_relative_to(root):
-            raise OSError(f"{self._folder} leads out of {root}")
+        if not Path(os.path.realpath(self._folder)).is_relative_to(self._root):
+            raise OSError(f"{self._folder} leads out of {self._root}")
 
     def _path(self, file: str) -> Path:
         """Returns the real path of ``file``, which must not leave the project."""
-        path = Path(os.path.realpath(self._rootdir / file))
-        root = Path(os.path.realpath(self._rootdir))
-        if not path.is_relative_to(root) or not path.is_file():
-            raise refused(file, f"it is no file below {root}")
+        path = Path(os.path.realpath(self._root / file))
+        if not path.is_relative_to(self._root) or not path.is_file():
+            raise refused(file, f"it is no file below {self._root}")
         if not os.access(path, os.W_OK):
             raise refused(file, "the file is read-only")
         return path

@@ -28,7 +28,7 @@ from pytest_bayesloc.fixes.syntax import (
 _UNDEFINED = re.compile(r"name '(\w+)' is not defined")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)  # no slots: some values are made when first asked for
 class Task:
     """Holds an error, and one file that a tool may propose to change.
 

@@ -45,10 +45,9 @@ def missing_guard(task: Task, _project: Project) -> Iterator[Proposal]:
     function, statement = task.function, _statement(task.tree, task.line)
     if function is None or statement is None or isinstance(statement, ScopeNode):
         return
-    line = task.nodes
-    yield from _with_default(task, line, text)
-    parts = [part for node in line for part in _needed(node, task) if is_placed(text, part)]
-    bound = _bound(task.tree, line)
+    yield from _with_default(task)
+    parts = [part for node in task.nodes for part in _needed(node, task) if is_placed(text, part)]
+    bound = _bound(task.tree, task.nodes)
     names = [ast.unparse(_inside(part)) for part in parts if _is_plain(part)]
     names = [n for n in dict.fromkeys(names) if n.partition(".")[0] not in bound]
     is_none = "NoneType" in task.message
@@ -95,7 +94,7 @@ def _needed(node: ast.AST, task: Task) -> Sequence[ast.expr]:
         if isinstance(node, ast.Attribute) and node.attr == owner.group(1):
             return [node.value]
         return []
-    pick = next((pick for pattern, pick in _PICKS if pattern.search(said)), None)
+    pick = next((pick for pattern, pick in _PICKS if re.search(pattern, said)), None)
     return pick(node) if pick is not None else []
 
 
@@ -152,21 +151,18 @@ def _given(node: ast.AST) -> Sequence[ast.expr]:
 
 
 _ATTRIBUTE = re.compile(r"'NoneType' object has no attribute '(\w+)'")
-_PICKS = tuple(
-    (re.compile(pattern), pick)
-    for pattern, pick in (
-        (r"^ZeroDivisionError: ", _divisor),
-        (r"^IndexError: ", _taken_from),
-        (r"^TypeError: .*'?NoneType.*(subscriptable|item assignment|item deletion)", _subscripted),
-        (r"^TypeError: 'NoneType' object is not callable", _function),
-        (r"^TypeError: (argument of type 'NoneType'|.*'NoneType'.* not a container)", _searched),
-        (r"^TypeError: .*NoneType.*(not iterable|unpack)|NoneType is not iterable", _looped),
-        (r"^TypeError: cannot unpack non-iterable NoneType", _looped),
-        (r"^TypeError: .*(operand type|not supported between|concatenate).*NoneType", _sides),
-        (r"^TypeError: .*NoneType", _given),
-        (r"^ValueError: not enough values to unpack \(expected .*, got 0\)", _looped),
-        (r"^\w+Error: .*(arg is an empty|argument is empty|data point|for empty)", _given),
-    )
+_PICKS = (
+    (r"^ZeroDivisionError: ", _divisor),
+    (r"^IndexError: ", _taken_from),
+    (r"^TypeError: .*'?NoneType.*(subscriptable|item assignment|item deletion)", _subscripted),
+    (r"^TypeError: 'NoneType' object is not callable", _function),
+    (r"^TypeError: (argument of type 'NoneType'|.*'NoneType'.* not a container)", _searched),
+    (r"^TypeError: .*NoneType.*(not iterable|unpack)|NoneType is not iterable", _looped),
+    (r"^TypeError: cannot unpack non-iterable NoneType", _looped),
+    (r"^TypeError: .*(operand type|not supported between|concatenate).*NoneType", _sides),
+    (r"^TypeError: .*NoneType", _given),
+    (r"^ValueError: not enough values to unpack \(expected .*, got 0\)", _looped),
+    (r"^\w+Error: .*(arg is an empty|argument is empty|data point|for empty)", _given),
 )
 
 
@@ -244,10 +240,10 @@ _SHAPES = (
 )
 
 
-def _with_default(task: Task, line: list[ast.AST], text: Text) -> Iterator[Proposal]:
+def _with_default(task: Task) -> Iterator[Proposal]:
     """A default in the expression itself: ``.get``, ``or ()``, ``default=``."""
-    is_loop = "'NoneType' object is not iterable" in task.message
-    for node in line:
+    text, is_loop = task.text, "'NoneType' object is not iterable" in task.message
+    for node in task.nodes:
         if isinstance(node, ast.expr) and not is_placed(text, node):
             continue
         if task.error_type == "KeyError":
