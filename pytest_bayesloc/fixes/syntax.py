@@ -36,7 +36,7 @@ def tree_of(code: str) -> ast.Module | None:
 
 
 def syntax_error(code: str) -> SyntaxError | None:
-    """Why a file does not parse; None if it does, or nobody says why not."""
+    """The error that a file does not parse with; None if it parses, or fails otherwise."""
     try:
         parse(code)
     except SyntaxError as error:
@@ -217,7 +217,7 @@ def similar(name: str, known: Iterable[str]) -> list[str]:
 
 
 def common_ends(one: Sequence[str], other: Sequence[str]) -> tuple[int, int]:
-    """With how many equal items two texts, or lists of lines, begin; then how many end them."""
+    """The numbers of equal items that two texts, or lists of lines, begin with and end with."""
     start = _n_common(one, other)
     return start, _n_common(one[start:][::-1], other[start:][::-1])
 
