@@ -17,7 +17,7 @@ from pytest_bayesloc.inspection.strategies.counterfactual import minimal
 from pytest_bayesloc.ranking.evidence.writers import line_that_writes, mentions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     import pytest
 
@@ -51,53 +51,46 @@ def explain_order(context: Context, case: Case, *, limit_s: float) -> None:
     tests = dict.fromkeys(n for node_id, before in earlier.items() for n in (*before, node_id))
     if limit_s <= 0 or not any(earlier.values()):
         return
-    explanations = Explanations(context, case, monotonic() + limit_s)
+    deadline, found, n_flaky = monotonic() + limit_s, list[SpoiledTest](), 0
     files = [where.file for where in case.belief.probabilities]
     texts = {file: context.sources.read(file) or "" for file in files}
     try:
         with closing(context.transports.pool([*tests], texts)) as pool:
-            found = [explanations.of(f, earlier[f.node_id], pool.first) for f in flaky]
+            for failure in flaky:
+                search = OrderSearch(pool.first, failure, monotonic, deadline)
+                before = earlier[failure.node_id]
+                if spoilers := search.spoilers(before):
+                    found.append(_explained(context, case, search, before, spoilers))
+                n_flaky += search.is_flaky
     except BayeslocError as error:
         context.note(str(error))
         return
-    case.spoiled = tuple(spoiled for spoiled in found if spoiled is not None)
+    case.spoiled = tuple(found)
     if not case.failing and case.spoiled:
         case.stop = f"{PASSED.format(len(case.flaky))}: dependent on order"
-    elif not case.failing and explanations.n_flaky == len(case.flaky):
+    elif not case.failing and n_flaky == len(case.flaky):
         case.stop = f"{PASSED.format(len(case.flaky))}: flaky, not localized further"
 
 
-class Explanations:
-    """Looks for what spoils the tests of one group.
-
-    Attributes:
-        n_flaky: Tests that passed after all earlier ones as well.
-    """
-
-    def __init__(self, context: Context, case: Case, deadline: float) -> None:
-        self._context = context
-        self._case = case
-        self._deadline = deadline
-        self.n_flaky = 0
-
-    def of(self, failure: Failure, earlier: Sequence[str], runner: Runner) -> SpoiledTest | None:
-        """Return which of ``earlier`` spoil a test, and by what; None if that was not found."""
-        search = OrderSearch(runner, failure, monotonic, self._deadline)
-        spoilers = search.spoilers(earlier)
-        self.n_flaky += search.is_flaky
-        if not spoilers:
-            return None
-        names = [n for n in search.changed_by(spoilers) if not _is_import(self._context, n)]
-        state = _state(self._context, self._case, failure, spoilers, names)
-        return SpoiledTest(
-            test=failure.node_id,
-            after=spoilers,
-            n_earlier=len(earlier),
-            is_smallest=not search.is_cut,
-            command=_command(self._context, [*spoilers, failure.node_id]),
-            state=state[:MAX_STATE],
-            n_changed=len(names),
-        )
+def _explained(
+    context: Context,
+    case: Case,
+    search: OrderSearch,
+    earlier: Sequence[str],
+    spoilers: tuple[str, ...],
+) -> SpoiledTest:
+    """Return by what ``spoilers``, some of the ``earlier`` tests, spoil the test of a search."""
+    names = [n for n in search.changed_by(spoilers) if not _is_import(context, n)]
+    test = search.failure.node_id
+    return SpoiledTest(
+        test=test,
+        after=spoilers,
+        n_earlier=len(earlier),
+        is_smallest=not search.is_cut,
+        command=_command(context, [*spoilers, test]),
+        state=_state(context, case, test, spoilers, names)[:MAX_STATE],
+        n_changed=len(names),
+    )
 
 
 def _command(context: Context, tests: Sequence[str]) -> str:
@@ -119,12 +112,12 @@ def _from_here(config: pytest.Config, node_id: str) -> str:
 
 
 def _state(
-    context: Context, case: Case, failure: Failure, spoilers: Sequence[str], names: Sequence[str]
+    context: Context, case: Case, test: str, spoilers: Sequence[str], names: Sequence[str]
 ) -> tuple[ChangedState, ...]:
-    """Return the variables ``names``: first those that the failing test reads and tests write."""
-    writing = [u for test in spoilers for u in _test_code(context, test)]
+    """Return the variables ``names``: first those that ``test`` reads and ``spoilers`` write."""
+    writing = [unit for spoiler in spoilers for unit in _test_code(context, spoiler)]
     writing += _executed(context, case, spoilers)
-    reading = [*_test_code(context, failure.node_id), *_executed(context, case, [failure.node_id])]
+    reading = [*_test_code(context, test), *_executed(context, case, [test])]
 
     def writers(name: str) -> tuple[tuple[Location, int], ...]:
         lines = {unit.location: line_that_writes(unit.node, _variable(name)) for unit in writing}
@@ -206,7 +199,7 @@ class OrderSearch:
 
     def __init__(self, runner: Runner, failure: Failure, clock: Clock, deadline: float) -> None:
         self._runner = runner
-        self._failure = failure
+        self.failure = failure
         self._clock = clock
         self._deadline = deadline
         self._n_left = MAX_RERUNS
@@ -221,7 +214,7 @@ class OrderSearch:
         """
         first = self._after(earlier)
         self.is_flaky = first.verdict is Verdict.PASS
-        if not earlier or not _is_same(first, self._failure):
+        if not earlier or not _is_same(first, self.failure):
             return ()
         if any(self._after(()).verdict is not Verdict.PASS for _ in range(N_ALONE)):
             return ()
@@ -236,24 +229,25 @@ class OrderSearch:
         They are named as by ``Runner.state_before``.
         """
         before, after = (
-            self._runner.state_before([*tests, self._failure.node_id], limit_s=self._left_s())
+            self._runner.state_before([*tests, self.failure.node_id], limit_s=self._left_s())
             for tests in ((), spoilers)
         )
         # What only one of them imported differs as a whole, and says nothing.
         names = {*before, *after} if before and after else set()
+        known = {name.rpartition(".")[0] for name in before}
         return sorted(
             name
             for name in names
             if before.get(name) != after.get(name)
-            and (name in before or name.rpartition(".")[0] in _owners(before))
+            and (name in before or name.rpartition(".")[0] in known)
         )
 
     def _fails(self, earlier: Sequence[str]) -> bool:
-        return self._may_run() and _is_same(self._after(earlier), self._failure)
+        return self._may_run() and _is_same(self._after(earlier), self.failure)
 
     def _after(self, earlier: Sequence[str]) -> TestRun:
         self._n_left -= 1
-        node_id = self._failure.node_id
+        node_id = self.failure.node_id
         rerun = self._runner.rerun(None, [*earlier, node_id], limit_s=self._left_s())
         return rerun.tests[node_id]
 
@@ -262,10 +256,6 @@ class OrderSearch:
 
     def _left_s(self) -> float:
         return max(0.1, self._deadline - self._clock())
-
-
-def _owners(state: Iterable[str]) -> set[str]:
-    return {name.rpartition(".")[0] for name in state}
 
 
 def _is_same(run: TestRun, failure: Failure) -> bool:
