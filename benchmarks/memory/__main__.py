@@ -60,7 +60,7 @@ def _replay(words: Sequence[str], *, show: bool) -> int:
 
 def _report(work: Path, *, with_embeddings: bool) -> str:
     rows = read(work)
-    scores: dict[str, Score] = {"reference": reference, "bm25": by_words}
+    scores: dict[str, Score] = {"reference": reference(rows), "bm25": by_words}
     if with_embeddings:
         scores["bm25 and embeddings"] = by_meaning(MiniLM())
     found = pairs(rows)

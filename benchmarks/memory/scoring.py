@@ -9,15 +9,14 @@ from statistics import mean
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.memory.labelled import ALONE
-from pytest_bayesloc.domain.bug import Category
 from pytest_bayesloc.domain.texts import words
-from pytest_bayesloc.memory.retrieval import RetrievalEntry, mixed, text_of, vectors_of
+from pytest_bayesloc.memory.retrieval import mixed, text_of, vectors_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_bayesloc.domain.ports import Embedder
-    from pytest_bayesloc.memory.retrieval import Score
+    from pytest_bayesloc.memory.retrieval import Entry, Score
 
     Row = Mapping[str, Any]
 
@@ -105,21 +104,26 @@ def hits(rows: Sequence[Row], score: Score, *, above: float = 0.0) -> Hits:
     )
 
 
-def reference(query: RetrievalEntry, entries: Sequence[RetrievalEntry]) -> list[float]:
+def reference(rows: Sequence[Row]) -> Score:
     """0.4 Jaccard of the words + 0.4 Jaccard of the tags + 0.1 if the category is the same."""
-    own = frozenset(words(query.signature))
-    return [
-        0.4 * _jaccard(own, frozenset(words(entry.signature)))
-        + 0.4 * _jaccard(query.tags, entry.tags)
-        + 0.1 * (query.category is entry.category)
-        for entry in entries
-    ]
+    category = {entry_of(row): row["category"] for row in rows}
+
+    def score(query: Entry, entries: Sequence[Entry]) -> list[float]:
+        own = frozenset(words(query[0]))
+        return [
+            0.4 * _jaccard(own, frozenset(words(entry[0])))
+            + 0.4 * _jaccard(query[1], entry[1])
+            + 0.1 * (category[query] == category[entry])
+            for entry in entries
+        ]
+
+    return score
 
 
 def by_meaning(embedder: Embedder) -> Score:
     """The score of the embedding option."""
 
-    def score(query: RetrievalEntry, entries: Sequence[RetrievalEntry]) -> list[float]:
+    def score(query: Entry, entries: Sequence[Entry]) -> list[float]:
         texts = list(dict.fromkeys(map(text_of, (query, *entries))))
         return mixed(query, entries, vectors_of(embedder, texts))
 
@@ -130,13 +134,9 @@ def _distinct(rows: Iterable[Row]) -> list[Row]:
     return list({(row["bug"], row["fingerprint"]): row for row in rows}.values())
 
 
-def entry_of(row: Row) -> RetrievalEntry:
+def entry_of(row: Row) -> Entry:
     """A row as retrieval takes it."""
-    return RetrievalEntry(
-        signature=row["signature"],
-        tags=frozenset(row["tags"]),
-        category=Category(row["category"]),
-    )
+    return row["signature"], frozenset(row["tags"])
 
 
 def _n_pairs(counts: Mapping[Any, int]) -> int:

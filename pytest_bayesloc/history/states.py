@@ -125,6 +125,7 @@ class Bisection:
         failing: The oldest one known to fail, of those younger than ``passing``; -1: the code of
             now.
         passing: The youngest one known to pass.
+        n_tried: How many of them were tried.
     """
 
     def __init__(self, n_states: int) -> None:
@@ -133,6 +134,12 @@ class Bisection:
         self._silent: set[int] = set()
         self.failing = -1
         self.passing: int | None = None
+        self.n_tried = 0
+
+    @property
+    def n_silent(self) -> int:
+        """The number of states that could not say."""
+        return len(self._silent)
 
     def next(self) -> int | None:
         """Return the state to try; None if no more is to be learned."""
@@ -149,6 +156,7 @@ class Bisection:
 
     def take(self, at: int, passes: bool | None) -> None:
         """Learn whether state ``at`` passes; None if it can't say."""
+        self.n_tried += 1
         if at == self._reach:
             self._reach = None if passes or at == self._last else min(2 * at + 1, self._last)
         if passes is None:

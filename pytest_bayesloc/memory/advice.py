@@ -15,13 +15,7 @@ from pytest_bayesloc.memory import feedback, retrieval
 from pytest_bayesloc.memory.episodes import Event
 from pytest_bayesloc.memory.ledger import FAILING, PASSING, Ledger
 from pytest_bayesloc.memory.loops import LoopKind, loops, second_opinion
-from pytest_bayesloc.memory.retrieval import (
-    NEWEST,
-    RetrievalEntry,
-    Score,
-    by_words,
-    entry_of,
-)
+from pytest_bayesloc.memory.retrieval import NEWEST, Entry, Score, by_words
 
 if TYPE_CHECKING:
     from pytest_bayesloc.ranking.case import Case
@@ -85,7 +79,10 @@ class Adviser:
             similar=similar,
             loops=tuple(self._loops(bug, record, symptom, opinion)),
             origin=origin,
-            first_check=_first_check(symptom),
+            # As: check needs n > 0: check it first at shop/cart.py:12 in Cart.add
+            first_check=f"{symptom.constraint}: check it first at {symptom.first_check}"
+            if symptom.first_check
+            else "",
         )
 
     def world(self, symptoms: Sequence[Symptom]) -> dict[str, tuple[str, ...]]:
@@ -130,7 +127,7 @@ class Adviser:
             symptom: As of this run.
             before: Number in the store from which on bugs are left out.
         """
-        query = entry_of(symptom)
+        query = symptom.signature, symptom.tags
         own = self._ledger
         same = retrieval.same_failures(own, symptom.fingerprints, before=before)
         projects = [own.project, *own.others(N_PROJECTS)]
@@ -138,13 +135,13 @@ class Adviser:
         found = []
         for project in projects:
             ledger = Ledger(own.db, project)
-            new = retrieval.candidates(ledger, query.signature, query.tags, before=before)
+            new = retrieval.candidates(ledger, query, before=before)
             if project != own.project:
                 foreign |= dict.fromkeys((other for other, _ in new), project)
             found += new
         entries = [entry for _, entry in found]
         scores = self._score(query, entries)
-        best: dict[int, tuple[float, RetrievalEntry | None]] = dict.fromkeys(same, (1.0, None))
+        best: dict[int, tuple[float, Entry | None]] = dict.fromkeys(same, (1.0, None))
         for (other, entry), score in zip(found, scores, strict=True):
             if score > max(MIN_SCORE, best.get(other, (0.0, None))[0]):
                 best[other] = (score, entry)
@@ -211,19 +208,13 @@ def keep_feedback(
         feedback.add_rejections(ledger, bug, cases[0].rejected.state, new)
 
 
-def _first_check(symptom: Symptom) -> str:
-    """Return ``check needs n > 0: check it first at shop/cart.py:12 in Cart.add``."""
-    where = symptom.first_check
-    return f"{symptom.constraint}: check it first at {where}" if where else ""
-
-
-def _why(query: RetrievalEntry, entry: RetrievalEntry | None) -> str:
+def _why(query: Entry, entry: Entry | None) -> str:
     """Explain the resemblance of two failures; without ``entry``, their fingerprint is the same."""
     if entry is None:
         return "the same failure: the exception's type, the function and the statement agree"
-    shared = sorted(query.tags & entry.tags)
+    shared = sorted(query[1] & entry[1])
     named = [tag.partition(":")[2] for tag in shared if not tag.startswith("error:")]
-    own, other = (frozenset(words(e.signature.partition(": ")[2])) for e in (query, entry))
+    own, other = (frozenset(words(text.partition(": ")[2])) for text, _ in (query, entry))
     common = (own & other) - MASKS
     parts = []
     if any(tag.startswith("error:") for tag in shared):

@@ -10,14 +10,13 @@ import json
 from array import array
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from math import sqrt
 from typing import TYPE_CHECKING, TypeAlias
 
 from sqlalchemy import delete, func, insert, select, text
 
-from pytest_bayesloc.domain.bug import Category, Symptom, TrialOutcome
+from pytest_bayesloc.domain.bug import Category, TrialOutcome
 from pytest_bayesloc.domain.ports import Embedder
 from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.domain.texts import bm25, numbered, text_digest, words
@@ -50,28 +49,12 @@ LIMIT_S = 10.0
 DIGEST = 32
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RetrievalEntry:
-    """A failure, past or present, as it is compared with others.
-
-    Attributes:
-        signature: Masked.
-    """
-
-    signature: str
-    tags: frozenset[str]
-    category: Category
+#: A failure, past or present, as it is compared with others: its masked signature, and its tags.
+Entry: TypeAlias = tuple[str, frozenset[str]]
+Score: TypeAlias = Callable[[Entry, Sequence[Entry]], list[float]]
 
 
-Score: TypeAlias = "Callable[[RetrievalEntry, Sequence[RetrievalEntry]], list[float]]"
-
-
-def entry_of(symptom: Symptom) -> RetrievalEntry:
-    """Return a present failure as it is compared."""
-    return RetrievalEntry(signature=symptom.signature, tags=symptom.tags, category=symptom.category)
-
-
-def by_words(query: RetrievalEntry, entries: Sequence[RetrievalEntry]) -> list[float]:
+def by_words(query: Entry, entries: Sequence[Entry]) -> list[float]:
     """Score entries by BM25 of the words of message and tags, in [0, 1].
 
     The type of the exception is left out: one bug shows in several, and many bugs in one.
@@ -79,9 +62,10 @@ def by_words(query: RetrievalEntry, entries: Sequence[RetrievalEntry]) -> list[f
     return bm25(_word_counts(query), list(map(_word_counts, entries)))
 
 
-def _word_counts(entry: RetrievalEntry) -> Counter[str]:
-    tags = frozenset(tag for tag in entry.tags if not tag.startswith("error:"))
-    counts = Counter(words(entry.signature.partition(": ")[2]))
+def _word_counts(entry: Entry) -> Counter[str]:
+    signature, all_tags = entry
+    tags = frozenset(tag for tag in all_tags if not tag.startswith("error:"))
+    counts = Counter(words(signature.partition(": ")[2]))
     counts.update(f"t:{tag}" for tag in tags)
     counts.update(word for tag in tags for word in words(tag.partition(":")[2]))
     return counts
@@ -110,10 +94,9 @@ def same_failures(ledger: Ledger, fingerprints: Collection[str], *, before: int)
     return sorted(found, reverse=True)[:N_SAME]
 
 
-def candidates(
-    ledger: Ledger, signature: str, tags: Collection[str], *, before: int
-) -> list[tuple[int, RetrievalEntry]]:
+def candidates(ledger: Ledger, query: Entry, *, before: int) -> list[tuple[int, Entry]]:
     """Return failures of older bugs that share the rarest words, with their bug's number."""
+    signature, tags = query
     own = words(" ".join([safe(signature), *sorted(tags)]))
     wanted = sorted(numbered(own, ledger.project))[:MAX_WORDS]
     counts = sorted(_counted(ledger, wanted), key=lambda item: (item[1], item[0]))
@@ -123,20 +106,13 @@ def candidates(
     newest = holding.order_by(POSTING.c.failure.desc()).limit(N_CANDIDATES)
     failures = list(ledger.db.execute(newest).scalars())
     rows = (
-        select(FAILURE.c.bug, FAILURE.c.signature, BUG.c.tags, BUG.c.category)
+        select(FAILURE.c.bug, FAILURE.c.signature, BUG.c.tags)
         .join_from(FAILURE, BUG, BUG.c.seq == FAILURE.c.bug)
         .where(FAILURE.c.seq.in_(failures))
     )
     return [
-        (
-            int(bug),
-            RetrievalEntry(
-                signature=str(signature),
-                tags=frozenset(json.loads(listed)),
-                category=Category(category),
-            ),
-        )
-        for bug, signature, listed, category in sorted(ledger.db.execute(rows).all())
+        (int(bug), (str(signature), frozenset(json.loads(listed))))
+        for bug, signature, listed in sorted(ledger.db.execute(rows).all())
         if bug < before
     ]
 
@@ -215,9 +191,10 @@ class Embeddings:
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
+        self._model = embedder.model[:100]  # as long as the column
         self._vectors: Mapping[str, array[float]] = {}
 
-    def prepare(self, store: BugStore, project: str, queries: Sequence[RetrievalEntry]) -> bool:
+    def prepare(self, store: BugStore, project: str, queries: Sequence[Entry]) -> bool:
         """Get the vectors of ``queries`` and of what they may be compared with.
 
         Outside of any transaction, since an endpoint may be slow.
@@ -232,13 +209,12 @@ class Embeddings:
         with store.transaction(write=False) as connection:
             ledger = Ledger(connection, project)
             past = [
-                entry
-                for query in queries
-                for _, entry in candidates(ledger, query.signature, query.tags, before=NEWEST)
+                entry for query in queries for _, entry in candidates(ledger, query, before=NEWEST)
             ]
             texts = list(dict.fromkeys(map(text_of, (*queries, *past)))) if past else []
             known = self._kept(connection, texts)
-            is_first = not known and not self._n_kept(connection)
+            asked = select(func.count()).where(EMBEDDING.c.model == self._model)
+            is_first = not known and not connection.execute(asked).scalar_one()
         self._vectors = known
         missing = [item for item in texts if item not in known]
         until = monotonic() + LIMIT_S
@@ -251,7 +227,7 @@ class Embeddings:
             self._vectors = {**self._vectors, **new}
         return is_first and bool(missing)
 
-    def score(self, query: RetrievalEntry, entries: Sequence[RetrievalEntry]) -> list[float]:
+    def score(self, query: Entry, entries: Sequence[Entry]) -> list[float]:
         """Score entries, in [0, 1]."""
         return mixed(query, entries, self._vectors)
 
@@ -266,10 +242,6 @@ class Embeddings:
                 found[by_digest[digest]] = array("f", data)
         return found
 
-    def _n_kept(self, connection: Connection) -> int:
-        asked = select(func.count()).where(EMBEDDING.c.model == self._model)
-        return int(connection.execute(asked).scalar_one())
-
     def _keep(self, connection: Connection, new: Mapping[str, array[float]]) -> None:
         known = self._kept(connection, new)  # another run may have been faster
         rows = [
@@ -282,13 +254,9 @@ class Embeddings:
         newest = int(connection.execute(select(func.max(EMBEDDING.c.seq))).scalar() or 0)
         connection.execute(delete(EMBEDDING).where(EMBEDDING.c.seq <= newest - MAX_KEPT))
 
-    @property
-    def _model(self) -> str:
-        return self._embedder.model[:100]
-
 
 def mixed(
-    query: RetrievalEntry, entries: Sequence[RetrievalEntry], vectors: Mapping[str, array[float]]
+    query: Entry, entries: Sequence[Entry], vectors: Mapping[str, array[float]]
 ) -> list[float]:
     """Score by the mean of BM25 and the cosine of vectors; BM25 alone where one is missing."""
     scores = by_words(query, entries)
@@ -311,10 +279,11 @@ def vectors_of(embedder: Embedder, texts: Sequence[str]) -> dict[str, array[floa
     return dict(zip(texts, map(_unit, embedder.embed(texts)), strict=True))
 
 
-def text_of(entry: RetrievalEntry) -> str:
+def text_of(entry: Entry) -> str:
     """Return the embedded text of a failure: its message, and the names that it touched."""
-    named = sorted(tag.partition(":")[2] for tag in entry.tags if not tag.startswith("error:"))
-    return safe(f"{entry.signature}\n{' '.join(named)}")
+    signature, tags = entry
+    named = sorted(tag.partition(":")[2] for tag in tags if not tag.startswith("error:"))
+    return safe(f"{signature}\n{' '.join(named)}")
 
 
 def _unit(vector: Iterable[float]) -> array[float]:

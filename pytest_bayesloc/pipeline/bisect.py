@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from textwrap import shorten
 from typing import TYPE_CHECKING
@@ -49,26 +49,6 @@ MISSING = ("ImportError", "ModuleNotFoundError")
 NO_FIXTURE = re.compile(r"^E? *fixture '.*' not found$", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """The state of a search when it ended.
-
-    Attributes:
-        commits: All commits, newest first.
-        failing: Number of the oldest one that fails and is younger than ``passing``; -1: none, the
-            tests fail on the code of now.
-        passing: Number of the youngest one that passes; None: none is known.
-        verdicts: Of those that were tried, in earlier runs too, by number; None: it could not say.
-        is_cut: Whether the time was up.
-    """
-
-    commits: Sequence[Commit]
-    failing: int
-    passing: int | None
-    verdicts: Mapping[int, bool | None]
-    is_cut: bool
-
-
 class CopyTransport(LocalTransport):
     """Runs tests in a copy, in one process that runs them once.
 
@@ -101,15 +81,19 @@ class CommitSearch:
         """Return the changes of the commit that broke the tests of ``case``; None if unknown."""
         rootdir, tests = self._context.rootdir, case.failing[:MAX_FAILING]
         errors = {node_id: case.errors.get(node_id, "") for node_id in tests}
-        outcome = self._search(first_parents(rootdir, MAX_COMMITS), errors, budget)
-        words = words_of(outcome, tests, is_shallow=is_shallow(rootdir))
-        if outcome.is_cut:
+        commits = first_parents(rootdir, MAX_COMMITS)
+        search = Bisection(len(commits))
+        is_cut = self._is_cut(search, commits, errors, budget)
+        words = words_of(commits, search, tests)
+        if is_cut:
             words = f"{words} {CUT if self._context.settings.remembers else CUT_FOR_GOOD}"
-        if outcome.passing is None:
+        elif commits and search.passing is None and is_shallow(rootdir):
+            words = f"{words} {SHALLOW}"
+        if search.passing is None:
             self._context.note(f"{words} (bisect)")
             return None
-        good = outcome.commits[outcome.passing]
-        bad = outcome.commits[outcome.failing] if outcome.failing >= 0 else None
+        good = commits[search.passing]
+        bad = commits[search.failing] if search.failing >= 0 else None
         found = self._history.changes_of(good, bad)
         if not found.every:
             files = changed_names(rootdir, good.id, bad.id if bad is not None else "")
@@ -117,31 +101,30 @@ class CommitSearch:
         self._context.note(f"{words} (bisect)")
         return found
 
-    def _search(
-        self, commits: Sequence[Commit], errors: Mapping[str, str], budget: Budget
-    ) -> Outcome:
-        """Try commits until the time is up; ``errors`` are those of the tests as they are."""
+    def _is_cut(
+        self,
+        search: Bisection,
+        commits: Sequence[Commit],
+        errors: Mapping[str, str],
+        budget: Budget,
+    ) -> bool:
+        """Try commits, and return whether the time was up before the search had ended.
+
+        The ``errors`` are those of the tests as they are.
+        """
         until_s = (1 - SHARE) * budget.left_s()
-        known, search = self._known([*errors]), Bisection(len(commits))
-        verdicts: dict[int, bool | None] = {}
+        known = self._known([*errors])
         while (at := search.next()) is not None:
             commit = commits[at]
             ends = known.get(commit.id)
             if ends is None:
-                self._progress.say(f"step {len(verdicts) + 1} back, to {_named(commit)}")
+                self._progress.say(f"step {search.n_tried + 1} back, to {_named(commit)}")
                 limit_s = min(budget.limit_s(), budget.left_s() - until_s)
                 ends = self._try(commit, errors, limit_s, budget)
             if ends is None:
-                break
-            verdicts[at] = passes(ends)
-            search.take(at, verdicts[at])
-        return Outcome(
-            commits=commits,
-            failing=search.failing,
-            passing=search.passing,
-            verdicts=verdicts,
-            is_cut=at is not None,
-        )
+                return True
+            search.take(at, passes(ends))
+        return False
 
     def _try(
         self, commit: Commit, errors: Mapping[str, str], limit_s: float, budget: Budget
@@ -274,19 +257,17 @@ def _above_packages(folder: Path) -> Path:
 # -- words
 
 
-def words_of(outcome: Outcome, tests: Sequence[str], *, is_shallow: bool) -> str:
-    """Return what a search found, for a person."""
+def words_of(commits: Sequence[Commit], search: Bisection, tests: Sequence[str]) -> str:
+    """Return what a search found among ``commits``, newest first, for a person."""
     named = tests[0] if len(tests) == 1 else f"{tests[0]} and {len(tests) - 1} more"
-    if not outcome.commits:
+    if not commits:
         return f"git knows no commits here: the one that broke {named} is not searched."
-    n, n_silent = len(outcome.verdicts), list(outcome.verdicts.values()).count(None)
-    steps = f"{n} of {len(outcome.commits)} commits tried"
-    if n_silent:
-        steps += f", {n_silent} of them could not run the tests"
-    if outcome.passing is None:
-        rest = f" {SHALLOW}" if is_shallow and not outcome.is_cut else ""
-        return f"No commit was found on which {named} passes ({steps}).{rest}"
-    return f"{_culprit(outcome, named)} ({steps})."
+    steps = f"{search.n_tried} of {len(commits)} commits tried"
+    if search.n_silent:
+        steps += f", {search.n_silent} of them could not run the tests"
+    if search.passing is None:
+        return f"No commit was found on which {named} passes ({steps})."
+    return f"{_culprit(commits, search.failing, search.passing, named)} ({steps})."
 
 
 CUT = "The time for that was up: run again to go on, or raise --bayesloc-budget."
@@ -294,8 +275,7 @@ CUT_FOR_GOOD = "The time for that was up, and nothing is kept: raise --bayesloc-
 SHALLOW = "The clone is shallow: `git fetch --unshallow` gets older commits."
 
 
-def _culprit(outcome: Outcome, named: str) -> str:
-    commits, young, old = outcome.commits, outcome.failing, outcome.passing or 0
+def _culprit(commits: Sequence[Commit], young: int, old: int, named: str) -> str:
     good = f"passes at {commits[old].name}"
     if old - young > 1:
         first = _named(commits[young]) if young >= 0 else "what is not committed"

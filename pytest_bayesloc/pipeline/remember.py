@@ -22,7 +22,7 @@ from pytest_bayesloc.memory.advice import Adviser, keep_feedback
 from pytest_bayesloc.memory.episodes import Episodes, Event
 from pytest_bayesloc.memory.feedback import rejections, verdict_counts
 from pytest_bayesloc.memory.ledger import Ledger
-from pytest_bayesloc.memory.retrieval import Embeddings, Score, by_words, entry_of
+from pytest_bayesloc.memory.retrieval import Embeddings, Score, by_words
 from pytest_bayesloc.memory.sightings import Observer, Prove
 from pytest_bayesloc.memory.statistics import arm_of, statistics_of
 from pytest_bayesloc.memory.store import BugStore
@@ -312,7 +312,7 @@ class Remembering:
         from pytest_bayesloc.llm.endpoint import EndpointEmbedder
 
         embeddings = Embeddings(EndpointEmbedder(model, environment=self._environment))
-        entries = [entry_of(symptom) for symptom in symptoms]
+        entries = [(symptom.signature, symptom.tags) for symptom in symptoms]
         try:
             if embeddings.prepare(store, self._project, entries):
                 self._note(

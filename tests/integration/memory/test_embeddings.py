@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlalchemy import func, select
 
-from pytest_bayesloc.domain.bug import Category
 from pytest_bayesloc.domain.errors import EndpointError
 from pytest_bayesloc.memory import retrieval
 from pytest_bayesloc.memory.ledger import Ledger
-from pytest_bayesloc.memory.retrieval import Embeddings, RetrievalEntry, by_words, text_of
+from pytest_bayesloc.memory.retrieval import Embeddings, Entry, by_words, text_of
 from pytest_bayesloc.memory.schema import EMBEDDING
 from pytest_bayesloc.memory.store import BugStore
 from tests.integration.memory.conftest import Story, red, symptom
@@ -20,8 +19,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def entry(signature: str, *tags: str) -> RetrievalEntry:
-    return RetrievalEntry(signature=signature, tags=frozenset(tags), category=Category.VALUE_ERROR)
+def entry(signature: str, *tags: str) -> Entry:
+    return signature, frozenset(tags)
 
 
 QUERY = entry("ValueError: too few knots", "error:ValueError", "api:check")
@@ -50,16 +49,16 @@ def store(tmp_path: Path) -> Iterator[BugStore]:
     with closing(BugStore(tmp_path / "memory", pytest.fail)) as made:
         with made.transaction() as connection:
             story = Story(Ledger(connection, "shop"))
-            for like in (LIKE, OTHER):
-                said = f"{like.signature} token=abcdefgh12345678"
-                what = symptom(said, [f"t.py::{said}"], fingerprint=said, tags=sorted(like.tags))
+            for signature, tags in (LIKE, OTHER):
+                said = f"{signature} token=abcdefgh12345678"
+                what = symptom(said, [f"t.py::{said}"], fingerprint=said, tags=sorted(tags))
                 story.run(red(what))
         yield made
 
 
 def test_score_is_the_mean_of_words_and_meaning(store: BugStore) -> None:
     found = Embeddings(FakeEmbedder())
-    past = [entry(f"{e.signature} token=<redacted>", *e.tags) for e in (LIKE, OTHER)]
+    past = [(f"{signature} token=<redacted>", tags) for signature, tags in (LIKE, OTHER)]
 
     found.prepare(store, "shop", [QUERY])
 

@@ -13,7 +13,7 @@ def test_candidates_are_the_older_failures_that_share_the_rarest_words(story: St
     (event,) = story.run(red(rare))
     (last,) = story.run(red(symptom("ValueError: zebra too", ("t::y",), fingerprint="1:y")))
 
-    found = candidates(story.ledger, "ValueError: zebra too", rare.tags, before=last.bug)
+    found = candidates(story.ledger, ("ValueError: zebra too", rare.tags), before=last.bug)
 
     assert event.bug in {bug for bug, _ in found}
     assert last.bug not in {bug for bug, _ in found}

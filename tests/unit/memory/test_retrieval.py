@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from pytest_bayesloc.domain.bug import Category
-from pytest_bayesloc.memory.retrieval import RetrievalEntry, by_words
+from pytest_bayesloc.memory.retrieval import Entry, by_words
 
 
-def entry(signature: str, *tags: str, category: Category = Category.VALUE_ERROR) -> RetrievalEntry:
-    return RetrievalEntry(signature=signature, tags=frozenset(tags), category=category)
+def entry(signature: str, *tags: str) -> Entry:
+    return signature, frozenset(tags)
 
 
 QUERY = entry("ValueError: too few knots for degree <int>", "error:ValueError", "api:check_knots")
 LIKE = entry("ValueError: needs more knots, degree <int>", "error:ValueError", "api:check_knots")
-OTHER = entry("KeyError: 'rate'", "error:KeyError", "api:net", category=Category.DATA_ERROR)
+OTHER = entry("KeyError: 'rate'", "error:KeyError", "api:net")
 
 
 def test_like_failure_scores_higher_than_another() -> None:
