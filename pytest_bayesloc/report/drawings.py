@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from itertools import islice
 from statistics import fmean
+from typing import Any, TypeAlias
 
 from pytest_bayesloc.report.document import Document
-from pytest_bayesloc.report.rows import Key, LocationView, heat, key_of, location_view
+from pytest_bayesloc.report.rows import Key, heat, key_of, location_view
 from pytest_bayesloc.report.text import fit, one_line, percent
 
 N_SERIES = 5
@@ -25,108 +25,39 @@ GAP_X, GAP_Y, MARGIN = 24.0, 44.0, 8.0
 N_CHARS = 22
 N_SWEEPS = 4  # over the layers, to bring callers and callees close to each other
 
+#: What a template draws, by the names that it uses.
+Drawing: TypeAlias = Mapping[str, Any]
 Call = tuple[Key, Key]
 Point = tuple[float, float]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Series:
-    """One location over the steps.
+def belief_chart(history: Sequence[Sequence[Document]], threshold: float) -> Drawing | None:
+    """Return the chart of ``history`` (prior first, then each step); None if nothing moved.
 
-    Attributes:
-        number: From 1, the label at the end of its line.
-        name: Qualified name and place.
-        points: ``x,y x,y ...`` as SVG wants them.
-        dots: The same, one by one, each with its step; 0 is the start.
-        label_x: Position of its label, right of its last point.
-        label_y: The same, clear of the others.
-        first: Its first known probability.
+    It has the lines, the ticks of both axes as (position, label), and the height of the line at
+    which the loop stops. ``steps`` are the positions of the steps, each with its number, and
+    ``reach`` how far to both sides one is meant by a pointer.
     """
-
-    number: int
-    name: str
-    points: str
-    dots: tuple[tuple[float, float, int], ...]
-    label_x: float
-    label_y: float
-    first: str
-    last: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BeliefChart:
-    """Lines, ticks of both axes as (position, label), and the line at which the loop stops.
-
-    ``steps`` are the positions of the steps, each with its number, and ``reach`` how far to both
-    sides one is meant by a pointer.
-    """
-
-    width: int = WIDTH
-    height: int = HEIGHT
-    left: int = LEFT
-    right: int = RIGHT
-    top: int = TOP
-    bottom: int = BOTTOM
-    series: tuple[Series, ...]
-    x_ticks: tuple[tuple[float, str], ...]
-    y_ticks: tuple[tuple[float, str], ...]
-    steps: tuple[tuple[float, int], ...]
-    reach: float
-    threshold: float
-    threshold_text: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GraphNode:
-    """A function in the picture; ``x`` and ``y`` are those of its upper left corner.
-
-    Attributes:
-        label: Its name, cut to the room there is.
-        belief: Its probability in words; empty if it is in no ranking.
-        level: 0 for cold, to 4.
-    """
-
-    place: LocationView
-    label: str
-    belief: str
-    level: int
-    x: float
-    y: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallGraphView:
-    """The picture; an edge is the data of an SVG path, from caller to callee."""
-
-    width: float
-    height: float
-    nodes: tuple[GraphNode, ...]
-    edges: tuple[str, ...]
-    n_hidden: int
-
-
-def belief_chart(history: Sequence[Sequence[Document]], threshold: float) -> BeliefChart | None:
-    """Return the chart of ``history`` (prior first, then each step); None if nothing moved."""
     tracks = _tracks(history)
     if not any(abs(track[-1][1] - track[0][1]) >= LEAST_MOVE for track in tracks.values()):
         return None
     last = len(history) - 1
     labels = _labels([steps[-1] for steps in tracks.values()], last)
     every = -(-last // N_TICKS)
-    return BeliefChart(
-        series=tuple(
-            _series(number, name, steps, label, last)
-            for number, ((name, steps), label) in enumerate(
-                zip(tracks.items(), labels, strict=True), 1
-            )
-        ),
-        x_ticks=tuple((_x(i, last), str(i) if i else "start") for i in range(0, last + 1, every)),
-        y_ticks=tuple((_y(p), percent(p)) for p in (0.0, 0.25, 0.5, 0.75, 1.0)),
-        steps=tuple((_x(i, last), i) for i in range(1, last + 1)),
-        reach=round((RIGHT - LEFT) / last / 2, 2),
-        threshold=_y(threshold),
-        threshold_text=percent(threshold),
-    )
+    return {
+        "box": {"left": LEFT, "right": RIGHT, "top": TOP, "bottom": BOTTOM},
+        "size": (WIDTH, HEIGHT),
+        "series": [
+            _series(name, track, label, last)
+            for (name, track), label in zip(tracks.items(), labels, strict=True)
+        ],
+        "x_ticks": [(_x(i, last), str(i) if i else "start") for i in range(0, last + 1, every)],
+        "y_ticks": [(_y(p), percent(p)) for p in (0.0, 0.25, 0.5, 0.75, 1.0)],
+        "steps": [(_x(i, last), i) for i in range(1, last + 1)],
+        "reach": round((RIGHT - LEFT) / last / 2, 2),
+        "threshold": _y(threshold),
+        "threshold_text": percent(threshold),
+    }
 
 
 def _tracks(history: Sequence[Sequence[Document]]) -> dict[str, list[tuple[int, float]]]:
@@ -141,20 +72,18 @@ def _tracks(history: Sequence[Sequence[Document]]) -> dict[str, list[tuple[int, 
     return {name: tracks[name] for name in order[:N_SERIES]}
 
 
-def _series(
-    number: int, name: str, track: list[tuple[int, float]], label: float, last: int
-) -> Series:
-    dots = tuple((_x(i, last), _y(p), i) for i, p in track)
-    return Series(
-        number=number,
-        name=name,
-        points=" ".join(f"{x:g},{y:g}" for x, y, _ in dots),
-        dots=dots,
-        label_x=dots[-1][0] + 12,
-        label_y=label,
-        first=percent(track[0][1]),
-        last=percent(track[-1][1]),
-    )
+def _series(name: str, track: list[tuple[int, float]], label: float, last: int) -> Drawing:
+    """Return the line of one location, and where its label stands: clear of the others."""
+    dots = [(_x(i, last), _y(p)) for i, p in track]
+    return {
+        "name": name,
+        "points": " ".join(f"{x:g},{y:g}" for x, y in dots),  # as SVG wants them
+        "dots": dots,
+        "label_x": dots[-1][0] + 12,
+        "label_y": label,
+        "first": percent(track[0][1]),
+        "last": percent(track[-1][1]),
+    }
 
 
 def _x(step: int, last: int) -> float:
@@ -178,8 +107,11 @@ def _labels(ends: Sequence[tuple[int, float]], last: int) -> list[float]:
     return heights
 
 
-def call_graph(document: Document) -> CallGraphView | None:
-    """Return the calls around the suspects, callers above callees; None if there are none."""
+def call_graph(document: Document) -> Drawing | None:
+    """Return the calls around the suspects, callers above callees; None if there are none.
+
+    An edge is the data of an SVG path, from caller to callee.
+    """
     edges = document["call_graph"]["edges"]
     beliefs = {key_of(row): row["posterior"] for row in document["ranking"]}
     ends = {key_of(edge[end]): edge[end] for edge in edges for end in ("caller", "callee")}
@@ -189,14 +121,13 @@ def call_graph(document: Document) -> CallGraphView | None:
     if not links:
         return None
     corners = _corners(_layers(shown, links), links)
-    nodes = tuple(_node(ends[key], beliefs.get(key), corners[key]) for key in shown)
-    return CallGraphView(
-        width=max(node.x for node in nodes) + NODE_WIDTH + MARGIN,
-        height=max(node.y for node in nodes) + NODE_HEIGHT + MARGIN,
-        nodes=nodes,
-        edges=tuple(_path(corners[a], corners[b]) for a, b in links),
-        n_hidden=len(ends) - len(shown),
-    )
+    return {
+        "width": max(x for x, _ in corners.values()) + NODE_WIDTH + MARGIN,
+        "height": max(y for _, y in corners.values()) + NODE_HEIGHT + MARGIN,
+        "nodes": [_node(ends[key], beliefs.get(key), corners[key]) for key in shown],
+        "edges": [_path(corners[a], corners[b]) for a, b in links],
+        "n_hidden": len(ends) - len(shown),
+    }
 
 
 def _nearest(keys: Sequence[Key], calls: set[Call], beliefs: Mapping[Key, float]) -> list[Key]:
@@ -279,16 +210,17 @@ def _centred(layer: Sequence[Key]) -> list[tuple[Key, float]]:
     return [(key, (i - middle) * (NODE_WIDTH + GAP_X)) for i, key in enumerate(layer)]
 
 
-def _node(location: Document, belief: float | None, corner: Point) -> GraphNode:
+def _node(location: Document, belief: float | None, corner: Point) -> Drawing:
+    """Return a function in the picture; it stands with its upper left corner at ``corner``."""
     place = location_view(location)
-    return GraphNode(
-        place=place,
-        label=fit(place.name, N_CHARS),
-        belief="" if belief is None else percent(belief),
-        level=heat(belief or 0.0),
-        x=corner[0],
-        y=corner[1],
-    )
+    return {
+        "place": place,
+        "label": fit(place.name, N_CHARS),
+        "belief": "" if belief is None else percent(belief),  # empty if it is in no ranking
+        "level": heat(belief or 0.0),
+        "x": corner[0],
+        "y": corner[1],
+    }
 
 
 def _path(caller: Point, callee: Point) -> str:

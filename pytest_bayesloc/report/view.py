@@ -13,7 +13,7 @@ from typing import TypeAlias
 from pytest_bayesloc.domain.fixing import FIX
 from pytest_bayesloc.report.details import FailureGroup, failure_groups, headline, spoiled_words
 from pytest_bayesloc.report.document import Document, ReadSource
-from pytest_bayesloc.report.drawings import BeliefChart, belief_chart
+from pytest_bayesloc.report.drawings import Drawing, belief_chart
 from pytest_bayesloc.report.memory import brief_lines
 from pytest_bayesloc.report.rows import (
     Snippet,
@@ -86,7 +86,7 @@ class FaultView:
     or_test: str
     test_share: float
     failures: tuple[FailureGroup, ...]
-    chart: BeliefChart | None
+    chart: Drawing | None
     snippet: Snippet | None
     excerpt: tuple[tuple[int, str], ...]
     values: ValuesView | None

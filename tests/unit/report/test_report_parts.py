@@ -195,10 +195,10 @@ def test_callers_stand_above_what_they_call(document: dict[str, Any]) -> None:
     drawn = call_graph(document)
 
     assert drawn is not None
-    nodes = {node.place.name: node for node in drawn.nodes}
-    assert nodes["total"].y + NODE_HEIGHT < nodes["add"].y
-    assert (nodes["add"].belief, nodes["add"].level) == (">99 %", 4)
-    assert len(drawn.edges) == len(document["call_graph"]["edges"])
+    nodes = {node["place"].name: node for node in drawn["nodes"]}
+    assert nodes["total"]["y"] + NODE_HEIGHT < nodes["add"]["y"]
+    assert (nodes["add"]["belief"], nodes["add"]["level"]) == (">99 %", 4)
+    assert len(drawn["edges"]) == len(document["call_graph"]["edges"])
 
 
 def test_no_two_functions_of_the_picture_overlap(document: dict[str, Any]) -> None:
@@ -210,9 +210,9 @@ def test_no_two_functions_of_the_picture_overlap(document: dict[str, Any]) -> No
     drawn = call_graph(document)
 
     assert drawn is not None
-    assert len(drawn.nodes) == MAX_NODES
-    assert drawn.n_hidden == 51 - MAX_NODES
-    corners = [(node.x, node.y) for node in drawn.nodes]
+    assert len(drawn["nodes"]) == MAX_NODES
+    assert drawn["n_hidden"] == 51 - MAX_NODES
+    corners = [(node["x"], node["y"]) for node in drawn["nodes"]]
     assert not [
         (a, b)
         for i, a in enumerate(corners)
@@ -229,9 +229,9 @@ def test_functions_that_call_each_other_stand_in_layers(document: dict[str, Any]
     drawn = call_graph(document)
 
     assert drawn is not None
-    nodes = {node.place.name: node for node in drawn.nodes}
-    assert abs(nodes["total"].y - nodes["add"].y) > NODE_HEIGHT
-    assert len(drawn.edges) == len(edges) + 1
+    nodes = {node["place"].name: node for node in drawn["nodes"]}
+    assert abs(nodes["total"]["y"] - nodes["add"]["y"]) > NODE_HEIGHT
+    assert len(drawn["edges"]) == len(edges) + 1
 
 
 @pytest.mark.parametrize("n", [0, 1])

@@ -185,17 +185,17 @@ def test_a_chart_draws_probability_upward() -> None:
     drawn = belief_chart([step(add=0.0, total=1.0), step(add=1.0, total=0.0)], 0.9)
 
     assert drawn is not None
-    first, second = drawn.series
-    assert [dot[1:] for dot in first.dots] == [(BOTTOM, 0), (TOP, 1)]
-    assert [dot[1:] for dot in second.dots] == [(TOP, 0), (BOTTOM, 1)]
-    assert (first.first, first.last) == ("0 %", "100 %")
+    first, second = drawn["series"]
+    assert [y for _, y in first["dots"]] == [BOTTOM, TOP]
+    assert [y for _, y in second["dots"]] == [TOP, BOTTOM]
+    assert (first["first"], first["last"]) == ("0 %", "100 %")
 
 
 def test_labels_of_a_chart_do_not_touch() -> None:
     drawn = belief_chart([step(a=0.2, b=0.2, c=0.2), step(a=0.01, b=0.01, c=0.0)], 0.9)
 
     assert drawn is not None
-    heights = sorted(series.label_y for series in drawn.series)
+    heights = sorted(series["label_y"] for series in drawn["series"])
     assert heights[1] - heights[0] >= LABEL_GAP
     assert heights[2] - heights[1] >= LABEL_GAP
 
@@ -204,14 +204,14 @@ def test_a_suspect_that_dropped_out_ends_where_it_was_last_seen() -> None:
     drawn = belief_chart([step(add=0.5, total=0.3), step(add=0.6, total=0.1), step(add=0.9)], 0.9)
 
     assert drawn is not None
-    add, total = drawn.series
-    assert (len(add.dots), len(total.dots)) == (3, 2)
-    assert total.label_x < add.label_x
+    add, total = drawn["series"]
+    assert (len(add["dots"]), len(total["dots"])) == (3, 2)
+    assert total["label_x"] < add["label_x"]
 
 
 def test_a_long_search_has_ten_ticks_or_so() -> None:
     drawn = belief_chart([step(add=0.5)] * 100 + [step(add=0.6)], 0.9)
 
     assert drawn is not None
-    assert [label for _, label in drawn.x_ticks][:3] == ["start", "10", "20"]
-    assert len(drawn.x_ticks) == 11
+    assert [label for _, label in drawn["x_ticks"]][:3] == ["start", "10", "20"]
+    assert len(drawn["x_ticks"]) == 11
