@@ -21,6 +21,7 @@ from pytest_bayesloc.report.details import (
     caution,
     changed_lines,
     diff_lines,
+    failure_groups,
     inspection_why,
     next_step,
     reached,
@@ -28,10 +29,10 @@ from pytest_bayesloc.report.details import (
     tracebacks,
 )
 from pytest_bayesloc.report.document import Document, ReadSource
-from pytest_bayesloc.report.drawings import call_graph
+from pytest_bayesloc.report.drawings import belief_chart, call_graph
 from pytest_bayesloc.report.rows import GLYPHS, heat, location_view, words_of
 from pytest_bayesloc.report.text import one_line, percent, score, seconds, visible
-from pytest_bayesloc.report.view import page
+from pytest_bayesloc.report.view import answers, faults_of, llm_words, sources_of
 
 # Good enough for broken source as well, which the standard tokenizer refuses.
 _STRINGS = (
@@ -81,9 +82,11 @@ MAX_PLAIN = 400_000  # characters of long parts
 FILTERS: dict[str, Callable[..., object]] = {
     "caution": caution,
     "changed": changed_lines,
+    "chart": belief_chart,
     "coloured": coloured,
     "curves": memory.curves,
     "diff": lambda patch: list(diff_lines(patch)),
+    "failure_groups": failure_groups,
     "heat": heat,
     "inspection_why": inspection_why,
     "is_empty": memory.is_empty,
@@ -109,12 +112,17 @@ def render(document: Document, read_source: ReadSource, prompt: str = "") -> str
 
     It can be written as UTF-8, whatever a message holds.
     """
+    faults = faults_of(document, read_source)
     style, script = _asset("static/report.css"), _asset("static/report.js")
     return (
         _environment()
         .get_template(TEMPLATE)
         .render(
-            page=page(document, read_source),
+            document=document,
+            faults=faults,
+            answers=answers(faults),
+            sources=list(sources_of(document["faults"], read_source)),
+            llm=llm_words(document["llm"]),
             calls=document["call_graph"]["edges"],
             memory=document["memory"],
             drawing=call_graph(document),

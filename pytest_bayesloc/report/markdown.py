@@ -11,14 +11,14 @@ Reference:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from pytest_bayesloc.report.details import diff_lines, summary_of
 from pytest_bayesloc.report.document import Document, ReadSource
 from pytest_bayesloc.report.rows import SuspectRow
 from pytest_bayesloc.report.suspects import LIKELY, POSSIBLE, Checkout, Suspect, suspects
-from pytest_bayesloc.report.text import clip, count, fenced, visible
-from pytest_bayesloc.report.view import FaultView, Page, page
+from pytest_bayesloc.report.text import clip, count, fenced, one_line, visible
+from pytest_bayesloc.report.view import FaultView, faults_of
 
 MAX_FAULTS = 10
 N_SUSPECTS = 5
@@ -48,17 +48,19 @@ def render(document: Document, read_source: ReadSource, limit: int = MAX_BYTES) 
 
     It has ``limit`` bytes at most, which are ``MIN_BYTES`` or more.
     """
-    shown = page(document, read_source)
-    head, notes = _head(shown), _notes(shown)
+    faults, session = faults_of(document, read_source), document["session"]
+    counts = f"{session['n_failed']} failed, {session['n_passed']} passed"
+    head = f"{MARK}\n### bayesloc: {counts}, {count(len(faults), 'fault')}"
+    notes = _notes(document["partial"])
     left = limit - size(f"{head}{notes}") - 200
     blocks = []
-    for fault in shown.faults[:MAX_FAULTS]:
+    for fault in faults[:MAX_FAULTS]:
         block = "\n".join(_fault(fault))
         left -= size(block) + 2
         if left < 0:
             break
         blocks.append(block)
-    n_hidden = len(shown.faults) - len(blocks)
+    n_hidden = len(faults) - len(blocks)
     rest = f"_{count(n_hidden, 'more fault')}: `--bayesloc-report=html` shows all._"
     parts = (head, *blocks, rest if n_hidden else "", notes)
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -101,16 +103,10 @@ def _cut(text: str) -> str:
     return text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}..."
 
 
-def _head(shown: Page) -> str:
-    faults = count(len(shown.faults), "fault")
-    counts = f"{shown.n_failed} failed, {shown.n_passed} passed, {faults}"
-    return f"{MARK}\n### bayesloc: {counts}"
-
-
-def _notes(shown: Page) -> str:
-    if not shown.partial:
+def _notes(partial: Sequence[str]) -> str:
+    if not partial:
         return ""
-    notes = [f"- {plain(note)}" for note in shown.partial[:N_NOTES]]
+    notes = [f"- {plain(one_line(note))}" for note in partial[:N_NOTES]]
     return "\n".join(["What is missing from this answer:", "", *notes])
 
 
@@ -171,9 +167,10 @@ def _fix(fix: Document) -> Iterator[str]:
 def _tests(fault: FaultView) -> Iterator[str]:
     yield f"<details><summary>{fault.n_tests}</summary>"
     yield ""
-    yield from (f"- {code(test)}" for test in fault.tests[:N_TESTS])
-    if len(fault.tests) > N_TESTS:
-        yield f"- and {len(fault.tests) - N_TESTS} more"
+    tests = fault.entry["failing_tests"]
+    yield from (f"- {code(one_line(test))}" for test in tests[:N_TESTS])
+    if len(tests) > N_TESTS:
+        yield f"- and {len(tests) - N_TESTS} more"
     yield ""
     yield "</details>"
 

@@ -22,9 +22,10 @@ from pytest_bayesloc.report.text import (
     one_line,
     padded,
     percent,
+    seconds,
     wrap,
 )
-from pytest_bayesloc.report.view import N_REASONS, FaultView, Page, page
+from pytest_bayesloc.report.view import N_REASONS, FaultView, answers, faults_of, llm_words
 
 if TYPE_CHECKING:
     import pytest
@@ -92,27 +93,30 @@ def answer(
         is_inspected: Whether the run was one of ``--bayesloc``; else less is said, and nothing
             where there is no suspect.
     """
-    view = page(document, read_source)
-    if not is_inspected and not any(fault.rows for fault in view.faults):
+    faults = faults_of(document, read_source)
+    if not is_inspected and not any(fault.rows for fault in faults):
         return []
     extent = EXTENTS[max(-2, min(verbosity, 2))]
-    lines = list(_faults(view, width, extent, is_inspected=is_inspected))
+    lines = list(_faults(faults, width, extent, is_inspected=is_inspected))
     if is_inspected:
-        lines += _ending(view, extent)
+        lines += _ending(document, extent)
     else:
         lines.append(Line("To inspect these suspects: pytest --bayesloc"))
     fitted = [line if line.is_whole else Line(fit(line.text, width), line.markup) for line in lines]
     return [*fitted, *(Line(f"report: {k} {path}", HEAD) for k, path in (reports or {}).items())]
 
 
-def _faults(view: Page, width: int, extent: Extent, *, is_inspected: bool) -> Iterator[Line]:
-    if not view.faults:
+def _faults(
+    faults: Sequence[FaultView], width: int, extent: Extent, *, is_inspected: bool
+) -> Iterator[Line]:
+    if not faults:
         yield Line("bayesloc: nothing to localize.")
-    for fault, *others in view.answers[: extent.faults]:
+    groups = answers(faults)
+    for fault, *others in groups[: extent.faults]:
         yield from _fault(fault, others, width, extent, is_inspected=is_inspected)
         if is_inspected:
             yield Line("")
-    rest = [fault.headline for group in view.answers[extent.faults :] for fault in group]
+    rest = [fault.headline for group in groups[extent.faults :] for fault in group]
     if rest:
         yield Line(f"and {len(rest)} more, in the report: {'; '.join(rest)}")
 
@@ -157,11 +161,12 @@ def _flags(fault: FaultView, width: int) -> Iterator[Line]:
         yield from _wrapped(fault.loop[0], width)
     if fault.is_flaky or fault.is_elsewhere:
         yield Line(f"  {fault.origin}", WARNING)
-    if fault.flaky and not fault.is_flaky:
-        yield from _wrapped(f"passed when run again: {', '.join(fault.flaky)}", width)
+    if fault.entry["flaky"] and not fault.is_flaky:
+        flaky = ", ".join(map(one_line, fault.entry["flaky"]))
+        yield from _wrapped(f"passed when run again: {flaky}", width)
     for words, _ in fault.spoiled:
         yield from _wrapped(words, width, N_SPOILED)
-    if fault.test_share >= DOUBTED:
+    if fault.entry["test_share"] >= DOUBTED:
         yield Line(f"  {fault.or_test}", WARNING)
     if fault.changed_data:
         yield from _wrapped(f"data changed since the tests passed: {fault.changed_data}", width)
@@ -282,7 +287,7 @@ def _table(fault: FaultView, width: int, extent: Extent) -> Iterator[Line]:
     for step in fault.steps[: extent.steps]:
         yield from _inspected(step, width)
     yield from (Line(f"  memory: {text}") for text in (*fault.remembered, *fault.loop[1:]))
-    yield Line(f"stopped: {fault.stop_reason}")
+    yield Line(f"stopped: {one_line(fault.entry['stop_reason'])}")
 
 
 def _why(row: SuspectRow, width: int) -> Iterator[Line]:
@@ -324,15 +329,16 @@ def _inspected(step: Document, width: int) -> Iterator[Line]:
     yield from (Line(f"  {text}") for text in rest)
 
 
-def _ending(view: Page, extent: Extent) -> Iterator[Line]:
-    hidden = len(view.partial) - extent.notes
+def _ending(document: Document, extent: Extent) -> Iterator[Line]:
+    hidden = len(document["partial"]) - extent.notes
     more = f" ({hidden} more in the report)" if hidden > 0 and extent.notes else ""
-    for note in view.partial[: extent.notes]:
-        yield Line(f"Note: {note}{more}", is_whole=True)
-    if view.stages and extent.rows:
-        yield Line("time: " + ", ".join(f"{name} {spent}" for name, spent in view.stages))
-    if view.llm:
-        yield Line(f"language model: {view.llm}")
+    for note in document["partial"][: extent.notes]:
+        yield Line(f"Note: {one_line(note)}{more}", is_whole=True)
+    stages = document["session"]["seconds"].items()
+    if stages and extent.rows:
+        yield Line("time: " + ", ".join(f"{name} {seconds(spent)}" for name, spent in stages))
+    if llm := llm_words(document["llm"]):
+        yield Line(f"language model: {llm}")
 
 
 class Progress:

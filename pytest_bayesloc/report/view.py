@@ -1,6 +1,6 @@
-"""The page: the JSON result in words, every number formatted, shared by terminal and HTML.
+"""The faults of a JSON result in words, every number formatted, shared by terminal and HTML.
 
-It is built of the document and the source files alone.
+They are built of the document and the source files alone.
 """
 
 from __future__ import annotations
@@ -11,9 +11,8 @@ from itertools import accumulate
 from typing import TypeAlias
 
 from pytest_bayesloc.domain.fixing import FIX
-from pytest_bayesloc.report.details import FailureGroup, failure_groups, headline, spoiled_words
+from pytest_bayesloc.report.details import headline, spoiled_words
 from pytest_bayesloc.report.document import Document, ReadSource
-from pytest_bayesloc.report.drawings import Drawing, belief_chart
 from pytest_bayesloc.report.memory import brief_lines
 from pytest_bayesloc.report.rows import (
     Snippet,
@@ -30,7 +29,7 @@ from pytest_bayesloc.report.rows import (
     suspect_row,
     values_view,
 )
-from pytest_bayesloc.report.text import count, one_line, percent, seconds, tests_to_run
+from pytest_bayesloc.report.text import count, one_line, percent, tests_to_run
 
 Source: TypeAlias = tuple[SuspectRow, "tuple[SourceLine, ...] | None"]
 
@@ -60,33 +59,27 @@ KINDS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FaultView:
-    """One group of failing tests.
+    """One group of failing tests; ``entry`` is that of the document.
 
     ``next_steps`` are things to do: in words, and the command for it, empty if there is none.
     ``spoiled`` are tests that fail after others: in words, and the command that reproduces it.
     """
 
     number: int
+    entry: Document
     n_tests: str
-    tests: tuple[str, ...]
-    flaky: tuple[str, ...]
     spoiled: tuple[tuple[str, str], ...]
     changed_data: str
     headline: str
     origin: str
     kind: str
     raised_at: str
-    stop_reason: str
     confidence: str
     fixes: tuple[Document, ...]
     best_fix: Document | None
     rows: tuple[SuspectRow, ...]
     steps: tuple[Document, ...]
-    n_candidates: int
     or_test: str
-    test_share: float
-    failures: tuple[FailureGroup, ...]
-    chart: Drawing | None
     snippet: Snippet | None
     excerpt: tuple[tuple[int, str], ...]
     values: ValuesView | None
@@ -120,60 +113,19 @@ class FaultView:
         return self.origin == FLAKY
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
-    """The parts of the page.
-
-    A source is a suspect with its lines, None if they could not be read.
-    """
-
-    n_passed: str
-    n_failed: str
-    session: tuple[tuple[str, str], ...]
-    stages: tuple[tuple[str, str], ...]
-    faults: tuple[FaultView, ...]
-    sources: tuple[Source, ...]
-    partial: tuple[str, ...]
-    llm: str
-
-    @property
-    def answers(self) -> tuple[tuple[FaultView, ...], ...]:
-        """The faults; those with the same first suspect stand together."""
-        groups: dict[str, list[FaultView]] = {}
-        for fault in self.faults:
-            key = str(fault.rows[0].place) if fault.rows else str(fault.number)
-            groups.setdefault(key, []).append(fault)
-        return tuple(map(tuple, groups.values()))
+def faults_of(document: Document, read_source: ReadSource) -> list[FaultView]:
+    """Return the faults of ``document``."""
+    numbered = enumerate(document["faults"], 1)
+    return [_fault(number, fault, document, read_source) for number, fault in numbered]
 
 
-def page(document: Document, read_source: ReadSource) -> Page:
-    """Return the page of ``document``."""
-    session = document["session"]
-    return Page(
-        n_passed=str(session["n_passed"]),
-        n_failed=str(session["n_failed"]),
-        session=_session(session),
-        stages=tuple((name, seconds(value)) for name, value in session["seconds"].items()),
-        faults=tuple(
-            _fault(number, fault, document, read_source)
-            for number, fault in enumerate(document["faults"], 1)
-        ),
-        sources=tuple(_sources(document["faults"], read_source)),
-        partial=tuple(map(one_line, document["partial"])),
-        llm=_llm(document["llm"]),
-    )
-
-
-def _session(session: Document) -> tuple[tuple[str, str], ...]:
-    return (
-        ("Python", session["python_version"]),
-        ("pytest", session["pytest_version"]),
-        ("collector", session["collector"]),
-        ("tests run again", session["executor"]),
-        ("formula", session["formula"]),
-        ("belief model", session["model"]),
-        ("stops at a belief of", percent(session["threshold"])),
-    )
+def answers(faults: Sequence[FaultView]) -> list[list[FaultView]]:
+    """Return the faults; those with the same first suspect stand together."""
+    groups: dict[str, list[FaultView]] = {}
+    for fault in faults:
+        key = str(fault.rows[0].place) if fault.rows else str(fault.number)
+        groups.setdefault(key, []).append(fault)
+    return list(groups.values())
 
 
 def _fault(number: int, fault: Document, document: Document, read_source: ReadSource) -> FaultView:
@@ -186,26 +138,20 @@ def _fault(number: int, fault: Document, document: Document, read_source: ReadSo
     shown = snippet(rows[0], fault, read_source, line) if rows else None
     return FaultView(
         number=number,
+        entry=fault,
         n_tests=count(len(tests), "test"),
-        tests=tuple(map(one_line, tests)),
-        flaky=tuple(map(one_line, fault["flaky"])),
         spoiled=tuple((spoiled_words(s), one_line(s["command"])) for s in fault["spoiled"]),
         changed_data=_listed(fault["changed_data"]),
         headline=headline(error),
         origin=FLAKY if _is_flaky(fault) else ORIGINS[error["origin"]],
         kind=KINDS[error["kind"]],
         raised_at=one_line(f"{error['file']}:{error['line']}") if error["file"] else "",
-        stop_reason=one_line(fault["stop_reason"]),
         confidence=_confidence([row["posterior"] for row in rows], session),
         fixes=tuple(fixes),
         best_fix=best,
         rows=tuple(map(suspect_row, rows)),
         steps=tuple(steps),
-        n_candidates=fault["n_candidates"],
         or_test=_or_test(fault),
-        test_share=fault["test_share"],
-        failures=failure_groups(fault),
-        chart=belief_chart(fault["history"], session["threshold"]),
         snippet=shown,
         excerpt=excerpt(rows[0], read_source, shown[0]) if shown else (),
         values=values_view(fault),
@@ -286,8 +232,11 @@ def _confidence(posteriors: Sequence[float], session: Document) -> str:
     return f"uncertain: top {n} total {only}{held}"
 
 
-def _sources(faults: Sequence[Document], read_source: ReadSource) -> Iterator[Source]:
-    """Yield the best of each fault, then the second of each; each place and line once."""
+def sources_of(faults: Sequence[Document], read_source: ReadSource) -> Iterator[Source]:
+    """Yield the best of each fault, then the second of each; each place and line once.
+
+    A source is a suspect with its lines, None if they could not be read.
+    """
     depths = range(N_SOURCES)
     best = [f["ranking"][i] for i in depths for f in faults if i < len(f["ranking"])]
     rows = {key_of(row): row for row in reversed(best)}
@@ -297,7 +246,7 @@ def _sources(faults: Sequence[Document], read_source: ReadSource) -> Iterator[So
         yield suspect_row(row), source_lines(row, read_source, anchored)
 
 
-def _llm(used: Document) -> str:
+def llm_words(used: Document) -> str:
     """Return the use of a language model in words; empty if none was asked."""
     if not used["model"]:
         return ""

@@ -17,7 +17,7 @@ from pytest_bayesloc.report.encoding import encode
 from pytest_bayesloc.report.html import render
 from pytest_bayesloc.report.memory import curves, month_rows, trial_lines
 from pytest_bayesloc.report.rows import suspect_row
-from pytest_bayesloc.report.view import page
+from pytest_bayesloc.report.view import faults_of
 from tests.unit.report.conftest import code_fault
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ def test_the_answer_says_what_is_remembered(
     loop = {"fault": 1, "kind": "errors", "n": 3, "said": ["Third edit with the same error."]}
     document["memory"] = remembered(loops=[loop])
 
-    first, second = page(document, read_source).faults
+    first, second = faults_of(document, read_source)
 
     assert first.remembered == (
         "seen 3 times",
@@ -297,7 +297,7 @@ def test_a_verified_change_is_the_first_thing_to_do(
 ) -> None:
     document["fixes"] = [a_fix(document)]
 
-    first, second = page(document, read_source).faults
+    first, second = faults_of(document, read_source)
 
     assert first.next_steps[0][1] == "git apply .bayesloc/fixes/1.patch"
     assert first.next_steps[1][0] == "read calc.py:2"

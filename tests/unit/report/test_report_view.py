@@ -1,4 +1,4 @@
-"""The page model: what a person is shown, in words."""
+"""The view of a result: what a person is shown, in words."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from pytest_bayesloc.report.drawings import BOTTOM, LABEL_GAP, TOP, belief_chart
 from pytest_bayesloc.report.rows import MAX_SHOWN
-from pytest_bayesloc.report.view import page
+from pytest_bayesloc.report.view import faults_of, sources_of
 
 ReadSource = Callable[[str], "str | None"]
 
@@ -24,7 +24,7 @@ def step(**beliefs: float) -> list[dict[str, Any]]:
 def test_the_reason_is_the_strongest_evidence_against(
     document: dict[str, Any], read_source: ReadSource
 ) -> None:
-    first, second, *_ = page(document, read_source).faults[0].rows
+    first, second, *_ = faults_of(document, read_source)[0].rows
 
     assert first.reason.startswith("returned -1 for a=2, b=3")
     assert second.reason == "executed by 1 of 2 failing tests and 1 of 7 passing tests"
@@ -34,10 +34,10 @@ def test_a_reason_that_says_nothing_is_not_shown(
     document: dict[str, Any], read_source: ReadSource
 ) -> None:
     evidence = document["faults"][0]["ranking"][0]["evidence"][0]
-    assert page(document, read_source).faults[0].rows[0].why
+    assert faults_of(document, read_source)[0].rows[0].why
     evidence["p_if_faulty"] = 1.04 * evidence["p_if_clean"]
 
-    assert page(document, read_source).faults[0].rows[0].why == ()
+    assert faults_of(document, read_source)[0].rows[0].why == ()
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_share_of_the_tests_is_told_apart(
 ) -> None:
     document["faults"][0] |= {"failing_tests": tests, "test_share": share}
 
-    assert page(document, read_source).faults[0].or_test == said
+    assert faults_of(document, read_source)[0].or_test == said
 
 
 def test_evidence_without_words_is_named_after_its_outcome(
@@ -62,7 +62,7 @@ def test_evidence_without_words_is_named_after_its_outcome(
     evidence = document["faults"][0]["ranking"][0]["evidence"][0]
     evidence.update(why="", outcome="TARGET_ASSERTION_FAILED_BUT_LLM_DISAGREES")
 
-    (why,) = page(document, read_source).faults[0].rows[0].why
+    (why,) = faults_of(document, read_source)[0].rows[0].why
 
     assert why.text == "target assertion failed, but is excused"
 
@@ -73,7 +73,7 @@ def test_the_line_to_look_at_is_the_failing_one(
     fault = document["faults"][1]
     fault["ranking"].reverse()
 
-    snippet = page(document, read_source).faults[1].snippet
+    snippet = faults_of(document, read_source)[1].snippet
 
     assert snippet == (14, 'raise ValueError("no text given")', "the failing line")
 
@@ -81,7 +81,7 @@ def test_the_line_to_look_at_is_the_failing_one(
 def test_the_line_to_look_at_is_else_the_most_suspicious_one(
     document: dict[str, Any], read_source: ReadSource
 ) -> None:
-    snippet = page(document, read_source).faults[0].snippet
+    snippet = faults_of(document, read_source)[0].snippet
 
     assert snippet is not None
     assert snippet[:2] == (2, "return a - b")
@@ -92,11 +92,11 @@ def test_values_of_another_function_or_of_none_are_not_shown(
     document: dict[str, Any], read_source: ReadSource, lacking: str
 ) -> None:
     nearest = document["faults"][0]["nearest_call"]
-    assert page(document, read_source).faults[0].values
+    assert faults_of(document, read_source)[0].values
     other = {"location": document["faults"][0]["ranking"][1], "values": {}}
     nearest[lacking] = other[lacking]
 
-    assert page(document, read_source).faults[0].values is None
+    assert faults_of(document, read_source)[0].values is None
 
 
 def test_lines_around_stand_below_the_first_one(document: dict[str, Any]) -> None:
@@ -104,7 +104,7 @@ def test_lines_around_stand_below_the_first_one(document: dict[str, Any]) -> Non
     row.update(start_line=2, end_line=20)
     row["lines"][0]["line"] = 10
 
-    shown = page(document, lambda _: "".join(f"    x = {n}\n" for n in range(1, 30))).faults[0]
+    shown = faults_of(document, lambda _: "".join(f"    x = {n}\n" for n in range(1, 30)))[0]
 
     assert [number for number, _ in shown.excerpt] == [2, 7, 8, 9, 10, 11, 12, 13]
     assert shown.excerpt[0] == (2, "x = 2")
@@ -113,7 +113,7 @@ def test_lines_around_stand_below_the_first_one(document: dict[str, Any]) -> Non
 def test_a_suspect_of_two_faults_has_one_listing_with_its_highest_place(
     document: dict[str, Any], read_source: ReadSource
 ) -> None:
-    sources = page(document, read_source).sources
+    sources = list(sources_of(document["faults"], read_source))
 
     listed = [(row.place.name, row.posterior) for row, _ in sources]
     assert listed == [
@@ -128,7 +128,7 @@ def test_a_suspect_of_two_faults_has_one_listing_with_its_highest_place(
 def test_source_lines_carry_counts_and_heat(
     document: dict[str, Any], read_source: ReadSource
 ) -> None:
-    lines = page(document, read_source).sources[0][1]
+    lines = next(sources_of(document["faults"], read_source))[1]
 
     assert lines == (
         (1, "def add(a, b):", "calc.py:1", None),
@@ -147,7 +147,7 @@ def test_a_line_that_is_listed_twice_is_anchored_once(
     module = document["faults"][0]["ranking"][1]
     module.update(qualname="<module>", start_line=1, end_line=15)
 
-    sources = page(document, read_source).sources
+    sources = list(sources_of(document["faults"], read_source))
 
     anchors = [anchor for _, lines in sources for _, _, anchor, _ in lines or () if anchor]
     assert "calc.py:2" in anchors
@@ -155,10 +155,9 @@ def test_a_line_that_is_listed_twice_is_anchored_once(
 
 
 def test_a_file_that_cannot_be_read_has_no_listing(document: dict[str, Any]) -> None:
-    view = page(document, lambda _: None)
 
-    assert {lines for _, lines in view.sources} == {None}
-    assert view.faults[0].snippet is None
+    assert {lines for _, lines in sources_of(document["faults"], lambda _: None)} == {None}
+    assert faults_of(document, lambda _: None)[0].snippet is None
 
 
 @pytest.mark.parametrize("hot", [1, 250, 500])
@@ -169,7 +168,7 @@ def test_of_a_long_location_the_part_around_the_hottest_line_is_listed(
     row["end_line"] = 500
     row["lines"][0]["line"] = hot
 
-    lines = page(document, lambda _: "x\n" * 500).sources[0][1]
+    lines = next(sources_of(document["faults"], lambda _: "x\n" * 500))[1]
 
     assert lines is not None
     assert len(lines) == MAX_SHOWN
