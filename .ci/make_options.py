@@ -1,4 +1,4 @@
-"""Write docs/options.md from the declarations of ``pytest_bayesloc.options``.
+"""Write docs/options.md from the declarations of ``pytest_bayesloc.options.settings``.
 
 A test holds the page against what this makes of them.
 """
@@ -8,13 +8,17 @@ from __future__ import annotations
 import sys
 from html import escape
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from pytest_bayesloc.options import Option, declarations
+from pytest_bayesloc.options.settings import declarations
+
+if TYPE_CHECKING:
+    from pytest_bayesloc.options.option import Option
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "options.md"
 COMMAND = "python .ci/make_options.py"
 HEAD = f"""\
-<!-- Made by `{COMMAND}`: edit the declarations in pytest_bayesloc/options.py instead. -->
+<!-- Made by `{COMMAND}`: edit the declarations in pytest_bayesloc/options/settings.py instead. -->
 
 # Options
 

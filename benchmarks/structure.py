@@ -124,7 +124,7 @@ def _imported(tree: ast.Module) -> Iterator[str]:
 
 
 def _n_options() -> int:
-    from pytest_bayesloc.options import declarations
+    from pytest_bayesloc.options.settings import declarations
 
     return len(declarations())
 

@@ -9,22 +9,23 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_bayesloc import options
 from pytest_bayesloc.domain import standard_library  # noqa: F401 - before any test can patch it
+from pytest_bayesloc.options import option
+from pytest_bayesloc.options.settings import Settings, add_options
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_bayesloc.spectrum.recorder import Recorder
 
-AT_START = options.Launch(path=tuple(sys.path), environment=dict(os.environ))
+AT_START = option.Launch(path=tuple(sys.path), environment=dict(os.environ))
 RECORDER: pytest.StashKey[Recorder] = pytest.StashKey()
 _running: list[pytest.Config] = []  # the outermost run of this process first
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare the command line and the ini file."""
-    options.add_options(parser)
+    add_options(parser)
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
@@ -39,17 +40,17 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     """Record from before the first conftest: what it imports is executed only once."""
     _running.append(early_config)
     early_config.add_cleanup(lambda: _running.remove(early_config))
-    if _is_on(early_config) and not options.is_listing(early_config):
+    if _is_on(early_config) and not option.is_listing(early_config):
         _recorder(early_config).start(early=True)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> int | None:
     """Answer a question instead of running tests."""
-    is_asked = options.is_about_fixes(config) or options.is_about_memory(config)
+    is_asked = option.is_about_fixes(config) or option.is_about_memory(config)
     if not _is_on(config) or not is_asked:
         return None
-    settings = options.Settings.from_config(config, _trusts(config))
+    settings = Settings.from_config(config, _trusts(config))
     from pytest_bayesloc.pipeline.ask import answer
 
     return answer(config, settings)
@@ -60,8 +61,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Register the session only when it has work."""
     if not _is_on(config):
         return
-    settings = options.Settings.from_config(config, _trusts(config))
-    if options.is_listing(config):
+    settings = Settings.from_config(config, _trusts(config))
+    if option.is_listing(config):
         return
     from pytest_bayesloc.spectrum import start
 
@@ -94,7 +95,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         recorder.stop()
 
 
-def _trusts(config: pytest.Config) -> options.Trusts:
+def _trusts(config: pytest.Config) -> option.Trusts:
     """Return what knows whether the user trusts what the project's ini file asks for."""
 
     def is_known(path: Path, name: str, value: str) -> bool:
@@ -116,7 +117,7 @@ def _is_on(config: pytest.Config) -> bool:
     what is imported there is taken out of ``sys.modules`` again.
     """
     is_nested = bool(_running) and _running[0] is not config
-    return options.is_enabled(config) and not is_nested
+    return option.is_enabled(config) and not is_nested
 
 
 def _recorder(config: pytest.Config) -> Recorder:
@@ -126,11 +127,11 @@ def _recorder(config: pytest.Config) -> Recorder:
         from pytest_bayesloc.pipeline.context import FOLDER
         from pytest_bayesloc.spectrum.start import recorder_for
 
-        collect = options.early(config, "bayesloc_collect")
-        keeps = collect != "always" and options.early(config, "bayesloc_memory") != "off"
+        collect = option.early(config, "bayesloc_collect")
+        keeps = collect != "always" and option.early(config, "bayesloc_memory") != "off"
         recorder = recorder_for(
             config,
-            tuple(options.early(config, "bayesloc_source")),
+            tuple(option.early(config, "bayesloc_source")),
             warnings.warn,
             traces=collect not in ("on-failure", "never"),
             folder=config.rootpath / FOLDER if keeps else None,

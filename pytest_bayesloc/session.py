@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.result import Fault
     from pytest_bayesloc.fixes.search import SearchResult
     from pytest_bayesloc.history.changes import Changes
-    from pytest_bayesloc.options import Launch, Settings
+    from pytest_bayesloc.options.option import Launch
+    from pytest_bayesloc.options.settings import Settings
     from pytest_bayesloc.pipeline.fix import FixStage
     from pytest_bayesloc.pipeline.guide import LlmStage
     from pytest_bayesloc.pipeline.remember import Remembering

@@ -336,3 +336,36 @@ def _overrides(words: Sequence[str]) -> list[str]:
     """Return what ``words`` give ``-o``: ``NAME=VALUE``."""
     marked = [re.sub(r"^(-o|--override-ini=)(?=.)", "", word) for word in words]
     return [*marked, *(b for a, b in pairwise(words) if a in {"-o", "--override-ini"})]
+
+
+# -- what is asked before all plugins are loaded
+
+
+def early(config: pytest.Config, name: str) -> Any:  # noqa: ANN401 - text, list or bool
+    """Return the value of an option as far as it is known, unchecked."""
+    return _parsed(config, name) or config.getini(name)
+
+
+def is_enabled(config: pytest.Config) -> bool:
+    """Return whether the plugin may do anything."""
+    return not early(config, "no_bayesloc")
+
+
+def is_listing(config: pytest.Config) -> bool:
+    """Return whether no test is to be run, by pytest's own options."""
+    return any(_parsed(config, name) for name in ("collectonly", "help", "version"))
+
+
+def _parsed(config: pytest.Config, name: str) -> Any:  # noqa: ANN401 - text, list or bool
+    return getattr(getattr(config, "known_args_namespace", config.option), name, None)
+
+
+def is_about_memory(config: pytest.Config) -> bool:
+    """Return whether the memory is asked or corrected, and no test is to be run."""
+    return bool(config.getoption("bug_advice_last") or config.getoption("bug_memory"))
+
+
+def is_about_fixes(config: pytest.Config) -> bool:
+    """Return whether fix tools are listed or trusted, or fixes undone; no test is to be run."""
+    asked = config.getoption("bayesloc_fix") in {"undo", "tools"}
+    return bool(asked or config.getoption("bayesloc_trust"))

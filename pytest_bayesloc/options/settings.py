@@ -7,6 +7,7 @@ its default and help, how it is read, and its row in ``docs/options.md``.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pytest_bayesloc.options import readers
@@ -49,8 +50,11 @@ def _option(*args: Any, **given: Any) -> Any:  # noqa: ANN401 - of the field's a
     return field(metadata={"option": Option(*args, **given)})
 
 
-_ADVICE = "Memory"
-_RERUN = "Where tests are run again"
+_report = partial(_option, section="Reports")
+_memory = partial(_option, section="Memory")
+_rerun = partial(_option, section="Where tests are run again")
+_fix = partial(_option, section="Fixes")
+_llm = partial(_option, section="Language model")
 
 
 # Made at every start of pytest: nobody compares or prints it.
@@ -59,10 +63,7 @@ class Settings:
     """Everything that a person can set, checked."""
 
     inspect: bool = _option(
-        "--bayesloc",
-        "",
-        "inspect the suspects of a failing run; write HTML",
-        is_common=True,
+        "--bayesloc", "", "inspect the suspects of a failing run; write HTML", is_common=True
     )
     disabled: bool = _option("--no-bayesloc", "", "the plugin does nothing at all", is_common=True)
     source: tuple[str, ...] = _option(
@@ -153,163 +154,142 @@ class Settings:
         "function, method or module whose callers are not edited, even in memory; repeatable",
         repeats=True,
     )
-    reports: tuple[Report, ...] = _option(
+    reports: tuple[Report, ...] = _report(
         "--bayesloc-report",
         "KIND[:PATH]",
         f"write a report; repeatable: {', '.join((*REPORT_KINDS, RECORD, LOOP, AUTO))}",
-        section="Reports",
         read=readers.reports,
         repeats=True,
         is_common=True,
         default_words="`html` with `--bayesloc`",
         reaches=are_reports_elsewhere,
     )
-    merge: tuple[Path, ...] = _option(
+    merge: tuple[Path, ...] = _report(
         "--bayesloc-merge",
         "PATH",
         "run no test: take the records of other runs; repeatable",
-        section="Reports",
         read=readers.paths,
         repeats=True,
         in_ini=False,
     )
-    memory: str = _option(
+    memory: str = _memory(
         "--bayesloc-memory",
         "on|off|PATH|URL",
         "place where bugs are remembered from run to run",
-        section=_ADVICE,
         read=readers.memory,
         default="on",
         reaches=is_memory_elsewhere,
     )
-    advises: bool = _option(
-        "--bug-advice",
-        "",
-        "print similar past failures and what was tried",
-        section=_ADVICE,
-        is_common=True,
+    advises: bool = _memory(
+        "--bug-advice", "", "print similar past failures and what was tried", is_common=True
     )
-    advice_last: bool = _option(
+    advice_last: bool = _memory(
         "--bug-advice-last",
         "",
         "print the advice of the last failed run; run no test",
-        section=_ADVICE,
         in_ini=False,
         is_common=True,
     )
-    lesson: str = _option(
+    lesson: str = _memory(
         "--bug-note",
         "TEXT",
         "add a note to the open bugs of the selected tests",
-        section=_ADVICE,
         in_ini=False,
         is_common=True,
     )
-    memory_actions: tuple[tuple[str, str], ...] = _option(
+    memory_actions: tuple[tuple[str, str], ...] = _memory(
         "--bug-memory",
         "ACTION",
         f"run no test: {EXPECTED_ACTIONS}",
-        section=_ADVICE,
         read=readers.memory_actions,
         repeats=True,
         in_ini=False,
         is_common=True,
     )
-    executors: tuple[str, ...] = _option(
+    executors: tuple[str, ...] = _rerun(
         "--bayesloc-executor",
         "[N*]SPEC",
         "place where tests are run again; repeatable: local, execnet, docker, dask",
-        section=_RERUN,
         read=readers.executors,
         repeats=True,
         default_words="`local`, with as many servers as the run had processes, at most 4",
         reaches=are_executors_elsewhere,
     )
-    workspace: tuple[str, str] = _option(
+    workspace: tuple[str, str] = _rerun(
         "--bayesloc-workspace",
         "[HERE:]THERE",
         "the project's folder there, where it has another name than here",
-        section=_RERUN,
         read=readers.workspace,
         default_words="rootdir, on both sides",
         reaches=lambda value, _: any(value),
     )
-    fix: str = _option(
+    fix: str = _fix(
         "--bayesloc-fix",
         "MODE",
         f"search fixes: {', '.join(FIX_MODES)}",
-        section="Fixes",
         default="off",
         read=readers.fix_mode,
         is_common=True,
     )
-    shows_unsafe: bool = _option(
+    shows_unsafe: bool = _fix(
         "--bayesloc-fix-unsafe",
         "",
         "show fixes, too, that may change what the code means",
-        section="Fixes",
         reaches=is_apply_unsafe,
     )
-    allows_dirty: bool = _option(
+    allows_dirty: bool = _fix(
         "--bayesloc-allow-dirty",
         "",
         "apply fixes also to files with changes that are not committed",
-        section="Fixes",
         in_ini=False,
         reaches=lambda value, _: bool(value),
     )
-    trust: str = _option(
+    trust: str = _fix(
         "--bayesloc-trust",
         "PATH",
         "trust a fix tool of the project as it is now, or all in a folder, or the settings of its "
         "ini file that need it",
-        section="Fixes",
         read=readers.trusted,
         in_ini=False,
     )
-    asks_llm: bool = _option(
+    asks_llm: bool = _llm(
         "--bayesloc-llm",
         "",
         "ask a language model (OPENAI_BASE_URL, OPENAI_API_KEY)",
-        section="Language model",
         is_common=True,
         reaches=lambda value, _: bool(value),
     )
-    llm_models: LlmModels = _option(
+    llm_models: LlmModels = _llm(
         "--bayesloc-llm-model",
         "[fast:|embedding:]NAME",
         "model of the endpoint, the one for summaries, the one for finding past bugs; "
         "repeatable; with prices of a million tokens: 'NAME IN OUT'",
-        section="Language model",
         read=readers.llm_models,
         repeats=True,
         default_words="`gpt-4.1-mini`; no embeddings",
         reaches=lambda value, _: bool(value.embedding),
     )
-    llm_mode: str = _option(
+    llm_mode: str = _llm(
         "--bayesloc-llm-mode",
         "MODE",
         "live: use the cache; replay: cache only; record: refresh the cache; dry-run: print "
         "prompts, send nothing",
-        section="Language model",
         default="live",
         read=readers.choice(LLM_MODES),
     )
-    llm_limits: LlmLimits = _option(
+    llm_limits: LlmLimits = _llm(
         "--bayesloc-llm-limits",
         "NAME=N ...",
         "limits of a run: calls, tokens, cost (money, by the prices given with the model), "
         "functions of a fault, characters of a prompt, tokens of an answer, parallel requests",
-        section="Language model",
         default="calls=40 tokens=400000 functions=3 prompt=24000 answer=8000 parallel=4",
         reaches=are_limits_raised,
         read=readers.llm_limits,
     )
-    llm_never_send: tuple[str, ...] = _option(
+    llm_never_send: tuple[str, ...] = _llm(
         "--bayesloc-llm-never-send",
         "GLOB",
         "files whose text never leaves the machine; repeatable",
-        section="Language model",
         repeats=True,
     )
 
@@ -370,6 +350,17 @@ class Settings:
         values["asks_llm"] |= values["llm_mode"] == DRY_RUN
         check_prices(values["llm_models"], values["llm_limits"])
         return cls(**values)
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """Declare the command line and the ini file."""
+    group = parser.getgroup(
+        "bayesloc",
+        "fault localization (pytest-bayesloc): options that people use most; the others are in "
+        "docs/options.md",
+    )
+    for option in declarations():
+        option.declare(parser, group)
 
 
 def declarations() -> list[Option]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_bayesloc.domain.errors import BayeslocError, StoreError
-from pytest_bayesloc.options import is_about_fixes
+from pytest_bayesloc.options.option import is_about_fixes
 from pytest_bayesloc.pipeline.context import memory_of, mend_folder, open_memory, replace_text
 from pytest_bayesloc.report.text import visible
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_bayesloc.memory.ledger import Ledger
-    from pytest_bayesloc.options import Settings
+    from pytest_bayesloc.options.settings import Settings
 
 
 def answer(config: pytest.Config, settings: Settings) -> int:

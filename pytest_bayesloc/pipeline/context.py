@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
     from pytest_bayesloc.domain.redaction import Redaction
     from pytest_bayesloc.memory.ledger import Ledger
-    from pytest_bayesloc.options import Launch, Settings
+    from pytest_bayesloc.options.option import Launch
+    from pytest_bayesloc.options.settings import Settings
     from pytest_bayesloc.pipeline.execute import RerunTransports
     from pytest_bayesloc.spectrum.recorder import Recorder
 

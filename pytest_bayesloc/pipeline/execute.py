@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pytest_bayesloc.domain.errors import BayeslocError, ExecutionError
 from pytest_bayesloc.domain.inspection import Verdict
 from pytest_bayesloc.inspection.strategies.counterfactual import patch_back
-from pytest_bayesloc.options import LOCAL
+from pytest_bayesloc.options.option import LOCAL
 from pytest_bayesloc.rerun.command import command_for
 from pytest_bayesloc.rerun.pool import Pool
 from pytest_bayesloc.rerun.transports.local import LocalTransport
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.history.changes import Changes
-    from pytest_bayesloc.options import Launch
+    from pytest_bayesloc.options.option import Launch
     from pytest_bayesloc.rerun.command import Command
     from pytest_bayesloc.rerun.link import Transport
     from pytest_bayesloc.rerun.transports.gateways import GatewayOpener

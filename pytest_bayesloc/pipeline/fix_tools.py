@@ -18,7 +18,8 @@ from pytest_bayesloc.fixes.definition import ToolOrigin, definitions_in, load_to
 from pytest_bayesloc.fixes.library import Library
 from pytest_bayesloc.fixes.run import run_program
 from pytest_bayesloc.fixes.tools import PACKAGE_TOOLS
-from pytest_bayesloc.options import ini_of, project_asks
+from pytest_bayesloc.options.option import ini_of
+from pytest_bayesloc.options.settings import project_asks
 from pytest_bayesloc.pipeline.context import FOLDER, open_memory, own_folder, replace_text
 from pytest_bayesloc.report.text import visible
 
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.history.changes import Changes
     from pytest_bayesloc.memory.episodes import Event
     from pytest_bayesloc.memory.ledger import Ledger
-    from pytest_bayesloc.options import Settings
+    from pytest_bayesloc.options.settings import Settings
 
     Note = Callable[[str], None]
 

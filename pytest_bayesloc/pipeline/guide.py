@@ -23,7 +23,7 @@ from pytest_bayesloc.llm.agent import LlmAgent
 from pytest_bayesloc.llm.budget import FOLDER, CallBudget, CallLimits, Exchanges
 from pytest_bayesloc.llm.endpoint import DryRunEndpoint, Endpoint, Later, OpenAIEndpoint
 from pytest_bayesloc.llm.privacy import local_privacy
-from pytest_bayesloc.options import DRY_RUN
+from pytest_bayesloc.options.option import DRY_RUN
 from pytest_bayesloc.pipeline.context import own_folder, replace_text
 from pytest_bayesloc.pipeline.last_run import run_of
 from pytest_bayesloc.pipeline.navigation import CaseQuestions, function_schemas
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.ports import Conversation, ProposedCode, Summarizer
     from pytest_bayesloc.domain.source import SourceMap, Unit
     from pytest_bayesloc.inspection.strategy import InspectionStrategy
-    from pytest_bayesloc.options import Settings
+    from pytest_bayesloc.options.settings import Settings
     from pytest_bayesloc.pipeline.context import Context
     from pytest_bayesloc.ranking.case import Case
 

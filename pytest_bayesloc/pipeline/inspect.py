@@ -20,7 +20,7 @@ from pytest_bayesloc.inspection.strategies.mutants import Mutants
 from pytest_bayesloc.inspection.strategies.returns import Returns
 from pytest_bayesloc.inspection.strategies.value_flow import FollowValues
 from pytest_bayesloc.inspection.strategy import Limits
-from pytest_bayesloc.options import AUTO
+from pytest_bayesloc.options.option import AUTO
 from pytest_bayesloc.pipeline.merge import foreign_environment
 from pytest_bayesloc.pipeline.order import explain_order
 from pytest_bayesloc.ranking.case import NOT_INSPECTED

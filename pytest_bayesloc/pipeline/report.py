@@ -17,7 +17,8 @@ from pytest_bayesloc.domain.advice import Remembered
 from pytest_bayesloc.domain.errors import BayeslocError
 from pytest_bayesloc.domain.redaction import REDACTED
 from pytest_bayesloc.llm.privacy import local_privacy
-from pytest_bayesloc.options import LOOP, RECORD, offered_formats
+from pytest_bayesloc.options.option import LOOP, RECORD
+from pytest_bayesloc.options.readers import offered_formats
 from pytest_bayesloc.pipeline.context import own_folder, replace_text
 from pytest_bayesloc.report.document import Document, SessionEntry, UsageEntry
 from pytest_bayesloc.report.encoding import Result, encode, verdict_line
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_bayesloc.domain.result import Fault
-    from pytest_bayesloc.options import Format, Report
+    from pytest_bayesloc.options.option import Format, Report
     from pytest_bayesloc.pipeline.context import Context
     from pytest_bayesloc.pipeline.fix import FixStage
     from pytest_bayesloc.pipeline.guide import LlmStage

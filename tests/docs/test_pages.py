@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from pytest_bayesloc.options import declarations
+from pytest_bayesloc.options.settings import declarations
 from pytest_bayesloc.report.terminal import EVERYTHING, EXTENTS
 from pytest_bayesloc.report.view import KINDS, ORIGINS
 from tests.pages import BLOCKS, PAGES, ROOT, Block, blocks

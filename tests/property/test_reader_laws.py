@@ -21,7 +21,7 @@ from pytest_bayesloc.domain.own_files import is_trusted
 from pytest_bayesloc.fixes.apply import Journal
 from pytest_bayesloc.memory.ledger import ledger_at
 from pytest_bayesloc.memory.transfer import import_lines
-from pytest_bayesloc.options import declarations
+from pytest_bayesloc.options.settings import declarations
 from pytest_bayesloc.pipeline.merge import merged
 from pytest_bayesloc.pipeline.questions import QUESTIONS, Questions
 from pytest_bayesloc.pipeline.result_questions import QuestionError

@@ -15,7 +15,7 @@ import jsonschema
 import pytest
 import yaml
 
-from pytest_bayesloc.options import AUTO, RECORD, REPORT_KINDS
+from pytest_bayesloc.options.option import AUTO, RECORD, REPORT_KINDS
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")

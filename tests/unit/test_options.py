@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_bayesloc.options import Settings, declarations
+from pytest_bayesloc.options.settings import Settings, declarations
 
 ROOT = Path(__file__).parents[2]
 BAD = {

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_bayesloc.domain.errors import ExecutionError
-from pytest_bayesloc.options import Launch
+from pytest_bayesloc.options.option import Launch
 from pytest_bayesloc.pipeline.execute import RerunTransports
 
 if TYPE_CHECKING:
