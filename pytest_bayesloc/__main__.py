@@ -6,6 +6,8 @@ import argparse
 import json
 import os
 import sys
+from contextlib import closing
+from functools import wraps
 from importlib.util import find_spec
 from inspect import Parameter, signature
 from pathlib import Path
@@ -17,6 +19,7 @@ from pytest_bayesloc.domain.texts import with_texts
 from pytest_bayesloc.llm.privacy import local_privacy
 from pytest_bayesloc.pipeline.context import FOLDER, replace_text
 from pytest_bayesloc.pipeline.last_run import FILE as LAST_RUN
+from pytest_bayesloc.pipeline.last_run import read_last
 from pytest_bayesloc.pipeline.merge import merged
 from pytest_bayesloc.pipeline.questions import QUESTIONS, Questions, lines_of_answer
 from pytest_bayesloc.report.document import SCHEMA as RESULT
@@ -26,7 +29,7 @@ from pytest_bayesloc.report.suspects import Checkout
 from pytest_bayesloc.spectrum.shards import SCHEMA as RECORD
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 EPILOG = """\
 JSON results (--bayesloc-report=json) become one report, each fault once. Records of runs
@@ -40,6 +43,11 @@ re-run tests; nothing changes a file.
 SERVE = """\
 The server speaks on standard input and output, and answers the same questions as `ask`. It needs
 `pip install 'pytest-bayesloc[mcp]'`.
+"""
+INSTRUCTIONS = """\
+Where a pytest suite is red: ask `ranking` first, then `why`, `source` and `values` of a suspect. \
+`evaluate` looks into a running test, `try` tries an edit in memory; neither changes a file. Edit \
+a file yourself, then run pytest: it remembers what was tried.
 """
 WRITABLE = sorted(kind for kind, of in FORMATS.items() if of.name)
 
@@ -119,27 +127,52 @@ def _arguments() -> argparse.ArgumentParser:
 def _ask(given: argparse.Namespace, _: Sequence[str]) -> int:
     question = QUESTIONS[given.question]
     names = list(signature(question).parameters)[1:]
-    questions = Questions(_project_at(Path.cwd()))
-    try:
+    with closing(Questions(_project_at(Path.cwd()))) as questions:
         answer = question(questions, **{name: getattr(given, name) for name in names})
-    finally:
-        questions.close()
     text = json.dumps(answer, indent=2) if given.json else "\n".join(lines_of_answer(answer))
     sys.stdout.write(f"{text}\n")
     return 0
 
 
 def _serve(*_: object) -> int:
+    """Answer on standard input and output until the client hangs up."""
     try:
-        from pytest_bayesloc.pipeline.serve import serve
+        from mcp.server.mcpserver import MCPServer
     except ModuleNotFoundError as error:
         sys.stderr.write(
             f"The server needs {error.name}, which is not installed: "
             "pip install 'pytest-bayesloc[mcp]'.\n"
         )
         return 2
-    serve(_project_at(Path.cwd()))
+    rootdir = _project_at(Path.cwd())
+    server: MCPServer[Any] = MCPServer("pytest-bayesloc", instructions=INSTRUCTIONS)
+
+    def last_run() -> str:
+        """The JSON result of the last failed run."""
+        return json.dumps(read_last(rootdir).document)
+
+    server.resource("bayesloc://last-run", mime_type="application/json")(last_run)
+    with closing(Questions(rootdir)) as questions:
+        for name, question in QUESTIONS.items():
+            text = " ".join((question.__doc__ or "").split())
+            add = server.tool(name, description=text, structured_output=False)
+            add(_asked(question, questions))
+        server.run("stdio")
     return 0
+
+
+def _asked(question: Callable[..., Any], questions: Questions) -> Callable[..., Any]:
+    """Return a question with its errors told in the way of the Model Context Protocol."""
+    from mcp.server.mcpserver.exceptions import ToolError
+
+    @wraps(getattr(questions, question.__name__))
+    def ask(**given: Any) -> Any:  # noqa: ANN401 - what the schema of the question says
+        try:
+            return question(questions, **given)
+        except BayeslocError as error:
+            raise ToolError(str(error)) from error
+
+    return ask
 
 
 def _project_at(folder: Path) -> Path:

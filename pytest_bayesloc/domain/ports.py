@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pytest_bayesloc.domain.bug import BugRecord, CodeEdit, Symptom, TrialSummary
     from pytest_bayesloc.domain.evidence import Decision
     from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun
     from pytest_bayesloc.domain.location import Location
@@ -263,25 +262,3 @@ class Embedder(Protocol):
         Raises:
             EndpointError: If they can't be had.
         """
-
-
-class Summarizer(Protocol):
-    """Words the three stages of a bug. It never raises: where it can't, it says less."""
-
-    def begun(self, symptom: Symptom, *, raised_at: str, p: float) -> str:
-        """Return the hypothesis, at most ``HYPOTHESIS_LENGTH`` characters.
-
-        Args:
-            symptom: As far as it is known, without a hypothesis.
-            raised_at: Where the exception was raised, in words; empty if nobody knows.
-            p: Probability of the first suspect, 0 if there is none.
-        """
-
-    def failed(self, record: BugRecord, edit: CodeEdit, now: Symptom) -> TrialSummary:
-        """Return the lessons of an edit that did not fix the bug, whose tests fail as ``now`` says.
-
-        The record is without this trial, here and in ``succeeded``.
-        """
-
-    def succeeded(self, record: BugRecord, edit: CodeEdit) -> TrialSummary:
-        """Return the lessons of the edit that fixed the bug."""

@@ -30,7 +30,6 @@ from pytest_bayesloc.domain.ports import (
     Observation,
     ProposedCode,
     Reflection,
-    Summarizer,
     TargetContext,
 )
 from pytest_bayesloc.llm.agent import SEED, TEMPERATURE, LlmAgent, Prompt
@@ -140,7 +139,7 @@ class LlmAdvisor:
 
     def may_converse(self) -> bool:
         """Return whether the limits leave room for another conversation, and for a summary."""
-        return self._agent.can_pay(MAX_TURNS + N_SUMMARY, MAX_TURNS * self._max_answer // 2)
+        return self._agent.budget.has_left(MAX_TURNS + N_SUMMARY, MAX_TURNS * self._max_answer // 2)
 
     def suspect(self, context: FaultContext) -> dict[Location, str] | None:
         """Return the candidates that it suspects, most suspect first, each with its reason."""
@@ -225,24 +224,21 @@ class LlmAdvisor:
 
 
 class LlmSummarizer:
-    """Words the stages of a bug by a language model, and by rules where it does not answer.
+    """Words the stages of a bug by a language model; ``said`` is what rules say of each.
+
+    Where it does not answer, that stands.
 
     Args:
         advisor: Asks the model.
-        rules: Words them without it.
         shows: Whether the text of a file may be sent.
     """
 
-    def __init__(
-        self, advisor: LlmAdvisor, rules: Summarizer, shows: Callable[[str], bool]
-    ) -> None:
+    def __init__(self, advisor: LlmAdvisor, shows: Callable[[str], bool]) -> None:
         self._advisor = advisor
-        self._rules = rules
         self._shows = shows
 
-    def begun(self, symptom: Symptom, *, raised_at: str, p: float) -> str:
+    def begun(self, symptom: Symptom, said: str) -> str:
         """Return a hypothesis; the likeliest place, which rules know, stands before it."""
-        said = self._rules.begun(symptom, raised_at=raised_at, p=p)
         answer = self._advisor.ask(
             "summary",
             "begun",
@@ -256,9 +252,10 @@ class LlmSummarizer:
         place = said.partition("; ")[0]
         return clipped(f"{place}; {LLM_MARK}{answer.hypothesis}", HYPOTHESIS_LENGTH)
 
-    def failed(self, record: BugRecord, edit: CodeEdit, now: Symptom) -> TrialSummary:
+    def failed(
+        self, record: BugRecord, edit: CodeEdit, now: Symptom, said: TrialSummary
+    ) -> TrialSummary:
         """Return the lessons of a trial that failed."""
-        said = self._rules.failed(record, edit, now)
         own = {"plan": edit.plan[:_SHORT], "now": now.error[:_SHORT], **self._trial(record, edit)}
         answer = self._advisor.ask("summary", "failed", SetbackAnswer, **own)
         if answer is None:
@@ -271,9 +268,8 @@ class LlmSummarizer:
             lesson=_joined(said.lesson, answer.learned_constraint, LESSON_LENGTH),
         )
 
-    def succeeded(self, record: BugRecord, edit: CodeEdit) -> TrialSummary:
+    def succeeded(self, record: BugRecord, edit: CodeEdit, said: TrialSummary) -> TrialSummary:
         """Return the lessons of the trial that fixed it."""
-        said = self._rules.succeeded(record, edit)
         own = self._trial(record, edit)
         answer = self._advisor.ask("summary", "succeeded", SuccessAnswer, **own)
         if answer is None:

@@ -87,7 +87,7 @@ class LlmAgent:
         before_first: Callable[[], None] = lambda: None,
     ) -> None:
         self._endpoint = endpoint
-        self._budget = budget
+        self.budget = budget
         self._exchanges = exchanges
         self._privacy = privacy
         self._note = note
@@ -124,14 +124,8 @@ class LlmAgent:
             messages: All that was said so far, the prompt too.
             functions: What it may call, as the API wants it.
         """
-        body = {
-            "model": model,
-            "messages": with_texts([*messages], self._privacy.clean),
-            "tools": [*functions],
-            "temperature": prompt.temperature,
-            "seed": prompt.seed,
-            "max_tokens": prompt.max_tokens,
-        }
+        cleaned = with_texts([*messages], self._privacy.clean)
+        body = {**_body(prompt, model, cleaned), "tools": [*functions]}
 
         def say() -> ChatReply | None:
             try:
@@ -144,10 +138,6 @@ class LlmAgent:
             return reply
 
         return self._noted(prompt.use, say)
-
-    def can_pay(self, n_calls: int, n_tokens: int) -> bool:
-        """Return whether the limits leave so many calls and tokens."""
-        return self._budget.has_left(n_calls, n_tokens)
 
     def _noted(self, use: str, ask: Callable[[], R | None]) -> R | None:
         """Return what is answered; None, and a line for the user, if that fails."""
@@ -168,14 +158,8 @@ class LlmAgent:
     def _by_any_way(self, prompt: Prompt, shape: type[T], model: str) -> T:
         first = WAYS.index(self._ways.get(model, WAYS[0]))
         for n, way in enumerate(WAYS[first:]):
-            body = {
-                "model": model,
-                "messages": _messages(prompt, shape, way),
-                "temperature": prompt.temperature,
-                "seed": prompt.seed,
-                "max_tokens": prompt.max_tokens,
-                **_wanted(shape, way),
-            }
+            messages = _messages(prompt, shape, way)
+            body = {**_body(prompt, model, messages), **_wanted(shape, way)}
             try:
                 reply = self._send(prompt, body, n_retries=0 if n else RETRIES)
             except CallError as error:
@@ -246,10 +230,10 @@ class LlmAgent:
             if is_first:
                 self._before_first()
         text = json.dumps([body["messages"], *body.get("tools", ())])
-        reserved = self._budget.reserve(body["model"], text, prompt.max_tokens, n_retries=n_retries)
+        reserved = self.budget.reserve(body["model"], text, prompt.max_tokens, n_retries=n_retries)
         n_calls, tokens = 0, (0, 0)
         try:
-            seconds = min(DEADLINE_S, self._budget.left_s())
+            seconds = min(DEADLINE_S, self.budget.left_s())
             reply = self._endpoint.send(body, n_calls=reserved.n_calls, seconds=seconds)
             n_calls = reply.n_calls
             tokens = reply.tokens or (_guess(text), _guess(reply.text + reply.answer))
@@ -260,7 +244,7 @@ class LlmAgent:
                 self._exchanges.keep(use, body, error)
             raise
         finally:
-            self._budget.settle(reserved, n_calls=n_calls, tokens=tokens)
+            self.budget.settle(reserved, n_calls=n_calls, tokens=tokens)
         reply = replace(
             reply,
             text=self._privacy.clean(reply.text[:_MAX_TEXT]),
@@ -279,6 +263,16 @@ class LlmAgent:
 
 def _guess(text: str) -> int:
     return int(len(text) / CHARS_A_TOKEN)
+
+
+def _body(prompt: Prompt, model: str, messages: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "model": model,
+        "messages": messages,
+        "temperature": prompt.temperature,
+        "seed": prompt.seed,
+        "max_tokens": prompt.max_tokens,
+    }
 
 
 def _messages(prompt: Prompt, shape: type[ModelAnswer], way: str) -> list[dict[str, Any]]:

@@ -75,11 +75,15 @@ class FunctionConversation:
                 return None
             if reply.calls and reply.calls[0].name != LAST_WORD and self._n_turns < MAX_TURNS:
                 self._asked = reply.calls
-                return Turn(calls=tuple(map(_call, reply.calls)))
+                calls = (FunctionCall(name=c.name, arguments=_arguments(c)) for c in reply.calls)
+                return Turn(calls=tuple(calls))
             try:
-                return self._conclusion(reply)
+                named = parsed(reply, NavigationAnswer)
             except ValueError as error:
                 self._correct(reply, why(error))
+            else:
+                self._ended()
+                return Turn(suspects=tuple(named.suspects), why=named.explanation)
         return Turn()
 
     def _say(self) -> ChatReply | None:
@@ -100,16 +104,6 @@ class FunctionConversation:
             reply = replace(reply, calls=tuple(calls))
             self._messages.append(_message(reply))
         return reply
-
-    def _conclusion(self, reply: ChatReply) -> Turn:
-        """Return the end of the conversation.
-
-        Raises:
-            ValueError: If no suspects are named.
-        """
-        answer = parsed(reply, NavigationAnswer)
-        self._ended()
-        return Turn(suspects=tuple(answer.suspects), why=answer.explanation)
 
     def _correct(self, reply: ChatReply, problem: str) -> None:
         for call in reply.calls:
@@ -135,10 +129,6 @@ def _message(reply: ChatReply) -> dict[str, Any]:
     ]
     message: dict[str, Any] = {"role": "assistant", "content": reply.text}
     return {**message, "tool_calls": calls} if calls else message
-
-
-def _call(call: ToolCall) -> FunctionCall:
-    return FunctionCall(name=call.name, arguments=_arguments(call))
 
 
 def _arguments(call: ToolCall) -> Mapping[str, Any]:

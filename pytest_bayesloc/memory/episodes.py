@@ -18,11 +18,10 @@ from pytest_bayesloc.domain.bug import (
     TrialOutcome,
     is_contradicted,
 )
-from pytest_bayesloc.domain.ports import Summarizer
 from pytest_bayesloc.domain.texts import text_digest
 from pytest_bayesloc.memory.feedback import judge_advice, judge_verdicts
 from pytest_bayesloc.memory.ledger import FAILING, GONE, PASSING, WEAKENED, Ledger
-from pytest_bayesloc.memory.summaries import without_lesson_about
+from pytest_bayesloc.memory.summaries import RuleSummarizer, without_lesson_about
 
 UNSEEN_AFTER = timedelta(days=30)
 N_TOP = 5  # suspects that an edit should hit
@@ -105,7 +104,7 @@ class Event:
 class Episodes:
     """Applies one run to all open bugs."""
 
-    def __init__(self, ledger: Ledger, run: Run, summarizer: Summarizer) -> None:
+    def __init__(self, ledger: Ledger, run: Run, summarizer: RuleSummarizer) -> None:
         self._ledger = ledger
         self._run = run
         self._summarizer = summarizer

@@ -11,26 +11,22 @@ from typing import TYPE_CHECKING, TypeAlias
 from pytest_bayesloc.domain.bug import BugRecord, CodeEdit
 from pytest_bayesloc.domain.failure import Origin
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.domain.ports import Summarizer
 from pytest_bayesloc.domain.result import Fault
 from pytest_bayesloc.history.changes import Changes, edit_of, name_of, narrowed, state_of
 from pytest_bayesloc.history.git import went_back
 from pytest_bayesloc.history.mistakes import mistake_of, weakened
 from pytest_bayesloc.history.moves import is_looking, is_renaming
 from pytest_bayesloc.memory.episodes import GroupSighting, PassingSighting
+from pytest_bayesloc.memory.summaries import RuleSummarizer
 from pytest_bayesloc.memory.symptoms import symptom_of
 
 if TYPE_CHECKING:
+    from pytest_bayesloc.history.runs import PastRuns
     from pytest_bayesloc.ranking.case import Case
     from pytest_bayesloc.ranking.groups import FailingGroup
     from pytest_bayesloc.spectrum.run_record import RunRecord
     from pytest_bayesloc.spectrum.sources import Sources
 
-#: Per group of tests, by its node ids and the git revision that it was last seen at, the edits
-#: since it last ran; None where they are not known.
-Edits: TypeAlias = Callable[[Sequence[Sequence[str]], Sequence[str]], Sequence[Changes | None]]
-#: Per group of tests, the edits since it first failed; None where they are not known.
-NetEdits: TypeAlias = Callable[[Sequence[Sequence[str]]], Sequence[Changes | None]]
 #: The changes that some tests need to pass.
 Prove: TypeAlias = Callable[[Changes, Sequence[str]], Sequence[Location]]
 
@@ -44,23 +40,16 @@ class Observer:
     Args:
         rootdir: Of the project.
         sources: The project's files.
-        edits: Finds the edits since tests last ran.
-        net_edits: Finds the edits since tests first failed.
+        past: Finds the edits since tests last ran, and since they first failed.
         prove: Finds which of some changes tests need to pass; None: that is not to be tried.
     """
 
     def __init__(
-        self,
-        rootdir: Path,
-        sources: Sources,
-        edits: Edits,
-        net_edits: NetEdits,
-        prove: Prove | None,
+        self, rootdir: Path, sources: Sources, past: PastRuns, prove: Prove | None
     ) -> None:
         self._rootdir = rootdir
         self._sources = sources
-        self._edits = edits
-        self._net_edits = net_edits
+        self._past = past
         self._prove = prove
         #: Per number of an open bug whose tests passed, the edits since they failed.
         self.changes: dict[int, Changes] = {}
@@ -71,7 +60,7 @@ class Observer:
         faults: Sequence[Fault],
         last_seen_at: Mapping[str, str],
         elsewhere: Sequence[str],
-        summarizer: Summarizer,
+        summarizer: RuleSummarizer,
     ) -> list[GroupSighting]:
         """Describe the groups of failing tests.
 
@@ -84,7 +73,7 @@ class Observer:
         """
         failing = [[f.node_id for f in fault.failures] for fault in faults]
         seen = [next((last_seen_at[t] for t in own if t in last_seen_at), "") for own in failing]
-        edits = self._edits(failing, seen)
+        edits = self._past.edits(failing, seen)
         back = {revision for revision in {*seen} if went_back(self._rootdir, revision)}
         found = []
         for case, fault, changes, revision in zip(cases, faults, edits, seen, strict=True):
@@ -134,8 +123,8 @@ class Observer:
             sorted(names.get(test, test) for test in found[bug].passed)
             for bug, names in zip(passed, back, strict=True)
         ]
-        last = self._edits(groups, [revisions.get(bug, "") for bug in passed])
-        for bug, edit, net in zip(passed, last, self._net_edits(groups), strict=True):
+        last = self._past.edits(groups, [revisions.get(bug, "") for bug in passed])
+        for bug, edit, net in zip(passed, last, self._past.net_edits(groups), strict=True):
             if edit is not None:
                 # Tries that were left in the code are no part of the fix.
                 changes = edit if net is None else narrowed(net, edit)

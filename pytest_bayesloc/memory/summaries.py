@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from dataclasses import replace
+from operator import methodcaller
+from typing import Any, TypeAlias
 
 from pytest_bayesloc.domain.bug import (
     HYPOTHESIS_LENGTH,
@@ -20,20 +21,34 @@ from pytest_bayesloc.domain.bug import (
     clipped,
     is_contradicted,
 )
-from pytest_bayesloc.domain.ports import Summarizer
 
-#: Asks a summarizer for a hypothesis, or for the summary of a trial.
-Ask: TypeAlias = Callable[[Summarizer], str | TrialSummary]
+#: Asks another summarizer, that of a language model, for better words than those of rules.
+Ask: TypeAlias = Callable[[Any], str | TrialSummary]
 
 N_NAMED = 3
 MIN_P = 0.05  # below it, a suspect is no hypothesis
 
 
 class RuleSummarizer:
-    """Fills in sentences; the same for the same input."""
+    """Fills in sentences, the same for the same input, and keeps them.
+
+    Attributes:
+        hypotheses: Of each group of failing tests, with what asks for better words.
+        trials: Of each trial, behind the bug as it was before, likewise.
+    """
+
+    def __init__(self) -> None:
+        self.hypotheses: list[tuple[str, Ask]] = []
+        self.trials: list[tuple[BugRecord, TrialSummary, Ask]] = []
 
     def begun(self, symptom: Symptom, *, raised_at: str, p: float) -> str:
-        """Return the likeliest place, where the error was raised, and what was demanded there."""
+        """Return the likeliest place, where the error was raised, and what was demanded there.
+
+        Args:
+            symptom: As far as it is known, without a hypothesis.
+            raised_at: Where the exception was raised, in words; empty if nobody knows.
+            p: Probability of the first suspect, 0 if there is none.
+        """
         parts = []
         if symptom.suspects and p >= MIN_P:
             parts.append(f"most likely: {_short(symptom.suspects[0])} ({p:.0%})")
@@ -43,10 +58,15 @@ class RuleSummarizer:
             parts.append(f"raised {raised_at}")
         if symptom.constraint:
             parts.append(symptom.constraint)
-        return clipped("; ".join(parts) or symptom.signature, HYPOTHESIS_LENGTH)
+        said = clipped("; ".join(parts) or symptom.signature, HYPOTHESIS_LENGTH)
+        self.hypotheses.append((said, methodcaller("begun", symptom, said)))
+        return said
 
     def failed(self, record: BugRecord, edit: CodeEdit, now: Symptom) -> TrialSummary:
-        """Say whether the edit changed the error, and what the new one demands."""
+        """Say whether the edit changed the error, and what the new one demands.
+
+        The record is without this trial, here and in ``succeeded``.
+        """
         before = record.trials[-1].error if record.trials else record.symptom.signature
         if now.signature == before:
             why = f"the error is as it was: {now.signature}"
@@ -60,11 +80,13 @@ class RuleSummarizer:
         # A demand of a guard that was edited just now is not learned: somebody wrote it.
         is_new = now.constraint not in known and now.constraint.partition(" ")[0] not in edited
         constraint = now.constraint if is_new else ""
-        return TrialSummary(
+        said = TrialSummary(
             why=clipped(why, WHY_LENGTH),
             strategy=clipped(_strategy(edit), STRATEGY_LENGTH),
             lesson=clipped(constraint, LESSON_LENGTH),
         )
+        self.trials.append((record, said, methodcaller("failed", record, edit, now, said)))
+        return said
 
     def succeeded(self, record: BugRecord, edit: CodeEdit) -> TrialSummary:
         """Return what was changed, and the kind of mistake that it was."""
@@ -73,42 +95,13 @@ class RuleSummarizer:
         before = f" after {n_tried} failed attempt{'s' * (n_tried != 1)}" if n_tried else ""
         lesson = edit.mistake
         place = f"the test code {what}" if edit.in_tests else what
-        return TrialSummary(
+        said = TrialSummary(
             why=clipped(f"with {what} changed all its tests pass{before}", WHY_LENGTH),
             strategy=clipped(_strategy(edit), STRATEGY_LENGTH),
             lesson=clipped(f"{lesson}, in {place}" if lesson else "", LESSON_LENGTH),
         )
-
-
-@dataclass(kw_only=True)
-class RecordingSummarizer(RuleSummarizer):
-    """Words the stages by rules, and keeps how to ask another summarizer for the same.
-
-    Attributes:
-        hypotheses: Of each group of failing tests.
-        trials: Of each trial, behind the bug as it was before.
-    """
-
-    hypotheses: list[tuple[str, Ask]] = field(default_factory=list)
-    trials: list[tuple[BugRecord, TrialSummary, Ask]] = field(default_factory=list)
-
-    def begun(self, symptom: Symptom, *, raised_at: str, p: float) -> str:
-        """Return the hypothesis of the rules."""
-        text = super().begun(symptom, raised_at=raised_at, p=p)
-        self.hypotheses.append((text, lambda other: other.begun(symptom, raised_at=raised_at, p=p)))
-        return text
-
-    def failed(self, record: BugRecord, edit: CodeEdit, now: Symptom) -> TrialSummary:
-        """Return the summary of a failed trial by the rules."""
-        summary = super().failed(record, edit, now)
-        self.trials.append((record, summary, lambda other: other.failed(record, edit, now)))
-        return summary
-
-    def succeeded(self, record: BugRecord, edit: CodeEdit) -> TrialSummary:
-        """Return the summary of the trial that fixed a bug by the rules."""
-        summary = super().succeeded(record, edit)
-        self.trials.append((record, summary, lambda other: other.succeeded(record, edit)))
-        return summary
+        self.trials.append((record, said, methodcaller("succeeded", record, edit, said)))
+        return said
 
 
 def without_lesson_about(functions: Sequence[str], summary: TrialSummary) -> TrialSummary:

@@ -34,11 +34,11 @@ from pytest_bayesloc.domain.bug import (
 from pytest_bayesloc.domain.failure import Failure, Frame
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.masking import VERSION, masked
-from pytest_bayesloc.domain.ports import Summarizer
 from pytest_bayesloc.domain.redaction import redacted
 from pytest_bayesloc.domain.source import ReadMap, SourceMap, demanded, lines_of, unit_of_frame
 from pytest_bayesloc.domain.texts import text_digest
 from pytest_bayesloc.history.changes import name_of
+from pytest_bayesloc.memory.summaries import RuleSummarizer
 
 # Strings and numbers in a statement from which blanks were taken out.
 _LITERAL = re.compile(
@@ -182,7 +182,7 @@ def symptom_of(
     suspects: Sequence[tuple[Location, float]],
     read: ReadMap,
     rootdir: str,
-    summarizer: Summarizer,
+    summarizer: RuleSummarizer,
     *,
     in_test: bool = False,
 ) -> Symptom:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.domain.ports import Conversation, ProposedCode, Summarizer
+    from pytest_bayesloc.domain.ports import Conversation, ProposedCode
     from pytest_bayesloc.domain.source import SourceMap, Unit
     from pytest_bayesloc.inspection.strategy import InspectionStrategy
     from pytest_bayesloc.options.settings import Settings
@@ -296,9 +296,10 @@ class LlmStage:
     def _remembered(self, case: Case) -> tuple[str, ...]:
         return self._known.get(case.failing[0], ()) if case.failing else ()
 
-    def summarizer(self, rules: Summarizer) -> Summarizer:
-        """Return what words the stages of a bug by it."""
-        return LlmSummarizer(self.advisor, rules, self._privacy.may_send)
+    @property
+    def summarizer(self) -> LlmSummarizer:
+        """Words the stages of a bug by it."""
+        return LlmSummarizer(self.advisor, self.may_send)
 
     def may_send(self, file: str) -> bool:
         """Return whether anything of a file may leave the machine."""

@@ -26,7 +26,7 @@ from pytest_bayesloc.memory.retrieval import Embeddings, Score, by_words
 from pytest_bayesloc.memory.sightings import Observer, Prove
 from pytest_bayesloc.memory.statistics import arm_of, statistics_of
 from pytest_bayesloc.memory.store import BugStore
-from pytest_bayesloc.memory.summaries import RecordingSummarizer, core_of
+from pytest_bayesloc.memory.summaries import RuleSummarizer, core_of
 from pytest_bayesloc.memory.transfer import deliver
 from pytest_bayesloc.pipeline.context import (
     FOLDER,
@@ -186,12 +186,10 @@ class Remembering:
         cases: Sequence[Case],
         faults: Sequence[Fault],
         tries: Sequence[SearchResult],
-    ) -> tuple[Remembered, Sequence[Event], RecordingSummarizer]:
+    ) -> tuple[Remembered, Sequence[Event], RuleSummarizer]:
         """Add the run to a store, in one transaction."""
-        summarizer = RecordingSummarizer()
-        observer = Observer(
-            self._rootdir, self._sources, self._past.edits, self._past.net_edits, self._prove
-        )
+        summarizer = RuleSummarizer()
+        observer = Observer(self._rootdir, self._sources, self._past, self._prove)
         with store.transaction(write=False) as connection:
             ledger = Ledger(connection, self._project)
             open_bugs, revisions = ledger.open_bugs(), ledger.revisions()
@@ -295,7 +293,7 @@ class Remembering:
         kept: Remembered,
         llm: LlmStage,
         events: Sequence[Event],
-        summarizer: RecordingSummarizer,
+        summarizer: RuleSummarizer,
     ) -> Remembered:
         try:
             advice = reworded(store, self._project, llm, kept.advice, (events, summarizer))

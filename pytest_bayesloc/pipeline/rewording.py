@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.bug import TrialSummary
     from pytest_bayesloc.memory.episodes import Event
     from pytest_bayesloc.memory.store import BugStore
-    from pytest_bayesloc.memory.summaries import Ask, RecordingSummarizer
+    from pytest_bayesloc.memory.summaries import Ask, RuleSummarizer
     from pytest_bayesloc.pipeline.guide import LlmStage
 
 TRY = "to try, by the language model: "
@@ -28,7 +28,7 @@ def reworded(
     project: str,
     llm: LlmStage,
     advice: Sequence[Advice],
-    kept: tuple[Sequence[Event], RecordingSummarizer],
+    kept: tuple[Sequence[Event], RuleSummarizer],
 ) -> list[Advice]:
     """Reword what the run added to the memory, and return the advice in the new words.
 
@@ -39,11 +39,11 @@ def reworded(
     """
     from pytest_bayesloc.memory.ledger import Ledger
 
-    events, recording = kept
+    events, rules = kept
     with store.transaction(write=False) as connection:
         touched = Ledger(connection, project).bugs([event.bug for event in events])
     bugs = {record.id: bug for bug, record in touched.items()}
-    changes = list(_changes(events, recording, bugs, llm))
+    changes = list(_changes(events, rules, bugs, llm))
     found = list(advice)
     if changes:
         with store.transaction() as connection:
@@ -60,7 +60,7 @@ def reworded(
 
 def _changes(
     events: Iterable[Event],
-    recording: RecordingSummarizer,
+    rules: RuleSummarizer,
     bugs: Mapping[str, int],
     llm: LlmStage,
 ) -> Iterator[tuple[int, int, str | TrialSummary]]:
@@ -69,18 +69,13 @@ def _changes(
     Each comes behind the number of its bug, and that of its trial (0: the bug's hypothesis).
     """
     requests: list[tuple[int, int, str | TrialSummary, Ask]] = [
-        (event.bug, 0, *recording.hypotheses[event.group])
-        for event in events
-        if event.kind == "begun"
+        (event.bug, 0, *rules.hypotheses[event.group]) for event in events if event.kind == "begun"
     ]
     requests += [
         (bugs[record.id], len(record.trials) + 1, summary, ask)
-        for record, summary, ask in recording.trials
+        for record, summary, ask in rules.trials
     ]
-    from pytest_bayesloc.memory.summaries import RuleSummarizer
-
-    other = llm.summarizer(RuleSummarizer())
-    asked = (((bug, n, before), partial(ask, other)) for bug, n, before, ask in requests)
+    asked = (((bug, n, said), partial(ask, llm.summarizer)) for bug, n, said, ask in requests)
     for (bug, number, before), text in llm.answers(asked):
         if text != before:
             yield bug, number, text

@@ -41,7 +41,7 @@ from tests.fakes.endpoint import FakeEndpoint, as_port
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_bayesloc.domain.ports import Advisor, Summarizer
+    from pytest_bayesloc.domain.ports import Advisor
 
 ADD, HALF = (
     Code(
@@ -78,8 +78,8 @@ class Scene:
     def advisor(self) -> Advisor:
         return self.model
 
-    def summarizer(self) -> Summarizer:
-        return LlmSummarizer(self.model, RuleSummarizer(), lambda file: "secret" not in file)
+    def summarizer(self) -> LlmSummarizer:
+        return LlmSummarizer(self.model, lambda file: "secret" not in file)
 
 
 def test_ranking_names_candidates_by_number_whatever_their_order(tmp_path: Path) -> None:
@@ -172,9 +172,9 @@ EDIT = CodeEdit(functions=("calc.py add",), diff="-a\n+b\n", n_added=1, n_remove
 
 
 def test_hypothesis_follows_the_likeliest_place_and_is_marked(tmp_path: Path) -> None:
-    said = (
-        Scene(tmp_path, {"hypothesis": "h" * 500}).summarizer().begun(SYMPTOM, raised_at="", p=0.5)
-    )
+    rules = RuleSummarizer().begun(SYMPTOM, raised_at="", p=0.5)
+
+    said = Scene(tmp_path, {"hypothesis": "h" * 500}).summarizer().begun(SYMPTOM, rules)
 
     assert said.startswith("most likely: calc.py add (50%); LLM: hhh")
     assert len(said) == 300
@@ -183,7 +183,9 @@ def test_hypothesis_follows_the_likeliest_place_and_is_marked(tmp_path: Path) ->
 def test_failed_trial_says_why_and_keeps_no_place_to_avoid(tmp_path: Path) -> None:
     answer = {"why_failed": "w", "failed_strategy_summary": "s", "learned_constraint": "c"}
 
-    setback = Scene(tmp_path, answer).summarizer().failed(RECORD, EDIT, SYMPTOM)
+    rules = RuleSummarizer().failed(RECORD, EDIT, SYMPTOM)
+
+    setback = Scene(tmp_path, answer).summarizer().failed(RECORD, EDIT, SYMPTOM, rules)
 
     assert setback.why == "LLM: w"
     assert setback.strategy == "calc.py add (+1 -1): `a` -> `b`"
@@ -198,7 +200,9 @@ def test_success_says_the_root_cause_within_its_length(tmp_path: Path) -> None:
         "final_root_cause": "r",
     }
 
-    success = Scene(tmp_path, answer).summarizer().succeeded(RECORD, EDIT)
+    rules = RuleSummarizer().succeeded(RECORD, EDIT)
+
+    success = Scene(tmp_path, answer).summarizer().succeeded(RECORD, EDIT, rules)
 
     assert (len(success.why), len(success.lesson), success.cause) == (250, 200, "LLM: r")
 
@@ -206,18 +210,18 @@ def test_success_says_the_root_cause_within_its_length(tmp_path: Path) -> None:
 def test_where_a_model_says_nothing_rules_have_the_word(tmp_path: Path) -> None:
     summarizer, rules = Scene(tmp_path, "no").summarizer(), RuleSummarizer()
 
-    assert summarizer.begun(SYMPTOM, raised_at="", p=0.5) == rules.begun(
-        SYMPTOM, raised_at="", p=0.5
-    )
-    assert summarizer.failed(RECORD, EDIT, SYMPTOM) == rules.failed(RECORD, EDIT, SYMPTOM)
-    assert summarizer.succeeded(RECORD, EDIT) == rules.succeeded(RECORD, EDIT)
+    begun = rules.begun(SYMPTOM, raised_at="", p=0.5)
+    failed, succeeded = rules.failed(RECORD, EDIT, SYMPTOM), rules.succeeded(RECORD, EDIT)
+    assert summarizer.begun(SYMPTOM, begun) == begun
+    assert summarizer.failed(RECORD, EDIT, SYMPTOM, failed) == failed
+    assert summarizer.succeeded(RECORD, EDIT, succeeded) == succeeded
 
 
 def test_diffs_of_files_that_may_not_be_sent_are_not_told(tmp_path: Path) -> None:
     scene = Scene(tmp_path, {})
     edit = replace(EDIT, functions=("secret.py add",), diff="+hunter2\n")
 
-    scene.summarizer().failed(RECORD, edit, SYMPTOM)
+    scene.summarizer().failed(RECORD, edit, SYMPTOM, RuleSummarizer().failed(RECORD, edit, SYMPTOM))
 
     assert "secret.py add" in scene.endpoint.prompt
     assert not any("hunter2" in str(body) for body in scene.endpoint.asked)

@@ -75,6 +75,7 @@ class ModelSummarizer(RuleSummarizer):
     """Adds what a language model says of a failed trial, whatever is true."""
 
     def __init__(self, step: Step) -> None:
+        super().__init__()
         self._says = step.model_says
 
     def failed(self, record: BugRecord, edit: CodeEdit, now: Symptom) -> TrialSummary:
