@@ -99,7 +99,8 @@ def _listed(path: str) -> list[os.DirEntry[str]]:
 
 def named_first(files: Iterable[str], texts: Iterable[str]) -> tuple[str, ...]:
     """Sort ``files``: those whose name stands in one of ``texts`` come first."""
-    listed, together = sorted(files), "\n".join(texts)
+    listed = sorted(files)
+    together = "\n".join(texts) if listed else ""
     named = [file for file in listed if PurePosixPath(file).name in together]
     return (*named, *(file for file in listed if file not in named))
 
@@ -151,16 +152,20 @@ class PastRuns:
         """
         from pytest_bayesloc.history.changes import Changes, changes_since
 
-        if not groups:
-            return []
+        if self._revision is None or not groups:
+            return [Changes() for _ in groups]
         try:
-            texts = self._passed_texts(groups, present)
-            data = self._changed_data(groups, present)
+            texts, data = self._passed(groups, present)
         except StoreError as error:
             self._note(str(error))
             return [Changes() for _ in groups]
         found = changes_since(texts, self._sources.read, self._sources.map)
-        return [replace(own, data=files) for own, files in zip(found, data, strict=True)]
+        return [
+            replace(
+                own, data=named_first(files, (self._sources.read(f) or "" for f in self._files))
+            )
+            for own, files in zip(found, data, strict=True)
+        ]
 
     def edits(
         self, groups: Sequence[Sequence[str]], revisions: Sequence[str]
@@ -294,32 +299,21 @@ class PastRuns:
             return None
         return replace(self.history.changes_from(revision), commit=revision)
 
-    def _passed_texts(
+    def _passed(
         self, groups: Sequence[Sequence[str]], present: Collection[str]
-    ) -> list[Mapping[str, str]]:
-        if self._revision is None:
-            return [{} for _ in groups]
+    ) -> tuple[list[Mapping[str, str]], list[list[str]]]:
+        """Return per group the code on which its tests passed, and data that differs from then."""
         if self._revision:
-            from pytest_bayesloc.history.git import texts_at
+            from pytest_bayesloc.history.git import changed_names, texts_at
 
-            return [texts_at(self._rootdir, self._revision)] * len(groups)
-        return [texts or {} for texts in self._snapshots.last_passed(groups, present)]
-
-    def _changed_data(
-        self, groups: Sequence[Sequence[str]], present: Collection[str]
-    ) -> list[tuple[str, ...]]:
-        """Return per group the data files that differ from when its tests passed."""
-        if self._revision is None:
-            return [() for _ in groups]
-        if self._revision:
-            from pytest_bayesloc.history.git import changed_names
-
-            names = changed_names(self._rootdir, self._revision)
-            return [self._named_first(filter(is_data, names))] * len(groups)
-        known = self._snapshots.last_passed(groups, present, code=False)
-        return [
-            self._named_first(f for f, text in (texts or {}).items() if self._differs(f, text))
-            for texts in known
+            texts = texts_at(self._rootdir, self._revision)
+            names = list(filter(is_data, changed_names(self._rootdir, self._revision)))
+            return [texts] * len(groups), [names] * len(groups)
+        code = self._snapshots.last_passed(groups, present)
+        data = self._snapshots.last_passed(groups, present, code=False)
+        return [texts or {} for texts in code], [
+            [file for file, text in (texts or {}).items() if self._differs(file, text)]
+            for texts in data
         ]
 
     def _differs(self, file: str, text: str) -> bool:
@@ -330,9 +324,3 @@ class PastRuns:
             return True
         except (OSError, SyntaxError, UnicodeError):
             return False
-
-    def _named_first(self, files: Iterable[str]) -> tuple[str, ...]:
-        listed = list(files)
-        if not listed:
-            return ()
-        return named_first(listed, (self._sources.read(file) or "" for file in self._files))

@@ -42,7 +42,8 @@ class LoopKind(str, Enum):
 def loops(history: Sequence[Sighting], *, in_test: bool) -> list[LoopWarning]:
     """Return the loops that the last sighting of ``history`` closes, the most telling first.
 
-    A run without an edit closes none but two of its own. Each is told from its limit on, as long
+    The attempts are the first sighting and those after an edit: a run without one closes none but
+    two of its own. Each is told from its limit on, as long
     as it lasts. A changed error ends a streak of the same error, and so does a test that passes
     now. States are of texts: commits, branches and stashes in between change nothing.
 
@@ -50,7 +51,7 @@ def loops(history: Sequence[Sighting], *, in_test: bool) -> list[LoopWarning]:
         history: Of one bug in one checkout, oldest first, this run last.
         in_test: Whether the test or its data cause the error.
     """
-    attempts = _attempts(history)
+    attempts = [seen for i, seen in enumerate(history) if i == 0 or seen.edited]
     if len(attempts) < 2 or attempts[-1] is not history[-1]:
         idle = (_untested_edit(history), _no_edit(history))
         return [loop for loop in idle if loop is not None]
@@ -64,11 +65,6 @@ def loops(history: Sequence[Sighting], *, in_test: bool) -> list[LoopWarning]:
         _seen_state(attempts),
     ]
     return [loop for loop in found if loop is not None]
-
-
-def _attempts(history: Sequence[Sighting]) -> list[Sighting]:
-    """Return the first sighting, then those after an edit."""
-    return [seen for i, seen in enumerate(history) if i == 0 or seen.edited]
 
 
 def _of_one_error(attempts: Sequence[Sighting]) -> list[Sighting]:

@@ -136,7 +136,9 @@ class Observer:
     def _fixed(self, sighting: PassingSighting, last: Changes, net: Changes) -> PassingSighting:
         """Add the edits since the tests last ran, and since they first failed."""
         proven: Sequence[Location] = ()
-        if self._prove and self._is_provable(net):
+        # Of several changes, all of which can be put back in memory.
+        is_there = all(self._sources.read(file) is not None for file in net.files)
+        if self._prove and len(net.every) > 1 and is_there:
             proven = self._prove(net, sorted(sighting.passed))
         return replace(
             sighting,
@@ -144,11 +146,6 @@ class Observer:
             net=replace(edit_of(net), mistake=mistake_of(net)),
             proven=tuple(map(name_of, proven)),
         )
-
-    def _is_provable(self, changes: Changes) -> bool:
-        """Whether there are several changes, all of which can be put back in memory."""
-        is_there = all(self._sources.read(file) is not None for file in changes.files)
-        return len(changes.every) > 1 and is_there
 
     def _not_failed(
         self, known: Sequence[str], ran: Mapping[str, str], verdicts: Mapping[str, bool]

@@ -20,7 +20,7 @@ from pytest_bayesloc.domain.inspection import Effect, Inspection
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.masking import masked
 from pytest_bayesloc.domain.redaction import Redaction, redacted
-from pytest_bayesloc.domain.result import Fault, NearestCall, Ranked, RankedLine, SpoiledTest
+from pytest_bayesloc.domain.result import Fault, Ranked, RankedLine, SpoiledTest
 from pytest_bayesloc.report import document as doc
 from pytest_bayesloc.report.text import MAX_TEXT, clip
 
@@ -92,7 +92,8 @@ def encode(result: Result, redaction: Redaction | None = None) -> dict[str, Any]
         llm=entry_of(doc.UsageEntry, result.llm, cost=None if cost is None else positive(cost)),
         partial=[*result.partial, *_cuts(result), *_not_finite(result)],
     )
-    plain: dict[str, Any] = _plain(document, _as_it_is if redaction is None else redaction.clean)
+    clean = (lambda text, **_: text) if redaction is None else redaction.clean
+    plain: dict[str, Any] = _plain(document, clean)
     return plain
 
 
@@ -172,10 +173,6 @@ _CLEANED: Mapping[str, Callable[[Any], object]] = {
 }
 
 
-def _as_it_is(text: str, name: str = "") -> str:  # noqa: ARG001 - the shape of what cleans
-    return text
-
-
 def _plain(value: Any, clean: Callable[..., str], limit: int = MAX_TEXT) -> Any:  # noqa: ANN401 - any JSON value
     """Return ``value`` as JSON holds it, its texts cleaned and cut.
 
@@ -219,12 +216,6 @@ def _values(values: Mapping[str, tuple[str, str]]) -> dict[str, doc.ValuesEntry]
     }
 
 
-def _nearest(nearest: NearestCall | None) -> doc.NearestCallEntry | None:
-    if nearest is None:
-        return None
-    return entry_of(doc.NearestCallEntry, nearest, values=_values(nearest.values))
-
-
 def _hottest(lines: Sequence[RankedLine]) -> list[doc.LineEntry]:
     """Return the most suspicious lines, ascending."""
     by_heat = sorted(lines, key=lambda line: (-unit(line.suspiciousness), line.line))
@@ -236,6 +227,7 @@ def _hottest(lines: Sequence[RankedLine]) -> list[doc.LineEntry]:
 
 def _fault(fault: Fault) -> doc.FaultEntry:
     reached = (*fault.reached, *((),) * len(fault.failures))
+    near = fault.nearest_call
     return entry_of(
         doc.FaultEntry,
         fault,
@@ -248,7 +240,7 @@ def _fault(fault: Fault) -> doc.FaultEntry:
         n_candidates=max(fault.n_candidates, len(fault.ranking)),
         test_share=unit(fault.test_share),
         spoiled=[_spoiled(spoiled) for spoiled in fault.spoiled],
-        nearest_call=_nearest(fault.nearest_call),
+        nearest_call=near and entry_of(doc.NearestCallEntry, near, values=_values(near.values)),
         ranking=[_row(row) for row in fault.ranking[: doc.MAX_ROWS]],
         history=[
             [entry_of(doc.BeliefEntry, location, posterior=unit(p)) for location, p in step]

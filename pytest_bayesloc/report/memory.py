@@ -155,18 +155,13 @@ def brief_lines(memory: Document, fault: int) -> Iterator[str]:
     """Yield the few lines that are worth a place beside the answer to a fault."""
     for entry in memory["advice"]:
         if entry["fault"] == fault:
-            if _is_news(entry):
+            if entry["said"] and "begins" not in entry["said"]:  # else it is known, or no news
                 yield one_line(entry["said"])
             for similar in entry["similar"][:1]:
                 yield f"similar to {_past(similar)}"
     for loop in memory["loops"]:
         if loop["fault"] == fault:
             yield one_line(loop["said"][0])
-
-
-def _is_news(entry: Document) -> bool:
-    """Return whether more became of the bug in this run than that its record begins."""
-    return bool(entry["said"]) and "begins" not in entry["said"]
 
 
 def _full(entry: Document) -> Iterator[Line]:

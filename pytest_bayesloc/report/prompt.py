@@ -135,13 +135,15 @@ def _remembered(number: int, memory: Document) -> Iterator[str]:
             *(("failed attempt", text) for text in advice["failed_strategies"]),
             *(("learned", text) for text in advice["constraints"]),
             *(("note", text) for text in advice["notes"]),
-            *(("like", _past(similar)) for similar in advice["similar"][:3]),
+            *(
+                ("like", f"bug {s['bug']} ({s['why']}){_fixed_by(s)}")
+                for s in advice["similar"][:3]
+            ),
         ]
         lines = dict.fromkeys(f"- {label}: {one_line(text)}" for label, text in known if text)
         if lines:
             yield from ("", "### What is remembered", "", *lines)
 
 
-def _past(similar: Document) -> str:
-    fixed = f", fixed by {similar['strategy']}" if similar["strategy"] else ""
-    return f"bug {similar['bug']} ({similar['why']}){fixed}"
+def _fixed_by(similar: Document) -> str:
+    return f", fixed by {similar['strategy']}" if similar["strategy"] else ""
