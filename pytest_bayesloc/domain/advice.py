@@ -60,7 +60,7 @@ class Advice:
         record: Its bug, this run's trial included.
         message: What became of the bug in this run.
         similar: Past bugs, the most similar first.
-        loops: Loops that this run closes.
+        loop: The most telling loop that this run closes; None if it closes none.
         origin: Where the error lies and why, in a sentence.
         first_check: What could be checked first, and where; empty if that is done already.
     """
@@ -69,7 +69,7 @@ class Advice:
     record: BugRecord
     message: str
     similar: tuple[SimilarBug, ...] = ()
-    loops: tuple[LoopWarning, ...] = ()
+    loop: LoopWarning | None = None
     origin: str = ""
     first_check: str = ""
 

@@ -73,20 +73,6 @@ class NearestCall:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChangedState:
-    """A variable of a module or a class that earlier tests leave changed.
-
-    Attributes:
-        name: Dotted, from the module on.
-        writers: Functions that those tests execute and that change it, test code first, each with
-            the line.
-    """
-
-    name: str
-    writers: tuple[tuple[Location, int], ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SpoiledTest:
     """A test that passes alone, and fails after others.
 
@@ -95,7 +81,9 @@ class SpoiledTest:
         n_earlier: Tests that ran before it in the same process.
         is_smallest: Whether no part of them was found to be enough; else time was up before.
         command: Reproduces the failure.
-        state: What they leave changed, most likely first.
+        state: The variables that they leave changed, most likely first: by their dotted names,
+            from the module on, the functions that those tests execute and that change them, test
+            code first, each with the line.
         n_changed: Variables that differ; ``state`` may hold fewer.
     """
 
@@ -104,7 +92,7 @@ class SpoiledTest:
     n_earlier: int
     is_smallest: bool
     command: str
-    state: tuple[ChangedState, ...] = ()
+    state: Mapping[str, tuple[tuple[Location, int], ...]] = field(default_factory=dict)
     n_changed: int = 0
 
 

@@ -77,7 +77,7 @@ class Adviser:
             record=record,
             message=message,
             similar=similar,
-            loops=tuple(self._loops(bug, record, symptom, opinion)),
+            loop=self._loop(bug, record, symptom, opinion),
             origin=origin,
             # As: check needs n > 0: check it first at shop/cart.py:12 in Cart.add
             first_check=f"{symptom.constraint}: check it first at {symptom.first_check}"
@@ -157,28 +157,19 @@ class Adviser:
             for other in order
         ]
 
-    def _loops(
+    def _loop(
         self, bug: int, record: BugRecord, symptom: Symptom, opinion: Callable[[int], list[str]]
-    ) -> list[LoopWarning]:
+    ) -> LoopWarning | None:
         if not self._warns:
-            return []
+            return None
         history = self._ledger.sightings(bug, self._workspace, N_HISTORY)
+        loop = next(iter(loops(history, in_test=symptom.in_test)), None)
+        if loop is None:
+            return None
         edited = tuple(dict.fromkeys(name for seen in history for name in seen.edited))
-        found = loops(history, in_test=symptom.in_test)[:1]
         past = edited, self._ledger.fates(bug)
-        return [
-            replace(
-                loop,
-                messages=_step_back(
-                    loop,
-                    record,
-                    symptom,
-                    past,
-                    opinion(loop.n - 1) if loop.kind == LoopKind.SAME_ERROR.value else (),
-                ),
-            )
-            for loop in found
-        ]
+        said = opinion(loop.n - 1) if loop.kind == LoopKind.SAME_ERROR.value else ()
+        return replace(loop, messages=_step_back(loop, record, symptom, past, said))
 
 
 def keep_feedback(
@@ -194,7 +185,7 @@ def keep_feedback(
         own = [item for item in advice if bug_of[item.fault] == bug]
         causes = (like.record.root_cause.split(", ") for item in own for like in item.similar)
         suggested = sorted({name for names in causes for name in names if name})
-        loops = sorted({loop.kind for item in own for loop in item.loops})
+        loops = sorted({item.loop.kind for item in own if item.loop is not None})
         feedback.add_advice(ledger, bug, run.id, suggested, loops, shown=run.arm == "on")
     rejected: dict[int, dict[str, str]] = {}
     for group, bug in bug_of.items() if cases else ():

@@ -117,11 +117,12 @@ class RerunTransports:
         files = self.files()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            failed = [
-                error
-                for spec, number in self._numbered()
-                if (error := self._try(spec, number, command, files))
-            ]
+            failed = []
+            for spec, number in self._numbered():
+                try:
+                    self._transports.append(self._transport(spec, number, command, files))
+                except ExecutionError as missing:  # noqa: PERF203 - a few, and each may be there
+                    failed.append(missing)
         if failed and not self._transports:
             raise failed[0]
         for error in failed:
@@ -134,15 +135,6 @@ class RerunTransports:
                 yield spec, number
             else:
                 yield from [(spec, 1)] * number
-
-    def _try(
-        self, spec: str, number: int, command: Command, files: Sequence[str]
-    ) -> ExecutionError | None:
-        try:
-            self._transports.append(self._transport(spec, number, command, files))
-        except ExecutionError as error:
-            return error
-        return None
 
     def _transport(
         self, spec: str, number: int, command: Command, files: Sequence[str]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import BayeslocError
 from pytest_bayesloc.domain.inspection import TestRun, Verdict
-from pytest_bayesloc.domain.result import ChangedState, SpoiledTest
+from pytest_bayesloc.domain.result import SpoiledTest
 from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.inspection.strategies.counterfactual import minimal
 from pytest_bayesloc.ranking.evidence.writers import line_that_writes, mentions
@@ -88,7 +88,7 @@ def _explained(
         n_earlier=len(earlier),
         is_smallest=not search.is_cut,
         command=_command(context, [*spoilers, test]),
-        state=_state(context, case, test, spoilers, names)[:MAX_STATE],
+        state=_state(context, case, test, spoilers, names),
         n_changed=len(names),
     )
 
@@ -113,8 +113,11 @@ def _from_here(config: pytest.Config, node_id: str) -> str:
 
 def _state(
     context: Context, case: Case, test: str, spoilers: Sequence[str], names: Sequence[str]
-) -> tuple[ChangedState, ...]:
-    """Return the variables ``names``: first those that ``test`` reads and ``spoilers`` write."""
+) -> dict[str, tuple[tuple[Location, int], ...]]:
+    """Return some variables of ``names``, and the lines of ``spoilers`` that write them.
+
+    First come those that ``test`` reads, and that are written.
+    """
     writing = [unit for spoiler in spoilers for unit in _test_code(context, spoiler)]
     writing += _executed(context, case, spoilers)
     reading = [*_test_code(context, test), *_executed(context, case, [test])]
@@ -124,11 +127,12 @@ def _state(
         return tuple((where, line) for where, line in lines.items() if line)[:MAX_WRITERS]
 
     plain = [name.partition("::")[2] for name in names]
-    state = [ChangedState(name=name, writers=writers(name)) for name in plain]
+    state = {name: writers(name) for name in plain}
     is_read = {
         name: any(mentions(unit.node, _variable(name)) for unit in reading) for name in plain
     }
-    return tuple(sorted(state, key=lambda s: (not is_read[s.name], not s.writers, s.name)))
+    ordered = sorted(state, key=lambda name: (not is_read[name], not state[name], name))
+    return {name: state[name] for name in ordered[:MAX_STATE]}
 
 
 def _variable(name: str) -> str:

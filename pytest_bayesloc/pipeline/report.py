@@ -165,9 +165,14 @@ class ReportStage:
         kind = FORMATS.get(report.kind) or self._format_of_plugin(report.kind)
         path = self._path(report, kind)
         try:
-            before = _text(path) if path is not None and kind.needs else ""
-            text = kind.render(self._input(report, document, before))
-            return self._put(text, kind, path)
+            given = ReportInput(
+                document=document,
+                read_source=self._read,
+                checkout=self._checkout,
+                prompt=self._prompt(document) if report.kind == "html" else "",
+                before=_text(path) if path is not None and kind.needs else "",
+            )
+            return self._put(kind.render(given), kind, path)
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or error
             raise WritingError(
@@ -215,15 +220,6 @@ class ReportStage:
         if report.kind == "junit":  # pytest takes variables and the home folder in its own option
             return Path(os.path.expandvars(named)).expanduser()
         return Path(named)
-
-    def _input(self, report: Report, document: Document, before: str) -> ReportInput:
-        return ReportInput(
-            document=document,
-            read_source=self._read,
-            checkout=self._checkout,
-            prompt=self._prompt(document) if report.kind == "html" else "",
-            before=before,
-        )
 
     def _read(self, file: str) -> str | None:
         text = self.context.sources.read(file)

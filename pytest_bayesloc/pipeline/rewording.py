@@ -95,11 +95,10 @@ def _with_approaches(advice: Sequence[Advice], llm: LlmStage) -> list[Advice]:
             ),
         )
         for i, item in enumerate(advice)
-        if item.loops
+        if item.loop is not None
     )
     for i, named in llm.answers(asked):
-        first, *rest = listed[i].loops
-        more = tuple(f"{TRY}{approach}" for approach in named)
-        first = replace(first, messages=first.messages + more)
-        listed[i] = replace(listed[i], loops=(first, *rest))
+        if (loop := listed[i].loop) is not None:
+            more = (f"{TRY}{approach}" for approach in named)
+            listed[i] = replace(listed[i], loop=replace(loop, messages=(*loop.messages, *more)))
     return listed

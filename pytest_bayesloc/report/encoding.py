@@ -252,12 +252,10 @@ def _fault(fault: Fault) -> doc.FaultEntry:
 def _spoiled(spoiled: SpoiledTest) -> doc.SpoiledTestEntry:
     state = [
         doc.ChangedStateEntry(
-            name=changed.name,
-            writers=[
-                entry_of(doc.WriterEntry, where, line=line) for where, line in changed.writers
-            ],
+            name=name,
+            writers=[entry_of(doc.WriterEntry, where, line=line) for where, line in writers],
         )
-        for changed in spoiled.state
+        for name, writers in spoiled.state.items()
     ]
     return entry_of(doc.SpoiledTestEntry, spoiled, state=state)
 

@@ -30,9 +30,9 @@ def memory_entry(remembered: Remembered) -> doc.MemoryEntry:
         records=[_record(item.record) for item in remembered.advice],
         advice=[_advice(item) for item in shown],
         loops=[
-            entry_of(doc.LoopEntry, loop, fault=item.fault + 1, said=loop.messages)
+            entry_of(doc.LoopEntry, item.loop, fault=item.fault + 1, said=item.loop.messages)
             for item in shown
-            for loop in item.loops
+            if item.loop is not None
         ],
         months=[
             entry_of(

@@ -249,17 +249,12 @@ def heat(value: float) -> int:
     return 0 if value <= 0 else 1 + min(3, int(value * 4))
 
 
-def hot_line(row: Document, fault: Document) -> int:
-    """Return the line that a mark goes to.
+def hot_line(row: Document, fault: Document) -> tuple[int, str]:
+    """Return the line that a mark goes to, and why that one.
 
     It is the one that raised, else the most suspicious; of a test, which has none, the one in the
     traceback; else the first.
     """
-    return _hot_line(row, fault)[0]
-
-
-def _hot_line(row: Document, fault: Document) -> tuple[int, str]:
-    """Return the line, and why that one."""
     first, last, error = row["start_line"], row["end_line"], fault["error"]
     if error["file"] == row["file"] and first <= error["line"] <= last:
         return int(error["line"]), "the failing line"
@@ -307,7 +302,7 @@ def snippet(
 ) -> Snippet | None:
     """Return the line that a fix would change, else the hot line; None if it can't be read."""
     lines = source_text(row, read_source)
-    number, label = _hot_line(row, fault)
+    number, label = hot_line(row, fault)
     if changed and changed != number:
         number, label = changed, "the line that the fix changes"
     if not 1 <= number <= len(lines):

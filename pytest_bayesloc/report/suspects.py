@@ -135,7 +135,7 @@ def suspects(document: Document, checkout: Checkout) -> Iterator[Suspect]:
                 fault=fault,
                 row=row,
                 shown=suspect_row(row),
-                line=hot_line(row, fault),
+                line=hot_line(row, fault)[0],
                 path=checkout.path(row["file"]),
                 key=key if seen[key] == 1 else f"{key}-{seen[key]}",
             )

@@ -206,7 +206,7 @@ def _next_steps(
         yield "reproduce it", one_line(spoiled["command"])
     rows = fault["ranking"]
     if rows:
-        where = one_line(f"{rows[0]['file']}:{line or hot_line(rows[0], fault)}")
+        where = one_line(f"{rows[0]['file']}:{line or hot_line(rows[0], fault)[0]}")
         is_sure = rows[0]["posterior"] >= session["threshold"]
         yield f"{'read' if is_sure else 'begin at'} {where}", ""
         if not is_sure and len(rows) > 1:

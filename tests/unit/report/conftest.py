@@ -25,7 +25,6 @@ from pytest_bayesloc.domain.inspection import (
 )
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.result import (
-    ChangedState,
     Fault,
     NearestCall,
     Ranked,
@@ -269,7 +268,7 @@ def data_fault() -> Fault:
                 n_earlier=7,
                 is_smallest=True,
                 command="pytest test_calc.py::test_early test_calc.py::test_late",
-                state=(ChangedState(name="calc.TABLE", writers=((PARSE, 14),)),),
+                state={"calc.TABLE": ((PARSE, 14),)},
                 n_changed=3,
             ),
         ),
