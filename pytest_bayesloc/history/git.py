@@ -50,7 +50,8 @@ def texts_at(rootdir: Path, revision: str) -> dict[str, str]:
     try:
         asked = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"]
         commit = _git(rootdir, asked).decode("ascii", "replace").strip()
-        names = _names(_git(rootdir, ["ls-tree", "-r", "-z", "--name-only", commit]))
+        listed = _git(rootdir, ["ls-tree", "-r", "-z", "--name-only", commit])
+        names = _names(listed.decode("utf-8", "replace"))
         return _read(rootdir, commit, [name for name in names if name[-3:] == ".py"])
     except _GitError as error:
         raise StoreError(
@@ -70,10 +71,8 @@ def commits(rootdir: Path, at_most: int) -> list[tuple[str, str]]:
     """
     form = "--format=%h%x00%s"
     log = ["log", "--first-parent", form, f"--max-count={at_most}", "HEAD", "--", PYTHON]
-    with suppress(_GitError):
-        lines = _git(rootdir, log, limit_s=LOOK_S).decode("utf-8", "replace").splitlines()
-        return [(name, subject) for name, _, subject in (line.partition("\0") for line in lines)]
-    return []
+    lines = _look(rootdir, log).splitlines()
+    return [(name, subject) for name, _, subject in (line.partition("\0") for line in lines)]
 
 
 def first_parents(rootdir: Path, at_most: int) -> list[Commit]:
@@ -82,18 +81,14 @@ def first_parents(rootdir: Path, at_most: int) -> list[Commit]:
     None where git can't say. Those that changed no Python are among them: data can break tests.
     """
     log = ["log", "--first-parent", "--format=%H%x00%h%x00%as%x00%s", f"--max-count={at_most}"]
-    with suppress(_GitError):
-        lines = _git(rootdir, [*log, "HEAD"]).decode("utf-8", "replace").split("\n")
-        rows = (line.split("\0", 3) for line in lines if line)
-        return [Commit(id=i, name=n, date=date, subject=text) for i, n, date, text in rows]
-    return []
+    lines = _look(rootdir, [*log, "HEAD"], LIMIT_S).split("\n")
+    rows = (line.split("\0", 3) for line in lines if line)
+    return [Commit(id=i, name=n, date=date, subject=text) for i, n, date, text in rows]
 
 
 def is_shallow(rootdir: Path) -> bool:
     """Whether the repository holds the newest part of the history only."""
-    with suppress(_GitError):
-        return b"true" in _git(rootdir, ["rev-parse", "--is-shallow-repository"])
-    return False
+    return "true" in _look(rootdir, ["rev-parse", "--is-shallow-repository"], LIMIT_S)
 
 
 @contextmanager
@@ -138,9 +133,7 @@ def head(rootdir: Path) -> tuple[str, str]:
 
 def knows(rootdir: Path, commit: str) -> bool:
     """Whether git has the commit here: a shallow clone may not."""
-    with suppress(_GitError):
-        return bool(_git(rootdir, ["cat-file", "-t", commit], limit_s=LOOK_S))
-    return False
+    return bool(_look(rootdir, ["cat-file", "-t", commit]))
 
 
 def went_back(rootdir: Path, commit: str) -> bool:
@@ -179,24 +172,17 @@ def changed_names(rootdir: Path, revision: str, until: str = "") -> list[str]:
 
     Nothing where git can't say.
     """
-    with suppress(_GitError):
-        return _differing(rootdir, [revision, until], "a")
-    return []
+    return _differing(rootdir, [revision, until], "a")
 
 
 def new_names(rootdir: Path, revision: str, until: str = "") -> list[str]:
     """Return the Python files in git below ``rootdir`` that were not there at ``revision``."""
-    with suppress(_GitError):
-        return _differing(rootdir, [revision, until], "A", PYTHON)
-    return []
+    return _differing(rootdir, [revision, until], "A", PYTHON)
 
 
 def tracked(rootdir: Path) -> frozenset[str]:
     """Return the Python files below ``rootdir`` in git; none where git can't say."""
-    with suppress(_GitError):
-        listed = _git(rootdir, ["ls-files", "-z", "--", PYTHON], limit_s=LOOK_S)
-        return frozenset(_names(listed))
-    return frozenset()
+    return frozenset(_names(_look(rootdir, ["ls-files", "-z", "--", PYTHON])))
 
 
 class _GitError(Exception):
@@ -204,10 +190,11 @@ class _GitError(Exception):
 
 
 def _differing(rootdir: Path, revisions: Sequence[str], chosen: str, *patterns: str) -> list[str]:
+    """Return the files that differ between revisions; none where git can't say."""
     # By itself, a diff writes to the index what it finds unchanged.
     diff = ["-c", "diff.autoRefreshIndex=false", "diff", "--name-only", "--no-renames"]
     asked = [*diff, f"--diff-filter={chosen}", "-z", "--relative", *filter(None, revisions)]
-    return _names(_git(rootdir, [*asked, "--", *patterns], limit_s=LOOK_S))
+    return _names(_look(rootdir, [*asked, "--", *patterns]))
 
 
 def _read(rootdir: Path, commit: str, names: Sequence[str]) -> dict[str, str]:
@@ -217,8 +204,15 @@ def _read(rootdir: Path, commit: str, names: Sequence[str]) -> dict[str, str]:
     return dict(_texts(named, _git(rootdir, ["cat-file", "--batch"], wanted.encode())))
 
 
-def _names(listed: bytes) -> list[str]:
-    return [name for name in listed.decode("utf-8", "replace").split("\0") if name]
+def _names(listed: str) -> list[str]:
+    return [name for name in listed.split("\0") if name]
+
+
+def _look(rootdir: Path, command: Sequence[str], limit_s: float = LOOK_S) -> str:
+    """Return what git prints; nothing where it can't say."""
+    with suppress(_GitError):
+        return _git(rootdir, command, limit_s=limit_s).decode("utf-8", "replace")
+    return ""
 
 
 def _git(

@@ -48,9 +48,7 @@ from pytest_bayesloc.llm.schemas import (
     code_answer,
 )
 
-MAX_PROMPT = 24_000  # characters of one prompt
 N_SUMMARY = 4  # calls that a summary takes at most
-MAX_ANSWER = 8_000  # tokens of one answer, those in which a model thinks included
 #: What the smaller model does.
 FAST = frozenset({"approaches", "judgement of a fix", "summary"})
 T = TypeVar("T", bound=ModelAnswer)
@@ -68,18 +66,19 @@ class LlmAdvisor:
     Args:
         agent: Asks it.
         model: For ranking, inspections and reflections.
-        fast_model: For what is less hard.
+        fast_model: For what is less hard; empty: ``model``.
         max_prompt: Characters of one prompt.
-        max_answer: Tokens of one answer.
+        max_answer: Tokens of one answer, those in which a model thinks included.
     """
 
     def __init__(
         self,
         agent: LlmAgent,
         model: str,
-        fast_model: str = "",
-        max_prompt: int = MAX_PROMPT,
-        max_answer: int = MAX_ANSWER,
+        fast_model: str,
+        *,
+        max_prompt: int,
+        max_answer: int,
     ) -> None:
         self._agent = agent
         self._fast = fast_model or model

@@ -9,9 +9,8 @@ import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
 
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import Connection, delete, func, insert, select, update
 
 from pytest_bayesloc.domain.bug import Run
 from pytest_bayesloc.domain.evidence import OUTCOMES, Outcome
@@ -27,9 +26,6 @@ from pytest_bayesloc.memory.schema import (
     TOOL_USE,
 )
 from pytest_bayesloc.memory.store import row, written
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 APPLIED, UNDONE, BROKEN = "applied", "undone", "broken"
 BROKEN_WITHIN = 10  # runs after a fix was applied

@@ -12,9 +12,9 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import accumulate
 from math import sqrt
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-from sqlalchemy import delete, func, insert, select, text
+from sqlalchemy import Connection, delete, func, insert, select, text
 
 from pytest_bayesloc.domain.bug import Category, TrialOutcome
 from pytest_bayesloc.domain.ports import Embedder
@@ -31,9 +31,6 @@ from pytest_bayesloc.memory.schema import (
     TRIAL,
 )
 from pytest_bayesloc.memory.store import CHUNK, BugStore, chunks, safe, written
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 N_CANDIDATES = 300  # past failures that are scored
 N_COUNTED = 2000  # a word that so many failures hold is common

@@ -11,19 +11,16 @@ from datetime import datetime
 from itertools import accumulate
 from math import sqrt
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
-from sqlalchemy import func, select
+from sqlalchemy import Select, Table, func, select
 
 from pytest_bayesloc.domain.advice import Estimate, StatisticsRow
 from pytest_bayesloc.domain.bug import BugState, TrialOutcome
 from pytest_bayesloc.memory.ledger import Ledger
 from pytest_bayesloc.memory.schema import ADVICE, BUG, NOTE, OBSERVATION, RUN, SIGHTING, TRIAL
 
-if TYPE_CHECKING:
-    from sqlalchemy import Select, Table
-
-    Cell = Callable[[StatisticsRow], str]
+Cell: TypeAlias = Callable[[StatisticsRow], str]
 
 SCHEMA = "bayesloc-stats/1"
 Z = 1.96  # of a 95 % interval

@@ -9,9 +9,19 @@ from contextlib import contextmanager, suppress
 from datetime import datetime
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-from sqlalchemy import create_engine, event, inspect, select, text
+from sqlalchemy import (
+    Column,
+    Connection,
+    Engine,
+    Table,
+    create_engine,
+    event,
+    inspect,
+    select,
+    text,
+)
 from sqlalchemy.exc import DatabaseError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
@@ -20,9 +30,6 @@ from pytest_bayesloc.domain.own_files import SLUG, damage, identity, set_aside, 
 from pytest_bayesloc.domain.redaction import redacted
 from pytest_bayesloc.domain.texts import storable
 from pytest_bayesloc.memory.schema import LEAST, META, METADATA, VERSION
-
-if TYPE_CHECKING:
-    from sqlalchemy import Column, Connection, Engine, Table
 
 T = TypeVar("T")
 

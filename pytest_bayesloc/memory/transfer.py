@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
-from sqlalchemy import delete, func, insert, select, true, update
+from sqlalchemy import Column, Connection, Table, delete, func, insert, select, true, update
 
 from pytest_bayesloc.domain.advice import Remembered
 from pytest_bayesloc.domain.bug import BugState, TestFailure
@@ -39,10 +39,7 @@ from pytest_bayesloc.memory.schema import (
 )
 from pytest_bayesloc.memory.store import BugStore, chunks, dumps, safe
 
-if TYPE_CHECKING:
-    from sqlalchemy import Column, Connection, Table
-
-    Row = dict[str, Any]
+Row: TypeAlias = dict[str, Any]
 
 FORMAT = "bayesloc-memory/1"
 #: The tables whose rows belong to a bug, and the columns that identify a row.

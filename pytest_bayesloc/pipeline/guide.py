@@ -92,8 +92,8 @@ class LlmStage:
             self._agent,
             self._models.main,
             self._models.fast,
-            self._limits.prompt,
-            self._limits.answer,
+            max_prompt=self._limits.prompt,
+            max_answer=self._limits.answer,
         )
         self._views = Views(self._privacy.reader(context.sources.map))
         self._known: dict[str, tuple[str, ...]] = {}

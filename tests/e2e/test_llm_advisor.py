@@ -72,7 +72,7 @@ class Scene:
             Privacy(),
             self.notes.append,
         )
-        self.model = LlmAdvisor(self.agent, "big", "small", max_prompt=4_000)
+        self.model = LlmAdvisor(self.agent, "big", "small", max_prompt=4_000, max_answer=8_000)
 
     @property
     def advisor(self) -> Advisor:
