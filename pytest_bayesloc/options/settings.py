@@ -302,11 +302,6 @@ class Settings:
         return self.memory != "off"
 
     @property
-    def green_revision(self) -> str:
-        """The git revision at which the tests are known to pass; empty if none is named."""
-        return "" if self.green == AUTO else self.green
-
-    @property
     def searches_fixes(self) -> bool:
         """Whether fixes are searched in this run."""
         return self.fix in {"suggest", "review", "apply"}

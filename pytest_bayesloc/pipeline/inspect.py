@@ -178,7 +178,9 @@ def _strategies(
         Returns(partial(_replaceable, context)),
         *more,
     ]
-    left_out = _left_out(context)
+    left_out = set(context.settings.without)
+    if KIND in left_out:  # nor anything else that makes code do what it never did
+        left_out.add(returns.KIND)
     return [s for s in strategies if s.name not in left_out]
 
 
@@ -214,14 +216,6 @@ def _assertions(
     if invariants or context.settings.model == "independent":
         patches.append(assertions.propose(*found, invariants))
     return [*patches, *_proposed_by_others(context, target, found[0].text)]
-
-
-def _left_out(context: Context) -> set[str]:
-    """Return the strategies that are not wanted."""
-    left_out = set(context.settings.without)
-    if KIND in left_out:  # nor anything else that makes code do what it never did
-        left_out.add(returns.KIND)
-    return left_out
 
 
 def _proposed_by_others(context: Context, target: Location, text: str) -> Sequence[InspectionPatch]:

@@ -51,11 +51,10 @@ class CaseQuestions(ResultQuestions):
         may_send: Callable[[str], bool],
         patch: MakePatch,
     ) -> None:
-        super().__init__(context.rootdir)
+        super().__init__(context.rootdir, may_send)
         self._context = context
         self._case = case
         self._remembered = list(known)
-        self._may_send = may_send
         self._patch = patch
         self._run = run
 
@@ -129,9 +128,6 @@ class CaseQuestions(ResultQuestions):
     def _edges_at(self, _where: Location) -> Mapping[tuple[Location, Location], int]:
         return self._case.recording.edges
 
-    def _may_show(self, file: str) -> bool:
-        return self._may_send(file)
-
     def _location(self, place: str) -> tuple[Location, Any]:
         where, row = super()._location(place)
         self._text(where.file)  # of a file that is not sent, nothing is told
@@ -150,10 +146,10 @@ class CaseQuestions(ResultQuestions):
 
     def _suspect(self, row: Any) -> Answer:  # noqa: ANN401 - a row of a result
         said = super()._suspect(row)
-        return said if self._may_send(row["file"]) else {**said, "reasons": []}
+        return said if self._may_show(row["file"]) else {**said, "reasons": []}
 
     def _text(self, file: str) -> str:
-        text = self._context.sources.read(file) if self._may_send(file) else None
+        text = self._context.sources.read(file) if self._may_show(file) else None
         if text is None:
             raise QuestionError(f"{file} is not shown: give another file of the project.")
         return text

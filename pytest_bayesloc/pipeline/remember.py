@@ -77,10 +77,8 @@ class Remembering:
     def __init__(self, context: Context, past: PastRuns, prove: Prove | None = None) -> None:
         self._rootdir = context.rootdir
         self._settings = context.settings
-        self._sources = context.sources
         self._note = context.note
-        self._environment = context.launch.environment
-        self._recorder = context.recorder
+        self._context = context
         self._past = past
         self._command = text_digest("\0".join(map(str, context.config.invocation_params.args)))
         self._prove = prove
@@ -189,7 +187,7 @@ class Remembering:
     ) -> tuple[Remembered, Sequence[Event], RuleSummarizer]:
         """Add the run to a store, in one transaction."""
         summarizer = RuleSummarizer()
-        observer = Observer(self._rootdir, self._sources, self._past, self._prove)
+        observer = Observer(self._rootdir, self._context.sources, self._past, self._prove)
         with store.transaction(write=False) as connection:
             ledger = Ledger(connection, self._project)
             open_bugs, revisions = ledger.open_bugs(), ledger.revisions()
@@ -197,7 +195,9 @@ class Remembering:
             bug: replace(own, data=self._past.data_since(open_bugs[bug].seen_at))
             if own.passed
             else own
-            for bug, own in observer.passing(open_bugs, revisions, self._recorder.recorded).items()
+            for bug, own in observer.passing(
+                open_bugs, revisions, self._context.recorder.recorded
+            ).items()
         }
         last_seen_at = {
             passing[bug].moved.get(test, test): revisions.get(bug, "")
@@ -260,7 +260,7 @@ class Remembering:
 
     def _note_lesson(self, ledger: Ledger, events: Sequence[Event], run: Run) -> list[str]:
         """Add the user's note to the open bugs of the tests that ran, and say so."""
-        verdicts = self._recorder.recorded.verdicts
+        verdicts = self._context.recorder.recorded.verdicts
         bugs = {event.bug for event in events if event.group >= 0}
         records = ledger.open_bugs()
         bugs |= {
@@ -309,7 +309,9 @@ class Remembering:
             return by_words
         from pytest_bayesloc.llm.endpoint import EndpointEmbedder
 
-        embeddings = Embeddings(EndpointEmbedder(model, environment=self._environment))
+        embeddings = Embeddings(
+            EndpointEmbedder(model, environment=self._context.launch.environment)
+        )
         entries = [(symptom.signature, symptom.tags) for symptom in symptoms]
         try:
             if embeddings.prepare(store, self._project, entries):
@@ -340,7 +342,7 @@ class Remembering:
 
     def _run(self) -> Run:
         """Return this run as the memory keeps it, with the plan by the user or git."""
-        verdicts = self._recorder.recorded.verdicts
+        verdicts = self._context.recorder.recorded.verdicts
         n_passed = sum(verdicts.values())
         n_failed = len(verdicts) - n_passed
         is_ill = n_failed > INFRASTRUCTURE * len(verdicts) and n_failed >= MIN_TESTS

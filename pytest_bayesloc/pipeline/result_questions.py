@@ -22,7 +22,7 @@ from pytest_bayesloc.report.text import clip, one_line, percent, ratio
 from pytest_bayesloc.spectrum.cache.key import written_ns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from pytest_bayesloc.domain.recording import Recording
@@ -51,10 +51,12 @@ class ResultQuestions(ABC):
 
     Args:
         rootdir: Of the project.
+        may_show: Whether anything of a file may be told.
     """
 
-    def __init__(self, rootdir: Path) -> None:
+    def __init__(self, rootdir: Path, may_show: Callable[[str], bool] = lambda _file: True) -> None:
         self._rootdir = rootdir
+        self._may_show = may_show
         self._redaction = Redaction(os.environ)
         self._kept: tuple[tuple[int, ...], LastRun] | None = None
 
@@ -243,9 +245,6 @@ class ResultQuestions(ABC):
     @abstractmethod
     def _edges_at(self, _where: Location) -> Mapping[tuple[Location, Location], int]:
         """Return the calls in failing tests, by caller and callee."""
-
-    def _may_show(self, _file: str) -> bool:
-        return True
 
     def _edited(self, file: str, old: str, new: str) -> tuple[str, str, int]:
         """Return the text of a file, the text after an edit, and the line of the edit."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import ExecutionError, StoreError
 from pytest_bayesloc.history.runs import PastRuns
+from pytest_bayesloc.options.option import AUTO
 from pytest_bayesloc.pipeline.context import FOLDER, own_folder
 from pytest_bayesloc.spectrum.cache.key import written_ns
 from pytest_bayesloc.spectrum.cache.store import UNREADABLE
@@ -124,13 +125,14 @@ def note_empty_spectrum(files: SourceFilter, note: Callable[[str], None]) -> Non
 def past_runs(context: Context) -> PastRuns:
     """Open the snapshots of the project."""
     settings, recorder = context.settings, context.recorder
+    named = "" if settings.green == AUTO else settings.green
     return PastRuns(
         context.rootdir,
         context.rootdir / FOLDER / "green.sqlite",
         context.sources,
         lambda: recorder.files_in_use().keys(),
         context.note,
-        settings.green_revision or ("" if settings.remembers else None),
+        named or ("" if settings.remembers else None),
     )
 
 
