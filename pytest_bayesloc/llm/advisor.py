@@ -72,13 +72,7 @@ class LlmAdvisor:
     """
 
     def __init__(
-        self,
-        agent: LlmAgent,
-        model: str,
-        fast_model: str,
-        *,
-        max_prompt: int,
-        max_answer: int,
+        self, agent: LlmAgent, model: str, fast_model: str, *, max_prompt: int, max_answer: int
     ) -> None:
         self._agent = agent
         self._fast = fast_model or model

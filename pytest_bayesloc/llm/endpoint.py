@@ -321,11 +321,7 @@ def _call_error(error: Exception, model: str, n_calls: int) -> CallError:
     elif not status:  # it was sent, and the answer was lost
         taken = 1
     return CallError(
-        said,
-        status=status,
-        n_calls=taken,
-        is_final=is_final,
-        hint=hint.format(model=model),
+        said, status=status, n_calls=taken, is_final=is_final, hint=hint.format(model=model)
     )
 
 

@@ -88,9 +88,5 @@ def local_privacy(rootdir: Path, never_sent: Iterable[str]) -> Privacy:
     except (KeyError, OSError, RuntimeError, ImportError):
         user, home = "", ""
     return Privacy(
-        rootdir=str(rootdir),
-        home=home,
-        user=user,
-        environment=os.environ,
-        never_sent=never_sent,
+        rootdir=str(rootdir), home=home, user=user, environment=os.environ, never_sent=never_sent
     )

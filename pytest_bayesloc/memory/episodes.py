@@ -206,11 +206,7 @@ class Episodes:
         return Event(bug=bug, kind="begun", message=f"bug {record.id} begins", group=index)
 
     def _failed_again(
-        self,
-        bug: int,
-        record: BugRecord,
-        own: Mapping[int, GroupSighting],
-        fixed: Sequence[str],
+        self, bug: int, record: BugRecord, own: Mapping[int, GroupSighting], fixed: Sequence[str]
     ) -> list[Event]:
         groups = list(own.values())
         executed = frozenset().union(*(group.executed for group in groups))

@@ -16,15 +16,7 @@ from pytest_bayesloc.domain.bug import Run
 from pytest_bayesloc.domain.evidence import OUTCOMES, Outcome
 from pytest_bayesloc.domain.fixing import FixPattern, ToolRecord
 from pytest_bayesloc.memory.ledger import Ledger
-from pytest_bayesloc.memory.schema import (
-    ADVICE,
-    BUG,
-    FIX_PATTERN,
-    JUDGED,
-    REJECTED,
-    TEST,
-    TOOL_USE,
-)
+from pytest_bayesloc.memory.schema import ADVICE, BUG, FIX_PATTERN, JUDGED, REJECTED, TEST, TOOL_USE
 from pytest_bayesloc.memory.store import row, written
 
 APPLIED, UNDONE, BROKEN = "applied", "undone", "broken"

@@ -21,15 +21,7 @@ from pytest_bayesloc.domain.ports import Embedder
 from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.domain.texts import bm25, numbered, text_digest, words
 from pytest_bayesloc.memory.ledger import Ledger
-from pytest_bayesloc.memory.schema import (
-    BUG,
-    EMBEDDING,
-    FAILURE,
-    NOTE,
-    OBSERVATION,
-    POSTING,
-    TRIAL,
-)
+from pytest_bayesloc.memory.schema import BUG, EMBEDDING, FAILURE, NOTE, OBSERVATION, POSTING, TRIAL
 from pytest_bayesloc.memory.store import CHUNK, BugStore, chunks, safe, written
 
 N_CANDIDATES = 300  # past failures that are scored

@@ -100,9 +100,7 @@ class LlmStage:
         self._records = records_of({})
 
     def learn(
-        self,
-        counts: Mapping[tuple[str, Any, bool], int],
-        known: Mapping[str, tuple[str, ...]],
+        self, counts: Mapping[tuple[str, Any, bool], int], known: Mapping[str, tuple[str, ...]]
     ) -> None:
         """Take in how often the model was right, and sentences on what is known, per node id."""
         self._records = records_of(counts)

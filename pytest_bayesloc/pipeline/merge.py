@@ -15,12 +15,7 @@ from pytest_bayesloc.domain.errors import ShardError
 from pytest_bayesloc.domain.texts import digest_of
 from pytest_bayesloc.history.git import head
 from pytest_bayesloc.pipeline.context import replace_text
-from pytest_bayesloc.report.document import (
-    MAX_FAULTS,
-    MAX_ROWS,
-    Document,
-    ResultDocument,
-)
+from pytest_bayesloc.report.document import MAX_FAULTS, MAX_ROWS, Document, ResultDocument
 from pytest_bayesloc.report.document import SCHEMA as RESULT_SCHEMA
 from pytest_bayesloc.report.rows import key_of
 from pytest_bayesloc.report.text import clip

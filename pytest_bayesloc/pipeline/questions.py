@@ -136,7 +136,7 @@ class Questions(ResultQuestions):
             if not checker.fails_again():
                 raise QuestionError(
                     "The failing tests of the last run pass as the files are now: run the tests "
-                    "again.",
+                    "again."
                 )
             checked = checker.check(candidate)
         said = {
@@ -166,13 +166,13 @@ class Questions(ResultQuestions):
             asked_for = ast.unparse(ast.parse(expression.strip(), mode="eval"))
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             raise QuestionError(
-                f"{expression!r} is no expression ({error}): give one, as in `len(items)`.",
+                f"{expression!r} is no expression ({error}): give one, as in `len(items)`."
             ) from error
         source = SourceMap(text, file)
         owner = source.owner(line)
         if not 0 < line <= len(lines) or not owner.is_function:
             raise QuestionError(
-                f"{file}:{line} is no line in a function: give one that the source shows.",
+                f"{file}:{line} is no line in a function: give one that the source shows."
             )
         own = lines[line - 1]
         indent = own[: len(own) - len(own.lstrip())]

@@ -274,7 +274,7 @@ class ResultQuestions(ABC):
     def _no_test(self, test: str) -> QuestionError:
         return QuestionError(
             f"No failing test of the last run has {test!r} in its node id: give one that the "
-            "ranking names.",
+            "ranking names."
         )
 
     def _fault_at(self, where: Location) -> tuple[int, tuple[str, ...]]:
@@ -300,7 +300,7 @@ class ResultQuestions(ABC):
             why = str(error)
         raise QuestionError(
             f"{file} can't be read ({why}): give a file of the project, relative to "
-            f"{self._rootdir}.",
+            f"{self._rootdir}."
         )
 
     def _diff(self, file: str, then: str) -> str:
@@ -323,7 +323,7 @@ class ResultQuestions(ABC):
             known = ", ".join(sorted(named)[:5] or [_name(row) for _, row in self._rows()][:5])
             raise QuestionError(
                 f"{place!r} names {len(named)} suspects: give one as FILE:LINE or by its qualified "
-                f"name, for example of {known or 'a run with suspects'}.",
+                f"name, for example of {known or 'a run with suspects'}."
             )
         return found[0]
 

@@ -59,10 +59,7 @@ def reworded(
 
 
 def _changes(
-    events: Iterable[Event],
-    rules: RuleSummarizer,
-    bugs: Mapping[str, int],
-    llm: LlmStage,
+    events: Iterable[Event], rules: RuleSummarizer, bugs: Mapping[str, int], llm: LlmStage
 ) -> Iterator[tuple[int, int, str | TrialSummary]]:
     """Yield the texts that differ.
 

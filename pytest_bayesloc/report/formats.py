@@ -149,8 +149,7 @@ FORMATS: Mapping[str, ReportFormat] = MappingProxyType(
             is_added=True,
         ),
         "junit": ReportFormat(
-            render=lambda given: with_properties(given.before, given.document),
-            needs="--junit-xml",
+            render=lambda given: with_properties(given.before, given.document), needs="--junit-xml"
         ),
     }
 )

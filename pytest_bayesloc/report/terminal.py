@@ -122,12 +122,7 @@ def _faults(
 
 
 def _fault(
-    fault: FaultView,
-    others: Sequence[FaultView],
-    width: int,
-    extent: Extent,
-    *,
-    is_inspected: bool,
+    fault: FaultView, others: Sequence[FaultView], width: int, extent: Extent, *, is_inspected: bool
 ) -> Iterator[Line]:
     """Yield the answer to a fault, and to ``others`` with the same first suspect.
 
