@@ -23,7 +23,7 @@ from pytest_bayesloc.pipeline.last_run import read_last
 from pytest_bayesloc.pipeline.merge import merged
 from pytest_bayesloc.pipeline.questions import QUESTIONS, Questions, lines_of_answer
 from pytest_bayesloc.report.document import SCHEMA as RESULT
-from pytest_bayesloc.report.formats import FORMATS, ReportInput
+from pytest_bayesloc.report.formats import FILES, render
 from pytest_bayesloc.report.prompt import prompt
 from pytest_bayesloc.report.suspects import Checkout
 from pytest_bayesloc.spectrum.shards import SCHEMA as RECORD
@@ -49,7 +49,7 @@ Where a pytest suite is red: ask `ranking` first, then `why`, `source` and `valu
 `evaluate` looks into a running test, `try` tries an edit in memory; neither changes a file. Edit \
 a file yourself, then run pytest: it remembers what was tried.
 """
-WRITABLE = sorted(kind for kind, of in FORMATS.items() if of.name)
+WRITABLE = sorted(FILES)
 
 
 def main(argv: Sequence[str]) -> int:
@@ -237,11 +237,10 @@ def _written(report: str, document: dict[str, Any], *, offers_prompt: bool) -> P
 
     document = with_texts(document, redaction.clean)  # it may come from a run that kept them
     asked = prompt(document, privacy.reader(_read), privacy.clean) if offers_prompt else ""
-    checkout = Checkout.around(Path.cwd(), os.environ)
-    material = ReportInput(document=document, read_source=read, checkout=checkout, prompt=asked)
-    target = Path(path or FORMATS[kind].name)
+    text = render(kind, document, read, Checkout.around(Path.cwd(), os.environ), prompt=asked)
+    target = Path(path or FILES[kind])
     target.parent.mkdir(parents=True, exist_ok=True)
-    return replace_text(target, FORMATS[kind].render(material))
+    return replace_text(target, text)
 
 
 def _read(file: str) -> str | None:

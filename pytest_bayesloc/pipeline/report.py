@@ -22,7 +22,7 @@ from pytest_bayesloc.options.readers import offered_formats
 from pytest_bayesloc.pipeline.context import own_folder, replace_text
 from pytest_bayesloc.report.document import Document, SessionEntry, UsageEntry
 from pytest_bayesloc.report.encoding import Result, encode, verdict_line
-from pytest_bayesloc.report.formats import FORMATS, ReportFormat, ReportInput
+from pytest_bayesloc.report.formats import FILES, PLACES, render
 from pytest_bayesloc.report.markdown import marks
 from pytest_bayesloc.report.memory import advice_lines, memory_entry
 from pytest_bayesloc.report.prompt import prompt
@@ -162,27 +162,28 @@ class ReportStage:
         Raises:
             WritingError: If it can't be written.
         """
-        kind = FORMATS.get(report.kind) or self._format_of_plugin(report.kind)
-        path = self._path(report, kind)
+        kind, path = report.kind, report.path
+        is_ours = kind in {*FILES, *PLACES}
+        function = None if is_ours else self._function_of_plugin(kind)
+        if path is None and kind in PLACES:
+            path = self._place(kind)
         try:
-            given = ReportInput(
-                document=document,
-                read_source=self._read,
-                checkout=self._checkout,
-                prompt=self._prompt(document) if report.kind == "html" else "",
-                before=_text(path) if path is not None and kind.needs else "",
-            )
-            return self._put(kind.render(given), kind, path)
+            if function is not None:
+                return self._put(_text_of_plugin(kind, function, document), kind, path)
+            before = _text(path) if path is not None and kind in PLACES else ""
+            asked = self._prompt(document) if kind == "html" else ""
+            text = render(kind, document, self._read, self._checkout, prompt=asked, before=before)
+            return self._put(text, kind, path)
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or error
             raise WritingError(
-                f"The {report.kind} report can't be written to {path or 'its usual place'}: {why}. "
-                f"Give a path that can, as --bayesloc-report={report.kind}:PATH.",
+                f"The {kind} report can't be written to {path or 'its usual place'}: {why}. "
+                f"Give a path that can, as --bayesloc-report={kind}:PATH.",
                 slug="report-not-written",
             ) from error
 
-    def _format_of_plugin(self, name: str) -> ReportFormat:
-        """Return the format of another plugin.
+    def _function_of_plugin(self, name: str) -> Format:
+        """Return what makes a format of another plugin.
 
         Raises:
             WritingError: If there is none, since the plugin's hook failed.
@@ -194,30 +195,25 @@ class ReportStage:
                 f"({wrong or 'it offered more before'}): there is no {name} report.",
                 slug="broken-format",
             )
-        return ReportFormat(
-            render=lambda given: _text_of_plugin(name, formats[name], given.document),
-            name=f"bayesloc-report.{name}",
-        )
+        return formats[name]
 
-    def _path(self, report: Report, kind: ReportFormat) -> Path | None:
-        """Return the path that was asked for, or that others have made; None: the usual one.
+    def _place(self, kind: str) -> Path:
+        """Return the file that others have made for a report.
 
         Raises:
-            WritingError: If it needs such a place, and there is none.
+            WritingError: If there is none.
         """
-        if report.path is not None or not kind.needs:
-            return report.path
         named = {
             "github": self.context.launch.environment.get("GITHUB_STEP_SUMMARY"),
             "junit": getattr(self.context.config.option, "xmlpath", None),
-        }.get(report.kind)
+        }[kind]
         if not named:
             raise WritingError(
-                f"The {report.kind} report has no place: give one, as --bayesloc-report="
-                f"{report.kind}:PATH, or {kind.needs}.",
+                f"The {kind} report has no place: give one, as --bayesloc-report={kind}:PATH, or "
+                f"{PLACES[kind]}.",
                 slug="report-not-written",
             )
-        if report.kind == "junit":  # pytest takes variables and the home folder in its own option
+        if kind == "junit":  # pytest takes variables and the home folder in its own option
             return Path(os.path.expandvars(named)).expanduser()
         return Path(named)
 
@@ -236,16 +232,16 @@ class ReportStage:
         privacy = local_privacy(self.context.rootdir, self.context.settings.llm_never_send)
         return prompt(document, privacy.reader(self.context.sources.read), privacy.clean)
 
-    def _put(self, text: str, kind: ReportFormat, path: Path | None) -> Path:
+    def _put(self, text: str, kind: str, path: Path | None) -> Path:
         """Write a report where it was asked for, else below our folder or a temporary one."""
         if path is None:
+            name = FILES.get(kind, f"bayesloc-report.{kind}")
             try:
-                return replace_text(own_folder(self.context.rootdir) / kind.name, text)
+                return replace_text(own_folder(self.context.rootdir) / name, text)
             except OSError:
-                folder = Path(tempfile.mkdtemp(prefix="bayesloc-report-"))
-                return replace_text(folder / kind.name, text)
+                return replace_text(Path(tempfile.mkdtemp(prefix="bayesloc-report-")) / name, text)
         path.parent.mkdir(parents=True, exist_ok=True)
-        if not kind.is_added:
+        if kind != "github":  # its file holds what other steps of the job have said
             return replace_text(path, text)
         with path.open("a", encoding="utf-8", errors="backslashreplace") as stream:
             stream.write(text)

@@ -6,9 +6,7 @@ JUnit is a small one: properties of the suite in the XML that pytest itself has 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from importlib import metadata
-from types import MappingProxyType
 from xml.etree import ElementTree as ET
 
 from pytest_bayesloc.report import markdown, suspects
@@ -77,79 +75,60 @@ def _values(document: Document) -> Iterator[tuple[str, str]]:
             yield f"{name}.suspect.{order}.posterior", f"{row['posterior']:.4f}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReportInput:
-    """The material of a report.
+#: The formats that have a place of their own, and what says where that is, if nobody did.
+PLACES = {"github": "the variable GITHUB_STEP_SUMMARY", "junit": "--junit-xml"}
+#: The others, and the name of their file, where no path was asked for.
+FILES = {
+    "html": "bayesloc-report.html",
+    "json": "bayesloc-report.json",
+    "sarif": "bayesloc-report.sarif",
+    "gitlab": "gl-code-quality-report.json",
+    "markdown": "bayesloc-report.md",
+}
 
-    Attributes:
+
+def render(
+    kind: str,
+    document: Document,
+    read_source: ReadSource,
+    checkout: Checkout,
+    *,
+    prompt: str = "",
+    before: str = "",
+) -> str:
+    """Return the text of a report.
+
+    Args:
+        kind: One of ``FILES`` or ``PLACES``.
         document: A ``bayesloc/1`` result.
         read_source: Text of a file of the project, None if it can't be read.
         checkout: Where its files lie in the repository.
         prompt: For an assistant; empty: none is offered.
         before: What stands in the file now; empty if there is none.
+
+    Raises:
+        ValueError: If the text can't be added to what stands there.
     """
-
-    document: Document
-    read_source: ReadSource
-    checkout: Checkout
-    prompt: str = ""
-    before: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReportFormat:
-    """One format of reports.
-
-    Attributes:
-        render: Makes the text.
-        name: Of its file, where no path was asked for; empty: it has a place of its own, see
-            ``needs``.
-        needs: What says where it goes, if nobody did; empty: nothing is needed.
-        is_added: Whether it is added to what stands in the file.
-    """
-
-    render: Callable[[ReportInput], str]
-    name: str = ""
-    needs: str = ""
-    is_added: bool = False
-
-
-def _html(given: ReportInput) -> str:
-    from pytest_bayesloc.report.html import render  # Jinja is slow to import
-
-    return render(given.document, given.read_source, given.prompt)
-
-
-def _sarif(given: ReportInput) -> str:
-    try:
-        version = metadata.version("pytest-bayesloc")
-    except metadata.PackageNotFoundError:  # run from its sources
-        version = "unknown"
-    return dumps(suspects.to_sarif(given.document, given.checkout, version))
-
-
-FORMATS: Mapping[str, ReportFormat] = MappingProxyType(
-    {
-        "html": ReportFormat(render=_html, name="bayesloc-report.html"),
-        "json": ReportFormat(
-            render=lambda given: dumps(given.document), name="bayesloc-report.json"
-        ),
-        "sarif": ReportFormat(render=_sarif, name="bayesloc-report.sarif"),
-        "gitlab": ReportFormat(
-            render=lambda given: dumps(suspects.to_gitlab(given.document, given.checkout)),
-            name="gl-code-quality-report.json",
-        ),
-        "markdown": ReportFormat(
-            render=lambda given: markdown.render(given.document, given.read_source),
-            name="bayesloc-report.md",
-        ),
-        "github": ReportFormat(
-            render=lambda given: markdown.summary(given.document, given.read_source, given.before),
-            needs="the variable GITHUB_STEP_SUMMARY",
-            is_added=True,
-        ),
-        "junit": ReportFormat(
-            render=lambda given: with_properties(given.before, given.document), needs="--junit-xml"
-        ),
+    texts: Mapping[str, Callable[[], str]] = {
+        "html": lambda: _html(document, read_source, prompt),
+        "json": lambda: dumps(document),
+        "sarif": lambda: dumps(suspects.to_sarif(document, checkout, _version())),
+        "gitlab": lambda: dumps(suspects.to_gitlab(document, checkout)),
+        "markdown": lambda: markdown.render(document, read_source),
+        "github": lambda: markdown.summary(document, read_source, before),
+        "junit": lambda: with_properties(before, document),
     }
-)
+    return texts[kind]()
+
+
+def _html(document: Document, read_source: ReadSource, prompt: str) -> str:
+    from pytest_bayesloc.report import html  # Jinja is slow to import
+
+    return html.render(document, read_source, prompt)
+
+
+def _version() -> str:
+    try:
+        return metadata.version("pytest-bayesloc")
+    except metadata.PackageNotFoundError:  # run from its sources
+        return "unknown"
