@@ -74,7 +74,7 @@ class LlmAgent:
         exchanges: What was asked before.
         privacy: Cleans what leaves the machine.
         note: Tells the user, each line once.
-        before_first: Called before anything is sent in this run.
+        n_parallel: Requests under way at once.
     """
 
     def __init__(
@@ -84,19 +84,18 @@ class LlmAgent:
         exchanges: Exchanges,
         privacy: Privacy,
         note: Callable[[str], None],
-        before_first: Callable[[], None] = lambda: None,
+        n_parallel: int = 4,
     ) -> None:
         self._endpoint = endpoint
         self.budget = budget
         self._exchanges = exchanges
         self._privacy = privacy
         self._note = note
-        self._before_first = before_first
         self._lock = threading.Lock()
-        self._slots = threading.BoundedSemaphore(budget.limits.n_parallel)
+        self._slots = threading.BoundedSemaphore(n_parallel)
         self._ways: dict[str, str] = {}  # per model, the first that it may understand
         self._refused: dict[str, set[str]] = {}  # per model, parameters that it refuses
-        self._is_over = self._has_sent = False
+        self._is_over = False
         self._n_silent = 0  # calls in a row without any answer
         self.n_replayed = 0
 
@@ -225,10 +224,6 @@ class LlmAgent:
             with self._lock:
                 self.n_replayed += 1
             return kept
-        with self._lock:
-            is_first, self._has_sent = not self._has_sent, True
-            if is_first:
-                self._before_first()
         text = json.dumps([body["messages"], *body.get("tools", ())])
         reserved = self.budget.reserve(body["model"], text, prompt.max_tokens, n_retries=n_retries)
         n_calls, tokens = 0, (0, 0)

@@ -6,9 +6,10 @@ import json
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from math import inf
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from msgspec import MsgspecError, convert
@@ -20,27 +21,6 @@ from pytest_bayesloc.llm.endpoint import CallError, ChatReply
 
 CHARS_A_TOKEN = 3.0  # a low guess, so that what is reserved is enough
 MILLION = 1_000_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallLimits:
-    """The limits of one run.
-
-    Attributes:
-        n_calls: HTTP requests, retries included.
-        n_tokens: Of prompts and answers.
-        cost: In the currency of ``prices``; ``inf`` for no cap.
-        prices: Per model, the price of a million tokens of prompts and of answers.
-        seconds: Wall seconds that the run may wait for answers, from its first call on.
-        n_parallel: Requests under way at once.
-    """
-
-    n_calls: int
-    n_tokens: int
-    cost: float = inf
-    prices: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    seconds: float = 60.0
-    n_parallel: int = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,13 +37,28 @@ class CallBudget:
     """Sets aside before a call what it may take at most, and books what it took.
 
     Args:
-        limits: At most.
         clock: Monotonic seconds.
+        n_calls: HTTP requests of one run at most, retries included.
+        n_tokens: Of prompts and answers.
+        cost: In the currency of ``prices``; ``inf`` for no cap.
+        prices: Per model, the price of a million tokens of prompts and of answers.
+        seconds: Wall seconds that the run may wait for answers, from its first call on.
     """
 
-    def __init__(self, limits: CallLimits, clock: Clock) -> None:
-        self.limits = limits
+    def __init__(
+        self,
+        clock: Clock,
+        *,
+        n_calls: int,
+        n_tokens: int,
+        cost: float = inf,
+        prices: Mapping[str, tuple[float, float]] = MappingProxyType({}),
+        seconds: float = 60.0,
+    ) -> None:
         self._clock = clock
+        self._max_calls, self._max_tokens, self._max_cost = n_calls, n_tokens, cost
+        self._prices = prices
+        self._seconds = seconds
         self._lock = threading.Lock()
         self._started: float | None = None
         self._n_calls = self._n_tokens = 0  # taken or set aside
@@ -79,16 +74,15 @@ class CallBudget:
     def left_s(self) -> float:
         """Return the seconds left; all of them before the first call."""
         if self._started is None:
-            return self.limits.seconds
-        return max(0.0, self._started + self.limits.seconds - self._clock())
+            return self._seconds
+        return max(0.0, self._started + self._seconds - self._clock())
 
     def has_left(self, n_calls: int, n_tokens: int) -> bool:
         """Return whether so many calls and tokens, and some time, are left."""
-        limits = self.limits
         return (
-            self._n_calls + n_calls <= limits.n_calls
-            and self._n_tokens + n_tokens <= limits.n_tokens
-            and self._cost < limits.cost
+            self._n_calls + n_calls <= self._max_calls
+            and self._n_tokens + n_tokens <= self._max_tokens
+            and self._cost < self._max_cost
             and self.left_s() > 0
         )
 
@@ -102,7 +96,7 @@ class CallBudget:
         with self._lock:
             if self._started is None:
                 self._started = self._clock()
-            n_calls = min(1 + n_retries, self.limits.n_calls - self._n_calls)
+            n_calls = min(1 + n_retries, self._max_calls - self._n_calls)
             cost = self._price(model, n_tokens - max_tokens, max_tokens)
             self._check(n_calls, n_tokens, cost)
             self._n_calls += n_calls
@@ -111,20 +105,16 @@ class CallBudget:
         return Reservation(model=model, n_calls=n_calls, n_tokens=n_tokens, cost=cost)
 
     def _check(self, n_calls: int, n_tokens: int, cost: float) -> None:
-        limits = self.limits
         if not self.left_s():
-            raise _capped(f"{limits.seconds:g} s were spent", "--bayesloc-budget")
+            raise _capped(f"{self._seconds:g} s were spent", "--bayesloc-budget")
         if n_calls < 1:
-            raise _capped(f"{limits.n_calls} calls were made", "calls in bayesloc_llm_limits")
-        if self._n_tokens + n_tokens > limits.n_tokens:
-            said = (
-                f"{self._n_tokens} of {limits.n_tokens} tokens were used, {n_tokens} more are due"
-            )
-            raise _capped(said, "tokens in bayesloc_llm_limits")
-        if self._cost + cost > limits.cost:
-            raise _capped(
-                f"{self._cost:.4f} of {limits.cost:g} were spent", "cost in bayesloc_llm_limits"
-            )
+            raise _capped(f"{self._max_calls} calls were made", "calls in bayesloc_llm_limits")
+        if self._n_tokens + n_tokens > self._max_tokens:
+            used = f"{self._n_tokens} of {self._max_tokens} tokens were used"
+            raise _capped(f"{used}, {n_tokens} more are due", "tokens in bayesloc_llm_limits")
+        if self._cost + cost > self._max_cost:
+            spent = f"{self._cost:.4f} of {self._max_cost:g} were spent"
+            raise _capped(spent, "cost in bayesloc_llm_limits")
 
     def settle(self, reserved: Reservation, *, n_calls: int, tokens: tuple[int, int]) -> None:
         """Book what a call took in place of what was set aside for it."""
@@ -132,13 +122,13 @@ class CallBudget:
             self._n_calls += n_calls - reserved.n_calls
             self._n_tokens += sum(tokens) - reserved.n_tokens
             self._cost += self._price(reserved.model, *tokens) - reserved.cost
-            self._is_priced &= reserved.model in self.limits.prices
+            self._is_priced &= reserved.model in self._prices
             self.calls += n_calls
             self.tokens_in += tokens[0]
             self.tokens_out += tokens[1]
 
     def _price(self, model: str, tokens_in: int, tokens_out: int) -> float:
-        price_in, price_out = self.limits.prices.get(model, (0.0, 0.0))
+        price_in, price_out = self._prices.get(model, (0.0, 0.0))
         return (tokens_in * price_in + tokens_out * price_out) / MILLION
 
 

@@ -148,13 +148,20 @@ class OpenAIEndpoint:
     Args:
         deadline_s: Seconds that a call may take, retries included.
         environment: The variables; None: those of the process as they are.
+        before_first: Called before anything is sent.
     """
 
     def __init__(
-        self, deadline_s: float = DEADLINE_S, environment: Mapping[str, str] | None = None
+        self,
+        deadline_s: float = DEADLINE_S,
+        environment: Mapping[str, str] | None = None,
+        before_first: Callable[[], None] = lambda: None,
     ) -> None:
         self._deadline_s = deadline_s
         self._access = _access(environment)
+        self._before_first = before_first
+        self._lock = threading.Lock()
+        self._has_sent = False
 
     @property
     def address(self) -> str:
@@ -174,6 +181,10 @@ class OpenAIEndpoint:
         Raises:
             CallError: If there is no answer that holds a message.
         """
+        with self._lock:
+            if not self._has_sent:
+                self._has_sent = True
+                self._before_first()
         limit_s = min(seconds, self._deadline_s)
         try:
             call = Later(lambda: self._read(body, n_calls - 1, limit_s))

@@ -183,7 +183,7 @@ def add_tries(
             ledger.db.execute(insert(TOOL_USE).values(bug=bug, tool=name, fate="", **values))
 
 
-def note_fate(ledger: Ledger, tool: str, functions: Collection[str], fate: str) -> bool:
+def note_fate(ledger: Ledger, tool: str, functions: Collection[str], fate: str) -> None:
     """Mark the last fix of ``tool`` for one of ``functions`` as applied or undone."""
     name = written(TOOL_USE.c.tool, tool)
     asked = (
@@ -195,8 +195,7 @@ def note_fate(ledger: Ledger, tool: str, functions: Collection[str], fate: str) 
         if not set(functions).isdisjoint(json.loads(changed)):
             own = (TOOL_USE.c.bug == bug) & (TOOL_USE.c.tool == name)
             ledger.db.execute(update(TOOL_USE).where(own).values(fate=fate))
-            return True
-    return False
+            return
 
 
 def note_broken(

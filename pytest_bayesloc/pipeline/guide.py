@@ -20,7 +20,7 @@ from pytest_bayesloc.inspection.strategies.navigation import Navigation, Propose
 from pytest_bayesloc.inspection.views import Views, candidates
 from pytest_bayesloc.llm.advisor import LlmAdvisor, LlmSummarizer
 from pytest_bayesloc.llm.agent import LlmAgent
-from pytest_bayesloc.llm.budget import FOLDER, CallBudget, CallLimits, Exchanges
+from pytest_bayesloc.llm.budget import FOLDER, CallBudget, Exchanges
 from pytest_bayesloc.llm.endpoint import DryRunEndpoint, Endpoint, Later, OpenAIEndpoint
 from pytest_bayesloc.llm.privacy import local_privacy
 from pytest_bayesloc.options.option import DRY_RUN
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.ports import Conversation, ProposedCode
     from pytest_bayesloc.domain.source import SourceMap, Unit
     from pytest_bayesloc.inspection.strategy import InspectionStrategy
-    from pytest_bayesloc.options.settings import Settings
     from pytest_bayesloc.pipeline.context import Context
     from pytest_bayesloc.ranking.case import Case
 
@@ -79,14 +78,26 @@ class LlmStage:
         self._endpoint: Endpoint = (
             DryRunEndpoint(self.prompts)
             if self._is_dry
-            else OpenAIEndpoint(environment=context.launch.environment)
+            else OpenAIEndpoint(environment=context.launch.environment, before_first=self._announce)
         )
-        self._budget = CallBudget(_call_limits(settings), monotonic)
+        self._budget = CallBudget(
+            monotonic,
+            n_calls=self._limits.calls,
+            n_tokens=self._limits.tokens,
+            cost=self._limits.cost,
+            prices=self._models.prices,
+            seconds=settings.budget_s,
+        )
         self._folder = context.rootdir / FOLDER
         mode = "record" if self._is_dry else settings.llm_mode
         exchanges = Exchanges(self._folder, mode, partial(_keep, context.rootdir))
         self._agent = LlmAgent(
-            self._endpoint, self._budget, exchanges, self._privacy, self._say, self._announce
+            self._endpoint,
+            self._budget,
+            exchanges,
+            self._privacy,
+            self._say,
+            self._limits.parallel,
         )
         self.advisor = LlmAdvisor(
             self._agent,
@@ -327,8 +338,6 @@ class LlmStage:
 
     def _announce(self) -> None:
         """Say once in a project, before anything is sent, what goes where."""
-        if self._is_dry:
-            return
         address, path, told = self._endpoint.address, self._folder / _TOLD, ""
         with suppress(OSError, UnicodeError):
             told = path.read_text(encoding="utf-8")
@@ -349,15 +358,3 @@ def _keep(rootdir: Path, path: Path, text: str) -> None:
         own_folder(rootdir)
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_text(path, text)
-
-
-def _call_limits(settings: Settings) -> CallLimits:
-    limits = settings.llm_limits
-    return CallLimits(
-        n_calls=limits.calls,
-        n_tokens=limits.tokens,
-        cost=limits.cost,
-        prices=settings.llm_models.prices,
-        seconds=settings.budget_s,
-        n_parallel=limits.parallel,
-    )

@@ -31,7 +31,7 @@ from pytest_bayesloc.domain.ports import (
 )
 from pytest_bayesloc.llm.advisor import LlmAdvisor, LlmSummarizer
 from pytest_bayesloc.llm.agent import LlmAgent
-from pytest_bayesloc.llm.budget import CallBudget, CallLimits, Exchanges
+from pytest_bayesloc.llm.budget import CallBudget, Exchanges
 from pytest_bayesloc.llm.privacy import Privacy
 from pytest_bayesloc.llm.schemas import Applicability
 from pytest_bayesloc.memory.summaries import RuleSummarizer
@@ -67,7 +67,7 @@ class Scene:
         self.endpoint = FakeEndpoint(list(answers))
         self.agent = LlmAgent(
             as_port(self.endpoint),
-            CallBudget(CallLimits(n_calls=20, n_tokens=100_000), Clock()),
+            CallBudget(Clock(), n_calls=20, n_tokens=100_000),
             Exchanges(folder, "live", lambda _path, _text: None),
             Privacy(),
             self.notes.append,

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_bayesloc.domain.ports import FunctionCall, Turn
 from pytest_bayesloc.llm.agent import LlmAgent, Prompt
-from pytest_bayesloc.llm.budget import CallBudget, CallLimits, Exchanges
+from pytest_bayesloc.llm.budget import CallBudget, Exchanges
 from pytest_bayesloc.llm.conversation import LAST_WORD, MAX_TURNS, FunctionConversation
 from pytest_bayesloc.llm.endpoint import CallError
 from pytest_bayesloc.llm.privacy import Privacy
@@ -38,10 +38,9 @@ class Scene:
         def write(path: Path, text: str) -> None:
             path.write_text(text, encoding="utf-8")
 
-        limits = CallLimits(n_calls=self.n_calls, n_tokens=1_000_000)
         agent = LlmAgent(
             as_port(self.endpoint),
-            CallBudget(limits, lambda: 0.0),
+            CallBudget(lambda: 0.0, n_calls=self.n_calls, n_tokens=1_000_000),
             Exchanges(self.folder, mode, write),
             Privacy(environment={}),
             self.notes.append,

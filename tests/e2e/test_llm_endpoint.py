@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("openai", reason="pip install openai")
 
 from pytest_bayesloc.llm.agent import LlmAgent, Prompt
-from pytest_bayesloc.llm.budget import CallBudget, CallLimits, Exchanges
+from pytest_bayesloc.llm.budget import CallBudget, Exchanges
 from pytest_bayesloc.llm.endpoint import OpenAIEndpoint
 from pytest_bayesloc.llm.privacy import Privacy
 from pytest_bayesloc.llm.schemas import VerdictAnswer
@@ -51,7 +51,7 @@ class Asked:
         n_times: int = 1,
     ) -> None:
         self.notes: list[str] = []
-        self.budget = CallBudget(CallLimits(n_calls=n_calls, n_tokens=100_000), Clock())
+        self.budget = CallBudget(Clock(), n_calls=n_calls, n_tokens=100_000)
         with serving(*answers) as script, pytest.MonkeyPatch.context() as patch:
             patch.setenv("OPENAI_BASE_URL", script.url)
             patch.setenv("OPENAI_API_KEY", KEY)
@@ -137,7 +137,7 @@ def test_no_endpoint_costs_one_line(tmp_path: Path) -> None:
     notes: list[str] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OPENAI_BASE_URL", gone.url)
-        budget = CallBudget(CallLimits(n_calls=9, n_tokens=9_999), Clock())
+        budget = CallBudget(Clock(), n_calls=9, n_tokens=9_999)
         exchanges = Exchanges(tmp_path, "live", lambda _path, _text: None)
         made = LlmAgent(OpenAIEndpoint(), budget, exchanges, Privacy(), notes.append)
 
