@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from msgspec import convert
@@ -40,7 +38,7 @@ from pytest_bayesloc.memory.schema import (
     TOOL_USE,
     TRIAL,
 )
-from pytest_bayesloc.memory.store import BugStore, chunks, row, written
+from pytest_bayesloc.memory.store import chunks, row, written
 
 if TYPE_CHECKING:
     from sqlalchemy import Column, Connection, RowMapping, Select
@@ -191,14 +189,13 @@ class Ledger:
         values = row(TRIAL, trial, trial.edit, trial.summary, run=run)
         self.db.execute(insert(TRIAL).values(bug=bug, **values))
 
-    def reword(self, bug: int, hypothesis: str) -> None:
-        """Replace the hypothesis of a bug."""
-        self._update(bug, hypothesis=hypothesis)
-
-    def reword_trial(self, bug: int, number: int, summary: TrialSummary) -> None:
-        """Replace the summary of a trial."""
+    def reword(self, bug: int, number: int, said: str | TrialSummary) -> None:
+        """Replace the summary of the trial ``number`` of a bug, or a text: its hypothesis."""
+        if isinstance(said, str):
+            self._update(bug, hypothesis=said)
+            return
         where = (TRIAL.c.bug == bug) & (TRIAL.c.number == number)
-        self.db.execute(update(TRIAL).where(where).values(**row(TRIAL, summary)))
+        self.db.execute(update(TRIAL).where(where).values(**row(TRIAL, said)))
 
     def constraints(self, bug: int | None) -> list[str]:
         """Return the constraints that were learned from a bug, or from all of the project."""
@@ -321,19 +318,6 @@ class Ledger:
             for line in self.db.execute(asked.where(column.in_(chunk))).mappings():
                 found[line["bug"]].append(line)
         return found
-
-
-@contextmanager
-def ledger_at(
-    where: Path | str, project: str, note: Callable[[str], None], *, write: bool
-) -> Iterator[Ledger]:
-    """Open a project's records in a transaction.
-
-    Raises:
-        StoreError: If the memory can't be used.
-    """
-    with closing(BugStore(where, note)) as store, store.transaction(write=write) as connection:
-        yield Ledger(connection, project)
 
 
 def key_of(inserted: Any) -> int:  # noqa: ANN401 - a row of SQLAlchemy's

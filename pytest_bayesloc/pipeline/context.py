@@ -153,13 +153,14 @@ def open_memory(
     if where is None or not (may_begin or is_there(where)):
         yield None
         return
-    from pytest_bayesloc.memory.ledger import ledger_at
+    from pytest_bayesloc.memory.ledger import Ledger
+    from pytest_bayesloc.memory.store import BugStore
 
     if may_begin and isinstance(where, Path):
         own_folder(rootdir)
         where.parent.mkdir(parents=True, exist_ok=True)
-    with ledger_at(where, project_of(rootdir), note, write=write) as ledger:
-        yield ledger
+    with closing(BugStore(where, note)) as store, store.transaction(write=write) as connection:
+        yield Ledger(connection, project_of(rootdir))
 
 
 # -- names

@@ -48,11 +48,8 @@ def reworded(
     if changes:
         with store.transaction() as connection:
             ledger = Ledger(connection, project)
-            for bug, number, text in changes:
-                if isinstance(text, str):
-                    ledger.reword(bug, text)
-                else:
-                    ledger.reword_trial(bug, number, text)
+            for bug, number, said in changes:
+                ledger.reword(bug, number, said)
             now = ledger.bugs([bugs[item.record.id] for item in found])
         found = [replace(item, record=now[bugs[item.record.id]]) for item in found]
     return _with_approaches(found, llm)

@@ -21,7 +21,8 @@ import pytest
 from pytest_bayesloc.domain.own_files import is_trusted, set_aside, trust
 from pytest_bayesloc.fixes.apply import Journal
 from pytest_bayesloc.history.snapshots import SnapshotStore
-from pytest_bayesloc.memory.ledger import ledger_at
+from pytest_bayesloc.memory.ledger import Ledger
+from pytest_bayesloc.memory.store import BugStore
 from pytest_bayesloc.pipeline.context import mend_folder, replace_text
 from pytest_bayesloc.spectrum.cache.store import KnownFile, read_tables, write_tables
 from tests.integration.memory.conftest import Story, red, symptom
@@ -151,9 +152,12 @@ def sources_are_whole(root: Path) -> None:
 
 def remember(root: Path, n: int) -> None:
     tests = [f"t.py::test_{n}{letter}" for letter in "abc"]
-    with ledger_at(root / "memory.sqlite", "shop", pytest.fail, write=True) as ledger:
-        story = Story(ledger)
-        story.n_runs = len(ledger.open_bugs())
+    with (
+        closing(BugStore(root / "memory.sqlite", pytest.fail)) as store,
+        store.transaction() as connection,
+    ):
+        story = Story(Ledger(connection, "shop"))
+        story.n_runs = len(story.ledger.open_bugs())
         if story.n_runs < n:
             story.run(red(symptom(f"ValueError: {n}", tests, fingerprint=f"1:{n}")))
 

@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 from pytest_bayesloc.domain.errors import BayeslocError, LostError, ShardError, StoreError
 from pytest_bayesloc.domain.own_files import is_trusted
 from pytest_bayesloc.fixes.apply import Journal
-from pytest_bayesloc.memory.ledger import ledger_at
+from pytest_bayesloc.memory.ledger import Ledger
+from pytest_bayesloc.memory.store import BugStore
 from pytest_bayesloc.memory.transfer import import_lines
 from pytest_bayesloc.options.settings import declarations
 from pytest_bayesloc.pipeline.merge import merged
@@ -219,10 +220,12 @@ def test_export_is_imported_or_refused(
     path = tmp_path_factory.mktemp("memory") / "memory.sqlite"
 
     def read() -> None:
-        with ledger_at(path, "shop", pytest.fail, write=True) as ledger:
-            import_lines(ledger.db, lines)
-        with ledger_at(path, "shop", pytest.fail, write=False) as ledger:
-            ledger.bugs(ledger.open_bugs())
+        with closing(BugStore(path, pytest.fail)) as store:
+            with store.transaction() as connection:
+                import_lines(connection, lines)
+            with store.transaction(write=False) as connection:
+                ledger = Ledger(connection, "shop")
+                ledger.bugs(ledger.open_bugs())
 
     refuses(read, StoreError)
 
