@@ -114,7 +114,7 @@ class Observer:
         """
         ran = {**recorded.excused, **dict.fromkeys(recorded.verdicts, "")} if open_bugs else {}
         found = {
-            bug: self._not_failed(record.symptom.tests, ran, recorded.verdicts)
+            bug: self._not_failed(record, ran, recorded.verdicts)
             for bug, record in open_bugs.items()
         }
         passed = [bug for bug, sighting in found.items() if sighting.passed]
@@ -148,16 +148,19 @@ class Observer:
         )
 
     def _not_failed(
-        self, known: Sequence[str], ran: Mapping[str, str], verdicts: Mapping[str, bool]
+        self, record: BugRecord, ran: Mapping[str, str], verdicts: Mapping[str, bool]
     ) -> PassingSighting:
+        known = record.symptom.tests
         missing = [n for n in known if n not in ran and not self._exists(n)]
         moved = self._moved(missing, ran)
         tests = [moved.get(n, n) for n in known]
+        passed = frozenset(n for n in tests if verdicts.get(n) or _is_collected(n, verdicts))
         return PassingSighting(
-            passed=frozenset(n for n in tests if verdicts.get(n) or _is_collected(n, verdicts)),
+            passed=passed,
             excused={n: ran[n] for n in tests if ran.get(n)},
             gone=frozenset(missing) - moved.keys(),
             moved=moved,
+            data=self._past.data_since(record.seen_at) if passed else (),
         )
 
     def _moved(self, missing: Sequence[str], ran: Collection[str]) -> dict[str, str]:

@@ -92,12 +92,7 @@ class LlmStage:
         mode = "record" if self._is_dry else settings.llm_mode
         exchanges = Exchanges(self._folder, mode, partial(_keep, context.rootdir))
         self._agent = LlmAgent(
-            self._endpoint,
-            self._budget,
-            exchanges,
-            self._privacy,
-            self._say,
-            self._limits.parallel,
+            self._endpoint, self._budget, exchanges, self._privacy, self._say, self._limits.parallel
         )
         self.advisor = LlmAdvisor(
             self._agent,

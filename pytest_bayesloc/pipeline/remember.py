@@ -191,14 +191,7 @@ class Remembering:
         with store.transaction(write=False) as connection:
             ledger = Ledger(connection, self._project)
             open_bugs, revisions = ledger.open_bugs(), ledger.revisions()
-        passing = {
-            bug: replace(own, data=self._past.data_since(open_bugs[bug].seen_at))
-            if own.passed
-            else own
-            for bug, own in observer.passing(
-                open_bugs, revisions, self._context.recorder.recorded
-            ).items()
-        }
+        passing = observer.passing(open_bugs, revisions, self._context.recorder.recorded)
         last_seen_at = {
             passing[bug].moved.get(test, test): revisions.get(bug, "")
             for bug, record in open_bugs.items()
