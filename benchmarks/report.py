@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from pytest_bayesloc.domain.advice import Remembered
 from pytest_bayesloc.domain.evidence import Decision, Evidence, InspectionOutcome
 from pytest_bayesloc.domain.failure import ErrorKind, Failure, Frame, Origin
-from pytest_bayesloc.domain.inspection import Finding, Inspection, Signals, TestRun, Verdict
+from pytest_bayesloc.domain.inspection import Finding, Signals, TestRun, Verdict
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.result import Fault, Ranked, RankedLine
 from pytest_bayesloc.domain.spectrum import Counts
@@ -220,25 +220,23 @@ def _evidence(where: Location, why: str) -> Evidence:
     )
 
 
-def _step(number: int, where: Location) -> Inspection:
+def _step(number: int, where: Location) -> Finding:
     runs = {
         f"tests/unit/test_{i}.py::test_{i}": TestRun(
             verdict=Verdict.FAIL, error="ValueError: no", covered=True, output="line\n" * 2_000
         )
         for i in range(30)
     }
-    return Inspection(
+    return Finding(
+        diff="--- a\n+++ b\n@@ -1 +1 @@\n-    a\n+    b\n" * 5,
+        tests=runs,
+        signals=Signals(is_covered=True, has_target_assertion=False, is_failure=True),
+        decision=Decision.NEUTRAL,
+        evidence=_evidence(where, "none of 12 small edits makes the failing tests pass"),
+        seconds=0.5,
+        cpu_s=0.4,
+        log="--- INSPECTION_START ---\n" * 50,
         step=number,
-        finding=Finding(
-            diff="--- a\n+++ b\n@@ -1 +1 @@\n-    a\n+    b\n" * 5,
-            tests=runs,
-            signals=Signals(is_covered=True, has_target_assertion=False, is_failure=True),
-            decision=Decision.NEUTRAL,
-            evidence=_evidence(where, "none of 12 small edits makes the failing tests pass"),
-            seconds=0.5,
-            cpu_s=0.4,
-            log="--- INSPECTION_START ---\n" * 50,
-        ),
         belief_before=0.4,
         belief_after=0.5,
     )

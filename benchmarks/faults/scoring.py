@@ -123,7 +123,7 @@ def judge(
         claim=claim,
         right=mean(where in truth for where in leading) if leading else 0.0,
         on_test=any(where.is_test for where in leading),
-        seconds=sum(made.finding.seconds for case in cases for made in case.inspections),
+        seconds=sum(made.seconds for case in cases for made in case.inspections),
         cpu_s=row["cpu_s"] - row["plain_cpu_s"],
         n_inspections=sum(len(case.inspections) for case in cases),
     )

@@ -212,6 +212,9 @@ class Finding:
         trials: The patches, where several were tried.
         doubt: Why the patch is probably no fix although tests pass with it; empty if nothing says
             so.
+        step: From 1, in the order in which a case took its findings.
+        belief_before: P(target is faulty) before it was taken.
+        belief_after: P(target is faulty) after.
     """
 
     evidence: Evidence
@@ -224,24 +227,11 @@ class Finding:
     log: str = ""
     trials: tuple[Trial, ...] = ()
     doubt: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Inspection:
-    """One finished inspection.
-
-    Attributes:
-        step: From 1, in the order they ran.
-        belief_before: P(target is faulty) before.
-        belief_after: P(target is faulty) after.
-    """
-
-    step: int
-    finding: Finding
-    belief_before: float
-    belief_after: float
+    step: int = 0
+    belief_before: float = 0.0
+    belief_after: float = 0.0
 
     @property
     def target(self) -> Location:
         """The inspected location."""
-        return self.finding.evidence.location
+        return self.evidence.location

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from pytest_bayesloc.domain.evidence import Evidence
     from pytest_bayesloc.domain.failure import ErrorKind, Failure, Origin
-    from pytest_bayesloc.domain.inspection import Inspection
+    from pytest_bayesloc.domain.inspection import Finding
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.spectrum import Counts
 
@@ -125,7 +125,7 @@ class Fault:
     ranking: tuple[Ranked, ...]
     stop_reason: str
     history: tuple[tuple[tuple[Location, float], ...], ...] = ()
-    inspections: tuple[Inspection, ...] = ()
+    inspections: tuple[Finding, ...] = ()
     flaky: tuple[str, ...] = ()
     n_candidates: int = 0
     test_share: float = 0.0

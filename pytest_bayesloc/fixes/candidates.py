@@ -59,7 +59,7 @@ def mutated(case: Case, sources: Sources, never_edited: Collection[str]) -> Iter
     effects = {
         (inspection.target, trial.words): trial.effect.rank
         for inspection in case.inspections
-        for trial in inspection.finding.trials
+        for trial in inspection.trials
     }
     for target in case.targets()[:N_SUSPECTS]:
         found = sources.unit(target)

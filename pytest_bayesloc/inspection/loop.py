@@ -161,8 +161,7 @@ class InspectionLoop:
 
     def _take(self, case: Case, finding: Finding) -> None:
         self._weigh(case, finding)
-        target = finding.evidence.location
-        self._progress(len(case.inspections), target, case.belief.p(target))
+        self._progress(len(case.inspections), finding.target, case.belief.p(finding.target))
 
     def _weigh(self, case: Case, finding: Finding) -> None:
         """Take ``finding``; earlier ones may be worth something else then."""

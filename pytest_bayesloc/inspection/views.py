@@ -54,9 +54,9 @@ class Views:
         failing = case.failing_of(target, 1) or case.failing[:1]
         failure = next(f for f in case.group.failures if f.node_id == failing[0])
         tried = (
-            f"{evidence.source}: {evidence.why}"
-            for evidence in (inspection.finding.evidence for inspection in case.inspections)
-            if evidence.location == target
+            f"{made.evidence.source}: {made.evidence.why}"
+            for made in case.inspections
+            if made.target == target
         )
         return TargetContext(
             target=self._suspect(case, target),

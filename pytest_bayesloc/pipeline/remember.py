@@ -371,7 +371,7 @@ def _helping(fault: Fault) -> list[str]:
     """Return the edits with which the failing tests passed when inspected, in words."""
     return [
         f"{name_of(finding.evidence.location)}: {core_of(finding.diff)}"
-        for finding in (inspection.finding for inspection in fault.inspections)
+        for finding in fault.inspections
         if finding.evidence.outcome is InspectionOutcome.EDIT_REPAIRS and finding.diff
     ][:1]
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.evidence import Evidence, Outcome, StaticOutcome
-from pytest_bayesloc.domain.inspection import Finding, Inspection, Rerun, TestRun, Verdict
+from pytest_bayesloc.domain.inspection import Finding, Rerun, TestRun, Verdict
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.recording import Recording
 from pytest_bayesloc.domain.result import NearestCall, SpoiledTest
@@ -240,7 +240,7 @@ class Case:
     changes: Changes = field(init=False)
     cause: tuple[Location, ...] = ()
     history: list[tuple[tuple[Location, float], ...]] = field(default_factory=list)
-    inspections: list[Inspection] = field(default_factory=list)
+    inspections: list[Finding] = field(default_factory=list)
     evidence: list[Evidence] = field(default_factory=list)
     flaky: tuple[str, ...] = ()
     spoiled: tuple[SpoiledTest, ...] = ()
@@ -329,7 +329,7 @@ class Case:
         self.belief = belief.update_all(e for e in self.evidence if e.location in group.prior)
         for inspection in self.inspections:
             self.admit(inspection.target)
-            self.belief = self.belief.update(inspection.finding.evidence)
+            self.belief = self.belief.update(inspection.evidence)
         self.history.append(self.belief.top(N_HISTORY))
 
     def admit(self, location: Location) -> None:
@@ -340,14 +340,13 @@ class Case:
     def correct(self, evidence: Evidence) -> None:
         """Put ``evidence`` in the place of an inspection's that is of the same kind and place."""
         for n, inspection in enumerate(self.inspections):
-            old = inspection.finding.evidence
+            old = inspection.evidence
             if (old.location, old.source) == (evidence.location, evidence.source):
                 p_if_faulty = evidence.p_if_faulty * old.p_if_clean
                 p_if_clean = evidence.p_if_clean * old.p_if_faulty
                 weighed = replace(evidence, p_if_faulty=p_if_faulty, p_if_clean=p_if_clean)
                 self.belief = self.belief.update(weighed)
-                finding = replace(inspection.finding, evidence=evidence)
-                self.inspections[n] = replace(inspection, finding=finding)
+                self.inspections[n] = replace(inspection, evidence=evidence)
                 return
 
     def _placed(self, evidence: Evidence) -> Evidence:
@@ -372,16 +371,14 @@ class Case:
 
     def take(self, finding: Finding) -> None:
         """Condition the belief on what an inspection found, and keep it."""
-        finding = replace(finding, evidence=self._placed(finding.evidence))
-        target = finding.evidence.location
-        before = self.belief.p(target)
-        self.belief = self.belief.update(finding.evidence)
+        evidence, before = self._placed(finding.evidence), self.belief.p(finding.target)
+        self.belief = self.belief.update(evidence)
         self.history.append(self.belief.top(N_HISTORY))
-        self.inspections.append(
-            Inspection(
-                step=len(self.inspections) + 1,
-                finding=finding,
-                belief_before=before,
-                belief_after=self.belief.p(target),
-            )
+        taken = replace(
+            finding,
+            evidence=evidence,
+            step=len(self.inspections) + 1,
+            belief_before=before,
+            belief_after=self.belief.p(finding.target),
         )
+        self.inspections.append(taken)

@@ -122,7 +122,7 @@ def listed(case: Case) -> tuple[dict[Location, float], float]:
 def _evidence(case: Case) -> Iterator[Evidence]:
     yield from case.group.evidence
     yield from case.evidence
-    yield from (inspection.finding.evidence for inspection in case.inspections)
+    yield from (inspection.evidence for inspection in case.inspections)
 
 
 def _ranking(case: Case, shown: Mapping[Location, float]) -> tuple[Ranked, ...]:

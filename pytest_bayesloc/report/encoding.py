@@ -16,7 +16,7 @@ from msgspec import Struct, to_builtins
 from pytest_bayesloc.domain.evidence import ChangeOutcome, InspectionOutcome
 from pytest_bayesloc.domain.failure import Failure, Frame
 from pytest_bayesloc.domain.fixing import TAKE_BACK, Level
-from pytest_bayesloc.domain.inspection import Effect, Inspection
+from pytest_bayesloc.domain.inspection import Effect, Finding
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.masking import masked
 from pytest_bayesloc.domain.redaction import Redaction, redacted
@@ -281,12 +281,10 @@ def _failure(failure: Failure, rows: Sequence[int]) -> doc.FailureEntry:
     )
 
 
-def _inspection(fault: int, inspection: Inspection) -> doc.InspectionEntry:
-    finding = inspection.finding
+def _inspection(fault: int, finding: Finding) -> doc.InspectionEntry:
     evidence = finding.evidence
     return entry_of(
         doc.InspectionEntry,
-        inspection,
         finding,
         evidence,
         fault=fault,
@@ -306,22 +304,20 @@ def _fixes(result: Result, faults: Sequence[Fault]) -> list[doc.FixEntry]:
     searched = [fix for fix in result.fixes if fix.fault <= len(faults)]
     fixed = {fix.fault for fix in searched if fix.verified}
     repairs = {
-        (number, inspection.finding.diff): _repair(number, inspection)
+        (number, inspection.diff): _repair(number, inspection)
         for number, fault in enumerate(faults, 1)
         for inspection in fault.inspections
-        if number not in fixed and inspection.finding.evidence.outcome in REPAIRS
+        if number not in fixed and inspection.evidence.outcome in REPAIRS
     }
     # What was seen to work stands before changes of tests, which nobody checks.
     return sorted([*repairs.values(), *searched], key=lambda fix: fix.fault)
 
 
-def _repair(fault: int, inspection: Inspection) -> doc.FixEntry:
+def _repair(fault: int, finding: Finding) -> doc.FixEntry:
     """Return an inspection that made the failing tests pass: an edit, or older code."""
-    finding = inspection.finding
     words = next((t.words for t in finding.trials if t.effect is Effect.REPAIRS), "")
     return entry_of(
         doc.FixEntry,
-        inspection,
         finding,
         fault=fault,
         tool=words.partition(",")[0] or TAKE_BACK,
@@ -343,7 +339,7 @@ def _cuts(result: Result) -> Iterator[str]:
     """Yield one sentence for each list that is longer than what is given of it."""
     faults = result.faults[: doc.MAX_FAULTS]
     rankings = [result.ranking, *(fault.ranking for fault in faults)]
-    findings = [i.finding for fault in faults for i in fault.inspections]
+    findings = [finding for fault in faults for finding in fault.inspections]
     lists: tuple[tuple[str, int, Sequence[Sequence[object] | Mapping[str, object]]], ...] = (
         ("rows in a ranking", doc.MAX_ROWS, rankings),
         ("lines of a location", doc.MAX_LINES, [row.lines for row in result.ranking]),

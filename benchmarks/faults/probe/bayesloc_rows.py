@@ -212,14 +212,13 @@ class _Row:
         }
 
     def _inspections(self) -> Iterator[list[Any]]:
-        for inspection in self._case.inspections:
-            made = inspection.finding
+        for made in self._case.inspections:
             trials = [
                 [trial.line, trial.words, trial.effect.name, trial.n_passed]
                 for trial in made.trials
             ]
             outcome = made.evidence.outcome.value
-            where = self._where.get(inspection.target, -1)
+            where = self._where.get(made.target, -1)
             seconds = [round(made.seconds, 4), round(made.cpu_s, 4)]
             yield [where, made.evidence.source, outcome, *seconds, len(made.tests), trials]
 

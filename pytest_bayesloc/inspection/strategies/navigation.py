@@ -104,8 +104,7 @@ def try_edit(
     """
     started, tried = budget.clock(), MutantTrials()
     effect = try_patch(case, patch, budget, tried)
-    known = (inspection.finding.evidence for inspection in case.inspections)
-    same = (e.outcome for e in known if e.location == patch.target)
+    same = (made.evidence.outcome for made in case.inspections if made.target == patch.target)
     is_known = InspectionOutcome.EDIT_REPAIRS in same
     if effect not in _SAID or is_known:
         return tried, None

@@ -99,7 +99,7 @@ def judge(effects: Sequence[Effect]) -> InspectionOutcome:
 
 def revised(case: Case) -> Iterator[Evidence]:
     """Yield what a caller is worth whose callee turned out to be enough."""
-    findings = [inspection.finding.evidence for inspection in case.inspections]
+    findings = [inspection.evidence for inspection in case.inspections]
     found = {e.location: e.outcome for e in findings if e.source == KIND}
     repaired = [where for where, outcome in found.items() if outcome in _REPAIRING]
     for where, callee in by_callee(repaired, case.recording.edges).items():

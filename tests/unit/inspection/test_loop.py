@@ -94,7 +94,7 @@ def violates(*names: str, in_passing: bool = False) -> FakeRunner:
 
 
 def outcomes(done: Case) -> list[tuple[str, Outcome]]:
-    return [(i.target.qualname, i.finding.evidence.outcome) for i in done.inspections]
+    return [(i.target.qualname, i.evidence.outcome) for i in done.inspections]
 
 
 def test_target_whose_assertion_fails_gains_belief() -> None:
@@ -118,7 +118,7 @@ def test_assertion_that_passing_tests_break_too_is_no_evidence_against_the_targe
     done = run(violates("b", in_passing=True), case())
 
     assert dict(outcomes(done))["b"] is not InspectionOutcome.TARGET_ASSERTION_FAILED
-    assert done.inspections[1].finding.tests.keys() == {"f0", "f1", "p0", "p1"}
+    assert done.inspections[1].tests.keys() == {"f0", "f1", "p0", "p1"}
 
 
 def test_passing_tests_are_run_under_a_patch_only_if_it_made_a_difference() -> None:
@@ -148,7 +148,7 @@ def test_edits_of_a_decided_answer_are_tried_before_the_loop_ends() -> None:
     kinds = [Assertions(propose), Mutants(edits)]
     InspectionLoop(FakePool(violates("a")), kinds, LIMITS, Clock(), lambda *_: None).run(started)
 
-    made = [(i.target.qualname, i.finding.evidence.source) for i in started.inspections]
+    made = [(i.target.qualname, i.evidence.source) for i in started.inspections]
     assert made == [("a", "k"), ("a", "mutants")]
     assert started.stop.startswith("threshold 0.9 reached by m.py:1 a")
 
@@ -289,8 +289,8 @@ def test_reference_model_counts_a_failure_elsewhere() -> None:
 def test_log_has_the_heartbeat_of_each_failing_test() -> None:
     done = run(violates(), case())
 
-    assert "--- INSPECTION_START: m.a --- (f0)" in done.inspections[0].finding.log
-    assert done.inspections[0].finding.diff.count("\n") > 3
+    assert "--- INSPECTION_START: m.a --- (f0)" in done.inspections[0].log
+    assert done.inspections[0].diff.count("\n") > 3
 
 
 def test_a_case_gets_its_share_of_the_budget() -> None:

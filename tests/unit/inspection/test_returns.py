@@ -171,13 +171,13 @@ def test_caller_whose_callee_is_enough_is_worth_less_whatever_the_order(
         for evidence in strategy.revise(case):
             case.correct(evidence)
 
-    found = {i.target: i.finding.evidence.outcome for i in case.inspections}
+    found = {i.target: i.evidence.outcome for i in case.inspections}
     assert found == {
         A: InspectionOutcome.RETURN_REPAIRS_BY_CALLEE,
         B: InspectionOutcome.RETURN_REPAIRS,
     }
-    (caller,) = (i.finding.evidence for i in case.inspections if i.target == A)
-    (callee,) = (i.finding.evidence for i in case.inspections if i.target == B)
+    (caller,) = (i.evidence for i in case.inspections if i.target == A)
+    (callee,) = (i.evidence for i in case.inspections if i.target == B)
     afresh = made().belief.update_all([caller, callee])
     assert case.belief.probabilities == pytest.approx(afresh.probabilities)
     assert "b, which it calls" in caller.why

@@ -273,7 +273,7 @@ def test_of_two_repairs_of_a_location_the_second_has_its_usual_weight() -> None:
     case.take(Finding(evidence=found))
     case.take(Finding(evidence=at_once))
 
-    first, second = (inspection.finding.evidence for inspection in case.inspections)
+    first, second = (inspection.evidence for inspection in case.inspections)
     assert (first.p_if_faulty, first.p_if_clean) == (far.p_if_faulty, far.p_if_clean)
     assert second == at_once
     assert case.likelihood(outcome, FEE) == likelihood("single-fault", outcome)
@@ -285,7 +285,7 @@ def test_a_repair_that_has_a_weight_of_its_own_keeps_it() -> None:
 
     case.take(Finding(evidence=edit))
 
-    assert case.inspections[0].finding.evidence == edit
+    assert case.inspections[0].evidence == edit
     assert case.likelihood(REPAIRED, FEE) == likelihood("single-fault", REPAIRED)
 
 

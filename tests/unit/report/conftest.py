@@ -17,7 +17,6 @@ from pytest_bayesloc.domain.evidence import (
 from pytest_bayesloc.domain.failure import ErrorKind, Failure, Frame, Origin
 from pytest_bayesloc.domain.inspection import (
     Finding,
-    Inspection,
     InspectionPatch,
     Signals,
     TestRun,
@@ -110,34 +109,32 @@ OWNS_DATA = evidence(
 GUARD = evidence(PARSE, StaticOutcome.GUARD_REFUSED, 0.1, 0.5, "its check did what it is there for")
 
 
-def inspection() -> Inspection:
+def inspection() -> Finding:
     patch = InspectionPatch(
         target=ADD,
         kind="assertions",
         original=CALC,
         patched=CALC.replace("return a - b", "result = a - b\n    assert result >= a"),
     )
-    return Inspection(
+    return Finding(
+        diff=patch.diff,
+        tests={
+            "test_calc.py::test_add": TestRun(
+                verdict=Verdict.FAIL,
+                error="AssertionError: assert -1 >= 2",
+                covered=True,
+                violations=(0,),
+                output="E   assert -1 >= 2",
+            ),
+            "test_calc.py::test_zero": TestRun(verdict=Verdict.PASS, covered=True),
+        },
+        signals=Signals(is_covered=True, has_target_assertion=True, is_failure=True),
+        decision=Decision.NEUTRAL,
+        evidence=ASSERTED,
+        seconds=0.031,
+        cpu_s=0.012,
+        log="--- INSPECTION_START: calc.add ---",
         step=1,
-        finding=Finding(
-            diff=patch.diff,
-            tests={
-                "test_calc.py::test_add": TestRun(
-                    verdict=Verdict.FAIL,
-                    error="AssertionError: assert -1 >= 2",
-                    covered=True,
-                    violations=(0,),
-                    output="E   assert -1 >= 2",
-                ),
-                "test_calc.py::test_zero": TestRun(verdict=Verdict.PASS, covered=True),
-            },
-            signals=Signals(is_covered=True, has_target_assertion=True, is_failure=True),
-            decision=Decision.NEUTRAL,
-            evidence=ASSERTED,
-            seconds=0.031,
-            cpu_s=0.012,
-            log="--- INSPECTION_START: calc.add ---",
-        ),
         belief_before=0.475,
         belief_after=0.9944,
     )
