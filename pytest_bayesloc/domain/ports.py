@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pytest_bayesloc.domain.evidence import Decision
     from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.recording import Recording, ValueFlow
@@ -80,6 +79,9 @@ class TargetContext:
         values: Of parameters and results: name, in passing and in failing calls.
         invariants: What held in all passing calls.
         tried: What inspections of it showed, and what is remembered.
+        diff: Of the inspection that is to be judged, if one is: its patch.
+        runs: Of that, a line a test: how it went under the patch.
+        callee_values: Of that, what the callees returned: name, passing, failing.
     """
 
     target: Code
@@ -89,19 +91,8 @@ class TargetContext:
     values: tuple[tuple[str, str, str], ...] = ()
     invariants: tuple[str, ...] = ()
     tried: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Observation:
-    """The result of an inspection.
-
-    Attributes:
-        runs: A line a test: how it went under the patch.
-        callee_values: What the callees of the target returned: name, passing, failing.
-    """
-
-    diff: str
-    runs: tuple[str, ...]
+    diff: str = ""
+    runs: tuple[str, ...] = ()
     callee_values: tuple[tuple[str, str, str], ...] = ()
 
 
@@ -140,14 +131,9 @@ class Turn:
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reflection:
-    """The model's verdict on an inspected target."""
-
-    decision: Decision
-    reason: str
-
-
+#: Takes one answer for each call of the last turn (none at first), and returns the model's next
+#: turn; None if it calls no functions, or can't be asked. It never raises.
+Converse: TypeAlias = "Callable[[Sequence[str]], Turn | None]"
 #: Monotonic seconds since some fixed point.
 Clock: TypeAlias = "Callable[[], float]"
 
@@ -219,34 +205,6 @@ class Runner(Protocol):
 
     def close(self) -> None:
         """End what was started. May be called twice."""
-
-
-class Advisor(Protocol):
-    """Judges by what code is meant to do. It returns None where it can't, and never raises."""
-
-    @property
-    def name(self) -> str:
-        """The model, under which its track record is kept."""
-
-    def suspect(self, context: FaultContext) -> Mapping[Location, str] | None:
-        """Return those candidates of ``context`` that it suspects, most suspect first, and why."""
-
-    def propose(self, context: TargetContext) -> ProposedCode | None:
-        """Return the target with assertions about what it should do."""
-
-    def reflect(self, context: TargetContext, seen: Observation) -> Reflection | None:
-        """Return what an inspection of the target means."""
-
-
-class Conversation(Protocol):
-    """A language model that looks around by calling functions. It never raises."""
-
-    def next(self, answers: Sequence[str]) -> Turn | None:
-        """Return the model's next turn; None if it calls no functions, or can't be asked.
-
-        Args:
-            answers: One for each call of the last turn; none at first.
-        """
 
 
 class Embedder(Protocol):

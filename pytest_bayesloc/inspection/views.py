@@ -11,13 +11,7 @@ from itertools import islice
 from pytest_bayesloc.domain.failure import Failure, Frame
 from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.domain.ports import (
-    Code,
-    FailingTest,
-    FaultContext,
-    Observation,
-    TargetContext,
-)
+from pytest_bayesloc.domain.ports import Code, FailingTest, FaultContext, TargetContext
 from pytest_bayesloc.domain.source import SourceMap, lines_of
 from pytest_bayesloc.ranking.case import Case
 
@@ -71,8 +65,10 @@ class Views:
             tried=tuple(islice((*known, *tried), N_TRIED)),
         )
 
-    def observation(self, case: Case, patch: InspectionPatch, rerun: Rerun) -> Observation:
-        """Show the result of an inspection of a candidate."""
+    def inspected(
+        self, shown: TargetContext, case: Case, patch: InspectionPatch, rerun: Rerun
+    ) -> TargetContext:
+        """Return what is ``shown`` of a candidate with the result of an inspection of it."""
         texts = {check.number: check.text for check in patch.checks}
         runs = []
         for node_id, run in rerun.tests.items():
@@ -84,7 +80,7 @@ class Views:
             runs.append(f"{node_id} ({was} before): {'; '.join(said)}")
         callees = [row for c in _around(case, patch.target, 0, 1) for row in self._values(case, c)]
         diff = patch.diff if self._read(patch.target.file) is not None else HIDDEN
-        return Observation(diff=diff, runs=tuple(runs), callee_values=tuple(callees))
+        return replace(shown, diff=diff, runs=tuple(runs), callee_values=tuple(callees))
 
     def _code(self, location: Location) -> Code:
         source = self._read(location.file)

@@ -27,9 +27,7 @@ from pytest_bayesloc.domain.ports import (
     Code,
     FailingTest,
     FaultContext,
-    Observation,
     ProposedCode,
-    Reflection,
     TargetContext,
 )
 from pytest_bayesloc.llm.agent import SEED, TEMPERATURE, LlmAgent, Prompt
@@ -161,13 +159,11 @@ class LlmAdvisor:
         """Return the target with assertions about what it should do."""
         return self._proposed("inspection", context)
 
-    def reflect(self, context: TargetContext, seen: Observation) -> Reflection | None:
-        """Return what an inspection of the target means."""
+    def reflect(self, context: TargetContext) -> tuple[Decision, str] | None:
+        """Return what an inspection of the target means, and the reason."""
         view = self._fitted(context)
-        answer = self.ask("reflection", "reflection", VerdictAnswer, view=view, seen=seen)
-        if answer is None:
-            return None
-        return Reflection(decision=Decision(answer.decision), reason=answer.reason)
+        answer = self.ask("reflection", "reflection", VerdictAnswer, view=view)
+        return (Decision(answer.decision), answer.reason) if answer else None
 
     def fix(self, context: TargetContext) -> ProposedCode | None:
         """Return the target, fixed."""

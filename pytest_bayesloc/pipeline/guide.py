@@ -41,8 +41,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.domain.ports import Conversation, ProposedCode
+    from pytest_bayesloc.domain.ports import Converse, ProposedCode
     from pytest_bayesloc.domain.source import SourceMap, Unit
+    from pytest_bayesloc.inspection.strategies.navigation import Answer
     from pytest_bayesloc.inspection.strategy import InspectionStrategy
     from pytest_bayesloc.pipeline.context import Context
     from pytest_bayesloc.ranking.case import Case
@@ -148,7 +149,9 @@ class LlmStage:
     def strategies(self) -> tuple[InspectionStrategy, ...]:
         """Return what it does while others inspect: it looks around, proposes edits and checks."""
         generated = Generated(
-            advisor=self.advisor,
+            guide=self.advisor.name,
+            propose=self.advisor.propose,
+            reflect=self.advisor.reflect,
             start=Later,
             views=self._views,
             unit=self._unit,
@@ -178,14 +181,14 @@ class LlmStage:
         )
         return navigation, generated
 
-    def _questions(self, case: Case) -> CaseQuestions:
+    def _questions(self, case: Case) -> Answer:
         known = self._remembered(case)
         run = run_of(self._context, self._describe(case), (case,))
-        return CaseQuestions(self._context, case, run, known, self.may_send, self._edited)
+        return CaseQuestions(self._context, case, run, known, self.may_send, self._edited).answer
 
-    def _conversation(self, case: Case, sample: int) -> Conversation:
+    def _conversation(self, case: Case, sample: int) -> Converse:
         view = self._views.fault(case, self._remembered(case))
-        return self.advisor.converse(view, function_schemas(), sample)
+        return self.advisor.converse(view, function_schemas(), sample).next
 
     def fixes(self, case: Case, outcome: Callable[[], str]) -> Iterator[tuple[Location, str, str]]:
         """Yield the likeliest functions as it would fix them: where, the file's text, and why.

@@ -24,9 +24,7 @@ from pytest_bayesloc.domain.ports import (
     Code,
     FailingTest,
     FaultContext,
-    Observation,
     ProposedCode,
-    Reflection,
     TargetContext,
 )
 from pytest_bayesloc.llm.advisor import LlmAdvisor, LlmSummarizer
@@ -41,7 +39,6 @@ from tests.fakes.endpoint import FakeEndpoint, as_port
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_bayesloc.domain.ports import Advisor
 
 ADD, HALF = (
     Code(
@@ -74,10 +71,6 @@ class Scene:
         )
         self.model = LlmAdvisor(self.agent, "big", "small", max_prompt=4_000, max_answer=8_000)
 
-    @property
-    def advisor(self) -> Advisor:
-        return self.model
-
     def summarizer(self) -> LlmSummarizer:
         return LlmSummarizer(self.model, lambda file: "secret" not in file)
 
@@ -87,7 +80,7 @@ def test_ranking_names_candidates_by_number_whatever_their_order(tmp_path: Path)
     prompts = []
     for n, order in enumerate(((ADD, HALF), (HALF, ADD))):
         scene = Scene(tmp_path / str(n), answer)
-        found = scene.advisor.suspect(FaultContext(tests=(TEST,), candidates=order))
+        found = scene.model.suspect(FaultContext(tests=(TEST,), candidates=order))
         assert found == {HALF.location: "halves"}
         prompts.append(scene.endpoint.prompt)
     assert prompts[0] == prompts[1]
@@ -96,17 +89,15 @@ def test_ranking_names_candidates_by_number_whatever_their_order(tmp_path: Path)
 def test_inspection_is_the_function_with_a_reason(tmp_path: Path) -> None:
     scene = Scene(tmp_path, {"code": "def add(a): ...", "why": "because"})
 
-    assert scene.advisor.propose(TARGET) == ProposedCode(text="def add(a): ...", why="because")
+    assert scene.model.propose(TARGET) == ProposedCode(text="def add(a): ...", why="because")
     assert scene.model.uses == {"inspection": 1}
 
 
 def test_reflection_is_told_the_golden_rule_and_what_came_out(tmp_path: Path) -> None:
     scene = Scene(tmp_path, {"decision": "CONFIRMED_NOT_BUGGY", "reason": "its callee is"})
-    seen = Observation(diff="+ assert a", runs=("t.py::test_add: fail",))
+    seen = replace(TARGET, diff="+ assert a", runs=("t.py::test_add: fail",))
 
-    assert scene.advisor.reflect(TARGET, seen) == Reflection(
-        decision=Decision.CONFIRMED_NOT_BUGGY, reason="its callee is"
-    )
+    assert scene.model.reflect(seen) == (Decision.CONFIRMED_NOT_BUGGY, "its callee is")
     assert "Golden rule" in scene.endpoint.prompt
     assert "t.py::test_add: fail" in scene.endpoint.prompt
 
@@ -145,11 +136,11 @@ def test_prompts_are_no_longer_than_was_said(tmp_path: Path) -> None:
     long = replace(ADD, text="x = 1\n" * 10_000)
     test = replace(TEST, error="e" * 50_000, trace=("t" * 9_000,) * 40, code=long)
 
-    scene.advisor.propose(
+    scene.model.propose(
         TargetContext(target=long, test=test, callers=(long,) * 3, callees=(long,) * 3)
     )
     first = len(scene.endpoint.prompt)
-    scene.advisor.suspect(FaultContext(tests=(test, test), candidates=(long,) * 15))
+    scene.model.suspect(FaultContext(tests=(test, test), candidates=(long,) * 15))
 
     assert max(first, len(scene.endpoint.prompt)) < 8_000  # with what is always said
 

@@ -6,17 +6,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
-    from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.domain.ports import (
-        Advisor,
-        FaultContext,
-        Observation,
-        ProposedCode,
-        Reflection,
-        TargetContext,
-    )
+    from pytest_bayesloc.domain.ports import ProposedCode, TargetContext
+    from pytest_bayesloc.inspection.strategies.generated import Reflection
 
 T = TypeVar("T")
 
@@ -26,32 +19,23 @@ class FakeAdvisor:
     """Notes what it is shown.
 
     Attributes:
-        name: What its record is kept under.
-        suspicions: What it suspects.
         proposed: What it proposes, by the qualified name of the target.
         reflection: What it makes of an inspection.
         shown: The targets that it was shown.
         seen: What inspections showed it.
     """
 
-    name: str = "fake"
-    suspicions: Mapping[Location, str] | None = None
     proposed: dict[str, ProposedCode] = field(default_factory=dict)
     reflection: Reflection | None = None
     shown: list[TargetContext] = field(default_factory=list)
-    seen: list[Observation] = field(default_factory=list)
-
-    def suspect(self, context: FaultContext) -> Mapping[Location, str] | None:
-        del context
-        return self.suspicions
+    seen: list[TargetContext] = field(default_factory=list)
 
     def propose(self, context: TargetContext) -> ProposedCode | None:
         self.shown.append(context)
         return self.proposed.get(context.target.location.qualname)
 
-    def reflect(self, context: TargetContext, seen: Observation) -> Reflection | None:
-        del context
-        self.seen.append(seen)
+    def reflect(self, context: TargetContext) -> Reflection | None:
+        self.seen.append(context)
         return self.reflection
 
 
@@ -78,8 +62,3 @@ def at_once(call: Callable[[], T]) -> Answered:
 def never(call: Callable[[], T]) -> Answered:
     del call
     return Answered(None, is_late=True)
-
-
-def as_port(advisor: FakeAdvisor) -> Advisor:
-    """``advisor`` as what it stands for: the type checker holds it to the port."""
-    return advisor

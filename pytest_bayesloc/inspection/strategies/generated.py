@@ -17,7 +17,7 @@ from pytest_bayesloc.domain.errors import PatchError
 from pytest_bayesloc.domain.evidence import Decision
 from pytest_bayesloc.domain.inspection import Check, Finding, InspectionPatch, Rerun
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.domain.ports import Advisor, ProposedCode, Reflection, TargetContext
+from pytest_bayesloc.domain.ports import ProposedCode, TargetContext
 from pytest_bayesloc.domain.source import (
     FunctionNode,
     SourceMap,
@@ -51,6 +51,9 @@ MAX_TEXT = 200
 T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
 
+#: The model's verdict on an inspected target, and the reason.
+Reflection = tuple[Decision, str]
+
 
 class Pending(Protocol[T_co]):
     """A call under way."""
@@ -82,7 +85,9 @@ class Generated(InspectionStrategy):
     """Asks a language model about the likeliest candidates while others are inspected.
 
     Attributes:
-        advisor: Who is asked.
+        guide: Name of the model.
+        propose: Returns the target with assertions about what it should do; None if it can't.
+        reflect: Returns what an inspection of the target means; None if it can't.
         start: Starts a call elsewhere.
         views: Puts together what it is shown.
         unit: The code of a location.
@@ -92,7 +97,9 @@ class Generated(InspectionStrategy):
         n_targets: Candidates of a group that it is asked about.
     """
 
-    advisor: Advisor
+    guide: str
+    propose: Callable[[TargetContext], ProposedCode | None]
+    reflect: Callable[[TargetContext], Reflection | None]
     start: Callable[[Callable[[], Any]], Pending[Any]]
     views: Views
     unit: Callable[[Location], tuple[SourceMap, Unit] | None]
@@ -113,7 +120,7 @@ class Generated(InspectionStrategy):
             found = self.unit(target)
             if found is None or not found[1].is_function or not case.near.is_reached(target):
                 continue
-            asked = self.start(partial(self.advisor.propose, self._view(case, target)))
+            asked = self.start(partial(self.propose, self._view(case, target)))
             self._work.append(_Work(target=target, proposal=asked))
 
     def harvest(self, case: Case, budget: Budget, *, wait_s: float) -> Iterable[Finding]:
@@ -144,9 +151,8 @@ class Generated(InspectionStrategy):
         if patch is None:
             return
         rerun = work.rerun = watch(case, patch, budget)
-        view = self._view(case, work.target)
-        observed = self.views.observation(case, patch, rerun)
-        work.reflection = self.start(partial(self.advisor.reflect, view, observed))
+        view = self.views.inspected(self._view(case, work.target), case, patch, rerun)
+        work.reflection = self.start(partial(self.reflect, view))
 
     def _patch(self, target: Location, proposed: ProposedCode | None) -> InspectionPatch | None:
         """Make the proposed patch, if it may be run; else the heartbeat alone."""
@@ -171,12 +177,12 @@ class Generated(InspectionStrategy):
         rerun, patch = work.rerun, work.patch
         failing, passing = case.divide(rerun.tests)
         signals = signals_of(failing, passing, n_swapped=rerun.n_swapped)
-        decision = Decision.NEUTRAL if reflection is None else reflection.decision
+        decision = Decision.NEUTRAL if reflection is None else reflection[0]
         outcome = classify(signals, decision)
         learned = self.record.likelihood(outcome)
         if learned is not None:
             case.judged.append(
-                Judged(guide=self.advisor.name, use=INSPECTION, location=work.target, said=outcome)
+                Judged(guide=self.guide, use=INSPECTION, location=work.target, said=outcome)
             )
         why = _why(patch, fired_checks(failing, passing), reflection)
         evidence = weigh(case.model, outcome, work.target, source=KIND, why=why, learned=learned)
@@ -201,8 +207,9 @@ def _why(patch: InspectionPatch, fired: Sequence[int], reflection: Reflection | 
         shown = "it was executed"
     if reflection is None:
         return shown
-    word = reflection.decision.value.lower().replace("_", " ")
-    return f"{shown}; the language model: {word}, {reflection.reason}"
+    decision, reason = reflection
+    word = decision.value.lower().replace("_", " ")
+    return f"{shown}; the language model: {word}, {reason}"
 
 
 # -- the patch

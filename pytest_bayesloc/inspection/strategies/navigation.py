@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from pytest_bayesloc.domain.evidence import InspectionOutcome, Judgement
 from pytest_bayesloc.domain.inspection import Effect, Finding, InspectionPatch, TestRun, Verdict
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.domain.ports import Conversation, FunctionCall, ProposedCode, Turn
+from pytest_bayesloc.domain.ports import Converse, FunctionCall, ProposedCode, Turn
 from pytest_bayesloc.inspection.strategies.generated import Pending
 from pytest_bayesloc.inspection.strategies.mutants import (
     MutantTrials,
@@ -128,14 +128,9 @@ MAX_TESTS = 20  # that are told of
 
 #: Runs the tests under a patch, and says what came of it.
 Attempt = Callable[[InspectionPatch], Mapping[str, Any]]
+#: Returns the answer to a call about one group of failing tests, or what is wrong with it.
+Answer = Callable[[FunctionCall, Attempt], str]
 Suspicions = Mapping[Location, str]
-
-
-class Functions(Protocol):
-    """Answers what a model asks of one group of failing tests."""
-
-    def answer(self, call: FunctionCall, attempt: Attempt) -> str:
-        """Return the answer to a call, or what is wrong with it. It never raises."""
 
 
 @dataclass(kw_only=True)
@@ -143,7 +138,7 @@ class Navigation(InspectionStrategy):
     """Converses with a model on each group; where that can't call functions, asks it once.
 
     Attributes:
-        functions: What may be called for a group as it is known by now.
+        functions: Answers what is asked of a group as it is known by now; it never raises.
         begin: Begins a conversation, with the number of the sample.
         may_go_on: Whether the limits leave room for another sample.
         suspect: Asks for suspects in one prompt.
@@ -154,8 +149,8 @@ class Navigation(InspectionStrategy):
         record: How often it was right.
     """
 
-    functions: Callable[[Case], Functions]
-    begin: Callable[[Case, int], Conversation]
+    functions: Callable[[Case], Answer]
+    begin: Callable[[Case, int], Converse]
     may_go_on: Callable[[], bool]
     suspect: Callable[[Case], Suspicions | None]
     fallback: ProposedFixes
@@ -166,8 +161,8 @@ class Navigation(InspectionStrategy):
     name: str = SOURCE
     _can_call: bool = True
     _has_called: bool = False
-    _known: Functions = field(init=False)
-    _talk: Conversation = field(init=False)
+    _answer: Answer = field(init=False)
+    _converse: Converse = field(init=False)
     _turn: Pending[Turn | None] | None = None
     _asked: Pending[Suspicions | None] | None = None
     _samples: list[list[Location]] = field(default_factory=list)
@@ -187,7 +182,7 @@ class Navigation(InspectionStrategy):
         if not self._can_call:
             self._ask_once(case)
             return
-        self._known = self.functions(case)
+        self._answer = self.functions(case)
         self._begin(case)
 
     def harvest(self, case: Case, budget: Budget, *, wait_s: float) -> Iterable[Finding]:
@@ -219,8 +214,8 @@ class Navigation(InspectionStrategy):
 
     def _begin(self, case: Case) -> None:
         self._n_tries = 0
-        self._talk = self.begin(case, len(self._samples))
-        self._turn = self.start(partial(self._talk.next, ()))
+        self._converse = self.begin(case, len(self._samples))
+        self._turn = self.start(partial(self._converse, ()))
 
     def _ask_once(self, case: Case) -> None:
         self._asked = self.start(partial(self.suspect, case))
@@ -235,8 +230,8 @@ class Navigation(InspectionStrategy):
             self._has_called = True
             found: list[Finding] = []
             attempt = partial(self._attempt, case, budget, found)
-            answers = [self._known.answer(call, attempt) for call in turn.calls]
-            self._turn = self.start(partial(self._talk.next, answers))
+            answers = [self._answer(call, attempt) for call in turn.calls]
+            self._turn = self.start(partial(self._converse, answers))
             yield from found
             return
         if turn is not None and (named := _located(case, turn.suspects)):

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_bayesloc.domain.evidence import Decision, InspectionOutcome, Outcome
 from pytest_bayesloc.domain.inspection import TestRun, Verdict
-from pytest_bayesloc.domain.ports import ProposedCode, Reflection
+from pytest_bayesloc.domain.ports import ProposedCode
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.inspection.strategies.generated import Generated
@@ -17,7 +17,7 @@ from pytest_bayesloc.inspection.strategy import Budget
 from pytest_bayesloc.inspection.views import Views
 from pytest_bayesloc.ranking.belief import MODELS
 from pytest_bayesloc.ranking.evidence.judgements import INSPECTION, Judged, records_of
-from tests.fakes.advisor import FakeAdvisor, as_port, at_once, never
+from tests.fakes.advisor import FakeAdvisor, at_once, never
 from tests.fakes.case import case_of
 from tests.fakes.runner import FAILED, FakeRunner
 from tests.fakes.runner import as_port as runner_port
@@ -38,7 +38,7 @@ GOOD = ProposedCode(
     text="def add(a, b):\n    r = a - b\n    assert r == a + b\n    return r\n", why="it adds"
 )
 BAD = ProposedCode(text="import os\n", why="")
-BUGGY = Reflection(decision=Decision.CONFIRMED_BUGGY, reason="it subtracts")
+BUGGY = (Decision.CONFIRMED_BUGGY, "it subtracts")
 BROKEN = TestRun(verdict=Verdict.FAIL, covered=True, violations=(0,))
 
 
@@ -65,7 +65,9 @@ class Scene:
         self.case.belief = MODELS["independent"](prior)
         self.budget = Budget(runner_port(self.runner), lambda: 0.0, 100.0, self.case)
         self.kind = Generated(
-            advisor=as_port(self.advisor),
+            guide="fake",
+            propose=self.advisor.propose,
+            reflect=self.advisor.reflect,
             start=self.start,  # type: ignore[arg-type]  # answers of any type
             views=Views(lambda _: SOURCE),
             unit=self.unit,
@@ -126,8 +128,7 @@ def test_assertion_that_fails_is_told_with_what_the_advisor_makes_of_it() -> Non
 def test_without_a_broken_assertion_the_decision_names_the_outcome(
     decision: Decision, outcome: Outcome
 ) -> None:
-    reflection = Reflection(decision=decision, reason="")
-    scene = Scene(advisor=FakeAdvisor(reflection=reflection), suspects=(ADD,))
+    scene = Scene(advisor=FakeAdvisor(reflection=(decision, "")), suspects=(ADD,))
 
     (finding,) = scene.found()
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from pytest_bayesloc.domain.inspection import Finding, TestRun
     from pytest_bayesloc.domain.location import Location
+    from pytest_bayesloc.domain.ports import Converse
     from pytest_bayesloc.inspection.strategies.navigation import Attempt
     from pytest_bayesloc.ranking.case import Case
 
@@ -160,7 +161,7 @@ class Scene(Fixes):
         self.n_begun = 0
         self.notes: list[str] = []
         self.navigation = Navigation(
-            functions=lambda _: self,
+            functions=lambda _: self.answer,
             begin=self.begin,
             may_go_on=lambda: self.n_begun < n_samples,
             suspect=lambda _: suspicions,
@@ -171,10 +172,10 @@ class Scene(Fixes):
             record=records_of({})[RANKING],
         )
 
-    def begin(self, _: Case, sample: int) -> Scene:
+    def begin(self, _: Case, sample: int) -> Converse:
         assert sample == self.n_begun
         self.n_begun += 1
-        return self
+        return self.next
 
     def next(self, answers: Sequence[str]) -> Turn | None:
         self.said += answers

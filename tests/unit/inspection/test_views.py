@@ -129,11 +129,11 @@ def test_files_that_may_not_be_sent_show_neither_code_nor_values_nor_diffs() -> 
     rerun = Rerun(tests={})
 
     target = views().target(work, UNLOCK)
-    observation = views().observation(work, patch, rerun)
+    seen = views().inspected(target, work, patch, rerun)
 
     assert target.target.text == ""
     assert target.values == ()
-    assert observation.diff == HIDDEN
+    assert seen.diff == HIDDEN
 
 
 def test_target_is_shown_with_who_calls_it_and_what_was_seen() -> None:
@@ -149,7 +149,7 @@ def test_target_is_shown_with_who_calls_it_and_what_was_seen() -> None:
     assert view.tried == ("tried in vain: nothing",)
 
 
-def test_observation_tells_how_each_test_went_and_what_callees_returned() -> None:
+def test_inspection_tells_how_each_test_went_and_what_callees_returned() -> None:
     work = case()
     work.recording = Recording(edges={(TOTAL, RATE): 3})
     work.values = {RATE: {"result": ("2", "3")}}
@@ -164,10 +164,10 @@ def test_observation_tells_how_each_test_went_and_what_callees_returned() -> Non
     tests = {NODE: failed, "test_other": TestRun(verdict=Verdict.PASS)}
     rerun = Rerun(tests=tests)
 
-    observation = views().observation(work, patch, rerun)
+    seen = views().inspected(views().target(work, TOTAL), work, patch, rerun)
 
-    assert observation.runs == (
+    assert seen.runs == (
         f"{NODE} (failing before): fail; target executed; assertions broken: `size == 3`; E: 1",
         "test_other (passing before): pass; target not executed",
     )
-    assert observation.callee_values == (("rate: result", "2", "3"),)
+    assert seen.callee_values == (("rate: result", "2", "3"),)
