@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from pytest_bayesloc.domain.errors import ExecutionError, LostError
@@ -12,10 +11,7 @@ from pytest_bayesloc.rerun.runner import ServerRunner
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun
-    from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.ports import Runner
-    from pytest_bayesloc.domain.recording import Recording, ValueFlow
     from pytest_bayesloc.rerun.link import Transport
 
 T = TypeVar("T")
@@ -141,42 +137,19 @@ class _PoolRunner(ServerRunner):
         self.is_ready = False
 
     def make_ready(self) -> None:
-        self._anywhere(super().make_ready)
+        super().make_ready()
         self.is_ready = True
 
-    def rerun(
-        self, patch: InspectionPatch | None, tests: Sequence[str], *, limit_s: float
-    ) -> Rerun:
-        return self._anywhere(partial(super().rerun, patch, tests, limit_s=limit_s))
-
-    def record(
-        self,
-        tests: Sequence[str],
-        targets: Sequence[Location],
-        *,
-        limit_s: float,
-        sample: bool = False,
-        detailed: Location | None = None,
-    ) -> Recording:
-        record = partial(super().record, tests, targets, limit_s=limit_s, sample=sample)
-        return self._anywhere(partial(record, detailed=detailed))
-
-    def follow(self, tests: Sequence[str], *, limit_s: float) -> Sequence[ValueFlow]:
-        return self._anywhere(partial(super().follow, tests, limit_s=limit_s))
-
-    def state_before(self, tests: Sequence[str], *, limit_s: float) -> Mapping[str, str]:
-        return self._anywhere(partial(super().state_before, tests, limit_s=limit_s))
-
-    def _anywhere(self, ask: Callable[[], T]) -> T:
+    def _answer_of(self, ask: Callable[[], T]) -> T:
         """Ask, once more elsewhere if the transport is lost; the request may be what ends them."""
         try:
-            return ask()
+            return super()._answer_of(ask)
         except LostError as error:
             self._pool.give_up(self.transport, error)
             self.close()
             self.use(self._pool.transport_for(self._number))
         try:
-            return ask()
+            return super()._answer_of(ask)
         except LostError as error:
             self._pool.give_up(self.transport, error)
             raise ExecutionError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from functools import lru_cache, wraps
+from functools import lru_cache, partial, wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from pytest_bayesloc.domain.errors import LostError
@@ -27,24 +27,16 @@ if TYPE_CHECKING:
 START_UP_S = 120.0
 GRACE_S = 10.0
 
+T = TypeVar("T")
 Method = TypeVar("Method", bound="Callable[..., Any]")
 
 
-def _with_readable_answers(ask: Method) -> Method:
-    """Have a question to a server whose answer has another form count as lost."""
+def _question(ask: Method) -> Method:
+    """Have a method of a runner, which asks a server, called by ``ServerRunner._answer_of``."""
 
     @wraps(ask)
     def asked(self: ServerRunner, *args: Any, **how: Any) -> Any:  # noqa: ANN401 - of any question
-        try:
-            return ask(self, *args, **how)
-        except (LookupError, ValueError, TypeError, AttributeError, RecursionError) as error:
-            self.close()
-            said = f"{type(error).__name__}: {error}"
-            raise LostError(
-                f"{self.transport.name} gave an answer that can't be read ({said[:200]}): what it "
-                "had under way is done again elsewhere.",
-                slug="lost-executor",
-            ) from error
+        return self._answer_of(partial(ask, self, *args, **how))
 
     return cast("Method", asked)
 
@@ -81,7 +73,7 @@ class ServerRunner:
         self._may_fork = transport.may_fork
         self.start_s = 0.0
 
-    @_with_readable_answers
+    @_question
     def rerun(
         self, patch: InspectionPatch | None, tests: Sequence[str], *, limit_s: float
     ) -> Rerun:
@@ -107,7 +99,7 @@ class ServerRunner:
                     return rerun
         return _rerun_of(self._ask_fresh(request), tests, "fresh", here)
 
-    @_with_readable_answers
+    @_question
     def record(
         self,
         tests: Sequence[str],
@@ -136,19 +128,14 @@ class ServerRunner:
             "sample": sample,
             "detailed": next((n for n, u in enumerate(units) if u.location == detailed), -1),
         }
-        messages = self._ask_warm(request) if self._may_fork else None
-        if messages is None:
-            messages = self._ask_fresh(request)
-        return _recording_of(messages, [unit.location for unit in units])
+        return _recording_of(self._ask(request), [unit.location for unit in units])
 
-    @_with_readable_answers
+    @_question
     def follow(self, tests: Sequence[str], *, limit_s: float) -> Sequence[ValueFlow]:
         """Run ``tests`` as they are and follow the value that is wrong in each of them."""
         files = {self.transport.path_of(file): file for file in self._texts}
         request: Message = {"tests": list(tests), "limit_s": limit_s, "flow": files}
-        messages = self._ask_warm(request) if self._may_fork else None
-        if messages is None:
-            messages = self._ask_fresh(request)
+        messages = self._ask(request)
         rerun = _rerun_of(messages, tests, "fork", self.transport.here)
         return [
             flow_of(message["of"], message["flow"], rerun.tests[message["of"]].error)
@@ -156,7 +143,7 @@ class ServerRunner:
             if "flow" in message
         ]
 
-    @_with_readable_answers
+    @_question
     def state_before(self, tests: Sequence[str], *, limit_s: float) -> Mapping[str, str]:
         """Run ``tests`` and return a digest of each shared variable just before the last one.
 
@@ -179,6 +166,7 @@ class ServerRunner:
         payload: Message = _last(self._ask_fresh(request), "traced").get("traced", {})
         return payload
 
+    @_question
     def make_ready(self) -> None:
         """Start the warm server, if there may be one.
 
@@ -234,6 +222,24 @@ class ServerRunner:
         return {"filename": self.transport.path_of(target.file), "key": key, **asdict(forced)}
 
     # -- servers
+
+    def _answer_of(self, ask: Callable[[], T]) -> T:
+        """Call ``ask``; a server whose answer has another form counts as lost."""
+        try:
+            return ask()
+        except (LookupError, ValueError, TypeError, AttributeError, RecursionError) as error:
+            self.close()
+            said = f"{type(error).__name__}: {error}"
+            raise LostError(
+                f"{self.transport.name} gave an answer that can't be read ({said[:200]}): what it "
+                "had under way is done again elsewhere.",
+                slug="lost-executor",
+            ) from error
+
+    def _ask(self, request: Message) -> Sequence[Message]:
+        """Ask the warm server, or where forking is unsafe a fresh one."""
+        messages = self._ask_warm(request) if self._may_fork else None
+        return self._ask_fresh(request) if messages is None else messages
 
     def _ask_warm(self, request: Message) -> Sequence[Message] | None:
         """Ask the warm server; None if forking is unsafe here."""

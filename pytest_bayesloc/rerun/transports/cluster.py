@@ -6,7 +6,7 @@ import contextlib
 import json
 import threading
 import time
-from dataclasses import dataclass
+from functools import partial
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
@@ -139,37 +139,14 @@ def end_servers(run: str, idle_s: float = 0.0) -> None:
 # -- on this side
 
 
-@dataclass(kw_only=True, eq=False)
-class DaskTransport(RemoteTransport):
-    """A cluster that was found to be usable.
-
-    Attributes:
-        client: Dask's.
-        cluster: Ours, if it is.
-        run: Names this run to the workers.
-    """
-
-    client: Client
-    cluster: LocalCluster | None
-    run: str
-
-    def start(self, tests: Sequence[str], once: Message | None) -> _DaskServer:
-        """Return a server of any worker: they take turns."""
-        key = f"{self.run}:{hash(tuple(tests))}"
-        return _DaskServer(self, key, json.dumps(self.opening(tests, once)))
-
-    def close(self) -> None:
-        """End the servers of this run, and the cluster if it is ours."""
-        _end(self.client, self.cluster)
-
-
 class _DaskServer:
-    """Implements ``RerunServer`` by tasks."""
+    """Implements ``RerunServer`` by tasks of any worker: they take turns."""
 
-    def __init__(self, transport: DaskTransport, key: str, opening: str) -> None:
-        self._transport = transport
-        self._key = key
-        self._opening = opening
+    def __init__(self, name: str, client: Client, opening: Message) -> None:
+        self._name = name
+        self._client = client
+        self._key = f"{client.id}:{hash(tuple(opening['spec']['tests']))}"
+        self._opening = json.dumps(opening)
         self._future: Future | None = None
         self._is_hung_up = False
 
@@ -194,13 +171,13 @@ class _DaskServer:
     def _result(self, limit_s: float, function: Any, *args: Any) -> Message:  # noqa: ANN401 - Dask's
         """Run a task on any worker and return its result; empty if it was hung up on."""
         try:
-            self._future = self._transport.client.submit(function, *args, pure=False)
+            self._future = self._client.submit(function, *args, pure=False)
             answer: Message = self._future.result(timeout=limit_s + START_UP_S)
         except Exception as error:  # the scheduler is gone, or no worker survives the task
             if self._is_hung_up:
                 return {}
             raise LostError(
-                f"{self._transport.name} does not answer any more ({type(error).__name__}): what "
+                f"{self._name} does not answer any more ({type(error).__name__}): what "
                 "it had under way is done again elsewhere.",
                 slug="lost-executor",
             ) from error
@@ -213,7 +190,7 @@ class _DaskServer:
 
 def open_cluster(
     spec: str, command: Command, files: Sequence[str], workspaces: Workspaces, n_workers: int
-) -> DaskTransport:
+) -> RemoteTransport:
     """Open the cluster that ``dask:tcp://HOST:PORT`` names, or one of our own by ``dask:local``.
 
     Args:
@@ -253,15 +230,14 @@ def open_cluster(
     except BaseException:
         _end(client, cluster)
         raise
-    return DaskTransport(
+    return RemoteTransport(
         name=spec,
         n_servers=min(n_threads, n_workers or MAX_TASKS),
-        client=client,
-        cluster=cluster,
         may_fork=True,
         command=command,
         workspaces=workspaces,
-        run=client.id,
+        serve=partial(_DaskServer, spec, client),
+        close=partial(_end, client, cluster),
     )
 
 
@@ -294,6 +270,7 @@ def _check(
 
 
 def _end(client: Client, cluster: LocalCluster | None) -> None:
+    """End the servers of this run, and the cluster if it is ours."""
     with contextlib.suppress(Exception):
         if cluster is None:
             client.run(end_all, client.id)

@@ -11,8 +11,7 @@ import shutil
 import subprocess
 import tempfile
 import zipfile
-from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -77,39 +76,22 @@ def packed_sources() -> bytes:
     return stream.getvalue()
 
 
-@dataclass(kw_only=True, eq=False)
-class GatewayTransport(RemoteTransport):
-    """A gateway whose other side was found to be usable.
+class _GatewayServer:
+    """Implements ``RerunServer`` over a channel of its own.
 
-    Attributes:
+    Args:
+        name: Of the transport.
         gateway: execnet's.
-        line: The channel that this package came by: it is taken away there when that is closed.
         sources: Where this package lies there.
+        opening: For ``start_server``.
     """
 
-    gateway: Gateway
-    line: Channel
-    sources: str
-    end: Callable[[], None]
-
-    def start(self, tests: Sequence[str], once: Message | None) -> _GatewayServer:
-        """Start a server there."""
-        return _GatewayServer(self, self.opening(tests, once))
-
-    def close(self) -> None:
-        """End the gateway."""
-        self.end()
-
-
-class _GatewayServer:
-    """Implements ``RerunServer`` over a channel of its own."""
-
-    def __init__(self, transport: GatewayTransport, opening: Message) -> None:
-        self._name = transport.name
+    def __init__(self, name: str, gateway: Gateway, sources: str, opening: Message) -> None:
+        self._name = name
         self._is_hung_up = False
         try:
-            self._channel: Channel = transport.gateway.remote_exec(SERVE)
-            self._channel.send(transport.sources)
+            self._channel: Channel = gateway.remote_exec(SERVE)
+            self._channel.send(sources)
         except OSError as error:
             raise _lost(self._name) from error
         self._ask({"open": opening}, 0.0)
@@ -174,7 +156,7 @@ class GatewayOpener:
         workspaces: Workspaces | None = None,
         n_servers: int = 1,
         end: Callable[[], None] = lambda: None,
-    ) -> GatewayTransport:
+    ) -> RemoteTransport:
         """Open a gateway and return its transport.
 
         Args:
@@ -218,7 +200,7 @@ class GatewayOpener:
         workspaces: Workspaces | None,
         n_servers: int,
         end: Callable[[], None],
-    ) -> GatewayTransport:
+    ) -> RemoteTransport:
         line, unpacked = self._first_answer(gateway, name, UNPACK, packed_sources())
         if "python" in unpacked:
             least = ".".join(map(str, LEAST_PYTHON))
@@ -234,16 +216,20 @@ class GatewayOpener:
         asked = (workspaces.there(here), list(self._files))
         _, found = self._first_answer(gateway, name, DIGESTS, asked)
         check_tree(name, rootdir, workspaces, found)
-        return GatewayTransport(
+
+        def close() -> None:
+            with contextlib.suppress(OSError):
+                line.close()  # this package, which came by it, is taken away there
+            end()
+
+        return RemoteTransport(
             name=name,
             n_servers=n_servers,
-            gateway=gateway,
-            line=line,
-            sources=unpacked["sources"],
+            may_fork=about["may_fork"],
             command=self._command,
             workspaces=workspaces,
-            may_fork=about["may_fork"],
-            end=end,
+            serve=partial(_GatewayServer, name, gateway, unpacked["sources"]),
+            close=close,
         )
 
     @staticmethod
@@ -290,7 +276,7 @@ def open_container(
     *,
     run: Sequence[str] = (),
     n_servers: int = 1,
-) -> GatewayTransport:
+) -> RemoteTransport:
     """Open the container that ``docker:CONTAINER`` or ``docker-image:IMAGE`` names.
 
     Either may end with ``//python=PATH``, the interpreter in the container.

@@ -24,10 +24,10 @@ from pytest_bayesloc.rerun.link import SERVER_VARIABLE
 from pytest_bayesloc.rerun.transports.local import ServerProcess, may_fork
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from pytest_bayesloc.rerun.command import Command
-    from pytest_bayesloc.rerun.link import Message
+    from pytest_bayesloc.rerun.link import Message, RerunServer
 
 LEAST_PYTHON = (3, 10)
 _BEFORE = r"(?<![\w./\\-])"
@@ -65,7 +65,7 @@ def _moved(text: str, old: str, new: str) -> str:
 
 @dataclass(kw_only=True, eq=False)
 class RemoteTransport:
-    """The base of transports that start servers elsewhere, where the project has another folder.
+    """A place that was found to be usable, where the project has another folder.
 
     Attributes:
         name: The name by which a person knows it.
@@ -73,6 +73,8 @@ class RemoteTransport:
         may_fork: Whether they may fork.
         command: Of a server on this machine.
         workspaces: Both folders.
+        serve: Starts a server there by the message for ``start_server``.
+        close: Ends what was started there. May be called twice.
     """
 
     name: str
@@ -80,6 +82,12 @@ class RemoteTransport:
     may_fork: bool
     command: Command
     workspaces: Workspaces
+    serve: Callable[[Message], RerunServer]
+    close: Callable[[], None]
+
+    def start(self, tests: Sequence[str], once: Message | None) -> RerunServer:
+        """Start a server there."""
+        return self.serve(self.opening(tests, once))
 
     def path_of(self, file: str) -> str:
         """The path there of a project file that is given relative to rootdir."""

@@ -8,6 +8,7 @@ import pytest
 from pytest_bayesloc.domain.errors import ExecutionError
 from pytest_bayesloc.rerun.command import Command
 from pytest_bayesloc.rerun.transports.remote import RemoteTransport, Workspaces, check_tree
+from tests.fakes.transport import FakeServer, FakeTransport
 
 HERE = Path("/home/me/shop")
 WORKSPACES = Workspaces(str(HERE), "/app")
@@ -24,7 +25,13 @@ def remote(**options: object) -> RemoteTransport:
         options=options,
     )
     return RemoteTransport(
-        name="farm", n_servers=1, may_fork=True, command=command, workspaces=WORKSPACES
+        name="farm",
+        n_servers=1,
+        may_fork=True,
+        command=command,
+        workspaces=WORKSPACES,
+        serve=lambda _: FakeServer(FakeTransport()),
+        close=lambda: None,
     )
 
 
