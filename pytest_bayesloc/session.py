@@ -270,8 +270,7 @@ class LocalizationSession:
             g for g in groups if any(f.phase == "collect" or f.syntax_error for f in g.failures)
         )
         is_code_suspected = any(not where.is_test for group in broken for where in group.prior)
-        executed = spectrum.executed.values()
-        if not is_code_suspected and not any(tests & spectrum.failing for tests in executed):
+        if not is_code_suspected and not spectrum.reached():
             note_empty_spectrum(self._recorder.files, self.context.note)
         return [Case(group=group) for group in groups]
 

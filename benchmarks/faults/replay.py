@@ -25,7 +25,7 @@ from pytest_bayesloc.inspection.strategy import InspectionStrategy, Limits
 from pytest_bayesloc.ranking.belief import joint_prior
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.evidence.names import name_evidence
-from pytest_bayesloc.ranking.evidence.test_code import Signs, is_most, test_side_evidence
+from pytest_bayesloc.ranking.evidence.test_code import is_most, test_side_evidence
 from pytest_bayesloc.ranking.groups import FailingGroup, ModelChoice
 from pytest_bayesloc.ranking.likelihoods import weigh
 from pytest_bayesloc.rerun.pool import Pool
@@ -140,18 +140,20 @@ class Problem:
         ]
         return [
             *told,
-            *test_side_evidence(self._signs(), self.roles(), model=model),
+            *self._test_side_evidence(model),
             *name_evidence(self.raw["failing"], self.locations, model=model),
         ]
 
-    def _signs(self) -> Signs:
+    def _test_side_evidence(self, model: str) -> list[Evidence]:
         frames = [failure["frames"] for failure in self.raw["failures"]]
         is_guarded = any(source == "guard" for _, source, _ in self.raw["evidence"])
         seen = {number for own in frames for number, _, is_test in own if is_test and number >= 0}
-        return Signs(
-            code_raised=not is_guarded and is_most(bool(o) and not o[-1][2] for o in frames),
-            twin_passes=is_most(bool(near["supersets"]) for near in self.raw["nearness"]),
-            in_traceback=frozenset(self.locations[number] for number in seen),
+        return test_side_evidence(
+            self.roles(),
+            raised=not is_guarded and is_most(bool(o) and not o[-1][2] for o in frames),
+            has_twin=is_most(bool(near["supersets"]) for near in self.raw["nearness"]),
+            seen=frozenset(self.locations[number] for number in seen),
+            model=model,
         )
 
     def recording(self) -> Recording:

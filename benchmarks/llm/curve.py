@@ -25,7 +25,6 @@ from pytest_bayesloc.ranking.evidence.judgements import (
     RANKING,
     judgement_evidence,
     passing_edit,
-    records_of,
     verdicts_of,
 )
 from pytest_bayesloc.ranking.likelihoods import MEASURED, weigh
@@ -85,7 +84,7 @@ class Oracle:
             named = [*far[:1], *named]
         said = verdicts_of(named, shown)
         self._said += [(word, where in problem.truth) for where, word in said.items()]
-        case.learn(judgement_evidence(said, {}, records_of(self._counts)[RANKING]))
+        case.learn(judgement_evidence(said, {}, self._counts))
         passes = self._quality == 0.0 or named[0] in problem.truth
         if self._edits and passes and not named[0].is_test:
             n_candidates = sum(not where.is_test for where in case.belief.probabilities)

@@ -23,7 +23,7 @@ from benchmarks.suites.subjects import KNOWN
 from benchmarks.suites.workspace import CHECKOUT, install, prepare
 from pytest_bayesloc.domain.evidence import OUTCOMES
 from pytest_bayesloc.inspection.strategies.navigation import NAME
-from pytest_bayesloc.ranking.evidence.judgements import INSPECTION, RANKING, records_of
+from pytest_bayesloc.ranking.evidence.judgements import INSPECTION, RANKING, learned_likelihood
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -131,7 +131,6 @@ def _place(
     counts: Mapping[tuple[str, Outcome, bool], int],
 ) -> Standing | None:
     """Where the fault stands if evidence of ``sources`` has the weight that it has earned."""
-    records = records_of(counts)
     best: dict[tuple[str, str], float] = {}
     for group in result.get("faults", ()):
         weights = {}
@@ -139,7 +138,8 @@ def _place(
             p = row["posterior"]
             for item in row["evidence"]:
                 if item["source"] in USES:
-                    pair = records[USES[item["source"]]].likelihood(OUTCOMES[item["outcome"]])
+                    said, use = OUTCOMES[item["outcome"]], USES[item["source"]]
+                    pair = learned_likelihood(said, use, counts)
                     worth = pair.ratio if pair is not None else 1.0
                 elif item["source"] == NAME:
                     worth = item["p_if_faulty"] / item["p_if_clean"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING
@@ -96,6 +96,10 @@ class Spectrum:
         """The counts of ``location``; of one that is not in the spectrum, those of unexecuted."""
         return self.count(self.executed.get(location, 0))
 
+    def reached(self) -> list[Location]:
+        """The locations that a failing test executes."""
+        return [where for where, tests in self.executed.items() if tests & self.failing]
+
     def node_ids(self, bitset: int) -> tuple[str, ...]:
         """The node ids whose bit is set."""
         return tuple(self.tests[i] for i in bits(bitset))
@@ -103,7 +107,3 @@ class Spectrum:
     def bitset(self, node_ids: Collection[str]) -> int:
         """The bitset of those of ``node_ids`` that are among its tests."""
         return bitset_of(i for i, node_id in enumerate(self.tests) if node_id in node_ids)
-
-    def for_failures(self, failing: int) -> Spectrum:
-        """The same spectrum with only ``failing`` as failing tests; the others have no verdict."""
-        return replace(self, failing=failing & self.failing)

@@ -210,8 +210,7 @@ def _tried(changes: Changes | None, *, is_back: bool) -> CodeEdit | None:
 
 def _executed(group: FailingGroup) -> tuple[set[Location], set[Location]]:
     """Return the code that a group's failing tests executed, and the test code that they use."""
-    spectrum = group.spectrum
-    ran = {where for where, tests in spectrum.executed.items() if tests & spectrum.failing}
+    ran = group.spectrum.reached()
     own = {where for failure in group.failures for where in failure.test_locations}
     return {where for where in ran if not where.is_test}, {
         *own,

@@ -16,8 +16,8 @@ from pytest_bayesloc.fixes.soundness import unsound
 from pytest_bayesloc.fixes.tasks import texts_of_tests
 from pytest_bayesloc.inspection.edits import checked_edit, checked_fix
 from pytest_bayesloc.inspection.strategies.generated import Generated
-from pytest_bayesloc.inspection.strategies.navigation import Navigation, ProposedFixes
-from pytest_bayesloc.inspection.views import Views, candidates
+from pytest_bayesloc.inspection.strategies.navigation import Navigation, ProposedFixes, take_ranking
+from pytest_bayesloc.inspection.views import Views
 from pytest_bayesloc.llm.advisor import LlmAdvisor, LlmSummarizer
 from pytest_bayesloc.llm.agent import LlmAgent
 from pytest_bayesloc.llm.budget import FOLDER, CallBudget, Exchanges
@@ -27,13 +27,6 @@ from pytest_bayesloc.options.option import DRY_RUN
 from pytest_bayesloc.pipeline.context import own_folder, replace_text
 from pytest_bayesloc.pipeline.last_run import run_of
 from pytest_bayesloc.pipeline.navigation import CaseQuestions, function_schemas
-from pytest_bayesloc.ranking.evidence.judgements import (
-    RANKING,
-    Judged,
-    judgement_evidence,
-    records_of,
-    verdicts_of,
-)
 from pytest_bayesloc.report.document import UsageEntry
 
 if TYPE_CHECKING:
@@ -47,6 +40,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.inspection.strategy import InspectionStrategy
     from pytest_bayesloc.pipeline.context import Context
     from pytest_bayesloc.ranking.case import Case
+    from pytest_bayesloc.ranking.evidence.judgements import VerdictCounts
 
 K = TypeVar("K")
 T = TypeVar("T")
@@ -104,13 +98,11 @@ class LlmStage:
         )
         self._views = Views(self._privacy.reader(context.sources.map))
         self._known: dict[str, tuple[str, ...]] = {}
-        self._records = records_of({})
+        self._counts: VerdictCounts = {}
 
-    def learn(
-        self, counts: Mapping[tuple[str, Any, bool], int], known: Mapping[str, tuple[str, ...]]
-    ) -> None:
+    def learn(self, counts: VerdictCounts, known: Mapping[str, tuple[str, ...]]) -> None:
         """Take in how often the model was right, and sentences on what is known, per node id."""
-        self._records = records_of(counts)
+        self._counts = counts
         self._known = dict(known)
 
     # -- its uses
@@ -135,13 +127,7 @@ class LlmStage:
         """Let it rank the candidates of the largest groups, all at once."""
         asked = [(case, partial(self._suspect, case)) for case in cases[:N_RANKED]]
         for case, suspicions in self.answers(asked):
-            if suspicions:
-                said = verdicts_of(suspicions, candidates(case))
-                case.judged += [
-                    Judged(guide=self.advisor.name, use=RANKING, location=where, said=word)
-                    for where, word in said.items()
-                ]
-                case.learn(judgement_evidence(said, suspicions, self._records[RANKING]))
+            take_ranking(case, suspicions or {}, self.advisor.name, self._counts)
 
     def _suspect(self, case: Case) -> Mapping[Location, str] | None:
         return self.advisor.suspect(self._views.fault(case, self._remembered(case)))
@@ -155,7 +141,7 @@ class LlmStage:
             start=Later,
             views=self._views,
             unit=self._unit,
-            record=self._records["inspection"],
+            counts=self._counts,
             known=self._known,
             refused=self._context.note,
             n_targets=self._limits.functions,
@@ -177,7 +163,7 @@ class LlmStage:
             start=Later,
             note=self._context.note,
             guide=self.advisor.name,
-            record=self._records[RANKING],
+            counts=self._counts,
         )
         return navigation, generated
 

@@ -98,9 +98,8 @@ def blend_prior(
 
 
 def _candidates(spectrum: Spectrum) -> list[Location]:
-    code = [where for where in spectrum.executed if is_candidate(where)]
-    failing = [where for where in code if spectrum.executed[where] & spectrum.failing]
-    return failing or code
+    failing = [where for where in spectrum.reached() if is_candidate(where)]
+    return failing or [where for where in spectrum.executed if is_candidate(where)]
 
 
 def _ranks_of_lines(

@@ -6,7 +6,7 @@ Reference:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import NamedTuple
@@ -22,10 +22,12 @@ from pytest_bayesloc.ranking.evidence.changes import change_evidence
 from pytest_bayesloc.ranking.evidence.guards import Guard, raises_alone, refusals
 from pytest_bayesloc.ranking.evidence.names import name_evidence
 from pytest_bayesloc.ranking.evidence.test_code import (
-    signs,
+    code_raised,
+    in_traceback,
     support_evidence,
     test_side_evidence,
     test_suspects,
+    twin_passes,
     with_support,
 )
 from pytest_bayesloc.ranking.evidence.tracebacks import (
@@ -116,8 +118,7 @@ def open_groups(
     spectrum: Spectrum, failures: Sequence[Failure], reader: Reader, model: ModelChoice
 ) -> list[FailingGroup]:
     """Group the failing tests of ``spectrum``, the largest group first."""
-    executed = [where for where, tests in spectrum.executed.items() if tests & spectrum.failing]
-    failures = with_support(failures, executed)
+    failures = with_support(failures, spectrum.reached())
     by_id = {failure.node_id: failure for failure in failures}
     spectrum = _with_tracebacks(spectrum, failures, reader)
     plain = _single_owners(refusals(failures, reader.read))
@@ -126,7 +127,7 @@ def open_groups(
     for bitset in split_failures(spectrum, keys):
         members = [by_id[n] for n in spectrum.node_ids(bitset) if n in by_id]
         if members:
-            found.append((spectrum.for_failures(bitset), members))
+            found.append((replace(spectrum, failing=bitset), members))
     since = reader.changes([[failure.node_id for failure in members] for _, members in found])
     return [
         _group(own, members, plain.get(members[0].node_id), changes, reader, model)
@@ -206,10 +207,14 @@ def _group(
     # A test is called after what it tests, not after what it gets wrong itself.
     called_after = [] if origins else [failure.node_id for failure in failures]
     called = name_evidence(called_after, code, model=model.belief)
-    seen = signs(failures, spectrum, reader.locate)
-    if guard is not None:  # the code raised for the data that the test gave it
-        seen = replace(seen, code_raised=False)
-    told = test_side_evidence(seen, tests, model=model.belief)
+    told = test_side_evidence(
+        tests,
+        # Of a guard, the code raised for the data that the test gave it.
+        raised=guard is None and code_raised(failures),
+        has_twin=twin_passes(spectrum),
+        seen=in_traceback(failures, reader.locate),
+        model=model.belief,
+    )
     support = support_evidence(failures, code, model=model.belief)
     every = (*raised, *own, *told, *called, *recent, *support)
     known = [e for e in every if e.location in belief]
@@ -236,9 +241,9 @@ def _raised_evidence(
 ) -> list[Evidence]:
     """Return what speaks of where the exceptions came from, and of whose values were refused."""
     named = guard_evidence(guard, model=model) if guard is not None else []
-    executed = {where for where, ran in spectrum.executed.items() if ran & spectrum.failing}
-    unset = unset_attributes(failures, executed, reader.read)
-    spared = frozenset({guard.function} if guard is not None else (u.missed_in for u in unset))
+    unset = unset_attributes(failures, frozenset(spectrum.reached()), reader.read)
+    missing = (where for where, _ in unset.values())
+    spared = frozenset({guard.function} if guard is not None else missing)
     traced = traceback_evidence(
         failures,
         code,
@@ -255,14 +260,13 @@ def _may_be_code(spectrum: Spectrum, failures: Sequence[Failure]) -> bool:
 
     A test that runs may use code unseen, in a process of its own, but an import can't.
     """
-    executed = any(tests & spectrum.failing for tests in spectrum.executed.values())
-    return executed or any(failure.phase != "collect" for failure in failures)
+    return bool(spectrum.reached()) or any(failure.phase != "collect" for failure in failures)
 
 
 def _runs_functions(spectrum: Spectrum, read: ReadMap) -> bool:
     """Say whether the failing tests execute a function, beside what runs while it is imported."""
-    executed = (where for where, tests in spectrum.executed.items() if tests & spectrum.failing)
-    units = (source.unit(where) for where in executed if (source := read(where.file)) is not None)
+    found = ((read(where.file), where) for where in spectrum.reached())
+    units = (source.unit(where) for source, where in found if source is not None)
     return any(unit is not None and unit.is_function for unit in units)
 
 
@@ -328,12 +332,11 @@ def _by_execution(spectrum: Spectrum, rest: int) -> list[int]:
     return [*found, rest] if rest else found
 
 
-def _bodies(locations: Iterable[Location]) -> frozenset[Location]:
+def _bodies(locations: Collection[Location]) -> frozenset[Location]:
     """Return module bodies, and the bodies of classes that have a method among ``locations``."""
-    where = tuple(locations)
-    parents = {(item.file, item.qualname.rpartition(".")[0]) for item in where}
+    parents = {(w.file, w.qualname.rpartition(".")[0]) for w in locations}
     return frozenset(
-        item for item in where if item.qualname == MODULE or (item.file, item.qualname) in parents
+        w for w in locations if w.qualname == MODULE or (w.file, w.qualname) in parents
     )
 
 
@@ -345,8 +348,7 @@ def _rows(spectrum: Spectrum, locations: Iterable[Location], rest: int) -> dict[
     rows: dict[int, _Row] = {}
     for where in locations:
         for executed in spectrum.lines[where].values():
-            failing = executed & rest
-            if failing:
+            if failing := executed & rest:
                 ep = (executed & spectrum.passing).bit_count()
                 row = _Row(ep, -failing.bit_count(), where, failing)
                 rows[failing] = min(row, rows.get(failing, row))
@@ -376,8 +378,7 @@ def _cover(rows: Mapping[int, _Row], rest: int, n_passing: int) -> list[int]:
 def _restrict(rows: Mapping[int, _Row], rest: int) -> dict[int, _Row]:
     restricted: dict[int, _Row] = {}
     for failing, row in rows.items():
-        left = failing & rest
-        if left:
+        if left := failing & rest:
             restricted[left] = min(row, restricted.get(left, row))
     return restricted
 

@@ -42,7 +42,12 @@ from pytest_bayesloc.inspection.views import Views
 from pytest_bayesloc.inspection.writing import LineWriter, heartbeat
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.evidence.invariants import RESULT
-from pytest_bayesloc.ranking.evidence.judgements import INSPECTION, Judged, TrackRecord
+from pytest_bayesloc.ranking.evidence.judgements import (
+    INSPECTION,
+    Judged,
+    VerdictCounts,
+    learned_likelihood,
+)
 from pytest_bayesloc.ranking.likelihoods import weigh
 
 KIND = "generated"
@@ -91,7 +96,7 @@ class Generated(InspectionStrategy):
         start: Starts a call elsewhere.
         views: Puts together what it is shown.
         unit: The code of a location.
-        record: How often it was right.
+        counts: How often it was right.
         known: Of a group, by its first failing test, what is remembered.
         refused: Told why a patch of its is not run.
         n_targets: Candidates of a group that it is asked about.
@@ -103,7 +108,7 @@ class Generated(InspectionStrategy):
     start: Callable[[Callable[[], Any]], Pending[Any]]
     views: Views
     unit: Callable[[Location], tuple[SourceMap, Unit] | None]
-    record: TrackRecord
+    counts: VerdictCounts
     known: Mapping[str, tuple[str, ...]]
     refused: Callable[[str], None]
     n_targets: int = 3
@@ -179,7 +184,7 @@ class Generated(InspectionStrategy):
         signals = signals_of(failing, passing, n_swapped=rerun.n_swapped)
         decision = Decision.NEUTRAL if reflection is None else reflection[0]
         outcome = classify(signals, decision)
-        learned = self.record.likelihood(outcome)
+        learned = learned_likelihood(outcome, INSPECTION, self.counts)
         if learned is not None:
             case.judged.append(
                 Judged(guide=self.guide, use=INSPECTION, location=work.target, said=outcome)

@@ -28,7 +28,7 @@ from pytest_bayesloc.ranking.evidence.judgements import (
     RANKING,
     SOURCE,
     Judged,
-    TrackRecord,
+    VerdictCounts,
     combined,
     judgement_evidence,
     passing_edit,
@@ -146,7 +146,7 @@ class Navigation(InspectionStrategy):
         start: Starts a call elsewhere.
         note: Tells the user.
         guide: Name of the model.
-        record: How often it was right.
+        counts: How often it was right.
     """
 
     functions: Callable[[Case], Answer]
@@ -157,7 +157,7 @@ class Navigation(InspectionStrategy):
     start: Callable[[Callable[[], Any]], Pending[Any]]
     note: Callable[[str], None]
     guide: str
-    record: TrackRecord
+    counts: VerdictCounts
     name: str = SOURCE
     _can_call: bool = True
     _has_called: bool = False
@@ -194,7 +194,7 @@ class Navigation(InspectionStrategy):
                 yield from self._take(case, turn, budget)
             if self._asked is not None and _is_due(self._asked, until, budget):
                 said, self._asked = self._asked.result(max(0.0, until - budget.clock())), None
-                self._weigh(case, said or {})
+                take_ranking(case, said or {}, self.guide, self.counts)
                 self.fallback.prepare(case, budget)
                 self._has_proposals = True
         except TimeoutError:
@@ -266,17 +266,26 @@ class Navigation(InspectionStrategy):
         if self._samples:
             named = combined(self._samples)
             self._samples = []
-            self._weigh(case, {where: self._reasons.get(where, "") for where in named})
+            suspicions = {where: self._reasons.get(where, "") for where in named}
+            take_ranking(case, suspicions, self.guide, self.counts)
 
-    def _weigh(self, case: Case, suspicions: Suspicions) -> None:
-        if not suspicions:
-            return
+
+def take_ranking(case: Case, suspicions: Suspicions, guide: str, counts: VerdictCounts) -> None:
+    """Weigh whom a model suspects, most suspect first, and keep its verdicts; none says nothing.
+
+    Args:
+        case: The group.
+        suspicions: Candidates, each with the reason.
+        guide: Name of the model.
+        counts: How often it was right.
+    """
+    if suspicions:
         said = verdicts_of(suspicions, candidates(case))
         case.judged += [
-            Judged(guide=self.guide, use=RANKING, location=where, said=word)
+            Judged(guide=guide, use=RANKING, location=where, said=word)
             for where, word in said.items()
         ]
-        case.learn(judgement_evidence(said, suspicions, self.record))
+        case.learn(judgement_evidence(said, suspicions, counts))
 
 
 def _end_of(run: TestRun) -> str:

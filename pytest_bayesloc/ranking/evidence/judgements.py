@@ -7,8 +7,9 @@ Reference:
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
+from typing import TypeAlias
 
 from pytest_bayesloc.domain.evidence import Evidence, InspectionOutcome, Judgement, Outcome
 from pytest_bayesloc.domain.location import Location
@@ -30,6 +31,8 @@ WORDS: Mapping[str, tuple[Outcome, ...]] = MappingProxyType(
         ),
     }
 )
+#: By use, verdict, and whether the location turned out to be faulty: how often a model gave it.
+VerdictCounts: TypeAlias = Mapping[tuple[str, Outcome, bool], int]
 #: Faulty locations that a model is taken to have named no better than chance does, before it is
 #: known. A choice (docs/model.md).
 DOUBT = 2.0
@@ -69,36 +72,26 @@ def passing_edit(n_candidates: int) -> Likelihood:
     return Likelihood(p_if_faulty=_N_RIGHT / _N_BUGS, p_if_clean=n_wrong / _N_BUGS)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrackRecord:
-    """Counts of a model's verdicts on locations that are known by now to be faulty or clean.
+def learned_likelihood(said: Outcome, use: str, counts: VerdictCounts) -> Likelihood | None:
+    """Return P(verdict | faulty) and P(verdict | clean); None for an unknown verdict.
 
-    Attributes:
-        words: The verdicts that it can give.
-        faulty: How often it gave each to a faulty location.
-        clean: How often to a clean one.
+    The chances for clean locations are taken from those that the model judged. The chances for
+    faulty ones begin as these, changed by what is published of such models (``AT_FIRST``), and
+    follow its record: the posterior mean under a Dirichlet prior of weight ``DOUBT``.
     """
-
-    words: tuple[Outcome, ...]
-    faulty: Mapping[Outcome, float] = field(default_factory=dict)
-    clean: Mapping[Outcome, float] = field(default_factory=dict)
-
-    def likelihood(self, said: Outcome) -> Likelihood | None:
-        """Return P(verdict | faulty) and P(verdict | clean); None for an unknown verdict.
-
-        The chances for clean locations are taken from those that it judged. The chances for faulty
-        ones begin as these, changed by what is published of such models (``AT_FIRST``), and follow
-        its record: the posterior mean under a Dirichlet prior of weight ``DOUBT``.
-        """
-        if said not in self.words:
-            return None
-        n_clean, n_faulty = sum(self.clean.values()), sum(self.faulty.values())
-        n = n_clean + len(self.words)
-        p_clean = {word: (self.clean.get(word, 0.0) + 1.0) / n for word in self.words}
-        expected = {word: p * AT_FIRST.get(word, 1.0) for word, p in p_clean.items()}
-        p_expected = expected[said] / sum(expected.values())
-        p_faulty = (self.faulty.get(said, 0.0) + DOUBT * p_expected) / (n_faulty + DOUBT)
-        return Likelihood(p_if_faulty=p_faulty, p_if_clean=p_clean[said])
+    words = WORDS[use]
+    if said not in words:
+        return None
+    faulty, clean = (
+        {word: counts.get((use, word, is_faulty), 0) for word in words}
+        for is_faulty in (True, False)
+    )
+    n = sum(clean.values()) + len(words)
+    p_clean = {word: (times + 1.0) / n for word, times in clean.items()}
+    expected = {word: p * AT_FIRST.get(word, 1.0) for word, p in p_clean.items()}
+    p_expected = expected[said] / sum(expected.values())
+    p_faulty = (faulty[said] + DOUBT * p_expected) / (sum(faulty.values()) + DOUBT)
+    return Likelihood(p_if_faulty=p_faulty, p_if_clean=p_clean[said])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,12 +136,12 @@ def verdicts_of(
 
 
 def judgement_evidence(
-    said: Mapping[Location, Judgement], reasons: Mapping[Location, str], record: TrackRecord
+    said: Mapping[Location, Judgement], reasons: Mapping[Location, str], counts: VerdictCounts
 ) -> list[Evidence]:
-    """Return a ranking as evidence."""
+    """Return a ranking as evidence, weighed by how often the model was right."""
     found = []
     for where, outcome in said.items():
-        pair = record.likelihood(outcome)
+        pair = learned_likelihood(outcome, RANKING, counts)
         if pair is None:
             continue
         found.append(
@@ -171,17 +164,3 @@ def _why(outcome: Judgement, reason: str) -> str:
         Judgement.LLM_PASSED_OVER: "the language model passes it over",
     }[outcome]
     return f"{words}: {reason}" if reason else words
-
-
-def records_of(
-    counts: Mapping[tuple[str, Outcome, bool], int],
-) -> dict[str, TrackRecord]:
-    """Return track records by use, from counts of verdicts on faulty and clean locations."""
-    return {
-        use: TrackRecord(
-            words=words,
-            faulty={word: counts.get((use, word, True), 0) for word in words},
-            clean={word: counts.get((use, word, False), 0) for word in words},
-        )
-        for use, words in WORDS.items()
-    }

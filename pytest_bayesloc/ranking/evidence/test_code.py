@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import PurePosixPath
 
@@ -213,31 +213,21 @@ def _module_data(module: ast.AST) -> set[str]:
 # -- evidence on it
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Signs:
-    """Traits that most failing tests of a group have in common.
-
-    Attributes:
-        code_raised: The exception came out of the code under test, not out of a test's statement.
-        twin_passes: A passing test executes every line of code that the failing one does.
-        in_traceback: The test code that stands in a traceback.
-    """
-
-    code_raised: bool
-    twin_passes: bool
-    in_traceback: frozenset[Location]
+def code_raised(failures: Sequence[Failure]) -> bool:
+    """Say whether most exceptions came out of the code under test, not of a test's statement."""
+    return is_most(map(_left_code, failures[:MAX_TESTS]))
 
 
-def signs(failures: Sequence[Failure], spectrum: Spectrum, locate: Locate) -> Signs:
-    """Find the traits that most failing tests of one group share."""
-    seen = failures[:MAX_TESTS]
-    frames = [f for failure in seen for f in failure.frames if f.in_app and f.is_test]
-    located = (locate(frame) for frame in dict.fromkeys(frames))
-    return Signs(
-        code_raised=is_most(map(_left_code, seen)),
-        twin_passes=is_most(_twins(spectrum)),
-        in_traceback=frozenset(where for where in located if where is not None),
-    )
+def twin_passes(spectrum: Spectrum) -> bool:
+    """Say whether for most failing tests a passing one executes every line of code that they do."""
+    return is_most(_twins(spectrum))
+
+
+def in_traceback(failures: Sequence[Failure], locate: Locate) -> frozenset[Location]:
+    """Return the test code that stands in a traceback."""
+    frames = [f for failure in failures[:MAX_TESTS] for f in failure.frames]
+    located = (locate(f) for f in dict.fromkeys(frames) if f.in_app and f.is_test)
+    return frozenset(where for where in located if where is not None)
 
 
 def is_most(each: Iterable[bool]) -> bool:
@@ -263,14 +253,29 @@ def _twins(spectrum: Spectrum) -> list[bool]:
     return [bool(tests) for tests in like.values()]
 
 
-def test_side_evidence(signs: Signs, tests: Collection[Location], *, model: str) -> list[Evidence]:
-    """Return what ``signs`` say about the test code ``tests``, as evidence."""
+def test_side_evidence(
+    tests: Collection[Location],
+    *,
+    raised: bool,
+    has_twin: bool,
+    seen: Collection[Location],
+    model: str,
+) -> list[Evidence]:
+    """Weigh what failing tests have in common as evidence on the test code ``tests``.
+
+    Args:
+        tests: Of one group.
+        raised: Whether the code under test raised, as ``code_raised`` says.
+        has_twin: As ``twin_passes`` says.
+        seen: As ``in_traceback`` says.
+        model: Name of the belief model.
+    """
     found: list[Evidence] = []
     for where in sorted(tests):
         facts = (
-            (signs.code_raised, StaticOutcome.CODE_RAISED, RAISED),
-            (signs.twin_passes, StaticOutcome.TWIN_PASSES, TWIN),
-            (where in signs.in_traceback, StaticOutcome.TEST_IN_TRACEBACK, SEEN),
+            (raised, StaticOutcome.CODE_RAISED, RAISED),
+            (has_twin, StaticOutcome.TWIN_PASSES, TWIN),
+            (where in seen, StaticOutcome.TEST_IN_TRACEBACK, SEEN),
         )
         for holds, outcome, why in facts:
             if holds:

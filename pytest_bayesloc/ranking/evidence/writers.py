@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import TypeAlias
 
 from pytest_bayesloc.domain.evidence import Evidence, StaticOutcome
 from pytest_bayesloc.domain.failure import Failure
@@ -88,29 +88,17 @@ MAX_BASES = 8  # that are followed from a class upward
 _LACKS = re.compile(r"'(?P<cls>\w+)' object has no attribute '(?P<name>\w+)'")
 
 
-class Unset(NamedTuple):
-    """An ``__init__`` that leaves an attribute unset.
-
-    Attributes:
-        function: The ``__init__``.
-        missed_in: The function whose statement misses the attribute.
-        why: In words.
-    """
-
-    function: Location
-    missed_in: Location
-    why: str
-
-
-class _Class(NamedTuple):
-    node: ast.ClassDef
-    init: Unit | None
+#: Per ``__init__`` that leaves an attribute unset, the function whose statement misses it, and why
+#: in words.
+Unset: TypeAlias = Mapping[Location, tuple[Location, str]]
+#: A class with its ``__init__``, if it has one.
+_Class: TypeAlias = tuple[ast.ClassDef, Unit | None]
 
 
 def unset_attributes(
     failures: Iterable[Failure], executed: Collection[Location], read: ReadMap
-) -> list[Unset]:
-    """Return each ``__init__`` that leaves an attribute unset that one of ``failures`` misses.
+) -> Unset:
+    """Find each ``__init__`` that leaves an attribute unset that one of ``failures`` misses.
 
     It is the first of the object's class and its bases that does not call the next one, if that
     one sets the attribute, or if it has a variable of that name which it does not keep. Equal
@@ -129,24 +117,30 @@ def unset_attributes(
         if lacks is not None and unit is not None:
             missed[lacks["cls"], lacks["name"], unit.location] = None
     if not missed:
-        return []
+        return {}
     classes = _classes({where.file for where in executed if not where.is_test}, read)
-    found = (_unset(name, where, list(_lineage(cls, classes))) for cls, name, where in missed)
-    return list({u.function: u for u in found if u is not None and u.function in executed}.values())
+    unset: dict[Location, tuple[Location, str]] = {}
+    for cls, name, missed_in in missed:
+        init, why = _unset(name, list(_lineage(cls, classes)))
+        if init is not None and init in executed and why:
+            unset[init] = missed_in, why
+    return unset
 
 
-def unset_evidence(unset: Iterable[Unset], *, model: str) -> list[Evidence]:
+def unset_evidence(unset: Unset, *, model: str) -> list[Evidence]:
     """Weigh that each leaves an attribute unset."""
     outcome = StaticOutcome.ATTRIBUTE_UNSET
-    return [weigh(model, outcome, u.function, source="origin", why=u.why) for u in unset]
+    return [
+        weigh(model, outcome, where, source="origin", why=why) for where, (_, why) in unset.items()
+    ]
 
 
-def _unset(name: str, missed_in: Location, lineage: Sequence[_Class]) -> Unset | None:
+def _unset(name: str, lineage: Sequence[_Class]) -> tuple[Location | None, str]:
+    """Return the ``__init__`` that should set ``name``, and why it does not, if that is plain."""
     for i, (_, init) in enumerate(lineage):
         if init is not None and not _calls_base(init.node):
-            why = _reason(init.node, name, lineage[i + 1 :])
-            return Unset(init.location, missed_in, why) if why else None
-    return None
+            return init.location, _reason(init.node, name, lineage[i + 1 :])
+    return None, ""
 
 
 def _reason(init: ast.AST, name: str, bases: Iterable[_Class]) -> str:
@@ -176,7 +170,7 @@ def _classes(files: Iterable[str], read: ReadMap) -> Mapping[str, _Class | None]
         }
         for unit in source.units:
             if isinstance(unit.node, ast.ClassDef):
-                own = _Class(unit.node, inits.get(unit.location.qualname))
+                own = unit.node, inits.get(unit.location.qualname)
                 found[unit.node.name] = None if unit.node.name in found else own
     return found
 
@@ -188,7 +182,7 @@ def _lineage(name: str, classes: Mapping[str, _Class | None]) -> Iterator[_Class
         if known is None:
             return
         yield known
-        base = known.node.bases[0] if known.node.bases else None
+        base = next(iter(known[0].bases), None)
         if not isinstance(base, (ast.Name, ast.Attribute)):
             return
         name = base.id if isinstance(base, ast.Name) else base.attr

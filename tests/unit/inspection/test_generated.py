@@ -16,7 +16,7 @@ from pytest_bayesloc.inspection.strategies.generated import Generated
 from pytest_bayesloc.inspection.strategy import Budget
 from pytest_bayesloc.inspection.views import Views
 from pytest_bayesloc.ranking.belief import MODELS
-from pytest_bayesloc.ranking.evidence.judgements import INSPECTION, Judged, records_of
+from pytest_bayesloc.ranking.evidence.judgements import INSPECTION, Judged
 from tests.fakes.advisor import FakeAdvisor, at_once, never
 from tests.fakes.case import case_of
 from tests.fakes.runner import FAILED, FakeRunner
@@ -71,7 +71,7 @@ class Scene:
             start=self.start,  # type: ignore[arg-type]  # answers of any type
             views=Views(lambda _: SOURCE),
             unit=self.unit,
-            record=records_of({})[INSPECTION],
+            counts={},
             known={},
             refused=self.refused.append,
         )

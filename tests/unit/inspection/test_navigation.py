@@ -22,7 +22,7 @@ from pytest_bayesloc.inspection.strategies.navigation import (
 )
 from pytest_bayesloc.inspection.strategy import Budget
 from pytest_bayesloc.ranking.evidence.guards import Guard
-from pytest_bayesloc.ranking.evidence.judgements import RANKING, Judged, records_of
+from pytest_bayesloc.ranking.evidence.judgements import RANKING, Judged
 from tests.fakes.advisor import at_once, never
 from tests.fakes.case import case_of
 from tests.fakes.runner import FAILED, PASSED, FakeRunner
@@ -169,7 +169,7 @@ class Scene(Fixes):
             start=start,
             note=self.notes.append,
             guide="m",
-            record=records_of({})[RANKING],
+            counts={},
         )
 
     def begin(self, _: Case, sample: int) -> Converse:

@@ -19,7 +19,7 @@ class Shape:
 """
 
 
-def found(code: str, message: str, exc_type: str = "AttributeError") -> Unset | None:
+def found(code: str, message: str, exc_type: str = "AttributeError") -> Unset:
     files = {"base.py": SourceMap(BASE, "base.py"), "m.py": SourceMap(code, "m.py")}
     frame = Frame(file="base.py", line=7, name="Shape.tag", first_line=6, in_app=True)
     failed = Failure(
@@ -31,7 +31,7 @@ def found(code: str, message: str, exc_type: str = "AttributeError") -> Unset | 
         test_locations=(),
     )
     executed = {unit.location for source in files.values() for unit in source.units}
-    return next(iter(unset_attributes([failed, failed], executed, files.get)), None)
+    return unset_attributes([failed, failed], executed, files.get)
 
 
 LACKS_TAGS = "'Circle' object has no attribute 'tags'"
@@ -48,13 +48,12 @@ LACKS_TAGS = "'Circle' object has no attribute 'tags'"
     ids=["base not called", "base of a base not called", "variable not kept"],
 )
 def test_init_that_leaves_the_attribute_unset_is_named(code: str) -> None:
-    unset = found(code, LACKS_TAGS)
+    ((function, (missed_in, why)),) = found(code, LACKS_TAGS).items()
 
-    assert unset is not None
-    assert unset.function.file == "m.py"
-    assert unset.function.qualname.endswith(".__init__")
-    assert unset.missed_in.qualname == "Shape.tag"
-    assert unset.why.startswith("leaves `tags` unset: it does not ")
+    assert function.file == "m.py"
+    assert function.qualname.endswith(".__init__")
+    assert missed_in.qualname == "Shape.tag"
+    assert why.startswith("leaves `tags` unset: it does not ")
 
 
 @pytest.mark.parametrize(
@@ -69,11 +68,11 @@ def test_init_that_leaves_the_attribute_unset_is_named(code: str) -> None:
     ],
 )
 def test_init_that_is_not_plainly_wrong_is_not_named(code: str) -> None:
-    assert found(code, LACKS_TAGS) is None
+    assert not found(code, LACKS_TAGS)
 
 
 def test_other_error_names_none() -> None:
     code = "class Circle(Shape):\n    def __init__(self):\n        self.r = 1\n"
 
-    assert found(code, "'Circle' object is not iterable", "TypeError") is None
-    assert found(code, LACKS_TAGS) is not None
+    assert not found(code, "'Circle' object is not iterable", "TypeError")
+    assert found(code, LACKS_TAGS)

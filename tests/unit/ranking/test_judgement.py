@@ -11,7 +11,6 @@ from pytest_bayesloc.ranking.evidence.judgements import (
     combined,
     judgement_evidence,
     passing_edit,
-    records_of,
     verdicts_of,
 )
 
@@ -33,7 +32,7 @@ def test_each_candidate_is_named_first_named_or_passed_over() -> None:
 def test_without_a_record_a_word_has_little_weight() -> None:
     said = verdicts_of(SUSPICIONS, [A, B, C])
 
-    evidence = judgement_evidence(said, SUSPICIONS, records_of({})[RANKING])
+    evidence = judgement_evidence(said, SUSPICIONS, {})
 
     ratios = {item.outcome: item.p_if_faulty / item.p_if_clean for item in evidence}
     assert 1.1 < ratios[Judgement.LLM_FIRST] < 1.25
@@ -56,7 +55,7 @@ def test_record_decides_what_a_word_weighs() -> None:
     }
     said = verdicts_of(SUSPICIONS, [A, B, C])
 
-    evidence = judgement_evidence(said, SUSPICIONS, records_of(counts)[RANKING])
+    evidence = judgement_evidence(said, SUSPICIONS, counts)
 
     ratios = {item.location: item.p_if_faulty / item.p_if_clean for item in evidence}
     assert ratios[B] > 20

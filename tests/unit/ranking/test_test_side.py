@@ -8,7 +8,12 @@ from pytest_bayesloc.domain.evidence import StaticOutcome
 from pytest_bayesloc.domain.failure import Failure, Frame
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.spectrum import Spectrum
-from pytest_bayesloc.ranking.evidence.test_code import Signs, signs, test_side_evidence
+from pytest_bayesloc.ranking.evidence.test_code import (
+    code_raised,
+    in_traceback,
+    test_side_evidence,
+    twin_passes,
+)
 
 TEST = Location(file="test_a.py", start_line=1, end_line=9, qualname="test_a", is_test=True)
 HELPER = Location(file="test_a.py", start_line=11, end_line=19, qualname="helper", is_test=True)
@@ -34,10 +39,6 @@ def failure(*frames: Frame) -> Failure:
     )
 
 
-def of(*failures: Failure, spectrum: Spectrum = NOTHING) -> Signs:
-    return signs(failures, spectrum, lambda frame: BY_NAME.get(frame.name))
-
-
 FOREIGN = frame(Location(file="/lib/x.py", start_line=1, end_line=2, qualname="x"), in_app=False)
 IN_CODE = failure(frame(TEST), frame(CODE))
 IN_TEST = failure(frame(TEST))
@@ -58,7 +59,7 @@ IN_TEST = failure(frame(TEST))
 def test_exception_came_out_of_the_code_in_most_tests_or_not(
     failures: tuple[Failure, ...], came_out_of_the_code: bool
 ) -> None:
-    assert of(*failures).code_raised is came_out_of_the_code
+    assert code_raised(failures) is came_out_of_the_code
 
 
 @pytest.mark.parametrize(
@@ -77,13 +78,19 @@ def test_twin_is_a_passing_test_that_runs_all_that_it_runs(
         tests=NOTHING.tests, failing=1, passing=NOTHING.passing, lines={CODE: lines}
     )
 
-    assert of(IN_TEST, spectrum=spectrum).twin_passes is has_twin
+    assert twin_passes(spectrum) is has_twin
 
 
 def test_each_sign_is_evidence_about_test_code_alone() -> None:
-    seen = of(failure(frame(TEST), frame(CODE)))
+    failures = [failure(frame(TEST), frame(CODE))]
 
-    found = test_side_evidence(seen, [HELPER, TEST], model="single-fault")
+    found = test_side_evidence(
+        [HELPER, TEST],
+        raised=code_raised(failures),
+        has_twin=twin_passes(NOTHING),
+        seen=in_traceback(failures, lambda frame: BY_NAME.get(frame.name)),
+        model="single-fault",
+    )
 
     assert {(item.location, item.outcome) for item in found} == {
         (TEST, StaticOutcome.CODE_RAISED),
