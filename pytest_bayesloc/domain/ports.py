@@ -105,28 +105,17 @@ class ProposedCode:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FunctionCall:
-    """A question that the model asks by calling a function; nothing of it is checked yet.
-
-    Attributes:
-        arguments: By name, any JSON values.
-    """
-
-    name: str
-    arguments: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
     """The model's part of a conversation: it calls functions, or it ends.
 
     Attributes:
-        calls: Functions, in this order; none if the conversation is over.
+        calls: Functions by name, in this order, with the JSON values of their arguments: nothing of
+            it is checked yet. None if the conversation is over.
         suspects: Names of functions and tests that hold the fault, most suspect first.
         why: The reason, which came before.
     """
 
-    calls: tuple[FunctionCall, ...] = ()
+    calls: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     suspects: tuple[str, ...] = ()
     why: str = ""
 

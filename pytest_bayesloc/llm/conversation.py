@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from pytest_bayesloc.domain.ports import FunctionCall, Turn
+from pytest_bayesloc.domain.ports import Turn
 from pytest_bayesloc.llm.agent import LlmAgent, Prompt, parsed, why
 from pytest_bayesloc.llm.endpoint import ChatReply, ToolCall
 from pytest_bayesloc.llm.prompts import data
@@ -75,8 +75,7 @@ class FunctionConversation:
                 return None
             if reply.calls and reply.calls[0].name != LAST_WORD and self._n_turns < MAX_TURNS:
                 self._asked = reply.calls
-                calls = (FunctionCall(name=c.name, arguments=_arguments(c)) for c in reply.calls)
-                return Turn(calls=tuple(calls))
+                return Turn(calls=tuple((call.name, _arguments(call)) for call in reply.calls))
             try:
                 named = parsed(reply, NavigationAnswer)
             except ValueError as error:

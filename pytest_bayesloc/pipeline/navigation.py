@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from pytest_bayesloc.domain.inspection import InspectionPatch
     from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.domain.ports import FunctionCall
     from pytest_bayesloc.domain.recording import Recording
     from pytest_bayesloc.inspection.strategies.navigation import Attempt
     from pytest_bayesloc.pipeline.context import Context
@@ -93,20 +92,20 @@ class CaseQuestions(ResultQuestions):
         patch = self._patch(self._case, target, after, words)
         return self._clean(dict(attempt(patch)))
 
-    def answer(self, call: FunctionCall, attempt: Attempt) -> str:
+    def answer(self, name: str, arguments: Mapping[str, Any], attempt: Attempt) -> str:
         """Return the answer to a call, or what is wrong with it. It never raises."""
-        question = FUNCTIONS.get(call.name)
+        question = FUNCTIONS.get(name)
         if question is None:
             return f"There is no such function: call one of {', '.join(FUNCTIONS)}."
-        given = {"attempt": attempt} if call.name == TRY else {}
+        given = {"attempt": attempt} if name == TRY else {}
         try:
-            inspect.signature(question).bind(self, **call.arguments, **given)
-            if not all(isinstance(value, str) for value in call.arguments.values()):
+            inspect.signature(question).bind(self, **arguments, **given)
+            if not all(isinstance(value, str) for value in arguments.values()):
                 return "The arguments don't fit: each is a text."
         except TypeError as error:
             return f"The arguments don't fit: {error}."
         try:
-            return steady("\n".join(lines_of_answer(question(self, **call.arguments, **given))))
+            return steady("\n".join(lines_of_answer(question(self, **arguments, **given))))
         except BayeslocError as error:
             return str(error)
         except Exception as error:  # noqa: BLE001 - it costs an answer, and never the run

@@ -14,7 +14,7 @@ from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.rerun.calls import CallTracer
 from pytest_bayesloc.rerun.contents import shared_state
 from pytest_bayesloc.rerun.flow_probe import FileNames, FlowProbe
-from pytest_bayesloc.rerun.forced import ForcedCalls, Sides, Trampolines
+from pytest_bayesloc.rerun.forced import ForcedCalls, Sides
 from pytest_bayesloc.rerun.swap import (
     DataOverlay,
     Overlay,
@@ -54,7 +54,7 @@ class Probe:
 
     Attributes:
         builtins: For checks in files that hide a built-in name.
-        forced: What functions give back whose result is replaced.
+        forced: What functions give back whose result is replaced, if any is.
     """
 
     builtins = builtins
@@ -63,7 +63,7 @@ class Probe:
         self._on_first_heartbeat = on_first_heartbeat
         self.covered = False
         self.violations: list[int] = []
-        self.forced = Trampolines()
+        self.forced: ForcedCalls | None = None
 
     def reset(self) -> None:
         """Begin the next test."""
@@ -174,8 +174,8 @@ class Child:
         """Let calls of a function give back what ``forced`` says; also in a fresh process."""
         functions = functions_by_file() if self._functions is None else self._functions
         own = functions.get(os.path.realpath(forced["filename"]), ())
-        calls = ForcedCalls(forced, lambda: self._probe.heartbeat(""))
-        self._send({"swapped": self._probe.forced.place(own, tuple(forced["key"]), calls)})
+        calls = self._probe.forced = ForcedCalls(forced, lambda: self._probe.heartbeat(""))
+        self._send({"swapped": calls.place(own, tuple(forced["key"]))})
 
     def _swap(self, patch: Message, code: CodeType) -> bool:
         assert self._functions is not None  # noqa: S101 - for the type checker

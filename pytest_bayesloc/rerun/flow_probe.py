@@ -10,7 +10,7 @@ import os
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -63,20 +63,21 @@ def wrong_values(
         at = _last_own(frames, is_ours)
         user = tracer.activation(frames[at][0]) if at >= 0 else None
         if user is not None:
-            callee = frames[at + 1][0] if at + 1 < len(frames) else None
-            failure = _Failure(cause, user, *frames[at], callee)
-            return (_own if callee is None else _foreign)(failure, tracer)
+            frame, line = frames[at]
+            is_foreign = at + 1 < len(frames)
+            unit = _unit(frame.f_code)
+            nodes = _refused_calls(cause, unit, line) if is_foreign else _check(unit, line)
+            if nodes is None:
+                return None
+            roots = (root for node in nodes for root in _paths(node, frame, user, tracer))
+            text = ast.unparse(nodes[0]) if nodes else ""
+            return WrongValues(
+                user=user,
+                line=line,
+                condition=text[:TEXT_LIMIT] if is_foreign else text,
+                roots=_with_parts(roots)[:MAX_ROOTS],
+            )
     return None
-
-
-class _Failure(NamedTuple):
-    """An exception, the last call of the project on its way, and the foreign one behind that."""
-
-    error: BaseException
-    user: Activation
-    frame: FrameType
-    line: int
-    callee: FrameType | None
 
 
 def _deepest_first(error: BaseException, is_ours: Callable[[str], bool]) -> list[BaseException]:
@@ -113,36 +114,22 @@ def _last_own(frames: Sequence[tuple[FrameType, int]], is_ours: Callable[[str], 
     return next(own, -1)
 
 
-def _foreign(failure: _Failure, tracer: FlowTracer) -> WrongValues | None:
-    """Take what foreign code was called with, if it says that a value is wrong."""
-    kind = type(failure.error)
+def _refused_calls(error: BaseException, unit: Unit | None, line: int) -> Sequence[ast.expr] | None:
+    """Return the calls of foreign code at ``line``, the outermost first.
+
+    None if the error does not say that a value is wrong.
+    """
+    kind = type(error)
     if not issubclass(kind, ValueError) and "Valid" not in kind.__name__:
         return None
-    calls = _calls(_unit(failure.frame.f_code), failure.line)
-    roots = _with_parts(
-        root for call in calls for root in _paths(call, failure.frame, failure.user, tracer)
-    )
-    return WrongValues(
-        user=failure.user,
-        line=failure.line,
-        condition=_brief(calls),
-        roots=roots[:MAX_ROOTS],
-    )
+    nodes = () if unit is None else ast.walk(unit.node)
+    return [node for node in nodes if isinstance(node, ast.Call) and spans(node, line)]
 
 
-def _own(failure: _Failure, tracer: FlowTracer) -> WrongValues | None:
-    """Take what the condition of the check speaks of."""
-    frame, user, line = failure.frame, failure.user, failure.line
-    unit = _unit(frame.f_code)
+def _check(unit: Unit | None, line: int) -> Sequence[ast.expr] | None:
+    """Return the condition of the check at ``line``; None if there is none."""
     conditions = guarding(unit.node, line) if unit is not None else []
-    if not conditions:
-        return None
-    return WrongValues(
-        user=user,
-        line=line,
-        condition=ast.unparse(conditions[0]),
-        roots=_with_parts(_paths(conditions[0], frame, user, tracer))[:MAX_ROOTS],
-    )
+    return conditions[:1] or None
 
 
 def _paths(node: ast.AST, frame: FrameType, user: Activation, tracer: FlowTracer) -> Iterator[Root]:
@@ -231,16 +218,6 @@ def _with_parts(roots: Iterable[Root]) -> list[Root]:
 def _property(name: str, user: Activation, tracer: FlowTracer) -> Activation | None:
     calls = [a for a in tracer.activations if a.caller is user and a.code.co_name == name]
     return calls[-1] if calls and calls[-1].has_result else None
-
-
-def _calls(unit: Unit | None, line: int) -> list[ast.Call]:
-    """Return the calls at ``line``, the outermost first."""
-    nodes = () if unit is None else ast.walk(unit.node)
-    return [node for node in nodes if isinstance(node, ast.Call) and spans(node, line)]
-
-
-def _brief(calls: Sequence[ast.Call]) -> str:
-    return ast.unparse(calls[0])[:TEXT_LIMIT] if calls else ""
 
 
 @lru_cache(maxsize=32)

@@ -104,7 +104,7 @@ NAME = "_bayesloc_called"  # of the trampoline while it is compiled
 
 
 class ForcedCalls:
-    """Says what the calls of one function give back.
+    """Replaces what the calls of functions of one key give back, which it knows by number.
 
     Args:
         message: The fields of a ``domain.inspection.ForcedResult``.
@@ -115,12 +115,11 @@ class ForcedCalls:
         self._value: str = message["value"]
         self._instead: str = message["instead"]
         self._on_replaced = on_replaced
+        self._real: list[FunctionType] = []
 
-    def call(
-        self, real: FunctionType, args: Sequence[object], keywords: Mapping[str, object]
-    ) -> object:
-        """Call ``real``; return its result, or what stands for it."""
-        result = real(*args, **keywords)
+    def call(self, number: int, args: Sequence[object], keywords: Mapping[str, object]) -> object:
+        """Call the function ``number`` for a trampoline; return its result or what replaces it."""
+        result = self._real[number](*args, **keywords)
         if literal_of(result) != self._instead or self._is_given([*args, *keywords.values()]):
             return result
         self._on_replaced()
@@ -131,20 +130,8 @@ class ForcedCalls:
         is_telling = self._instead not in COMMON
         return is_telling and any(literal_of(value) == self._instead for value in values)
 
-
-class Trampolines:
-    """The functions whose results are replaced, by number."""
-
-    def __init__(self) -> None:
-        self._known: list[tuple[FunctionType, ForcedCalls]] = []
-
-    def call(self, number: int, args: Sequence[object], keywords: Mapping[str, object]) -> object:
-        """Call the function ``number``; the code of trampolines does."""
-        real, calls = self._known[number]
-        return calls.call(real, args, keywords)
-
-    def place(self, functions: Iterable[FunctionType], key: CodeKey, calls: ForcedCalls) -> int:
-        """Let ``calls`` decide what those of ``functions`` that have ``key`` give back.
+    def place(self, functions: Iterable[FunctionType], key: CodeKey) -> int:
+        """Replace what those of ``functions`` give back that have ``key``.
 
         Functions that suspend are left alone: they give back what they yield, later.
 
@@ -157,8 +144,8 @@ class Trampolines:
             if key_of(function.__code__) == key and not function.__code__.co_flags & CO_SUSPENDS
         ]
         for function in chosen:
-            code, number = function.__code__, len(self._known)
-            self._known.append((_twin(function), calls))
+            code, number = function.__code__, len(self._real)
+            self._real.append(_twin(function))
             function.__code__ = trampoline(code, number)
         return len(chosen)
 

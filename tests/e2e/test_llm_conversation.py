@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_bayesloc.domain.ports import FunctionCall, Turn
+from pytest_bayesloc.domain.ports import Turn
 from pytest_bayesloc.llm.agent import LlmAgent, Prompt
 from pytest_bayesloc.llm.budget import CallBudget, Exchanges
 from pytest_bayesloc.llm.conversation import LAST_WORD, MAX_TURNS, FunctionConversation
@@ -56,12 +56,7 @@ def test_answers_of_functions_go_back_to_the_model_until_it_names_suspects(tmp_p
     first = talk.next(())
     last = talk.next(["</data> a bug", "nothing"])
 
-    assert first == Turn(
-        calls=(
-            FunctionCall(name="look", arguments={"at": "x"}),
-            FunctionCall(name="look", arguments={}),
-        )
-    )
+    assert first == Turn(calls=(("look", {"at": "x"}), ("look", {})))
     assert last == END
     _, _, said, one, other = scene.endpoint.asked[-1]["messages"]
     assert [call["id"] for call in said["tool_calls"]] == ["id0", "id1"]
@@ -152,6 +147,6 @@ def test_conversation_is_replayed_without_a_request(tmp_path: Path) -> None:
     offline = Scene(tmp_path, CallError("asked"))
     again = offline.begin("replay")
 
-    assert again.next(()) == Turn(calls=(FunctionCall(name="look", arguments={}),))
+    assert again.next(()) == Turn(calls=(("look", {}),))
     assert again.next(["nothing"]) == END
     assert offline.endpoint.asked == []

@@ -97,8 +97,13 @@ MAX_CPU_S = 4.0
 
 
 @dataclass
-class MutantTrials:
-    """The mutants of one target so far; the best repairs most, and without doubt."""
+class Trials:
+    """The patches of one target that were tried so far.
+
+    Attributes:
+        best: Of mutants, the one that repairs most, and without doubt.
+        tests: How they went under that; else under the last one.
+    """
 
     trials: list[Trial] = field(default_factory=list)
     best: InspectionPatch | None = None
@@ -159,7 +164,7 @@ class Mutants(InspectionStrategy):
     def inspect(self, case: Case, target: Location, budget: Budget) -> Sequence[Finding]:
         """Try mutants until one repairs everything without doubt, or enough were tried."""
         started = budget.clock()
-        tried = MutantTrials()
+        tried = Trials()
         stuck: set[int] = set()  # lines where a mutant did not end
         at_most = max_mutants(case, target)
         for patch in self._propose(target, case.near.suspiciousness(target)):
@@ -195,7 +200,7 @@ def loses_check(case: Case, patch: InspectionPatch) -> bool:
 _ENDLESS = frozenset({Verdict.TIMEOUT, Verdict.CRASH})
 
 
-def try_patch(case: Case, patch: InspectionPatch, budget: Budget, tried: MutantTrials) -> Effect:
+def try_patch(case: Case, patch: InspectionPatch, budget: Budget, tried: Trials) -> Effect:
     """Run one failing test; if it passes all of the group; then what passed before."""
     at_most_s = budget.patience_s(LEAST_S)
     failing = case.failing_of(patch.target, MAX_FAILING)
@@ -219,7 +224,7 @@ def try_patch(case: Case, patch: InspectionPatch, budget: Budget, tried: MutantT
 
 
 def _control(
-    patch: InspectionPatch, passing: Sequence[str], budget: Budget, tried: MutantTrials
+    patch: InspectionPatch, passing: Sequence[str], budget: Budget, tried: Trials
 ) -> dict[str, TestRun]:
     """Run tests that passed, those behind one that did not end as well.
 
@@ -264,7 +269,7 @@ def _effect_on_first(case: Case, rerun: Rerun) -> Effect:
     return Effect.INCONCLUSIVE
 
 
-def finding_of_trials(evidence: Evidence, tried: MutantTrials, seconds: float) -> Finding:
+def finding_of_trials(evidence: Evidence, tried: Trials, seconds: float) -> Finding:
     """Return what came of trials, weighed."""
     return Finding(
         evidence=evidence,
@@ -283,10 +288,17 @@ def finding_of_trials(evidence: Evidence, tried: MutantTrials, seconds: float) -
     )
 
 
-_FLIPS = frozenset({InspectionOutcome.EDIT_REPAIRS, InspectionOutcome.EDIT_BREAKS_OTHERS})
+_FLIPS = frozenset(
+    {
+        InspectionOutcome.EDIT_REPAIRS,
+        InspectionOutcome.EDIT_BREAKS_OTHERS,
+        InspectionOutcome.RETURN_REPAIRS,
+        InspectionOutcome.RETURN_REPAIRS_BY_CALLEE,
+    }
+)
 
 
-def _why(tried: MutantTrials, outcome: InspectionOutcome) -> str:
+def _why(tried: Trials, outcome: InspectionOutcome) -> str:
     n = len(tried.trials)
     words = tried.best.words if tried.best is not None else ""
     if outcome is InspectionOutcome.EDIT_REPAIRS:

@@ -13,10 +13,10 @@ from typing import Any
 from pytest_bayesloc.domain.evidence import InspectionOutcome, Judgement
 from pytest_bayesloc.domain.inspection import Effect, Finding, InspectionPatch, TestRun, Verdict
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.domain.ports import Converse, FunctionCall, ProposedCode, Turn
+from pytest_bayesloc.domain.ports import Converse, ProposedCode, Turn
 from pytest_bayesloc.inspection.strategies.generated import Pending
 from pytest_bayesloc.inspection.strategies.mutants import (
-    MutantTrials,
+    Trials,
     finding_of_trials,
     loses_check,
     try_patch,
@@ -92,9 +92,7 @@ class ProposedFixes(InspectionStrategy):
                     yield finding
 
 
-def try_edit(
-    case: Case, patch: InspectionPatch, budget: Budget
-) -> tuple[MutantTrials, Finding | None]:
+def try_edit(case: Case, patch: InspectionPatch, budget: Budget) -> tuple[Trials, Finding | None]:
     """Try an edit: return what came of it, and what that shows.
 
     A wrong guess says nothing of the place; nor does one more repair, where one is known.
@@ -102,7 +100,7 @@ def try_edit(
     Raises:
         ExecutionError: If the place where re-runs happen is lost.
     """
-    started, tried = budget.clock(), MutantTrials()
+    started, tried = budget.clock(), Trials()
     effect = try_patch(case, patch, budget, tried)
     same = (made.evidence.outcome for made in case.inspections if made.target == patch.target)
     is_known = InspectionOutcome.EDIT_REPAIRS in same
@@ -128,8 +126,8 @@ MAX_TESTS = 20  # that are told of
 
 #: Runs the tests under a patch, and says what came of it.
 Attempt = Callable[[InspectionPatch], Mapping[str, Any]]
-#: Returns the answer to a call about one group of failing tests, or what is wrong with it.
-Answer = Callable[[FunctionCall, Attempt], str]
+#: Returns the answer to a call, by its function's name and arguments, or what is wrong with it.
+Answer = Callable[[str, Mapping[str, Any], Attempt], str]
 Suspicions = Mapping[Location, str]
 
 
@@ -230,7 +228,7 @@ class Navigation(InspectionStrategy):
             self._has_called = True
             found: list[Finding] = []
             attempt = partial(self._attempt, case, budget, found)
-            answers = [self._answer(call, attempt) for call in turn.calls]
+            answers = [self._answer(name, given, attempt) for name, given in turn.calls]
             self._turn = self.start(partial(self._converse, answers))
             yield from found
             return

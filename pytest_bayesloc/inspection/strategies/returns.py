@@ -10,7 +10,6 @@ Reference:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from pytest_bayesloc.domain.evidence import Evidence, InspectionOutcome
 from pytest_bayesloc.domain.inspection import (
@@ -19,13 +18,13 @@ from pytest_bayesloc.domain.inspection import (
     ForcedResult,
     InspectionPatch,
     Rerun,
-    Signals,
     Trial,
     Verdict,
 )
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.recording import Call
 from pytest_bayesloc.fixes.syntax import brief
+from pytest_bayesloc.inspection.strategies.mutants import Trials, finding_of_trials
 from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.likelihoods import weigh
@@ -38,13 +37,6 @@ Attempt = Mapping[str, ForcedResult]
 
 MAX_TESTS = 3  # failing tests that must pass
 LEAST_S = 0.5
-
-
-@dataclass
-class _ReturnTrials:
-    done: list[Trial] = field(default_factory=list)
-    last: Rerun = field(default_factory=lambda: Rerun(tests={}))
-    cpu_s: float = 0.0
 
 
 class Returns(InspectionStrategy):
@@ -62,18 +54,19 @@ class Returns(InspectionStrategy):
 
     def inspect(self, case: Case, target: Location, budget: Budget) -> Sequence[Finding]:
         """Try both sides, until all failing tests pass with one."""
-        text, started, tried = self._text_of(target), budget.clock(), _ReturnTrials()
+        text, started, tried = self._text_of(target), budget.clock(), Trials()
         for attempt in attempts(case, target) if text is not None else ():
             if not budget.left_s():
                 break
-            effect = _try(case, _patches(target, text or "", attempt), budget, tried)
-            if effect is Effect.REPAIRS or not tried.last.n_swapped:
+            patches = _patches(target, text or "", attempt)
+            effect, is_placed = _try(case, patches, budget, tried)
+            if effect is Effect.REPAIRS or not is_placed:
                 break
-        if not tried.done:
+        if not tried.trials:
             return ()
-        outcome = judge([trial.effect for trial in tried.done])
+        outcome = judge(tried.effects())
         evidence = weigh(case.model, outcome, target, source=KIND, why=_why(tried, outcome))
-        return [_finding(evidence, tried, budget.clock() - started)]
+        return [finding_of_trials(evidence, tried, budget.clock() - started)]
 
     def revise(self, case: Case) -> Iterator[Evidence]:
         """Yield what a caller is worth whose callee turned out to be enough."""
@@ -183,13 +176,19 @@ def _patches(target: Location, text: str, attempt: Attempt) -> dict[str, Inspect
 
 
 def _try(
-    case: Case, patches: Mapping[str, InspectionPatch], budget: Budget, tried: _ReturnTrials
-) -> Effect:
-    """Run each failing test under its patch, until one fails with another value in place."""
+    case: Case, patches: Mapping[str, InspectionPatch], budget: Budget, tried: Trials
+) -> tuple[Effect, bool]:
+    """Run each failing test under its patch, until one fails with another value in place.
+
+    Returns:
+        The effect, and whether the last patch could be put in place.
+    """
     effects: list[Effect] = []
+    is_placed = False
     for node_id, patch in patches.items():
         rerun = budget.rerun(patch, [node_id], at_most_s=budget.patience_s(LEAST_S))
-        tried.last = rerun
+        is_placed = bool(rerun.n_swapped)
+        tried.tests = rerun.tests
         tried.cpu_s += rerun.cpu_s
         effects.append(_effect(case, node_id, rerun))
         is_replaced = rerun.tests[node_id].covered
@@ -202,8 +201,8 @@ def _try(
     n_passed = effects[:-1].count(Effect.REPAIRS)
     effect = Effect.REPAIRS_SOME if n_passed and effects[-1] is not Effect.REPAIRS else effects[-1]
     words = next(iter(patches.values())).words
-    tried.done.append(Trial(line=0, words=words, effect=effect, n_passed=n_passed))
-    return effect
+    tried.trials.append(Trial(line=0, words=words, effect=effect, n_passed=n_passed))
+    return effect, is_placed
 
 
 def _effect(case: Case, node_id: str, rerun: Rerun) -> Effect:
@@ -216,21 +215,9 @@ def _effect(case: Case, node_id: str, rerun: Rerun) -> Effect:
     return Effect.SAME_ERROR if same else Effect.OTHER_ERROR
 
 
-def _finding(evidence: Evidence, tried: _ReturnTrials, seconds: float) -> Finding:
-    return Finding(
-        evidence=evidence,
-        tests=tried.last.tests,
-        signals=Signals(is_covered=True, is_failure=evidence.outcome not in _REPAIRING),
-        seconds=seconds,
-        cpu_s=tried.cpu_s,
-        log="\n".join(f"{trial.effect.value}: {trial.words}" for trial in tried.done),
-        trials=tuple(tried.done),
-    )
-
-
-def _why(tried: _ReturnTrials, outcome: InspectionOutcome) -> str:
+def _why(tried: Trials, outcome: InspectionOutcome) -> str:
     if outcome is InspectionOutcome.RETURN_REPAIRS:
-        return f"the failing tests pass if it returns {tried.done[-1].words}"
+        return f"the failing tests pass if it returns {tried.trials[-1].words}"
     if outcome is InspectionOutcome.NO_RETURN_REPAIRS:
         return "the tests still fail if it returns the other side of the comparison"
     return "a re-run with another result did not end, or the function could not be reached"

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_bayesloc.domain.evidence import InspectionOutcome, Judgement
 from pytest_bayesloc.domain.inspection import InspectionPatch
-from pytest_bayesloc.domain.ports import FunctionCall, ProposedCode, Turn
+from pytest_bayesloc.domain.ports import ProposedCode, Turn
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.inspection.strategies.navigation import (
@@ -141,7 +141,8 @@ def test_answer_that_does_not_come_runs_nothing(wait_s: float) -> None:
     assert scene.runner.asked == []
 
 
-TRY, LOOK = FunctionCall(name="try", arguments={}), FunctionCall(name="look", arguments={})
+TRY: tuple[str, dict[str, Any]] = ("try", {})
+LOOK: tuple[str, dict[str, Any]] = ("look", {})
 END = Turn(suspects=("m.py:9", "add", "nobody"), why="it multiplies")
 
 
@@ -181,8 +182,8 @@ class Scene(Fixes):
         self.said += answers
         return self.turns.pop(0)
 
-    def answer(self, call: FunctionCall, attempt: Attempt) -> str:
-        if call is LOOK:
+    def answer(self, name: str, _: Mapping[str, Any], attempt: Attempt) -> str:
+        if name == "look":
             return "here"
         patch = InspectionPatch(
             target=ADD,

@@ -32,8 +32,8 @@ def force(
 ) -> int:
     assert isinstance(function, FunctionType)
     forced = ForcedResult(value=value, instead=instead)
-    calls = ForcedCalls(asdict(forced), lambda: probe.heartbeat(""))
-    return probe.forced.place([function], key_of(function.__code__), calls)
+    probe.forced = ForcedCalls(asdict(forced), lambda: probe.heartbeat(""))
+    return probe.forced.place([function], key_of(function.__code__))
 
 
 def test_value_is_replaced_and_the_function_runs(probe: Probe) -> None:
