@@ -172,7 +172,7 @@ class InspectionLoop:
 
     def _inspect_targets(self, case: Case, budget: Budget) -> str:
         open_actions = [
-            Action(target=where, strategy=strategy)
+            (where, strategy)
             for where in case.targets()
             if case.near.is_reached(where)
             for strategy in self._strategies
@@ -196,7 +196,7 @@ class InspectionLoop:
         leader, p = case.belief.top(1)[0]
         if p < self._limits.threshold:
             return []
-        return [a for a in actions if a.target == leader and a.strategy.is_proof]
+        return [(w, strategy) for w, strategy in actions if w == leader and strategy.is_proof]
 
     def _fill(
         self,
@@ -220,8 +220,9 @@ class InspectionLoop:
             if runner is None or chosen is None:
                 return
             open_actions.remove(chosen)
-            touched.add(chosen.target)
-            self._progress(n_under_way + 1, chosen.target, case.belief.p(chosen.target))
+            target, _ = chosen
+            touched.add(target)
+            self._progress(n_under_way + 1, target, case.belief.p(target))
             batch.start(chosen, runner)
 
     def _record(self, case: Case, budget: Budget) -> None:
@@ -270,15 +271,15 @@ def _worth(case: Case, actions: Iterable[Action], touched: Collection[Location])
     """
     leading = max(case.belief.probabilities.values(), default=0.0)
 
-    def is_worth(action: Action) -> bool:
-        if len(touched) < N_ALWAYS or action.target in touched:
+    def is_worth(target: Location, strategy: InspectionStrategy) -> bool:
+        if len(touched) < N_ALWAYS or target in touched:
             return True
         if len(touched) >= N_MOST:
             return False
-        ratio = max(case.likelihood(o, action.target).ratio for o in action.strategy.outcomes)
-        return case.belief.p(action.target) * ratio >= leading
+        ratio = max(case.likelihood(outcome, target).ratio for outcome in strategy.outcomes)
+        return case.belief.p(target) * ratio >= leading
 
-    return [action for action in actions if is_worth(action)]
+    return [action for action in actions if is_worth(*action)]
 
 
 class Batch:
@@ -369,4 +370,5 @@ class Batch:
         return future.result()
 
     def _carry_out(self, action: Action, budget: Budget) -> Sequence[Finding]:
-        return action.strategy.inspect(self._case, action.target, budget)
+        target, strategy = action
+        return strategy.inspect(self._case, target, budget)

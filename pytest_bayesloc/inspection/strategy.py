@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass
 from math import inf
+from typing import TypeAlias
 
 from pytest_bayesloc.domain.evidence import Evidence, Outcome
 from pytest_bayesloc.domain.inspection import Finding, InspectionPatch, Rerun
@@ -154,21 +155,17 @@ class Limits:
     n_inspections: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Action:
-    """One way to inspect one location."""
-
-    target: Location
-    strategy: InspectionStrategy
+#: A location, and a way to inspect it.
+Action: TypeAlias = tuple[Location, InspectionStrategy]
 
 
 def likeliest(belief: Belief, actions: Sequence[Action]) -> Action | None:
     """Choose the action on the likeliest location; ties by location, then in the order given."""
     if not actions:
         return None
-    bar = max(belief.p(action.target) for action in actions) - TIE
-    target = min(action.target for action in actions if belief.p(action.target) >= bar)
-    return next(action for action in actions if action.target == target)
+    bar = max(belief.p(target) for target, _ in actions) - TIE
+    chosen = min(target for target, _ in actions if belief.p(target) >= bar)
+    return next((target, strategy) for target, strategy in actions if target == chosen)
 
 
 def stop_reason(

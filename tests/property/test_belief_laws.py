@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pytest_bayesloc.domain.evidence import Evidence, InspectionOutcome
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.inspection.strategy import Action, InspectionStrategy, likeliest
+from pytest_bayesloc.inspection.strategy import InspectionStrategy, likeliest
 from pytest_bayesloc.ranking.belief import MODELS, Belief, IndependentBelief, SingleFaultBelief
 
 pytestmark = pytest.mark.one_python
@@ -127,12 +127,10 @@ def test_likeliest_choice_is_an_open_action_that_none_exceeds(
     prior: dict[Location, float], data: st.DataObject
 ) -> None:
     left = [where for where in prior if data.draw(st.booleans())]
-    chosen = likeliest(
-        IndependentBelief(prior), [Action(target=w, strategy=InspectionStrategy()) for w in left]
-    )
+    chosen = likeliest(IndependentBelief(prior), [(w, InspectionStrategy()) for w in left])
 
     if chosen is None:
         assert left == []
     else:
-        assert chosen.target in left
-        assert prior[chosen.target] >= max(prior[where] for where in left) - 1e-12
+        assert chosen[0] in left
+        assert prior[chosen[0]] >= max(prior[where] for where in left) - 1e-12

@@ -106,8 +106,7 @@ class _GatewayServer:
 
     def hang_up(self) -> None:
         self._is_hung_up = True
-        with contextlib.suppress(OSError):  # it is gone
-            self._channel.close()
+        _quietly(self._channel.close)
 
     def end(self) -> None:
         self.hang_up()
@@ -164,24 +163,40 @@ class GatewayOpener:
             name: The name by which a person knows it; the specification if it is empty.
             workspaces: The project here and there; None: as the specification's ``chdir`` says.
             n_servers: That may run there at once.
-            end: Ends the processes that were started for it, after the gateway.
+            end: Ends the processes that were started for it, after the gateway; also if that can't
+                be opened or used.
 
         Raises:
             ExecutionError: If it can't be opened, or what is there can't be used.
         """
-        name = name or spec
-        gateway = self._gateway(spec, name)
-
-        def end_all() -> None:
-            with contextlib.suppress(OSError, EOFError):
-                gateway.exit()
-            end()
-
-        try:
-            return self._usable(gateway, name, workspaces, n_servers, end_all)
-        except BaseException:
-            end_all()
-            raise
+        name, here = name or spec, str(self._command.rootdir)
+        with contextlib.ExitStack() as opened:  # ended again if it can't be used
+            opened.callback(end)
+            gateway = self._gateway(spec, name)
+            opened.callback(_quietly, gateway.exit)
+            line, unpacked = _first_answer(gateway, name, UNPACK, packed_sources())
+            opened.callback(_quietly, line.close)  # this package, which came by it, goes away there
+            if "python" in unpacked:
+                least = ".".join(map(str, LEAST_PYTHON))
+                raise _unfit(name, f"Python {unpacked['python']}; {least} or later is needed")
+            _, about = _first_answer(gateway, name, ABOUT)
+            if not about["has_pytest"]:
+                raise _unfit(name, f"no pytest in its Python {about['python']}")
+            if workspaces is None:
+                has_folder = "chdir" in vars(gateway.spec)
+                workspaces = Workspaces(here, about["folder"] if has_folder else here)
+            asked = (workspaces.there(here), list(self._files))
+            _, found = _first_answer(gateway, name, DIGESTS, asked)
+            check_tree(name, self._command.rootdir, workspaces, found)
+            return RemoteTransport(
+                name=name,
+                n_servers=n_servers,
+                may_fork=about["may_fork"],
+                command=self._command,
+                workspaces=workspaces,
+                serve=partial(_GatewayServer, name, gateway, unpacked["sources"]),
+                close=opened.pop_all().close,
+            )
 
     def _gateway(self, spec: str, name: str) -> Gateway:
         try:
@@ -193,60 +208,25 @@ class GatewayOpener:
                 slug="no-executor",
             ) from error
 
-    def _usable(
-        self,
-        gateway: Gateway,
-        name: str,
-        workspaces: Workspaces | None,
-        n_servers: int,
-        end: Callable[[], None],
-    ) -> RemoteTransport:
-        line, unpacked = self._first_answer(gateway, name, UNPACK, packed_sources())
-        if "python" in unpacked:
-            least = ".".join(map(str, LEAST_PYTHON))
-            raise _unfit(name, f"Python {unpacked['python']}; {least} or later is needed")
-        _, about = self._first_answer(gateway, name, ABOUT)
-        if not about["has_pytest"]:
-            raise _unfit(name, f"no pytest in its Python {about['python']}")
-        rootdir = self._command.rootdir
-        here = str(rootdir)
-        if workspaces is None:
-            has_folder = "chdir" in vars(gateway.spec)
-            workspaces = Workspaces(here, about["folder"] if has_folder else here)
-        asked = (workspaces.there(here), list(self._files))
-        _, found = self._first_answer(gateway, name, DIGESTS, asked)
-        check_tree(name, rootdir, workspaces, found)
-
-        def close() -> None:
-            with contextlib.suppress(OSError):
-                line.close()  # this package, which came by it, is taken away there
-            end()
-
-        return RemoteTransport(
-            name=name,
-            n_servers=n_servers,
-            may_fork=about["may_fork"],
-            command=self._command,
-            workspaces=workspaces,
-            serve=partial(_GatewayServer, name, gateway, unpacked["sources"]),
-            close=close,
-        )
-
-    @staticmethod
-    def _first_answer(gateway: Gateway, name: str, source: str, *sent: Any) -> tuple[Channel, Any]:  # noqa: ANN401 - as it comes
-        """Execute ``source`` there; return its channel and the first thing that it sends."""
-        try:
-            channel = gateway.remote_exec(source)
-            for item in sent:
-                channel.send(item)
-            return channel, channel.receive(timeout=OPEN_S)
-        except Exception as error:  # execnet lets through whatever it meets
-            raise _unfit(name, _words(error)) from error
-
     def close(self) -> None:
         """End all gateways."""
-        with contextlib.suppress(OSError, EOFError):
-            self._group.terminate(timeout=END_S)
+        _quietly(partial(self._group.terminate, timeout=END_S))
+
+
+def _quietly(end: Callable[[], None]) -> None:
+    with contextlib.suppress(OSError, EOFError):  # it is gone
+        end()
+
+
+def _first_answer(gateway: Gateway, name: str, source: str, *sent: Any) -> tuple[Channel, Any]:  # noqa: ANN401 - as it comes
+    """Execute ``source`` there; return its channel and the first thing that it sends."""
+    try:
+        channel = gateway.remote_exec(source)
+        for item in sent:
+            channel.send(item)
+        return channel, channel.receive(timeout=OPEN_S)
+    except Exception as error:  # execnet lets through whatever it meets
+        raise _unfit(name, _words(error)) from error
 
 
 def _unfit(name: str, why: str) -> ExecutionError:
@@ -308,17 +288,13 @@ def open_container(
         _remove(container)
         shutil.rmtree(folder, ignore_errors=True)
 
-    try:
-        return opener.open(
-            f"popen//python={_script(folder, command)}",
-            name=spec,
-            workspaces=workspaces,
-            n_servers=n_servers,
-            end=end,
-        )
-    except BaseException:
-        end()
-        raise
+    return opener.open(
+        f"popen//python={_script(folder, command)}",
+        name=spec,
+        workspaces=workspaces,
+        n_servers=n_servers,
+        end=end,
+    )
 
 
 def _options(workspaces: Workspaces, run: Sequence[str]) -> list[str]:
