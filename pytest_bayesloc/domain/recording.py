@@ -5,13 +5,13 @@ No code of the project is run to look at them.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence  # noqa: TC003 - messages are converted by annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+from pytest_bayesloc.domain.failure import Frame  # noqa: TC001 - likewise
 
-    from pytest_bayesloc.domain.failure import Frame
+if TYPE_CHECKING:
     from pytest_bayesloc.domain.location import Location
 
 

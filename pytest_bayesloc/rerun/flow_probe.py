@@ -318,17 +318,18 @@ class FlowProbe:
             self._found = self._message(wrong)
 
     def _message(self, wrong: WrongValues) -> Message:
+        """Return the fields of ``domain.recording.ValueFlow`` that are known here."""
         origins = Origins(self._tracer)
         return {
             "user": self._frame(wrong.user.code, wrong.line),
             "condition": wrong.condition,
             "values": [
-                [
-                    root.label,
-                    self._makers(origins, origins.of_root(root), ARGUMENT_LEVELS),
-                    self._giver(origins, root),
-                    root.is_part,
-                ]
+                {
+                    "label": root.label,
+                    "makers": self._makers(origins, origins.of_root(root), ARGUMENT_LEVELS),
+                    "giver": self._giver(origins, root),
+                    "is_part": root.is_part,
+                }
                 for root in wrong.roots
             ],
         }
@@ -346,15 +347,15 @@ class FlowProbe:
                 {
                     "frame": self._frame(maker.code, occurrence.line),
                     "key": str(occurrence.key),
-                    "held": occurrence.is_held,
+                    "is_held": occurrence.is_held,
                     "arguments": self._arguments(origins, maker, levels) if levels else {},
                 }
             )
         return found
 
-    def _giver(self, origins: Origins, root: Root) -> list[Any]:
+    def _giver(self, origins: Origins, root: Root) -> Message | None:
         giver, line = origins.giver(root)
-        return [] if giver is None else self._frame(giver.code, line)
+        return None if giver is None else self._frame(giver.code, line)
 
     def _arguments(
         self, origins: Origins, maker: Activation, levels: int
@@ -364,12 +365,12 @@ class FlowProbe:
             for name, occurrences in origins.arguments(maker)
         }
 
-    def _frame(self, code: CodeType, line: int) -> list[Any]:
-        """The fields of ``domain.failure.Frame`` that are known here."""
-        name = getattr(code, "co_qualname", code.co_name)
-        return [
-            self._name(code.co_filename),
-            line or code.co_firstlineno,
-            name,
-            code.co_firstlineno,
-        ]
+    def _frame(self, code: CodeType, line: int) -> Message:
+        """Return the fields of ``domain.failure.Frame``."""
+        return {
+            "file": self._name(code.co_filename),
+            "line": line or code.co_firstlineno,
+            "name": getattr(code, "co_qualname", code.co_name),
+            "first_line": code.co_firstlineno,
+            "in_app": True,
+        }

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from pytest_bayesloc.domain.errors import LostError
 from pytest_bayesloc.domain.inspection import Rerun, TestRun, Verdict
-from pytest_bayesloc.domain.recording import Call, Recording, Value
+from pytest_bayesloc.domain.recording import Call, Recording, Value, ValueFlow
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.standard_library import monotonic
-from pytest_bayesloc.rerun.flow import flow_of
 from pytest_bayesloc.rerun.link import may_answer_again
 from pytest_bayesloc.rerun.swap import excerpt
 
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 
     from pytest_bayesloc.domain.inspection import ForcedResult, InspectionPatch
     from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.domain.recording import ValueFlow
     from pytest_bayesloc.domain.source import Unit
     from pytest_bayesloc.rerun.link import Message, RerunServer, Transport
 
@@ -133,14 +131,16 @@ class ServerRunner:
     @_question
     def follow(self, tests: Sequence[str], *, limit_s: float) -> Sequence[ValueFlow]:
         """Run ``tests`` as they are and follow the value that is wrong in each of them."""
+        from msgspec import convert
+
         files = {self.transport.path_of(file): file for file in self._texts}
         request: Message = {"tests": list(tests), "limit_s": limit_s, "flow": files}
         messages = self._ask(request)
         rerun = _rerun_of(messages, tests, "fork", self.transport.here)
         return [
-            flow_of(message["of"], message["flow"], rerun.tests[message["of"]].error)
+            convert({**message["flow"], "node_id": of, "error": rerun.tests[of].error}, ValueFlow)
             for message in messages
-            if "flow" in message
+            if "flow" in message and (of := message["of"])
         ]
 
     @_question

@@ -295,6 +295,7 @@ def test_edit_and_expression_are_tried_or_refused(
 
 
 ENDED = {"output": "", "violations": [1], "sides": ["1", "2"], "frames": [["calc.py", 3]]}
+FRAME = {"file": "calc.py", "line": 1, "name": "add", "first_line": 1, "in_app": True}
 ANSWERS: list[Message] = [
     {"start": "t.py::t"},
     {"covered": "t.py::t"},
@@ -302,7 +303,7 @@ ANSWERS: list[Message] = [
     {"end": "t.py::t", "verdict": "fail", "error": "E: 1", "covered": True, **ENDED},
     {"of": "t.py::t", "calls": []},
     {"edges": []},
-    {"of": "t.py::t", "flow": {"user": ["calc.py", 1, "add", 1], "condition": "c", "values": []}},
+    {"of": "t.py::t", "flow": {"user": FRAME, "condition": "c", "values": []}},
     {"state": {"calc.x": "1"}},
     {"done": "ok", "seconds": 0.1, "cpu_s": 0.1},
 ]
