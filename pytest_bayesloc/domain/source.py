@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, TypeAlias
 from pytest_bayesloc.domain.location import MODULE, Location
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from types import CodeType
 
     from pytest_bayesloc.domain.failure import Frame
@@ -60,6 +59,7 @@ class Unit:
         first_line: ``co_firstlineno``: the first decorator's line, if any.
         body_line: Line of the first statement of its body.
         node: Its syntax node; of a module body, the module's.
+        outer: The unit directly around it; the module has none.
         depth: Number of enclosing functions and classes.
     """
 
@@ -67,12 +67,18 @@ class Unit:
     first_line: int
     body_line: int
     node: ast.AST = field(repr=False, compare=False)
+    outer: Unit | None = field(default=None, repr=False, compare=False)
     depth: int = 0
 
     @property
     def is_function(self) -> bool:
         """Whether it is a function or a method, not a class or module body."""
         return isinstance(self.node, FunctionNode)
+
+    @property
+    def enclosing(self) -> list[Unit]:
+        """The functions and classes around it, outermost first, itself last."""
+        return [] if self.outer is None else [*self.outer.enclosing, self]
 
 
 def first_line(statement: ast.stmt) -> int:
@@ -119,26 +125,26 @@ class SourceMap:
 
     def _visit(self, tree: ast.Module) -> None:
         """Find the scopes, outer ones first; a long chain of ``elif`` is too deep for recursion."""
-        pending: list[tuple[ast.AST, str, int]] = [(tree, "", 1)]
+        pending: list[tuple[ast.AST, str, Unit]] = [(tree, "", self.module)]
         while pending:
-            node, prefix, depth = pending.pop()
+            node, prefix, outer = pending.pop()
             if isinstance(node, ScopeNode):
                 qualname = prefix + node.name
-                self.units.append(self._unit(node, qualname, depth))
-                inner = "." if isinstance(node, ast.ClassDef) else ".<locals>."
-                prefix, depth = qualname + inner, depth + 1
+                outer = self._unit(node, qualname, outer)
+                self.units.append(outer)
+                prefix = qualname + ("." if isinstance(node, ast.ClassDef) else ".<locals>.")
             # No expression holds a scope that has a name.
             inside = [n for n in ast.iter_child_nodes(node) if not isinstance(n, ast.expr)]
-            pending += [(child, prefix, depth) for child in reversed(inside)]
+            pending += [(child, prefix, outer) for child in reversed(inside)]
 
-    def _unit(self, node: ScopeNode, qualname: str, depth: int) -> Unit:
-        first = first_line(node)
+    def _unit(self, node: ScopeNode, qualname: str, outer: Unit) -> Unit:
         return Unit(
             location=self._location(qualname, node.lineno, node.end_lineno or node.lineno),
-            first_line=first,
+            first_line=first_line(node),
             body_line=first_line(node.body[0]),
             node=node,
-            depth=depth,
+            outer=outer,
+            depth=outer.depth + 1,
         )
 
     def _line_owners(self) -> tuple[list[int], list[Unit]]:
@@ -191,28 +197,6 @@ class SourceMap:
     def unit(self, location: Location) -> Unit | None:
         """The unit of ``location``, or None if the file no longer has it."""
         return next((u for u in self.units if u.location == location), None)
-
-    def nested(self) -> Iterator[tuple[Unit, Unit | None]]:
-        """Each unit, outer ones first, with the one directly around it; the module has none."""
-        around: list[Unit] = []
-        for unit in self.units:
-            del around[unit.depth :]
-            yield unit, around[-1] if around else None
-            around.append(unit)
-
-    def enclosing(self, unit: Unit) -> list[Unit]:
-        """The functions and classes around ``unit``, outermost first, itself last."""
-        names = unit.location
-        return sorted(
-            (
-                u
-                for u in self.units[1:]
-                if u.location.start_line <= names.start_line
-                and u.location.end_line >= names.end_line
-                and (names.qualname + ".").startswith(u.location.qualname + ".")
-            ),
-            key=lambda u: u.depth,
-        )
 
 
 #: Finds the locations of a file, by its path relative to rootdir; None of one that can't be read.

@@ -188,9 +188,9 @@ class _Side:
             self.lines[-1] += "\n"
         self.inner: dict[Name, list[Name]] = {name: [] for name in self.units}
         names = {id(unit): name for name, unit in self.units.items()}
-        for unit, outer in source.nested():
-            if outer is not None:
-                self.inner[names[id(outer)]].append(names[id(unit)])
+        for unit in source.units:
+            if unit.outer is not None:
+                self.inner[names[id(unit.outer)]].append(names[id(unit)])
 
 
 class _Mixture:

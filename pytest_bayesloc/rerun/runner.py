@@ -200,7 +200,7 @@ class ServerRunner:
     def _wire_patch(self, patch: InspectionPatch) -> Message:
         source = self._map(patch.original, patch.target.file, is_test=patch.target.is_test)
         units = [source.unit(where) for where in (patch.target, *patch.others)]
-        chains = [source.enclosing(u) for u in units if u is not None and u.is_function]
+        chains = [u.enclosing for u in units if u is not None and u.is_function]
         whole = len(chains) == len(units)  # else there is more to change than functions
         around = chains[0] if len(chains) == 1 else None
         return {

@@ -117,7 +117,6 @@ class ImportedFile:
         self.reads: Reads = {}
         self.imported: set[str] = set()
         self._origins: dict[str, str] = {}  # names that imports bind, and what they stand for
-        self._around = {id(unit): outer for unit, outer in source.nested()}
         nodes = list(ast.walk(source.module.node))
         for node in nodes:
             self._import(node)
@@ -172,7 +171,7 @@ class ImportedFile:
     def _class_around(self, line: int) -> str:
         unit: Unit | None = self.source.owner(line)
         while unit is not None and not isinstance(unit.node, ast.ClassDef):
-            unit = self._around[id(unit)]
+            unit = unit.outer
         return "" if unit is None else unit.location.qualname.rpartition(".")[2]
 
     def _executed_inside(self) -> dict[int, int]:
@@ -182,7 +181,7 @@ class ImportedFile:
             inner: Unit | None = self.source.owner(line)
             while inner is not None:
                 tests_in[id(inner)] = tests_in.get(id(inner), 0) | tests
-                inner = self._around[id(inner)]
+                inner = inner.outer
         return tests_in
 
     def inside(self, unit: Unit | None) -> int:

@@ -269,7 +269,7 @@ def test_an_excerpt_compiles_to_the_same_functions_as_the_module(
     source, patched = patched_text(text)
     target = next(u for u in source.units if u.location.qualname in ("f", "Holder.f"))
 
-    cut = excerpt(text, patched, source.enclosing(target))
+    cut = excerpt(text, patched, target.enclosing)
 
     assert cut is not None
     whole = {key_of(c): c for c in codes_in(compile_patched(text, patched, "m.py"))}

@@ -156,13 +156,13 @@ def test_class_is_no_function(source: SourceMap) -> None:
 def test_scopes_around_a_unit_come_outermost_first(source: SourceMap) -> None:
     method = source.owner(23)
 
-    assert [u.location.qualname for u in source.enclosing(method)] == [
+    assert [u.location.qualname for u in method.enclosing] == [
         "Cart",
         "Cart.total",
         "Cart.total.<locals>.Local",
         "Cart.total.<locals>.Local.method",
     ]
-    assert source.enclosing(method)[1].location.start_line == 21  # not the getter of that name
+    assert method.enclosing[1].location.start_line == 21  # not the getter of that name
 
 
 def test_unit_of_a_location_is_found_until_the_text_changes(source: SourceMap) -> None:

@@ -167,7 +167,7 @@ CHANGED = "def f(x):\n    check(x)\n    return x\n"
 def cut_out(original: str, patched: str, name: str = "f") -> tuple[str, str] | None:
     source = SourceMap(original, "m.py")
     unit = next(u for u in source.units if u.location.qualname == name)
-    return excerpt(original, patched, source.enclosing(unit))
+    return excerpt(original, patched, unit.enclosing)
 
 
 def test_excerpt_keeps_the_function_in_its_place_and_the_future() -> None:
