@@ -212,7 +212,7 @@ class PastRuns:
         found = changes_since(
             [texts for texts, _ in before],
             lambda file: self._sources.read(file) or "",
-            lambda file: self._sources.map(file) or self._sources.empty(file),
+            lambda file: self._sources.map(file) or self._sources.of_text(file),
         )
         return [
             None if run is None else replace(changes, moved=moved)

@@ -118,9 +118,9 @@ class InspectionStrategy:
         del case
         return ()
 
-    def prepare(self, case: Case, budget: Budget) -> None:
+    def prepare(self, case: Case) -> None:
         """Start what takes long elsewhere; calls and values are known by now."""
-        del case, budget
+        del case
 
     def harvest(self, case: Case, budget: Budget, *, wait_s: float) -> Iterable[Finding]:
         """Yield what came of that since the last time; asked between inspections and at the end.

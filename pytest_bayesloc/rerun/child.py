@@ -6,6 +6,7 @@ import builtins
 import os
 from itertools import pairwise
 from math import inf
+from traceback import walk_tb
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
@@ -145,7 +146,7 @@ class Child:
 
     def _follow_values(self, files: Mapping[str, str]) -> None:
         for item in list(self._items.values())[:1]:
-            self._flow = FlowProbe(str(item.config.rootpath), files)
+            self._flow = FlowProbe(FileNames(str(item.config.rootpath), files).name)
             item.config.pluginmanager.register(self._flow, "bayesloc-flow")
 
     def _send_state(self, root: Path, files: Mapping[str, str]) -> None:
@@ -301,11 +302,8 @@ def frames_of(error: BaseException) -> Frames:
     """
     if isinstance(error, pytest.Collector.CollectError) and error.__cause__ is not None:
         error = error.__cause__
-    frames: Frames = []
-    trace = error.__traceback__
-    while trace is not None:
-        frames.append((trace.tb_frame.f_code.co_filename, trace.tb_lineno))
-        trace = trace.tb_next
+    trace = walk_tb(error.__traceback__)
+    frames = [(frame.f_code.co_filename, line) for frame, line in trace]
     if isinstance(error, SyntaxError) and error.filename and error.lineno:
         frames.append((str(error.filename), error.lineno))
     return frames[-MAX_FRAMES:]

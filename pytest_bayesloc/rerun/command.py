@@ -89,7 +89,7 @@ def command_for(
         rootdir=config.rootpath,
         cwd=Path(config.invocation_params.dir),
         environment=server_environment(environment),
-        options={**options_of(config), **NEUTRAL},
+        options={**carried(vars(config.option)), **NEUTRAL},
     )
 
 
@@ -118,13 +118,8 @@ def _arguments(config: pytest.Config) -> list[str]:
     return arguments
 
 
-def options_of(config: pytest.Config) -> dict[str, Any]:
-    """The plain option values of ``config`` that a server should run under."""
-    return carried(vars(config.option))
-
-
 def carried(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those of ``options`` that a server should run under."""
+    """Return those of ``options``, the plain values among them, that a server should run under."""
     return {
         name: value
         for name, value in options.items()

@@ -10,6 +10,7 @@ import os
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path, PurePath
+from traceback import walk_tb
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -22,7 +23,7 @@ from pytest_bayesloc.rerun.origins import ARGUMENT_LEVELS, MISSING, Origins, Roo
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-    from types import CodeType, FrameType, TracebackType
+    from types import CodeType, FrameType
 
     from pytest_bayesloc.rerun.flow import Activation, Occurrence
     from pytest_bayesloc.rerun.link import Message
@@ -59,7 +60,7 @@ def wrong_values(
         is_ours: Whether a file belongs to the project or its tests.
     """
     for cause in _deepest_first(error, is_ours):
-        frames = list(_frames(cause.__traceback__))
+        frames = list(walk_tb(cause.__traceback__))
         at = _last_own(frames, is_ours)
         user = tracer.activation(frames[at][0]) if at >= 0 else None
         if user is not None:
@@ -96,16 +97,10 @@ def _reason(error: BaseException, is_ours: Callable[[str], bool]) -> BaseExcepti
     context = error.__context__
     if error.__cause__ is not None or context is None:
         return error.__cause__
-    frames, caught = list(_frames(error.__traceback__)), list(_frames(context.__traceback__))
+    frames, caught = list(walk_tb(error.__traceback__)), list(walk_tb(context.__traceback__))
     at = _last_own(frames, is_ours)
     is_direct = at >= 0 and bool(caught) and frames[at][0] is caught[0][0]
     return context if is_direct else None
-
-
-def _frames(traceback: TracebackType | None) -> Iterator[tuple[FrameType, int]]:
-    while traceback is not None:
-        yield traceback.tb_frame, traceback.tb_lineno
-        traceback = traceback.tb_next
 
 
 def _last_own(frames: Sequence[tuple[FrameType, int]], is_ours: Callable[[str], bool]) -> int:
@@ -277,15 +272,17 @@ class FlowProbe:
     """Follows one test at a time, and says what came of it.
 
     Args:
-        root: The project's root.
-        files: Per path of a file of the project, its name relative to the root of the main run.
+        name: Names a file of the project; empty for any other.
     """
 
-    def __init__(self, root: str, files: Mapping[str, str]) -> None:
-        self._name = FileNames(root, files).name
-        self._tracer = FlowTracer(lambda filename: bool(self._name(filename)))
+    def __init__(self, name: Callable[[str], str]) -> None:
+        self._name = name
+        self._tracer = FlowTracer(self._is_ours)
         self._found: Message = {}
         self._n_makers = 0
+
+    def _is_ours(self, filename: str) -> bool:
+        return bool(self._name(filename))
 
     def start(self) -> None:
         """Begin a test."""
@@ -313,7 +310,7 @@ class FlowProbe:
     def _follow(self, error: BaseException) -> None:
         if self._tracer.is_cut:
             return
-        wrong = wrong_values(error, self._tracer, lambda name: bool(self._name(name)))
+        wrong = wrong_values(error, self._tracer, self._is_ours)
         if wrong is not None:
             self._found = self._message(wrong)
 

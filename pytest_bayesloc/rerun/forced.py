@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import sys
 import unittest
+from traceback import walk_tb
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,6 @@ from pytest_bayesloc.rerun.swap import codes_in, key_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from types import TracebackType
 
     from pytest_bayesloc.rerun.link import Message
     from pytest_bayesloc.rerun.swap import CodeKey
@@ -54,12 +54,10 @@ class Sides:
     @pytest.hookimpl(tryfirst=True)
     def pytest_exception_interact(self, call: pytest.CallInfo[Any]) -> None:
         """Note the arguments of ``assertEqual``, if that raised the exception."""
-        trace: TracebackType | None = call.excinfo.tb if call.excinfo is not None else None
-        while trace is not None:
-            if trace.tb_frame.f_code is _EQUAL:
-                values = trace.tb_frame.f_locals
+        for frame, _ in walk_tb(call.excinfo.tb if call.excinfo is not None else None):
+            if frame.f_code is _EQUAL:
+                values = frame.f_locals
                 self.texts = [literal_of(values["first"]), literal_of(values["second"])]
-            trace = trace.tb_next
 
 
 def literal_of(value: object) -> str:

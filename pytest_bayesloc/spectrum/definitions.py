@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from pytest_bayesloc.domain.location import MODULE
 from pytest_bayesloc.domain.source import FunctionNode, ScopeNode, first_line
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     Lines = Mapping[Location, Mapping[int, int]]
     Reads = dict[int, set[str]]
+
+T = TypeVar("T")
 
 
 class Kinship:
@@ -44,18 +46,19 @@ class Kinship:
     def family(self, name: str) -> frozenset[str]:
         """The class ``name``, its bases and the classes that are derived from it."""
         if name not in self._families:
-            self._families[name] = _closure(name, self._bases) | self.heirs(name)
+            self._families[name] = closure(name, self._bases) | self.heirs(name)
         return self._families[name]
 
     def heirs(self, name: str) -> frozenset[str]:
         """The class ``name`` and the classes that are derived from it."""
         if name not in self._heirs:
-            self._heirs[name] = _closure(name, self._derived)
+            self._heirs[name] = closure(name, self._derived)
         return self._heirs[name]
 
 
-def _closure(name: str, related: Mapping[str, Collection[str]]) -> frozenset[str]:
-    found, pending = {name}, [name]
+def closure(start: T, related: Mapping[T, Collection[T]]) -> frozenset[T]:
+    """Return ``start`` with all that is ``related`` to it, directly or through others."""
+    found, pending = {start}, [start]
     while pending:
         more = set(related.get(pending.pop(), ())) - found
         found |= more

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from pathlib import Path
+from traceback import walk_tb
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -66,11 +67,8 @@ def _kind(error: BaseException, trace: TracebackType | None) -> str:
 
 def _is_timeout(trace: TracebackType | None) -> bool:
     """Whether pytest-timeout raised, from a signal in whatever was running."""
-    last: deque[str] = deque(maxlen=N_TIMEOUT_FRAMES)
-    while trace is not None:
-        last.append(trace.tb_frame.f_code.co_filename)
-        trace = trace.tb_next
-    return any(Path(filename).stem == TIMEOUT_PLUGIN for filename in last)
+    last = deque(walk_tb(trace), maxlen=N_TIMEOUT_FRAMES)
+    return any(Path(frame.f_code.co_filename).stem == TIMEOUT_PLUGIN for frame, _ in last)
 
 
 def without_exception(node_id: str, phase: str, text: str) -> RawFailure:
@@ -150,20 +148,19 @@ def _cut(text: str) -> str:
 
 def _frames(trace: TracebackType | None, files: SourceFilter) -> list[dict[str, Any]]:
     frames = []
-    while trace is not None:
-        code = trace.tb_frame.f_code
+    for frame, line in walk_tb(trace):
+        code = frame.f_code
         kind = files.kind(code.co_filename)
         frames.append(
             {
                 "file": files.relative(code.co_filename),
-                "line": trace.tb_lineno or code.co_firstlineno,
+                "line": line or code.co_firstlineno,
                 "name": code_name(code),
                 "first_line": code.co_firstlineno,
                 "in_app": kind is not FileKind.FOREIGN,
                 "is_test": kind is FileKind.TEST,
             }
         )
-        trace = trace.tb_next
     return frames[-FRAME_LIMIT:]
 
 

@@ -234,19 +234,16 @@ class Sources:
     def map(self, file: str) -> SourceMap | None:
         """The locations of ``file`` (relative to rootdir), or None if it can't be read."""
         if file not in self._maps:
-            from pytest_bayesloc.domain.source import SourceMap
-
             text = self.read(file)
-            is_test = self.files.kind(self.files.absolute(file)) is FileKind.TEST
-            self._maps[file] = None if text is None else SourceMap(text, file, is_test=is_test)
+            self._maps[file] = None if text is None else self.of_text(file, text)
         return self._maps[file]
 
-    def empty(self, file: str) -> SourceMap:
-        """The map of an empty text, for a file that is gone."""
+    def of_text(self, file: str, text: str = "") -> SourceMap:
+        """The locations of ``file`` with another text: of a file that is gone, none."""
         from pytest_bayesloc.domain.source import SourceMap
 
         is_test = self.files.kind(self.files.absolute(file)) is FileKind.TEST
-        return SourceMap("", file, is_test=is_test)
+        return SourceMap(text, file, is_test=is_test)
 
     def read(self, file: str) -> str | None:
         """The text of ``file`` in the encoding that it declares, or None."""

@@ -115,9 +115,8 @@ class Generated(InspectionStrategy):
     name: str = KIND
     _work: list[_Work] = field(default_factory=list)
 
-    def prepare(self, case: Case, budget: Budget) -> None:
+    def prepare(self, case: Case) -> None:
         """Ask for assertions in the likeliest functions."""
-        del budget
         self._work.clear()
         for target in case.targets():
             if len(self._work) == self.n_targets:
@@ -138,7 +137,7 @@ class Generated(InspectionStrategy):
             if work.reflection is None:
                 continue
             if work.reflection.is_done() or until > budget.clock():
-                reflection = _result(work.reflection, until - budget.clock())
+                reflection = result_of(work.reflection, until - budget.clock())
                 self._work.remove(work)
                 if reflection is not None or (work.patch is not None and work.patch.checks):
                     yield self._finding(work, reflection, case)
@@ -151,7 +150,7 @@ class Generated(InspectionStrategy):
         """Run the tests under what was proposed, if it is there; then ask what it means."""
         if not work.proposal.is_done() and until <= budget.clock():
             return
-        proposed = _result(work.proposal, until - budget.clock())
+        proposed = result_of(work.proposal, until - budget.clock())
         patch = work.patch = self._patch(work.target, proposed)
         if patch is None:
             return
@@ -194,7 +193,8 @@ class Generated(InspectionStrategy):
         return finding_of(evidence, patch, rerun, signals, decision)
 
 
-def _result(pending: Pending[T | None], seconds: float) -> T | None:
+def result_of(pending: Pending[T | None], seconds: float) -> T | None:
+    """Return the result of a call; None if that takes longer than ``seconds``."""
     try:
         return pending.result(max(0.0, seconds))
     except TimeoutError:

@@ -14,7 +14,7 @@ from pytest_bayesloc.domain.evidence import InspectionOutcome, Judgement
 from pytest_bayesloc.domain.inspection import Effect, Finding, InspectionPatch, TestRun, Verdict
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.ports import Converse, ProposedCode, Turn
-from pytest_bayesloc.inspection.strategies.generated import Pending
+from pytest_bayesloc.inspection.strategies.generated import Pending, result_of
 from pytest_bayesloc.inspection.strategies.mutants import (
     Trials,
     finding_of_trials,
@@ -61,9 +61,8 @@ class ProposedFixes(InspectionStrategy):
     name: str = NAME
     _asked: dict[Location, Pending[ProposedCode | None]] = field(default_factory=dict)
 
-    def prepare(self, case: Case, budget: Budget) -> None:
+    def prepare(self, case: Case) -> None:
         """Ask for fixes."""
-        del budget
         self._asked.clear()
         named = [j.location for j in case.judged if j.said is Judgement.LLM_FIRST]
         for target in dict.fromkeys((*named, *case.targets())):
@@ -77,14 +76,10 @@ class ProposedFixes(InspectionStrategy):
         """Try the edits that have come, and yield what those show that pass or break others."""
         until = budget.clock() + wait_s
         for target, asked in tuple(self._asked.items()):
-            is_due = asked.is_done() or until > budget.clock()
-            if not is_due or not budget.left_s():
+            if not _is_due(asked, until, budget):
                 continue
             del self._asked[target]
-            try:
-                answer = asked.result(max(0.0, until - budget.clock()))
-            except TimeoutError:
-                continue
+            answer = result_of(asked, until - budget.clock())
             patch = None if answer is None else self.patch(case, target, answer)
             if patch is not None and not loses_check(case, patch):
                 _, finding = try_edit(case, patch, budget)
@@ -169,9 +164,8 @@ class Navigation(InspectionStrategy):
     _n_tries: int = 0
     _has_proposals: bool = False
 
-    def prepare(self, case: Case, budget: Budget) -> None:
+    def prepare(self, case: Case) -> None:
         """Begin to talk about ``case``: what is known of it by now is what is told."""
-        del budget
         self._turn = self._asked = None
         self._has_proposals = False
         self._samples, self._reasons, self._effects = [], {}, {}
@@ -193,7 +187,7 @@ class Navigation(InspectionStrategy):
             if self._asked is not None and _is_due(self._asked, until, budget):
                 said, self._asked = self._asked.result(max(0.0, until - budget.clock())), None
                 take_ranking(case, said or {}, self.guide, self.counts)
-                self.fallback.prepare(case, budget)
+                self.fallback.prepare(case)
                 self._has_proposals = True
         except TimeoutError:
             self._give_up()

@@ -28,6 +28,7 @@ from pytest_bayesloc.inspection.strategies.mutants import Trials, finding_of_tri
 from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.likelihoods import weigh
+from pytest_bayesloc.spectrum.definitions import closure
 
 KIND = "returns"
 #: Text of the file of a function whose results may be replaced; None of one whose may not.
@@ -113,21 +114,11 @@ def by_callee(
     for caller, callee in edges:
         callees.setdefault(caller, set()).add(callee)
     known = sorted(repaired)
-    below = {where: _reachable(where, callees) for where in known}
+    below = {where: closure(where, callees) for where in known}
     deeper = {
         where: [w for w in known if w in below[where] and where not in below[w]] for where in known
     }
     return {where: inner[0] for where, inner in deeper.items() if inner}
-
-
-def _reachable(start: Location, callees: Mapping[Location, set[Location]]) -> set[Location]:
-    seen: set[Location] = set()
-    pending = [start]
-    while pending:
-        new = callees.get(pending.pop(), set()) - seen
-        seen |= new
-        pending += new
-    return seen
 
 
 # -- what is tried

@@ -237,7 +237,7 @@ def is_most(each: Iterable[bool]) -> bool:
 
 
 def _left_code(failure: Failure) -> bool:
-    inner = next((frame for frame in reversed(failure.frames) if frame.in_app), None)
+    inner = failure.raise_frame
     return inner is not None and not inner.is_test
 
 

@@ -271,14 +271,11 @@ def _check(
 
 def _end(client: Client, cluster: LocalCluster | None) -> None:
     """End the servers of this run, and the cluster if it is ours."""
-    with contextlib.suppress(Exception):
-        if cluster is None:
-            client.run(end_all, client.id)
-    with contextlib.suppress(Exception):
-        client.close()
-    with contextlib.suppress(Exception):
-        if cluster is not None:
-            cluster.close()
+    ours = [] if cluster is None else [cluster.close]
+    servers = [partial(client.run, end_all, client.id)] if cluster is None else []
+    for end in (*servers, client.close, *ours):
+        with contextlib.suppress(Exception):
+            end()
 
 
 def end_all(run: str) -> None:

@@ -157,7 +157,7 @@ class SpectrumCache:
         if edited:
             from pytest_bayesloc.spectrum.cache.lines import match_lines, move_footprint
         for file in edited:
-            footprints, text = tables.footprints(file), self._sources.read(file)
+            footprints, text = dict(tables.footprints(file)), self._sources.read(file)
             executed = {line for footprint in footprints.values() for line in footprint.lines}
             lines = None if text is None else match_lines(tables.text(file), text, executed)
             if lines is None:
@@ -255,7 +255,7 @@ class SpectrumCache:
         absolute = cache(self._sources.files.absolute)
         numbers: dict[int, int] = {}
         footprints: list[Footprint] = []
-        for number, before in tables.all_footprints():
+        for number, before in tables.footprints():
             footprint = self._now.moved.get(number, before)
             if number in needed and footprint is not None:
                 numbers[number] = len(footprints)
@@ -386,7 +386,7 @@ def _renumber(
     known = {
         footprint: number
         for path in {footprint.filename for footprint in footprints.values()}
-        for number, footprint in tables.footprints(path).items()
+        for number, footprint in tables.footprints(path)
     }
     new = [f for f in dict.fromkeys(footprints.values()) if f not in known]
     known.update(zip(new, tables.add_footprints(new), strict=True))

@@ -109,21 +109,16 @@ class Tables:
         body = None if text is None else zlib.compress(text.encode("utf-8", "surrogatepass"), 1)
         self._db.execute("INSERT OR REPLACE INTO file VALUES (?, ?, ?, ?, ?)", (path, *known, body))
 
-    def footprints(self, path: str) -> dict[int, Footprint]:
-        """Return the footprints of a file, whose paths stay relative to rootdir."""
-        rows = self._db.execute(
-            "SELECT id, first_line, name, lines FROM footprint WHERE path = ?", (path,)
+    def footprints(self, path: str | None = None) -> Iterator[tuple[int, Footprint]]:
+        """Yield the footprints of a file or of all, with their numbers; paths stay relative."""
+        asked = "SELECT id, path, first_line, name, lines FROM footprint"
+        rows = (
+            self._db.execute(asked)
+            if path is None
+            else self._db.execute(f"{asked} WHERE path = ?", (path,))
         )
-        return {
-            number: _to_footprint(path, first_line, name, lines)
-            for number, first_line, name, lines in rows
-        }
-
-    def all_footprints(self) -> Iterator[tuple[int, Footprint]]:
-        """Yield all footprints with their numbers."""
-        rows = self._db.execute("SELECT id, path, first_line, name, lines FROM footprint")
-        for number, path, first_line, name, lines in rows:
-            yield number, _to_footprint(path, first_line, name, lines)
+        for number, own, first_line, name, lines in rows:
+            yield number, Footprint(own, first_line, name, tuple(json.loads(lines)))
 
     def add_footprints(self, footprints: Iterable[Footprint]) -> list[int]:
         """Add footprints and return their numbers."""
@@ -196,10 +191,6 @@ class Tables:
             "INSERT OR REPLACE INTO import VALUES (?, ?)",
             [(path, row.tobytes()) for path, row in rows.items()],
         )
-
-
-def _to_footprint(path: str, first_line: int, name: str, lines: str) -> Footprint:
-    return Footprint(path, first_line, name, tuple(json.loads(lines)))
 
 
 def _to_json(lines: Sequence[int]) -> str:

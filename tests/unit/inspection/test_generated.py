@@ -82,14 +82,14 @@ class Scene:
         return None if unit is None else (SOURCE, unit)
 
     def found(self, *, wait_s: float = 1.0) -> list[Finding]:
-        self.kind.prepare(self.case, self.budget)
+        self.kind.prepare(self.case)
         return list(self.kind.harvest(self.case, self.budget, wait_s=wait_s))
 
 
 def test_likeliest_functions_are_asked_about_and_nothing_else() -> None:
     scene = Scene()
 
-    scene.kind.prepare(scene.case, scene.budget)
+    scene.kind.prepare(scene.case)
 
     assert [view.target.location for view in scene.advisor.shown] == [ADD, HALF]
 

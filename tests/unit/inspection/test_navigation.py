@@ -92,7 +92,7 @@ class Fixes:
         )
 
     def found(self) -> list[Finding]:
-        self.kind.prepare(self.case, self.budget)
+        self.kind.prepare(self.case)
         return list(self.kind.harvest(self.case, self.budget, wait_s=1.0))
 
 
@@ -135,7 +135,7 @@ def test_first_suspect_of_the_model_is_tried_before_the_likeliest() -> None:
 @pytest.mark.parametrize("wait_s", [0.0, 1.0])
 def test_answer_that_does_not_come_runs_nothing(wait_s: float) -> None:
     scene = Fixes(lambda _: PASSED, start=never)
-    scene.kind.prepare(scene.case, scene.budget)
+    scene.kind.prepare(scene.case)
 
     assert list(scene.kind.harvest(scene.case, scene.budget, wait_s=wait_s)) == []
     assert scene.runner.asked == []
@@ -196,7 +196,7 @@ class Scene(Fixes):
         return str(dict(attempt(patch)))
 
     def found(self) -> list[Finding]:
-        self.navigation.prepare(self.case, self.budget)
+        self.navigation.prepare(self.case)
         return list(self.navigation.harvest(self.case, self.budget, wait_s=1.0))
 
     def words(self) -> dict[Location, object]:
@@ -273,14 +273,14 @@ def test_model_that_calls_no_functions_is_asked_by_prompts() -> None:
     assert scene.words()[MUL] is Judgement.LLM_FIRST
     assert scene.asked[0] == MUL
     assert {f.evidence.source for f in found} == {ProposedFixes.name}
-    scene.navigation.prepare(scene.case, scene.budget)
+    scene.navigation.prepare(scene.case)
     assert scene.n_begun == 1
 
 
 @pytest.mark.parametrize("wait_s", [0.0, 1.0])
 def test_model_that_is_too_slow_is_not_waited_for(wait_s: float) -> None:
     scene = Scene(start=never)
-    scene.navigation.prepare(scene.case, scene.budget)
+    scene.navigation.prepare(scene.case)
 
     assert list(scene.navigation.harvest(scene.case, scene.budget, wait_s=wait_s)) == []
     assert len(scene.notes) == (wait_s > 0)
