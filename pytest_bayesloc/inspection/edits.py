@@ -8,7 +8,6 @@ import tokenize
 from collections.abc import Collection, Iterator
 from copy import deepcopy
 
-from pytest_bayesloc.domain.ports import ProposedCode
 from pytest_bayesloc.domain.source import FunctionNode, ScopeNode, SourceMap, Unit, lines_of
 from pytest_bayesloc.fixes.side_effects import (
     DENIED,
@@ -20,6 +19,7 @@ from pytest_bayesloc.fixes.side_effects import (
     calls_out,
     is_pure,
 )
+from pytest_bayesloc.fixes.syntax import dotted
 from pytest_bayesloc.inspection.rules import gate_error, only_function, same_header
 
 MAX_LINES = 400
@@ -81,7 +81,7 @@ def checked_edit(source: SourceMap, unit: Unit, text: str, named: Collection[str
         _check_body(source, _bare(unit.node), _bare(twin.node), named)
         return text
     whole = "".join(lines_of(text)[twin.first_line - 1 : twin.location.end_line])
-    return checked_fix(source, unit, ProposedCode(text=whole, why=""), named)
+    return checked_fix(source, unit, whole, named)
 
 
 def _dump(unit: Unit) -> str:
@@ -140,9 +140,7 @@ def _computes(node: ast.Import | ast.ImportFrom) -> bool:
     return bool(names) and all(n.partition(".")[0] in PURE and is_pure(n) for n in names)
 
 
-def checked_fix(
-    source: SourceMap, unit: Unit, answer: ProposedCode, named: Collection[str] = ()
-) -> str:
+def checked_fix(source: SourceMap, unit: Unit, answer: str, named: Collection[str] = ()) -> str:
     """Return the text of the file with the function as the answer has it.
 
     Other than an inspection, a fix may change statements. So its text is held to what the function
@@ -160,7 +158,7 @@ def checked_fix(
     """
     if not isinstance(unit.node, FunctionNode):
         raise gate_error("is for code that is no function")
-    text = lines_at(answer.text.strip("\r\n"), "")
+    text = lines_at(answer.strip("\r\n"), "")
     new = only_function(text)
     same_header(unit.node, new)
     _look_through(unit.node, new)
@@ -260,15 +258,8 @@ def _see_roots(old: ast.AST, new: ast.AST, tree: ast.AST) -> None:
 def _chains(function: ast.AST) -> list[str]:
     """Return the dotted names in a function, each as long as it is written: ``os.path.join``."""
     inner = {id(node.value) for node in ast.walk(function) if isinstance(node, ast.Attribute)}
-    found = []
-    for node in ast.walk(function):
-        if isinstance(node, (ast.Attribute, ast.Name)) and id(node) not in inner:
-            base = node
-            while isinstance(base, ast.Attribute):
-                base = base.value  # type: ignore[assignment]  # any expression
-            if isinstance(base, ast.Name):
-                found.append(ast.unparse(node))
-    return found
+    whole = (node for node in ast.walk(function) if id(node) not in inner)
+    return [name for node in whole if (name := dotted(node))]
 
 
 def _named(function: ast.AST) -> set[str]:

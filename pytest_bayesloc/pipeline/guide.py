@@ -192,7 +192,7 @@ class LlmStage:
         for target, first in self.answers(asked):
             answer, tried = first, list[str]()
             while answer is not None and len(tried) < N_ROUNDS:
-                text = self._gated(target, partial(self._fixed, target, answer))
+                text = self._gated(target, partial(self._fixed, target, answer.text))
                 if text is None:
                     break
                 yield target, text, answer.why
@@ -220,7 +220,7 @@ class LlmStage:
             self._context.note(f"The language model's fix of {target.qualname} is not run: {error}")
         return None
 
-    def _fixed(self, target: Location, answer: ProposedCode) -> str:
+    def _fixed(self, target: Location, answer: str) -> str:
         """Return the text of the file with its fix.
 
         Raises:
@@ -243,7 +243,7 @@ class LlmStage:
         self, case: Case, target: Location, answer: ProposedCode
     ) -> InspectionPatch | None:
         def make() -> InspectionPatch:
-            return self._patch(case, target, self._fixed(target, answer), answer.why)
+            return self._patch(case, target, self._fixed(target, answer.text), answer.why)
 
         return self._gated(target, make)
 

@@ -15,6 +15,7 @@ from pytest_bayesloc.domain.evidence import Evidence, StaticOutcome
 from pytest_bayesloc.domain.failure import Failure
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.source import FunctionNode, ReadMap, Unit, unit_of_frame
+from pytest_bayesloc.ranking.evidence.provenance import argument_names
 from pytest_bayesloc.ranking.likelihoods import weigh
 
 #: Methods of built-in containers that change them, and of cached functions.
@@ -206,5 +207,4 @@ def _own_names(init: ast.AST) -> set[str]:
     if not isinstance(init, FunctionNode):
         return set()
     stored = (n for n in ast.walk(init) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
-    parameters = (*init.args.posonlyargs, *init.args.args, *init.args.kwonlyargs)
-    return {*(n.id for n in stored), *(p.arg for p in parameters)}
+    return {*(n.id for n in stored), *argument_names(init)}

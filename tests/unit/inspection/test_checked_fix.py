@@ -7,7 +7,6 @@ import re
 import pytest
 
 from pytest_bayesloc.domain.errors import PatchError
-from pytest_bayesloc.domain.ports import ProposedCode
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.inspection.edits import checked_edit, checked_fix, edited_unit
 
@@ -44,7 +43,7 @@ REFUSED = {
 def rewritten(text: str, named: tuple[str, ...] = ()) -> str:
     source = SourceMap(FILE, "cart.py")
     unit = next(unit for unit in source.units if unit.location.qualname == "Cart.total")
-    return checked_fix(source, unit, ProposedCode(text=text, why="told so"), named)
+    return checked_fix(source, unit, text, named)
 
 
 @pytest.mark.parametrize(
@@ -109,7 +108,7 @@ def name_of(path):
 def test_what_is_imported_is_used_as_it_was(body: str, why: str) -> None:
     source = SourceMap(IMPORTING, "names.py")
     unit = source.units[-1]
-    answer = ProposedCode(text=f"def name_of(path):\n    {body}\n", why="")
+    answer = f"def name_of(path):\n    {body}\n"
 
     with pytest.raises(PatchError) as error:
         checked_fix(source, unit, answer)
@@ -121,7 +120,7 @@ def test_what_only_computes_may_be_used_anew() -> None:
     source = SourceMap(IMPORTING, "names.py")
     text = "def name_of(path):\n    return os.path.basename(path)[: math.floor(2.5)]\n"
 
-    assert "math.floor" in checked_fix(source, source.units[-1], ProposedCode(text=text, why=""))
+    assert "math.floor" in checked_fix(source, source.units[-1], text)
 
 
 # -- edits of what an import executes
