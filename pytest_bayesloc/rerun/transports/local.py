@@ -24,12 +24,13 @@ from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.rerun.link import SERVER_VARIABLE, ListeningSocket, Message, Pipes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Started = tuple[subprocess.Popen[bytes], Pipes | ListeningSocket]
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from pytest_bayesloc.rerun.command import Command
+
+    # Starts a process, given the address of the line for it, and options of ``Popen``.
+    Start = Callable[..., subprocess.Popen[bytes]]
+    Started = tuple[subprocess.Popen[bytes], Pipes | ListeningSocket]
 
 
 FORK_VARIABLE = "PYTEST_BAYESLOC_FORK"
@@ -44,30 +45,18 @@ def may_fork() -> bool:
     return hasattr(os, "fork") and os.environ.get(FORK_VARIABLE) != "off"
 
 
-def start_linked(
-    start: Callable[..., subprocess.Popen[bytes]], announce: Callable[[Message], None]
-) -> Started:
+def _with_pipes(start: Start) -> Started:
     """Start a process in a group of its own, and return it with the line to it.
-
-    Args:
-        start: Starts it.
-        announce: Stores the address of the line for it.
 
     Raises:
         OSError: If it can't be started.
     """
-    return _with_pipes(start, announce) if may_fork() else _with_socket(start, announce)
-
-
-def _with_pipes(
-    start: Callable[..., subprocess.Popen[bytes]], announce: Callable[[Message], None]
-) -> Started:
     request_read, requests = os.pipe()
     replies, reply_write = os.pipe()
     link = Pipes(replies, requests)
     try:
-        announce({"read": request_read, "write": reply_write})
-        return start(pass_fds=(request_read, reply_write), start_new_session=True), link
+        address, ends = {"read": request_read, "write": reply_write}, (request_read, reply_write)
+        return start(address, pass_fds=ends, start_new_session=True), link
     except OSError:
         link.close()
         raise
@@ -76,17 +65,15 @@ def _with_pipes(
         os.close(reply_write)
 
 
-def _with_socket(
-    start: Callable[..., subprocess.Popen[bytes]], announce: Callable[[Message], None]
-) -> Started:
+def _with_socket(start: Start) -> Started:
+    """Do the same where no pipe is inherited."""
     processes: list[subprocess.Popen[bytes]] = []
     link = ListeningSocket(lambda: not processes or processes[0].poll() is None)
     group: dict[str, Any] = {"start_new_session": True}
     if IS_WINDOWS:
         group = {"creationflags": getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)}
     try:
-        announce(link.address())
-        processes.append(start(**group))
+        processes.append(start(link.address(), **group))
     except OSError:
         link.close()
         raise
@@ -224,7 +211,8 @@ class ServerProcess:
         spec = {**spec, "options": options, "scratch": self._scratch}
         self._stderr = tempfile.TemporaryFile(dir=self._scratch)  # noqa: SIM115 - kept open
 
-        def start(**how: Any) -> subprocess.Popen[bytes]:  # noqa: ANN401 - options of Popen
+        def start(address: Message, **how: Any) -> subprocess.Popen[bytes]:  # noqa: ANN401 - of Popen
+            task.write_text(json.dumps({**spec, **address}), encoding="ascii")
             return subprocess.Popen(
                 argv,
                 cwd=cwd,
@@ -235,10 +223,7 @@ class ServerProcess:
                 **how,
             )
 
-        def announce(address: Message) -> None:
-            task.write_text(json.dumps({**spec, **address}), encoding="ascii")
-
-        self._popen, self._link = start_linked(start, announce)
+        self._popen, self._link = _with_pipes(start) if may_fork() else _with_socket(start)
 
     def ready(self, limit_s: float) -> Message:
         """Wait for the server's first message.
