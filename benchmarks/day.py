@@ -34,7 +34,7 @@ from pytest_bayesloc.memory.store import BugStore
 from pytest_bayesloc.memory.summaries import RuleSummarizer
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.faults import fault_of
-from pytest_bayesloc.ranking.groups import ModelChoice, Reader, open_groups
+from pytest_bayesloc.ranking.groups import ModelChoice, open_groups
 from pytest_bayesloc.spectrum.build import build_failures, build_spectrum
 from pytest_bayesloc.spectrum.run_record import RunRecord
 from pytest_bayesloc.spectrum.shards import dump, load
@@ -156,7 +156,7 @@ class Day:
         groups = open_groups(
             build_spectrum(recorded, sources),
             build_failures(recorded, sources),
-            Reader(read=sources.map, module=sources.module),
+            sources,
             ModelChoice(formula="blend", belief="single-fault"),
         )
         if not [row for group in groups for row in fault_of(Case(group=group)).ranking]:

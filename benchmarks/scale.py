@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.faults import fault_of
-from pytest_bayesloc.ranking.groups import ModelChoice, Reader, open_groups
+from pytest_bayesloc.ranking.groups import ModelChoice, open_groups
 from pytest_bayesloc.spectrum.build import build_failures, build_spectrum
 from pytest_bayesloc.spectrum.cache.spectra import SpectrumCache
 from pytest_bayesloc.spectrum.run_record import START_UP, Footprint, RunRecord, Window
@@ -248,9 +248,8 @@ def _rank(work: Path, n: int) -> dict[str, object]:
         raise SystemExit(f"{len(known)} of {n} tests are known: expected all.")
     cache.recall(recorded)
     spectrum = build_spectrum(recorded, sources)
-    reader = Reader(read=sources.map, module=sources.module)
     model = ModelChoice(formula="blend", belief="single-fault")
-    groups = open_groups(spectrum, build_failures(recorded, sources), reader, model)
+    groups = open_groups(spectrum, build_failures(recorded, sources), sources, model)
     ranking = [row for group in groups for row in fault_of(Case(group=group)).ranking]
     seconds = time.process_time() - started
     if not ranking:

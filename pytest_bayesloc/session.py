@@ -243,7 +243,7 @@ class LocalizationSession:
     def _open_cases(self) -> list[Case]:
         """Return the groups of failing tests, each with its prior and the evidence at hand."""
         from pytest_bayesloc.ranking.case import Case
-        from pytest_bayesloc.ranking.groups import ModelChoice, Reader, open_groups
+        from pytest_bayesloc.ranking.groups import ModelChoice, open_groups
         from pytest_bayesloc.spectrum.build import build_failures, build_spectrum
 
         recorded = self._recorder.recorded
@@ -254,16 +254,13 @@ class LocalizationSession:
             groups = open_groups(
                 spectrum,
                 failures,
-                Reader(
-                    read=self.context.sources.map,
-                    module=self.context.sources.module,
-                    changes=partial(self._past.changes, present=recorded.verdicts),
-                ),
+                self.context.sources,
                 ModelChoice(
                     formula=self._settings.formula,
                     belief=self._settings.model,
                     without=self._settings.without,
                 ),
+                partial(self._past.changes, present=recorded.verdicts),
             )
         # Code that can't be imported is a suspect, though no test executes it.
         broken = (

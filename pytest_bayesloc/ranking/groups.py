@@ -12,9 +12,9 @@ from functools import cached_property, partial
 from typing import NamedTuple
 
 from pytest_bayesloc.domain.evidence import Evidence, StaticOutcome
-from pytest_bayesloc.domain.failure import Failure, Frame, Role
+from pytest_bayesloc.domain.failure import Failure, Role
 from pytest_bayesloc.domain.location import MODULE, Location
-from pytest_bayesloc.domain.source import ReadMap, unit_of_frame
+from pytest_bayesloc.domain.source import ReadMap
 from pytest_bayesloc.domain.spectrum import Spectrum, bits
 from pytest_bayesloc.history.changes import Changes
 from pytest_bayesloc.ranking.belief import MODELS, is_candidate, joint_prior
@@ -40,28 +40,7 @@ from pytest_bayesloc.ranking.evidence.tracebacks import (
 )
 from pytest_bayesloc.ranking.evidence.writers import unset_attributes, unset_evidence
 from pytest_bayesloc.ranking.fitted import LOG_RATIOS
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reader:
-    """Finds locations and changes of the project.
-
-    Attributes:
-        read: The locations of a file, by its path relative to rootdir.
-        module: The location of a module body, by its dotted name.
-        changes: Per group of tests, what changed since they passed; nothing if that is not known.
-    """
-
-    read: ReadMap
-    module: Callable[[str], Location | None]
-    changes: Callable[[Sequence[Sequence[str]]], Sequence[Changes]] = lambda groups: [
-        Changes() for _ in groups
-    ]
-
-    def locate(self, frame: Frame) -> Location | None:
-        """Return the location that a frame was executing."""
-        unit = unit_of_frame(frame, self.read)
-        return None if unit is None else unit.location
+from pytest_bayesloc.spectrum.sources import Sources
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,23 +94,36 @@ class FailingGroup:
 
 
 def open_groups(
-    spectrum: Spectrum, failures: Sequence[Failure], reader: Reader, model: ModelChoice
+    spectrum: Spectrum,
+    failures: Sequence[Failure],
+    sources: Sources,
+    model: ModelChoice,
+    changes: Callable[[Sequence[Sequence[str]]], Sequence[Changes]] | None = None,
 ) -> list[FailingGroup]:
-    """Group the failing tests of ``spectrum``, the largest group first."""
+    """Group the failing tests of ``spectrum``, the largest group first.
+
+    Args:
+        spectrum: Of all tests.
+        failures: Of those that fail.
+        sources: The project's files.
+        model: How beliefs are formed.
+        changes: Returns what changed since each of several groups of tests passed; None: unknown.
+    """
     failures = with_support(failures, spectrum.reached())
     by_id = {failure.node_id: failure for failure in failures}
-    spectrum = _with_tracebacks(spectrum, failures, reader)
-    plain = _single_owners(refusals(failures, reader.read))
-    keys = {f.node_id: _key(f, plain.get(f.node_id), reader) for f in failures}
+    spectrum = _with_tracebacks(spectrum, failures, sources)
+    plain = _single_owners(refusals(failures, sources.map))
+    keys = {f.node_id: _key(f, plain.get(f.node_id), sources) for f in failures}
     found = []
     for bitset in split_failures(spectrum, keys):
         members = [by_id[n] for n in spectrum.node_ids(bitset) if n in by_id]
         if members:
             found.append((replace(spectrum, failing=bitset), members))
-    since = reader.changes([[failure.node_id for failure in members] for _, members in found])
+    names = [[failure.node_id for failure in members] for _, members in found]
+    since = changes(names) if changes is not None else [Changes() for _ in names]
     return [
-        _group(own, members, plain.get(members[0].node_id), changes, reader, model)
-        for (own, members), changes in zip(found, since, strict=True)
+        _group(own, members, plain.get(members[0].node_id), changed, sources, model)
+        for (own, members), changed in zip(found, since, strict=True)
     ]
 
 
@@ -150,33 +142,33 @@ def _single_owners(guards: Mapping[str, Guard]) -> dict[str, Guard]:
     }
 
 
-def _key(failure: Failure, guard: Guard | None, reader: Reader) -> Hashable | None:
+def _key(failure: Failure, guard: Guard | None, sources: Sources) -> Hashable | None:
     """Return a key that names the fault of ``failure`` outright, if anything does."""
     if guard is not None:
         return ("guard", guard.function, guard.owner)
     if failure.phase == "collect":
         if failure.syntax_error is not None:
             return ("syntax", failure.syntax_error[0])
-        raised = raising(failure, reader.locate)
+        raised = raising(failure, sources.locate_frame)
         return ("collect", raised[0][0] if raised else failure.node_id)
     return None
 
 
-def _with_tracebacks(spectrum: Spectrum, failures: Sequence[Failure], reader: Reader) -> Spectrum:
+def _with_tracebacks(spectrum: Spectrum, failures: Sequence[Failure], sources: Sources) -> Spectrum:
     """Return ``spectrum`` with the lines that tracebacks and messages prove to be involved."""
     index = {node_id: i for i, node_id in enumerate(spectrum.tests)}
     lines = {where: dict(rows) for where, rows in spectrum.lines.items()}
     called: dict[str, list[Location]] = {}
     for failure in failures:
         bit = 1 << index[failure.node_id] if failure.node_id in index else 0
-        proven = list(executed_lines(failure, reader.locate, reader.module))
+        proven = list(executed_lines(failure, sources.locate_frame, sources.module))
         if failure.syntax_error is not None:
-            source = reader.read(failure.syntax_error[0])
+            source = sources.map(failure.syntax_error[0])
             if source is not None and not source.is_test:
                 proven.append((source.module.location, failure.syntax_error[1]))
         if name := refused_call(failure):
             if name not in called:
-                called[name] = _functions(name, spectrum, reader)
+                called[name] = _functions(name, spectrum, sources)
             # Beside other calls this one is no line of its own, which failing tests alone execute.
             proven += [(w, min(lines.get(w, [w.start_line]))) for w in called[name]]
         for where, line in proven:
@@ -190,19 +182,19 @@ def _group(
     failures: Sequence[Failure],
     guard: Guard | None,
     changes: Changes,
-    reader: Reader,
+    sources: Sources,
     model: ModelChoice,
 ) -> FailingGroup:
-    tests = test_suspects(failures, reader.read)
+    tests = test_suspects(failures, sources.map)
     if guard is not None and guard.owner.is_test:
         tests.setdefault(guard.owner, Role.FIXTURE)
     ranked = spectrum if _may_be_code(spectrum, failures) else replace(spectrum, lines={})
     belief = joint_prior(ranked, model.formula, tests, model=model.belief)
     code = {where: p for where, p in belief.items() if not where.is_test}
-    ran_code = _runs_functions(spectrum, reader.read)
-    own = test_evidence(failures, reader.locate, model=model.belief, ran_code=ran_code)
+    ran_code = _runs_functions(spectrum, sources.map)
+    own = test_evidence(failures, sources.locate_frame, model=model.belief, ran_code=ran_code)
     origins = tuple(e for e in own if e.outcome is StaticOutcome.ORIGIN_IN_TEST)
-    raised = _raised_evidence(spectrum, failures, guard, code, reader, model.belief)
+    raised = _raised_evidence(spectrum, failures, guard, code, sources, model.belief)
     recent = change_evidence(changes, belief, model=model.belief)
     # A test is called after what it tests, not after what it gets wrong itself.
     called_after = [] if origins else [failure.node_id for failure in failures]
@@ -212,7 +204,7 @@ def _group(
         # Of a guard, the code raised for the data that the test gave it.
         raised=guard is None and code_raised(failures),
         has_twin=twin_passes(spectrum),
-        seen=in_traceback(failures, reader.locate),
+        seen=in_traceback(failures, sources.locate_frame),
         model=model.belief,
     )
     support = support_evidence(failures, code, model=model.belief)
@@ -236,21 +228,21 @@ def _raised_evidence(
     failures: Sequence[Failure],
     guard: Guard | None,
     code: Mapping[Location, float],
-    reader: Reader,
+    sources: Sources,
     model: str,
 ) -> list[Evidence]:
     """Return what speaks of where the exceptions came from, and of whose values were refused."""
     named = guard_evidence(guard, model=model) if guard is not None else []
-    unset = unset_attributes(failures, frozenset(spectrum.reached()), reader.read)
+    unset = unset_attributes(failures, frozenset(spectrum.reached()), sources.map)
     missing = (where for where, _ in unset.values())
     spared = frozenset({guard.function} if guard is not None else missing)
     traced = traceback_evidence(
         failures,
         code,
-        reader.locate,
+        sources.locate_frame,
         model=model,
         spared=spared,
-        raises_alone=partial(raises_alone, read=reader.read),
+        raises_alone=partial(raises_alone, read=sources.map),
     )
     return [*named, *unset_evidence(unset, model=model), *traced]
 
@@ -270,11 +262,11 @@ def _runs_functions(spectrum: Spectrum, read: ReadMap) -> bool:
     return any(unit is not None and unit.is_function for unit in units)
 
 
-def _functions(qualname: str, spectrum: Spectrum, reader: Reader) -> list[Location]:
+def _functions(qualname: str, spectrum: Spectrum, sources: Sources) -> list[Location]:
     """Return the functions of that name in files of which anything was executed."""
     files = sorted({where.file for where in spectrum.executed if not where.is_test})
-    sources = filter(None, map(reader.read, files))
-    units = (unit for source in sources for unit in source.units if unit.is_function)
+    known = filter(None, map(sources.map, files))
+    units = (unit for source in known for unit in source.units if unit.is_function)
     return [unit.location for unit in units if unit.location.qualname == qualname]
 
 

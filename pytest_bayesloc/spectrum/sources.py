@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from pytest_bayesloc.domain.failure import Frame
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.source import SourceMap, Unit
 
@@ -287,3 +288,7 @@ class Sources:
         file, first_line, name = code
         source = self.map(file)
         return None if source is None else source.unit_of_code(first_line, name).location
+
+    def locate_frame(self, frame: Frame) -> Location | None:
+        """The location that a frame was executing."""
+        return self.locate((frame.file, frame.first_line, frame.name))

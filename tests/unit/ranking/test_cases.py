@@ -26,13 +26,15 @@ from pytest_bayesloc.ranking.faults import combine, fault_of
 from pytest_bayesloc.ranking.groups import (
     FailingGroup,
     ModelChoice,
-    Reader,
     open_groups,
 )
 from pytest_bayesloc.ranking.likelihoods import likelihood, repair_likelihood, weigh
+from pytest_bayesloc.spectrum.sources import Sources
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+    Since = Callable[[Sequence[Sequence[str]]], Sequence[Changes]]
 
 CODE = dedent("""\
     def pay(amount):
@@ -57,7 +59,22 @@ MAPS = {
     "shop.py": SourceMap(CODE, "shop.py"),
     "test_shop.py": SourceMap(TEST, "test_shop.py", is_test=True),
 }
-READER = Reader(read=MAPS.get, module=lambda name: MAPS[f"{name}.py"].module.location)
+
+
+class FakeSources(Sources):
+    """The files of ``MAPS``, without a disk."""
+
+    def __init__(self) -> None:
+        return
+
+    def map(self, file: str) -> SourceMap | None:
+        return MAPS.get(file)
+
+    def module(self, name: str) -> Location | None:
+        return MAPS[f"{name}.py"].module.location
+
+
+SOURCES = FakeSources()
 MODEL = ModelChoice(formula="ochiai", belief="single-fault")
 MODULE, PAY, FEE = (unit.location for unit in MAPS["shop.py"].units)
 _, TEST_A, TEST_B, TEST_C = (unit.location for unit in MAPS["test_shop.py"].units)
@@ -94,7 +111,7 @@ CRASHED = failure(TEST_C, (FEE, 7), exc_type="ZeroDivisionError")
 
 
 def opened(
-    *failures: Failure, model: str = "single-fault", reader: Reader = READER
+    *failures: Failure, model: str = "single-fault", changes: Since | None = None
 ) -> list[FailingGroup]:
     tests = (*(f.node_id for f in failures), "passes")
     failing = (1 << len(failures)) - 1
@@ -104,7 +121,8 @@ def opened(
         passing=1 << len(failures),
         lines={PAY: {2: failing | 1 << len(failures)}, FEE: {7: failing}, MODULE: {1: failing}},
     )
-    return open_groups(spectrum, failures, reader, ModelChoice(formula="ochiai", belief=model))
+    choice = ModelChoice(formula="ochiai", belief=model)
+    return open_groups(spectrum, failures, SOURCES, choice, changes)
 
 
 def evidence_of(group: FailingGroup) -> dict[str, Outcome]:
@@ -147,7 +165,7 @@ def test_all_groups_are_asked_at_once_what_changed_for_each() -> None:
         asked.append(groups)
         return [Changes(known=frozenset(group)) for group in groups]
 
-    groups = opened(refused(TEST_A), CRASHED, reader=replace(READER, changes=since))
+    groups = opened(refused(TEST_A), CRASHED, changes=since)
 
     assert asked == [[["test_a"], ["test_c"]]]
     assert [group.changes.known for group in groups] == [{"test_a"}, {"test_c"}]
@@ -171,7 +189,7 @@ def test_evidence_of_probability_one_half_is_left_out() -> None:
 def test_line_of_a_traceback_counts_as_executed_even_if_nothing_recorded_it() -> None:
     spectrum = Spectrum(tests=("test_c",), failing=1, passing=0, lines={})
 
-    (group,) = open_groups(spectrum, [CRASHED], READER, MODEL)
+    (group,) = open_groups(spectrum, [CRASHED], SOURCES, MODEL)
 
     assert group.spectrum.lines == {FEE: {7: 1}}
     assert FEE in group.prior
@@ -190,7 +208,7 @@ def test_file_with_a_syntax_error_is_the_suspect_of_those_who_import_it() -> Non
     ]
     spectrum = Spectrum(tests=("test_0.py", "test_1.py"), failing=0b11, passing=0, lines={})
 
-    (group,) = open_groups(spectrum, failures, READER, MODEL)
+    (group,) = open_groups(spectrum, failures, SOURCES, MODEL)
 
     fault = fault_of(Case(group=group))
     assert (fault.ranking[0].location, fault.origin) == (MODULE, Origin.COLLECTION)
