@@ -68,10 +68,12 @@ def _pieces(text: str) -> Iterator[Markup]:
 
 def with_code(text: str) -> Markup:
     """Return text as markup, in which what stands between backticks is code."""
-    parts = visible(text).split("`")
-    is_code = len(parts) % 2 == 1
+    shown = visible(text)
+    parts = shown.split("`")
+    if len(parts) % 2 == 0:  # one of them has no partner
+        return escape(shown)
     return Markup("").join(
-        Markup("<code>{}</code>").format(part) if is_code and n % 2 else escape(part)
+        Markup("<code>{}</code>").format(part) if n % 2 else escape(part)
         for n, part in enumerate(parts)
     )
 

@@ -87,6 +87,28 @@ def test_bad_ini_value_is_refused_by_name(
     assert name in str(raised.value)
 
 
+@pytest.mark.parametrize(
+    ("name", "given", "setting", "expected"),
+    [
+        ("bayesloc_budget", "20", "budget_s", 20.0),
+        ("bayesloc_inspections", "3", "n_inspections", 3),
+        ("bayesloc_threshold", "0.8", "threshold", 0.8),
+        ("bayesloc_memory", "off", "memory", "off"),
+    ],
+)
+def test_usable_value_is_taken_as_it_is(
+    pytestconfig: pytest.Config,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    given: str,
+    setting: str,
+    expected: object,
+) -> None:
+    monkeypatch.setattr(pytestconfig.option, name, given)
+
+    assert getattr(Settings.from_config(pytestconfig), setting) == expected
+
+
 def test_money_is_capped_only_where_prices_are_known(
     pytestconfig: pytest.Config, monkeypatch: pytest.MonkeyPatch
 ) -> None:

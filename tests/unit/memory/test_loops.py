@@ -85,6 +85,25 @@ def test_longer_cycles_are_told_too(period: int) -> None:
     assert told[-1] == [LoopKind.ALTERNATION]
 
 
+@pytest.mark.parametrize(
+    ("errors", "told_before"),
+    [
+        ("A" * 3, 0),
+        ("A" * 5, 2),
+        ("AB" * 3, 0),
+        ("AB" * 4, 2),
+        ("ABC" * 3, 0),
+        ("BC" + "AB" * 3, 0),
+    ],
+)
+def test_loop_knows_how_often_it_was_told(errors: str, told_before: int) -> None:
+    history = [seen(error, f"s{n}") for n, error in enumerate(errors)]
+
+    (loop,) = loops(history, in_test=False)
+
+    assert loop.n_told == told_before
+
+
 def test_code_that_failed_before_is_recognised() -> None:
     told = replay([seen("A", "s0"), seen("B", "s1"), seen("A", "s0")])
 

@@ -544,6 +544,29 @@ def test_fixture_that_got_the_value_from_code_is_not_the_owner(
     assert guard_of(code, test, {"amount": -1}, fixtures=fixtures) is None
 
 
+@pytest.mark.parametrize(
+    ("module", "is_known"),
+    [
+        ("AMOUNTS = [-1]\n", True),
+        ("AMOUNTS = [-1]\nAMOUNTS.insert(0, debt())\n", False),
+        ("AMOUNTS = [-1]\nAMOUNTS.count(0)\n", True),
+        ("AMOUNTS = [-1]\nAMOUNTS[0] = debt()\n", False),
+        ("AMOUNTS = [debt()]\n", False),
+        ("from shop import amounts as AMOUNTS\n", False),
+    ],
+)
+def test_data_of_a_test_module_are_the_test_s_unless_something_else_fills_them(
+    module: str, is_known: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "shop", sys.modules[__name__])
+    monkeypatch.setattr(sys.modules[__name__], "amounts", [-1], raising=False)
+    code = PAY + "def debt():\n    return -1\n"
+
+    guard = guard_of(code, f"{module}def test():\n    pay(AMOUNTS[0])\n")
+
+    assert (guard is not None) is is_known
+
+
 def test_fixture_is_known_by_the_name_its_decorator_gives() -> None:
     test = """\
         def fixture(**options):

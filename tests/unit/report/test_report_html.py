@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from pytest_bayesloc.report.html import coloured, render
+from pytest_bayesloc.report.html import coloured, render, with_code
 
 ReadSource = Callable[[str], "str | None"]
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\"'&\x00\udcff\u202e"
@@ -78,6 +78,17 @@ def poisoned(document: dict[str, Any]) -> dict[str, Any]:
         return EVIL if isinstance(value, str) else value
 
     return {key: spoil(value) for key, value in document.items()}
+
+
+@pytest.mark.parametrize(
+    ("text", "markup"),
+    [
+        ("`a`, `<b>` and c", "<code>a</code>, <code>&lt;b&gt;</code> and c"),
+        ("a `b and c", "a `b and c"),
+    ],
+)
+def test_text_between_backticks_is_code(text: str, markup: str) -> None:
+    assert with_code(text).replace("&#96;", "`") == markup
 
 
 def test_the_answer_comes_first(report: str) -> None:

@@ -58,6 +58,20 @@ EXAMPLES = (
         line=5,
         files={"shop.py": "async def rows(x):\n    return [x]\n"},
     ),
+    Example(  # a method of nobody knows what; not the built-in around it, nor a function here
+        error="TypeError: 'coroutine' object is not iterable",
+        before="def half(xs):\n    return xs\n\n\nasync def f(c):\n"
+        "    return list(half(c.rows()))\n",
+        after="def half(xs):\n    return xs\n\n\nasync def f(c):\n"
+        "    return list(half(await c.rows()))\n",
+        line=6,
+    ),
+    Example(
+        error="TypeError: 'coroutine' object is not iterable",
+        before="def half(xs):\n    return xs\n\n\nasync def f(xs):\n    return list(half(xs))\n",
+        after=None,
+        line=6,
+    ),
     Example(
         error="RuntimeWarning: coroutine 'load' was never awaited",
         before="import asyncio\n\n\nasync def f(xs):\n"

@@ -49,6 +49,12 @@ EXAMPLES = (
         line=2,
     ),
     Example(
+        error=f"{_FROM}'basename' from 'os' (/usr/lib/python3.12/os.py)",
+        before="from os import basename\n\nNAME = basename(__file__)\n",
+        after="from os.path import basename\n\nNAME = basename(__file__)\n",
+        line=1,
+    ),
+    Example(
         error="ModuleNotFoundError: No module named 'shop.mony'",
         before="from .mony import (  # ours\n    Money,\n)\n\nNONE = Money()\n",
         after="from .money import (  # ours\n    Money,\n)\n\nNONE = Money()\n",
