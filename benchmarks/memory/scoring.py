@@ -106,14 +106,16 @@ def hits(rows: Sequence[Row], score: Score, *, above: float = 0.0) -> Hits:
 
 def reference(rows: Sequence[Row]) -> Score:
     """0.4 Jaccard of the words + 0.4 Jaccard of the tags + 0.1 if the category is the same."""
-    category = {entry_of(row): row["category"] for row in rows}
+    categories: dict[Entry, set[str]] = {}
+    for row in rows:
+        categories.setdefault(entry_of(row), set()).add(row["category"])
 
     def score(query: Entry, entries: Sequence[Entry]) -> list[float]:
         own = frozenset(words(query[0]))
         return [
             0.4 * _jaccard(own, frozenset(words(entry[0])))
             + 0.4 * _jaccard(query[1], entry[1])
-            + 0.1 * (category[query] == category[entry])
+            + 0.1 * bool(categories[query] & categories[entry])
             for entry in entries
         ]
 

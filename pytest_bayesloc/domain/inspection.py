@@ -212,9 +212,9 @@ class Finding:
         trials: The patches, where several were tried.
         doubt: Why the patch is probably no fix although tests pass with it; empty if nothing says
             so.
-        step: From 1, in the order in which a case took its findings.
-        belief_before: P(target is faulty) before it was taken.
-        belief_after: P(target is faulty) after.
+        step: From 1, in the order in which a case took its findings; 0 until one took it.
+        belief_before: P(target is faulty) before it was taken; 0 until then.
+        belief_after: P(target is faulty) after; 0 until then.
     """
 
     evidence: Evidence

@@ -144,7 +144,7 @@ def read_last(rootdir: Path) -> LastRun:
         run, why = _read(path), ""
     except FileNotFoundError:
         run, why = None, "it does not exist"
-    except (OSError, ValueError, RecursionError) as error:
+    except (OSError, ValueError, RecursionError, msgspec.MsgspecError) as error:
         run, why = None, clip(str(error), MAX_SHOWN)
     if run is not None and Path(run.rootdir).resolve() != rootdir.resolve():
         why = f"it was made in {run.rootdir}"

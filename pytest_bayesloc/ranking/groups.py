@@ -234,7 +234,7 @@ def _raised_evidence(
     """Return what speaks of where the exceptions came from, and of whose values were refused."""
     named = guard_evidence(guard, model=model) if guard is not None else []
     unset = unset_attributes(failures, frozenset(spectrum.reached()), sources.map)
-    missing = (where for where, _ in unset.values())
+    missing = (missed_in for missed_in, _ in unset.values())
     spared = frozenset({guard.function} if guard is not None else missing)
     traced = traceback_evidence(
         failures,

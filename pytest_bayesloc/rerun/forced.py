@@ -102,7 +102,7 @@ NAME = "_bayesloc_called"  # of the trampoline while it is compiled
 
 
 class ForcedCalls:
-    """Replaces what the calls of functions of one key give back, which it knows by number.
+    """Replaces what functions of one key give back; trampolines name them by number.
 
     Args:
         message: The fields of a ``domain.inspection.ForcedResult``.

@@ -30,7 +30,10 @@ Method = TypeVar("Method", bound="Callable[..., Any]")
 
 
 def _question(ask: Method) -> Method:
-    """Have a method of a runner, which asks a server, called by ``ServerRunner._answer_of``."""
+    """Have a method of a runner, which asks a server, called by ``ServerRunner._answer_of``.
+
+    That may call it once more, elsewhere: so none of them calls another one.
+    """
 
     @wraps(ask)
     def asked(self: ServerRunner, *args: Any, **how: Any) -> Any:  # noqa: ANN401 - of any question
@@ -131,16 +134,14 @@ class ServerRunner:
     @_question
     def follow(self, tests: Sequence[str], *, limit_s: float) -> Sequence[ValueFlow]:
         """Run ``tests`` as they are and follow the value that is wrong in each of them."""
-        from msgspec import convert
-
         files = {self.transport.path_of(file): file for file in self._texts}
         request: Message = {"tests": list(tests), "limit_s": limit_s, "flow": files}
         messages = self._ask(request)
         rerun = _rerun_of(messages, tests, "fork", self.transport.here)
         return [
-            convert({**message["flow"], "node_id": of, "error": rerun.tests[of].error}, ValueFlow)
+            _flow_of(message["flow"], message["of"], rerun.tests[message["of"]].error)
             for message in messages
-            if "flow" in message and (of := message["of"])
+            if "flow" in message
         ]
 
     @_question
@@ -345,6 +346,15 @@ def _test_run(message: Message, here: Callable[[str], str]) -> TestRun:
         sides=tuple(message["sides"]),
         frames=tuple((here(file), line) for file, line in message["frames"]),
     )
+
+
+def _flow_of(raw: Message, node_id: str, error: str) -> ValueFlow:
+    from msgspec import MsgspecError, convert
+
+    try:
+        return convert({**raw, "node_id": node_id, "error": error}, ValueFlow)
+    except MsgspecError as wrong:  # no ValueError before msgspec 0.21
+        raise ValueError(str(wrong)) from wrong
 
 
 def _recording_of(messages: Sequence[Message], targets: Sequence[Location]) -> Recording:

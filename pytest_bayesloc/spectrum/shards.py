@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from msgspec import Meta, Struct, convert
+from msgspec import Meta, MsgspecError, Struct, convert
 
 from pytest_bayesloc.domain.errors import ShardError
 from pytest_bayesloc.domain.failure import Raised  # noqa: TC001 - msgspec reads it
@@ -28,6 +28,7 @@ MAX_CHARACTERS = 256 << 20  # of a record that is read: a longer one is no JSON 
 
 _UNFIT = (
     ValueError, LookupError, TypeError, AttributeError, RecursionError, OverflowError, zlib.error,
+    MsgspecError,
 )  # fmt: skip
 MAX_SHOWN = 300  # characters of what is wrong
 Number = Annotated[int, Meta(ge=0, lt=1 << 31)]

@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from pytest_bayesloc.rerun.link import Message
     from tests.integration.conftest import Project, Projects
 
-pytestmark = pytest.mark.one_python
-
 fixed_cases = settings(
     max_examples=150,
     derandomize=True,
@@ -204,6 +202,7 @@ def test_result_is_merged_and_drawn_or_refused(samples: Samples, edits: list[Edi
 # -- exports
 
 
+@pytest.mark.one_python
 @settings(fixed_cases, max_examples=60)
 @given(edits=EDITS, cut=st.none() | CUTS)
 def test_export_is_imported_or_refused(
@@ -338,6 +337,7 @@ def test_answer_of_a_server_is_taken_or_counts_as_lost(edits: list[Edit]) -> Non
 # -- files that the plugin wrote itself
 
 
+@pytest.mark.one_python
 @fixed_cases
 @given(cut=CUTS, edits=EDITS)
 def test_journal_and_trust_are_read_or_passed_over(

@@ -101,8 +101,9 @@ class Trials:
     """The patches of one target that were tried so far.
 
     Attributes:
-        best: Of mutants, the one that repairs most, and without doubt.
-        tests: How they went under that; else under the last one.
+        best: Of mutants, the one that repairs most, and without doubt; of results that are
+            replaced, none.
+        tests: How they went under that one; of results that are replaced, under the last.
     """
 
     trials: list[Trial] = field(default_factory=list)

@@ -271,9 +271,9 @@ def _check(
 
 def _end(client: Client, cluster: LocalCluster | None) -> None:
     """End the servers of this run, and the cluster if it is ours."""
-    ours = [] if cluster is None else [cluster.close]
-    servers = [partial(client.run, end_all, client.id)] if cluster is None else []
-    for end in (*servers, client.close, *ours):
+    servers = partial(client.run, end_all, client.id)
+    ends = [servers, client.close] if cluster is None else [client.close, cluster.close]
+    for end in ends:
         with contextlib.suppress(Exception):
             end()
 

@@ -288,12 +288,12 @@ def open_container(
         _remove(container)
         shutil.rmtree(folder, ignore_errors=True)
 
+    with contextlib.ExitStack() as made:
+        made.callback(end)
+        python = _script(folder, command)
+        made.pop_all()
     return opener.open(
-        f"popen//python={_script(folder, command)}",
-        name=spec,
-        workspaces=workspaces,
-        n_servers=n_servers,
-        end=end,
+        f"popen//python={python}", name=spec, workspaces=workspaces, n_servers=n_servers, end=end
     )
 
 

@@ -110,7 +110,10 @@ class Tables:
         self._db.execute("INSERT OR REPLACE INTO file VALUES (?, ?, ?, ?, ?)", (path, *known, body))
 
     def footprints(self, path: str | None = None) -> Iterator[tuple[int, Footprint]]:
-        """Yield the footprints of a file or of all, with their numbers; paths stay relative."""
+        """Yield the footprints of a file or of all, with their numbers; paths stay relative.
+
+        Nothing may be written to them before the last one came.
+        """
         asked = "SELECT id, path, first_line, name, lines FROM footprint"
         rows = (
             self._db.execute(asked)
