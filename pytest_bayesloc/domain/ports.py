@@ -79,9 +79,9 @@ class TargetContext:
         values: Of parameters and results: name, in passing and in failing calls.
         invariants: What held in all passing calls.
         tried: What inspections of it showed, and what is remembered.
-        diff: Of the inspection that is to be judged, if one is: its patch.
-        runs: Of that, a line a test: how it went under the patch.
-        callee_values: Of that, what the callees returned: name, passing, failing.
+        diff: The patch of the inspection that is to be judged; this and the rest are empty before.
+        runs: How each test went under it, a line a test.
+        callee_values: Of what the callees returned under it: name, in passing and failing calls.
     """
 
     target: Code

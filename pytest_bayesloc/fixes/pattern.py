@@ -73,6 +73,8 @@ def _matches(
 
 def propose(task: Task, before: str, after: str) -> Iterator[Proposal]:
     """The file with ``after`` for ``before`` at each place of the functions that were executed."""
+    if tree_of(task.code) is None:
+        return
     text = task.text
     for function in list[ast.AST](task.functions) or [task.tree]:
         for node, holes in _matches(before, function):

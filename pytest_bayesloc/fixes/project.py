@@ -69,22 +69,22 @@ class Task:
         """Dotted name of the module that the file is; empty if it has no path."""
         return _module_of(self.filename) if self.filename else ""
 
-    @property
+    @cached_property
     def function(self) -> FunctionNode | None:
         """The innermost function around the line."""
         return function_at(self.tree, self.line)
 
-    @property
+    @cached_property
     def nodes(self) -> list[ast.AST]:
         """The nodes of the statement at the line, but for the bodies of blocks."""
         return list(nodes_at(self.tree, self.line))
 
-    @property
+    @cached_property
     def executed(self) -> list[int]:
         """The line that was executing, then the others that failing tests executed."""
         return list(dict.fromkeys((self.line, *self.lines)))
 
-    @property
+    @cached_property
     def functions(self) -> list[FunctionNode]:
         """The functions around these lines, in their order."""
         around = (function_at(self.tree, line) for line in self.executed)

@@ -160,11 +160,10 @@ class PastRuns:
             self._note(str(error))
             return [Changes() for _ in groups]
         found = changes_since(texts, self._sources.read, self._sources.map)
+        code = [self._sources.read(file) or "" for file in self._files] if any(data) else []
+        sorted_once = {files: named_first(files, code) for files in set(data)}
         return [
-            replace(
-                own, data=named_first(files, (self._sources.read(f) or "" for f in self._files))
-            )
-            for own, files in zip(found, data, strict=True)
+            replace(own, data=sorted_once[files]) for own, files in zip(found, data, strict=True)
         ]
 
     def edits(
@@ -301,18 +300,18 @@ class PastRuns:
 
     def _passed(
         self, groups: Sequence[Sequence[str]], present: Collection[str]
-    ) -> tuple[list[Mapping[str, str]], list[list[str]]]:
+    ) -> tuple[list[Mapping[str, str]], list[tuple[str, ...]]]:
         """Return per group the code on which its tests passed, and data that differs from then."""
         if self._revision:
             from pytest_bayesloc.history.git import changed_names, texts_at
 
             texts = texts_at(self._rootdir, self._revision)
-            names = list(filter(is_data, changed_names(self._rootdir, self._revision)))
+            names = tuple(filter(is_data, changed_names(self._rootdir, self._revision)))
             return [texts] * len(groups), [names] * len(groups)
         code = self._snapshots.last_passed(groups, present)
         data = self._snapshots.last_passed(groups, present, code=False)
         return [texts or {} for texts in code], [
-            [file for file, text in (texts or {}).items() if self._differs(file, text)]
+            tuple(file for file, text in (texts or {}).items() if self._differs(file, text))
             for texts in data
         ]
 

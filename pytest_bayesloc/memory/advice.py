@@ -79,10 +79,7 @@ class Adviser:
             similar=similar,
             loop=self._loop(bug, record, symptom, opinion),
             origin=origin,
-            # As: check needs n > 0: check it first at shop/cart.py:12 in Cart.add
-            first_check=f"{symptom.constraint}: check it first at {symptom.first_check}"
-            if symptom.first_check
-            else "",
+            first_check=_first_check(symptom),
         )
 
     def world(self, symptoms: Sequence[Symptom]) -> dict[str, tuple[str, ...]]:
@@ -197,6 +194,12 @@ def keep_feedback(
             feedback.add_verdicts(ledger, bug, case.judged[0].guide, verdicts)
     for bug, new in rejected.items():
         feedback.add_rejections(ledger, bug, cases[0].rejected.state, new)
+
+
+def _first_check(symptom: Symptom) -> str:
+    """Return ``check needs n > 0: check it first at shop/cart.py:12 in Cart.add``."""
+    where = symptom.first_check
+    return f"{symptom.constraint}: check it first at {where}" if where else ""
 
 
 def _why(query: Entry, entry: Entry | None) -> str:

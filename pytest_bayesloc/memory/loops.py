@@ -42,10 +42,10 @@ class LoopKind(str, Enum):
 def loops(history: Sequence[Sighting], *, in_test: bool) -> list[LoopWarning]:
     """Return the loops that the last sighting of ``history`` closes, the most telling first.
 
-    The attempts are the first sighting and those after an edit: a run without one closes none but
-    two of its own. Each is told from its limit on, as long
-    as it lasts. A changed error ends a streak of the same error, and so does a test that passes
-    now. States are of texts: commits, branches and stashes in between change nothing.
+    The attempts are the first sighting and those after an edit: a run without an edit closes none
+    but two of its own. Each is told from its limit on, as long as it lasts. A changed error ends a
+    streak of the same error, and so does a test that passes now. States are of texts: commits,
+    branches and stashes in between change nothing.
 
     Args:
         history: Of one bug in one checkout, oldest first, this run last.

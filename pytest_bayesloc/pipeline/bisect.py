@@ -83,7 +83,7 @@ class CommitSearch:
         errors = {node_id: case.errors.get(node_id, "") for node_id in tests}
         commits = first_parents(rootdir, MAX_COMMITS)
         search = Bisection(len(commits))
-        is_cut = self._is_cut(search, commits, errors, budget)
+        is_cut = self._search(search, commits, errors, budget)
         words = words_of(commits, search, tests)
         if is_cut:
             words = f"{words} {CUT if self._context.settings.remembers else CUT_FOR_GOOD}"
@@ -101,7 +101,7 @@ class CommitSearch:
         self._context.note(f"{words} (bisect)")
         return found
 
-    def _is_cut(
+    def _search(
         self,
         search: Bisection,
         commits: Sequence[Commit],

@@ -159,9 +159,7 @@ class FixStage:
             return next(filter(None, reasons), "")
 
         ends = monotonic() + budget_s
-        # Those that pass alone may fail after others.
-        for is_alone in (True, False):
-            after = dict.fromkeys(case.failing, ()) if is_alone else self._spoilers(case, ends)
+        for after in self._orders(case, ends):
             tests = [*dict.fromkeys(n for test, others in after.items() for n in (*others, test))]
             with closing(self.context.transports.pool(tests, {})) as pool:
                 checker = Checker(
@@ -180,11 +178,12 @@ class FixStage:
                 case.flaky = case.flaky or checker.flaky
         return None
 
-    def _spoilers(self, case: Case, ends: float) -> Mapping[str, tuple[str, ...]]:
-        """Return, per test of ``case`` that passed alone, the tests after which it fails."""
+    def _orders(self, case: Case, ends: float) -> Iterator[Mapping[str, tuple[str, ...]]]:
+        """Yield, per failing test, none to run before it; then, of those that pass alone, some."""
+        yield dict.fromkeys(case.failing, ())
         if not case.spoiled:
             explain_order(self.context, case, limit_s=(ends - monotonic()) * ORDER)
-        return {spoiled.test: spoiled.after for spoiled in case.spoiled}
+        yield {spoiled.test: spoiled.after for spoiled in case.spoiled}
 
     def _found(
         self,

@@ -94,3 +94,10 @@ def test_text_with_values_in_it_is_learned_as_it_stands() -> None:
 
     assert pattern is not None
     assert "{x}: many" in pattern[1]
+
+
+@pytest.mark.parametrize("code", ["def f(:\n", "x = 'a\udc80' + 1\n"])
+def test_text_that_is_no_python_is_left_alone(code: str) -> None:
+    task = Task(code=code, filename="a.py", error="TypeError: no")
+
+    assert not list(propose(task, "_0_ + 1", "_0_"))
