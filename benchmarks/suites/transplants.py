@@ -6,12 +6,13 @@ import ast
 import builtins
 import re
 from collections import Counter
-from itertools import groupby, pairwise, takewhile
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
 from benchmarks.suites.change import Change
 from benchmarks.suites.edits import place_of
 from benchmarks.suites.functions import DEFS, parsed, source_files
+from pytest_bayesloc.domain.texts import common_ends
 
 if TYPE_CHECKING:
     import random
@@ -125,15 +126,8 @@ def _replacement(change: Change) -> tuple[range, list[str]]:
     """Which published lines, counted from 0, it replaces by which others: all between its ends."""
     file = _file(change)
     old, new = change.originals[file].split("\n"), change.texts[file].split("\n")
-    start = _n_common(old, new)
-    n_tail = _n_common(old[start:][::-1], new[start:][::-1])
+    start, n_tail = common_ends(old, new)
     return range(start, len(old) - n_tail), new[start : len(new) - n_tail]
-
-
-def _n_common(one: list[str], other: list[str]) -> int:
-    """How many lines at the start are the same."""
-    same = (a == b for a, b in zip(one, other, strict=False))
-    return sum(takewhile(bool, same))
 
 
 def _combined(text: str, replacements: list[tuple[range, list[str]]]) -> str | None:

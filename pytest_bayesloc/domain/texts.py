@@ -10,6 +10,7 @@ import io
 import re
 from collections import Counter
 from functools import lru_cache
+from itertools import takewhile
 from math import log
 from typing import TYPE_CHECKING
 
@@ -60,6 +61,17 @@ def with_texts(value: Any, change: Callable[[str], str]) -> Any:  # noqa: ANN401
     if isinstance(value, dict):
         return {key: with_texts(item, change) for key, item in value.items()}
     return value
+
+
+def common_ends(one: Sequence[str], other: Sequence[str]) -> tuple[int, int]:
+    """Return how many equal items two texts, or lists of lines, begin with and end with."""
+    start = _n_common(one, other)
+    return start, _n_common(one[start:][::-1], other[start:][::-1])
+
+
+def _n_common(one: Sequence[str], other: Sequence[str]) -> int:
+    pairs = zip(one, other, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 K1, B = 1.2, 0.75  # of BM25, as its authors advise

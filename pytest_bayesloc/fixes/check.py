@@ -14,8 +14,8 @@ from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun, TestRun, V
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.ports import Clock, Runner
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap, lines_of
-from pytest_bayesloc.domain.texts import text_digest
-from pytest_bayesloc.fixes.syntax import common_ends, tree_of
+from pytest_bayesloc.domain.texts import common_ends, text_digest
+from pytest_bayesloc.fixes.syntax import tree_of
 
 KIND = "fix"
 TOOL = "tool"  # the stage of what a tool proposes

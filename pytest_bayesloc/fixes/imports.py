@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterator, Sequence
 
 from pytest_bayesloc.domain.source import FunctionNode, lines_of
+from pytest_bayesloc.domain.texts import common_ends
 from pytest_bayesloc.fixes.syntax import (
     Text,
     TextEdit,
     bound_in,
-    common_ends,
     every_parameter,
     is_docstring,
     nodes_of,

@@ -14,8 +14,8 @@ from functools import lru_cache
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.source import SourceMap, lines_of
+from pytest_bayesloc.domain.texts import common_ends
 from pytest_bayesloc.fixes.check import Candidate, Checked
-from pytest_bayesloc.fixes.syntax import common_ends
 
 STEPS = "steps"  # the stage of a candidate that is made of several
 Span = tuple[int, int, list[str]]

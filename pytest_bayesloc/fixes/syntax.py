@@ -8,10 +8,9 @@ import difflib
 import json
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import takewhile
 from typing import TypeVar
 
 from pytest_bayesloc.domain.source import FunctionNode, ScopeNode, first_line, lines_of, parse
@@ -214,17 +213,6 @@ def similar(name: str, known: Iterable[str]) -> list[str]:
     folded = difflib.get_close_matches(own, list(plain.values()), n=N_SIMILAR, cutoff=SIMILAR)
     more = [other for text in folded for other in others if plain[other] == text]
     return list(dict.fromkeys((*same, *close, *more)))[:N_SIMILAR]
-
-
-def common_ends(one: Sequence[str], other: Sequence[str]) -> tuple[int, int]:
-    """The numbers of equal items that two texts, or lists of lines, begin with and end with."""
-    start = _n_common(one, other)
-    return start, _n_common(one[start:][::-1], other[start:][::-1])
-
-
-def _n_common(one: Sequence[str], other: Sequence[str]) -> int:
-    pairs = zip(one, other, strict=False)
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def brief(text: str, width: int = 40) -> str:

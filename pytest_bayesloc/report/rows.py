@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
 from textwrap import dedent
 from typing import Any, TypeAlias
 from urllib.parse import quote
 
+from pytest_bayesloc.domain.texts import common_ends
 from pytest_bayesloc.report.document import Document, ReadSource
 from pytest_bayesloc.report.text import count, one_line, percent, ratio, score
 
@@ -189,8 +189,7 @@ def values_view(fault: Document) -> ValuesView | None:
 
 def _around(passing: str, failing: str) -> tuple[str, str]:
     """Return two texts; of long ones what stands around the first difference."""
-    pairs = zip(passing, failing, strict=False)
-    first = len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
+    first, _ = common_ends(passing, failing)
     start = max(0, first - N_BEFORE) if max(len(passing), len(failing)) > MAX_VALUE else 0
     texts = (f"{'...' if start else ''}{text[start:]}" for text in (passing, failing))
     passing, failing = (

@@ -24,6 +24,7 @@ from types import FunctionType
 from typing import IO, TYPE_CHECKING, Any
 
 from pytest_bayesloc.domain.source import compile_tree, lines_of, parse
+from pytest_bayesloc.domain.texts import common_ends
 from pytest_bayesloc.rerun.link import SERVER_VARIABLE
 
 if TYPE_CHECKING:
@@ -45,10 +46,9 @@ def line_map(original: str, patched: str) -> list[int]:
     line above; a changed one for the one that it replaced. Never descends.
     """
     before, after = _texts(original), _texts(patched)
-    last, shortest = max(1, len(before)), min(len(before), len(after))
+    last = max(1, len(before))
     # A patch changes one function: what is equal around it needs no comparison, which is quadratic.
-    head = _n_equal(zip(before, after, strict=False))
-    tail = min(_n_equal(zip(reversed(before), reversed(after), strict=False)), shortest - head)
+    head, tail = common_ends(before, after)
     middle = before[head : len(before) - tail], after[head : len(after) - tail]
     mapped = list(range(head + 1))
     matcher = difflib.SequenceMatcher(None, *middle, autojunk=False)
@@ -86,10 +86,6 @@ def _replaced(before: Sequence[str], after: Sequence[str]) -> list[int]:
 
 def _depth(line: str) -> int:
     return len(line) - len(line.lstrip())
-
-
-def _n_equal(pairs: Iterable[tuple[str, str]]) -> int:
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def excerpt(original: str, patched: str, around: Sequence[Unit]) -> tuple[str, str] | None:

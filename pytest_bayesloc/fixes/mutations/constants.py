@@ -13,13 +13,13 @@ from math import isfinite
 from typing import TypeAlias
 
 from pytest_bayesloc.domain.source import FunctionNode
+from pytest_bayesloc.domain.texts import common_ends
 from pytest_bayesloc.fixes.syntax import (
     Text,
     TextEdit,
     bound_in,
     bound_name,
     brief,
-    common_ends,
     dotted,
     nodes_of,
     own_nodes,
