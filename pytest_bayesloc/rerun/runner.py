@@ -6,6 +6,8 @@ from dataclasses import asdict
 from functools import lru_cache, partial, wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from msgspec import MsgspecError, convert
+
 from pytest_bayesloc.domain.errors import LostError
 from pytest_bayesloc.domain.inspection import Rerun, TestRun, Verdict
 from pytest_bayesloc.domain.recording import Call, Recording, Value, ValueFlow
@@ -22,6 +24,10 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.source import Unit
     from pytest_bayesloc.rerun.link import Message, RerunServer, Transport
 
+# Before msgspec 0.21, its errors are no ValueError.
+_UNREADABLE = (
+    LookupError, ValueError, TypeError, AttributeError, RecursionError, MsgspecError,
+)  # fmt: skip
 START_UP_S = 120.0
 GRACE_S = 10.0
 
@@ -139,7 +145,14 @@ class ServerRunner:
         messages = self._ask(request)
         rerun = _rerun_of(messages, tests, "fork", self.transport.here)
         return [
-            _flow_of(message["flow"], message["of"], rerun.tests[message["of"]].error)
+            convert(
+                {
+                    **message["flow"],
+                    "node_id": message["of"],
+                    "error": rerun.tests[message["of"]].error,
+                },
+                ValueFlow,
+            )
             for message in messages
             if "flow" in message
         ]
@@ -228,7 +241,7 @@ class ServerRunner:
         """Call ``ask``; a server whose answer has another form counts as lost."""
         try:
             return ask()
-        except (LookupError, ValueError, TypeError, AttributeError, RecursionError) as error:
+        except _UNREADABLE as error:
             self.close()
             said = f"{type(error).__name__}: {error}"
             raise LostError(
@@ -346,15 +359,6 @@ def _test_run(message: Message, here: Callable[[str], str]) -> TestRun:
         sides=tuple(message["sides"]),
         frames=tuple((here(file), line) for file, line in message["frames"]),
     )
-
-
-def _flow_of(raw: Message, node_id: str, error: str) -> ValueFlow:
-    from msgspec import MsgspecError, convert
-
-    try:
-        return convert({**raw, "node_id": node_id, "error": error}, ValueFlow)
-    except MsgspecError as wrong:  # no ValueError before msgspec 0.21
-        raise ValueError(str(wrong)) from wrong
 
 
 def _recording_of(messages: Sequence[Message], targets: Sequence[Location]) -> Recording:
