@@ -8,6 +8,7 @@ import warnings
 from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from textwrap import dedent
 from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_bayesloc.domain.location import MODULE, Location
@@ -25,6 +26,18 @@ ScopeNode = FunctionNode | ast.ClassDef
 def lines_of(text: str) -> list[str]:
     """Split ``text`` into lines with their ends, as Python does: a form feed ends none."""
     return io.StringIO(text, newline="").readlines()
+
+
+def edited(before: str, after: str, location: Location) -> str:
+    """The lines of ``location`` in ``after``, which differs from ``before`` in them alone.
+
+    They parse by themselves, in a fraction of the time that the file takes: dedented, or below an
+    ``if`` where a text over several lines begins at the margin.
+    """
+    lines = lines_of(after)
+    end = location.end_line + len(lines) - len(lines_of(before))
+    text = dedent("".join(lines[location.start_line - 1 : end]))
+    return f"if True:\n{text}" if text[:1] in {" ", "\t"} else text
 
 
 def parse(text: str, filename: str = "<unknown>") -> ast.Module:

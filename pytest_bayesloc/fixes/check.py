@@ -7,13 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from textwrap import dedent
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun, TestRun, Verdict
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.ports import Clock, Runner
-from pytest_bayesloc.domain.source import FunctionNode, SourceMap, lines_of
+from pytest_bayesloc.domain.source import FunctionNode, SourceMap, edited
 from pytest_bayesloc.domain.texts import common_ends, text_digest
 from pytest_bayesloc.fixes.syntax import tree_of
 
@@ -67,10 +66,10 @@ class Candidate:
         """Returns the texts that hold all that differs: of the function, else of the whole file."""
         if self.target is None:
             return self.before, self.after
-        old, new = lines_of(self.before), lines_of(self.after)
-        start, end = self.target.start_line - 1, self.target.end_line
-        cut = old[start:end], new[start : end + len(new) - len(old)]
-        return dedent("".join(cut[0])), dedent("".join(cut[1]))
+        return (
+            edited(self.before, self.before, self.target),
+            edited(self.before, self.after, self.target),
+        )
 
     @property
     def key(self) -> str:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from contextlib import suppress
 from functools import partial
-from textwrap import dedent
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_bayesloc.domain.errors import PatchError
 from pytest_bayesloc.domain.inspection import InspectionPatch
-from pytest_bayesloc.domain.source import lines_of
+from pytest_bayesloc.domain.source import edited
 from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.fixes.side_effects import reaches_out
 from pytest_bayesloc.fixes.soundness import unsound
@@ -260,11 +259,9 @@ class LlmStage:
         source, unit = self._editable(target)
         before, after, tests = source.text, text, tuple[str, ...]()
         if unit.is_function:
-            before = source.text_of(target)
-            end = len(lines_of(text)) - len(lines_of(source.text)) + target.end_line
-            after = "".join(lines_of(text)[target.start_line - 1 : end])
+            before, after = (edited(source.text, version, target) for version in (before, after))
             tests = tuple(texts_of_tests(case.group.failures[:N_TESTS], self._context.sources))
-        if reason := unsound(dedent(before), dedent(after), tests, source.text):
+        if reason := unsound(before, after, tests, source.text):
             raise PatchError(reason, slug="llm-gate")
         return InspectionPatch(
             target=target,

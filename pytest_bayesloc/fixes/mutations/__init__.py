@@ -12,14 +12,12 @@ Reference:
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
-from textwrap import dedent
 from typing import TypeAlias
 
 from pytest_bayesloc.domain.inspection import InspectionPatch
-from pytest_bayesloc.domain.source import FunctionNode, SourceMap, Unit, lines_of
+from pytest_bayesloc.domain.source import FunctionNode, SourceMap, Unit, edited
 from pytest_bayesloc.fixes.mutations import flow, operators, values
 from pytest_bayesloc.fixes.side_effects import aliases, calls_out
 from pytest_bayesloc.fixes.syntax import Site, Text, TextEdit, tree_of
@@ -95,7 +93,7 @@ def mutants(
     """
     imported = aliases(source.module.node)
     for name, edit, patched in _made(_by_mutation, INSPECTED, source, unit, suspiciousness):
-        tree = _function_in(source, unit, patched)
+        tree = tree_of(edited(source.text, patched, unit.location))
         if tree is not None and not calls_out(tree, imported, never_edited):
             yield InspectionPatch(
                 target=unit.location,
@@ -131,7 +129,7 @@ def edits(
         The mutation's name, the edit and the file's new text.
     """
     for name, edit, changed in _made(_by_line, mutations, source, unit, suspiciousness):
-        if _function_in(source, unit, changed) is not None:
+        if tree_of(edited(source.text, changed, unit.location)) is not None:
             yield name, edit, changed
 
 
@@ -187,10 +185,3 @@ def _by_mutation(made: _ByMutation, scores: Mapping[int, float]) -> _Made:
         if not later:
             return
         made = later
-
-
-def _function_in(source: SourceMap, unit: Unit, changed: str) -> ast.AST | None:
-    """The syntax of the function alone: parsing the whole file would take much longer."""
-    old, new = lines_of(source.text), lines_of(changed)
-    start, end = unit.location.start_line - 1, unit.location.end_line + len(new) - len(old)
-    return tree_of(dedent("".join(new[start:end])))

@@ -18,10 +18,11 @@ from pytest_bayesloc.domain.inspection import (
     Verdict,
 )
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.domain.source import FunctionNode, SourceMap
+from pytest_bayesloc.domain.source import edited
 from pytest_bayesloc.fixes.check import N_TELLING
 from pytest_bayesloc.fixes.mutations import KIND
 from pytest_bayesloc.fixes.soundness import doubt
+from pytest_bayesloc.fixes.syntax import tree_of
 from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.evidence.guards import Guard
@@ -34,8 +35,8 @@ def drops_check(patch: InspectionPatch, guard: Guard) -> bool:
     Another limit or constant in its condition is a repair of the check, and counts, unless test
     code made what was refused: there it lets bad data pass.
     """
-    before = _function(patch.original, patch.target)
-    after = _function(patch.patched, patch.target)
+    before = tree_of(edited(patch.original, patch.original, patch.target))
+    after = tree_of(edited(patch.original, patch.patched, patch.target))
     if before is None or after is None:
         return False
     name = guard.function.qualname.rpartition(".")[2]
@@ -48,12 +49,6 @@ def drops_check(patch: InspectionPatch, guard: Guard) -> bool:
     if guard.owner.is_test:
         return guard.condition not in map(ast.unparse, kept)
     return _shape(old[0]) not in map(_shape, kept)
-
-
-def _function(text: str, target: Location) -> ast.AST | None:
-    source = SourceMap(text, target.file)
-    named = (u.node for u in source.units if u.location.qualname == target.qualname)
-    return next((node for node in named if isinstance(node, FunctionNode)), None)
 
 
 def _n_calls(function: ast.AST, name: str) -> int:

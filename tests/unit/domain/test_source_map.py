@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_bayesloc.domain.location import MODULE
-from pytest_bayesloc.domain.source import SourceMap, lines_of, parse
+from pytest_bayesloc.domain.source import SourceMap, edited, lines_of, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -213,3 +214,24 @@ def test_deep_syntax_is_read(body: str) -> None:
 
     names = [unit.location.qualname for unit in found.units]
     assert names == (["<module>"] if found.is_broken else ["<module>", "f", "C", "C.g"])
+
+
+@pytest.mark.parametrize(
+    ("head", "text"),
+    [
+        pytest.param("", "text", id="dedented"),
+        pytest.param("", "one\ntwo", id="a text that begins at the margin, in no class"),
+        pytest.param("class C:\n", "one\ntwo", id="the same in a class"),
+    ],
+)
+def test_edited_lines_of_a_function_parse_by_themselves(head: str, text: str) -> None:
+    blanks = "    " if head else ""
+    old = f'{head}{blanks}def f():\n{blanks}    return """{text}"""\n\n\nx = 1\n'
+    new = old.replace("return", "print()\n" + blanks + "    return")
+    function = next(unit for unit in SourceMap(old, "m.py").units if unit.is_function)
+
+    lines = edited(old, new, function.location)
+
+    found = next(node for node in ast.walk(parse(lines)) if isinstance(node, ast.FunctionDef))
+    assert [ast.unparse(line) for line in found.body] == ["print()", f"return {text!r}"]
+    assert "x = 1" not in lines
