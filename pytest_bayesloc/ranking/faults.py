@@ -62,7 +62,7 @@ def fault_of(case: Case) -> Fault:
     ranking = _ranking(case, shown)
     fault = Fault(
         failures=group.failures,
-        origin=_origin(case),
+        origin=_origin(case, ranking),
         kind=kind_of(group.failures, group.guard),
         ranking=ranking,
         stop_reason=case.stop,
@@ -94,13 +94,17 @@ def _reached(case: Case, rows: Sequence[Ranked]) -> tuple[tuple[int, ...], ...]:
     )
 
 
-def _origin(case: Case) -> Origin:
-    """Take the origin from what the failure says; else from the belief, if it blames a test."""
+def _origin(case: Case, ranking: Sequence[Ranked]) -> Origin:
+    """Take the origin from what the failure says, unless the first place is on the other side."""
     group = case.group
     origin = origin_of(group.failures, group.guard, group.own_errors)
-    for where, p in case.belief.top(1):
-        if origin is Origin.CODE and p >= LIKELY and where.is_test:
-            return _ORIGINS[group.roles.get(where, Role.HELPER)]
+    if not ranking or origin is Origin.COLLECTION:
+        return origin
+    first = ranking[0]
+    if not first.location.is_test:
+        return Origin.CODE
+    if origin is Origin.CODE and first.posterior >= LIKELY:
+        return _ORIGINS[group.roles.get(first.location, Role.HELPER)]
     return origin
 
 

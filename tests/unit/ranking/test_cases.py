@@ -143,6 +143,16 @@ def test_data_that_a_guard_refused_makes_its_test_the_suspect() -> None:
     assert (fault.stop_reason, fault.inspections) == (NOT_INSPECTED, ())
 
 
+def test_origin_of_refused_data_is_the_code_where_that_stands_first() -> None:
+    (group,) = opened(refused(TEST_A))
+    case = Case(group=group)
+    case.learn([weigh(case.model, ChangeOutcome.REVERT_REPAIRS, PAY, source="counterfactual")])
+
+    fault = fault_of(case)
+
+    assert (fault.ranking[0].location, fault.origin) == (PAY, Origin.CODE)
+
+
 def test_guard_that_refuses_several_owners_is_suspect_itself() -> None:
     (group,) = opened(refused(TEST_A), refused(TEST_B))
 
