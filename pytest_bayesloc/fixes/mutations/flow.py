@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import pairwise
 
@@ -110,7 +111,7 @@ def borrow_clause(site: Site) -> Iterator[TextEdit]:
 def _conditions(site: Site) -> list[str]:
     """Conditions of the file whose names the function has, its own first; and truth of names."""
     usable = site.visible | BUILT_IN | {"self", "cls"}
-    found = [text for function in (site.function, *site.others) for text in _tests_in(function)]
+    found = [*_tests_in(site.function), *_ending(site, _tests_in)]
     found += site.own_names
     found += [f"{name} is None" for name in site.own_names]
     return [text for text in dict.fromkeys(found) if _names(text) <= usable and len(text) < 80]
@@ -130,7 +131,7 @@ def _tests_in(function: ast.AST) -> list[str]:
 def borrow_statement(site: Site) -> Iterator[TextEdit]:
     """Insert an ``if`` that leaves, or a plain statement, from another function of the file."""
     usable = site.visible | BUILT_IN
-    every = dict.fromkeys(text for other in site.others for text in _small_statements(other))
+    every = dict.fromkeys(_ending(site, _small_statements))
     borrowed = [text for text in every if _names(text) <= usable]
     own = {ast.unparse(node) for node in site.nodes if isinstance(node, ast.stmt)}
     near = [text for text in borrowed if text not in own]
@@ -140,6 +141,16 @@ def borrow_statement(site: Site) -> Iterator[TextEdit]:
                 names = names_in(node)
                 fitting = [text for text in near if _names(text) & names]
                 yield from _before(site, node, fitting[:N_BORROWED])
+
+
+def _ending(site: Site, parts: Callable[[ast.AST], list[str]]) -> Iterator[str]:
+    """Yield parts of the file's other functions, but for what calls the function itself.
+
+    With that in it, it would hardly end.
+    """
+    own_name = re.compile(rf"\b{site.function.name}\b")
+    texts = (text for other in site.others for text in parts(other))
+    return (text for text in texts if not own_name.search(text))
 
 
 @lru_cache(maxsize=N_FUNCTIONS)

@@ -209,6 +209,23 @@ def test_name_bound_shortly_before_stands_for_one_although_it_looks_otherwise() 
     assert any(text.endswith("return zip") for text in made)
 
 
+def test_what_calls_the_function_itself_is_not_borrowed() -> None:
+    above = (
+        "def g(a):\n    b = f()\n    c = h()\n    if f() > a: return\n    if h() > a: return\n\n\n"
+    )
+    above += "def h(): return 1\n\n\n"
+
+    made = edited(
+        "a = 1\n    if a: return a",
+        MUTATIONS["borrow-statement"],
+        MUTATIONS["borrow-clause"],
+        above=above,
+    )
+
+    assert any("h() > a" in body for body in made)
+    assert not any("f()" in body for body in made)
+
+
 def test_declared_field_is_an_attribute_of_the_object() -> None:
     above = "class K:\n    left: int\n    top: int\n\n    "
 
