@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from pytest_bayesloc.history.changes import Changes
     from pytest_bayesloc.options.option import Launch
     from pytest_bayesloc.options.settings import Settings
-    from pytest_bayesloc.pipeline.fix import FixStage
     from pytest_bayesloc.pipeline.guide import LlmStage
+    from pytest_bayesloc.pipeline.patches import Patches
     from pytest_bayesloc.pipeline.remember import Remembering
     from pytest_bayesloc.pipeline.report import ReportStage
     from pytest_bayesloc.ranking.case import Case
@@ -60,7 +60,7 @@ class LocalizationSession:
             self.context.note(settings.refusal)
         self._remembering: Remembering | None = None
         self._remembered: Remembered | None = None
-        self._fix_stage: FixStage | None = None
+        self._patches: Patches | None = None
         self._collected: Sequence[str] = ()
         self._tries: Sequence[SearchResult] = ()
 
@@ -172,17 +172,17 @@ class LocalizationSession:
         try:
             with as_at_start():
                 self._reporting().print_answer(terminalreporter, self._document, self._written)
-                if self._fix_stage is not None and self._settings.fix == "review":
-                    self._review(self._fix_stage, terminalreporter)
+                if self._patches is not None and self._settings.fix == "review":
+                    self._review(self._patches, terminalreporter)
         except Exception as error:  # noqa: BLE001 - see above
             self.context.warn(error)
 
-    def _review(self, stage: FixStage, reporter: pytest.TerminalReporter) -> None:
+    def _review(self, patches: Patches, reporter: pytest.TerminalReporter) -> None:
         n_said = len(self.context.notes)
-        stage.review(reporter)
+        patches.review(reporter)
         for note in self.context.notes[n_said:]:
             reporter.write_line(f"bayesloc: {note}", yellow=True)
-        if self._document is not None and stage.mark(self._document):
+        if self._document is not None and patches.mark(self._document):
             self._written = self._reporting().write(self._document)
 
     def _reporting(self) -> ReportStage:
@@ -191,7 +191,7 @@ class LocalizationSession:
         return ReportStage(
             context=self.context,
             remembered=self._remembered,
-            fix_stage=self._fix_stage,
+            fixes=() if self._patches is None else self._patches.fixes,
             llm=self._llm,
         )
 
@@ -219,8 +219,8 @@ class LocalizationSession:
         if self._has_memory_work(is_red=True) and not self._stopped_by_hand:
             with self.context.stage("remember"):
                 self._remember(cases, faults)
-        if self._fix_stage is not None and self._settings.fix == "apply":
-            self._fix_stage.apply_best()
+        if self._patches is not None and self._settings.fix == "apply":
+            self._patches.apply_best()
         with self.context.stage("report"):
             stage = self._reporting()
             self._document = stage.document(faults, cases)
@@ -324,10 +324,12 @@ class LocalizationSession:
 
     def _fix(self, cases: Sequence[Case]) -> None:
         from pytest_bayesloc.pipeline.fix import FixStage
+        from pytest_bayesloc.pipeline.patches import Patches
 
+        patches = Patches(context=self.context)
         idle = self._recorder.recorded.blocked_tests(self._collected)
-        stage = FixStage(context=self.context, llm=self._llm, idle=idle)
+        stage = FixStage(context=self.context, patches=patches, llm=self._llm, idle=idle)
         left_s = self._settings.budget_s - self.context.spent_s("guide", "inspect")
         self._tries = stage.run(cases, max(self._kept_s(), left_s))
-        stage.write_patches()
-        self._fix_stage = stage
+        patches.write()
+        self._patches = patches

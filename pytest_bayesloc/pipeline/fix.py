@@ -1,20 +1,16 @@
-"""The stage that searches fixes, shows them as patches, and writes them to files on request."""
+"""The stage that searches fixes."""
 
 from __future__ import annotations
 
-import re
-import sys
 import warnings
-from contextlib import closing, suppress
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from contextlib import closing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from pytest_bayesloc.domain.errors import BayeslocError, FixError
+from pytest_bayesloc.domain.errors import BayeslocError
 from pytest_bayesloc.domain.evidence import ChangeOutcome
-from pytest_bayesloc.domain.fixing import FIX, Level
+from pytest_bayesloc.domain.fixing import FIX
 from pytest_bayesloc.domain.standard_library import monotonic
-from pytest_bayesloc.fixes.apply import changed_bytes, is_ci, refused, unified, unsaved
 from pytest_bayesloc.fixes.candidates import edits_after, mutated, other_constants, taken_back
 from pytest_bayesloc.fixes.check import (
     CHANGE,
@@ -41,24 +37,20 @@ from pytest_bayesloc.fixes.tasks import (
     test_files,
     texts_of_tests,
 )
-from pytest_bayesloc.history.changes import name_of
-from pytest_bayesloc.pipeline.context import FOLDER, own_folder
-from pytest_bayesloc.pipeline.fix_tools import journal, note_fate, tool_records, tools_of
+from pytest_bayesloc.pipeline.fix_tools import tool_records, tools_of
 from pytest_bayesloc.pipeline.order import explain_order
 from pytest_bayesloc.ranking.likelihoods import weigh
 from pytest_bayesloc.report.document import MAX_TESTS, FixEntry
 from pytest_bayesloc.report.encoding import entry_of, positive
-from pytest_bayesloc.spectrum.sources import FileKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    import pytest
 
     from pytest_bayesloc.domain.evidence import Evidence
     from pytest_bayesloc.fixes.project import Task
     from pytest_bayesloc.pipeline.context import Context
     from pytest_bayesloc.pipeline.guide import LlmStage
+    from pytest_bayesloc.pipeline.patches import Patches
     from pytest_bayesloc.ranking.case import Case
 
 MAX_GROUPS = 10
@@ -74,26 +66,19 @@ YES, QUIT = {"y", "yes"}, {"q", "quit"}
 
 @dataclass(frozen=True, kw_only=True)
 class FixStage:
-    """Searches fixes for groups of failing tests, and keeps those that are shown.
+    """Searches fixes for groups of failing tests.
 
     Attributes:
         context: The session.
+        patches: Take the fixes that are shown.
         llm: A language model's part; None: none is asked.
         idle: Tests that were collected and of which nothing is known: they did not run.
-        found: The fixes that are shown, the best of each fault first, each with its change.
     """
 
     context: Context
+    patches: Patches
     llm: LlmStage | None = None
     idle: Sequence[str] = ()
-    found: list[tuple[FixEntry, Candidate]] = field(default_factory=list)
-
-    @property
-    def fixes(self) -> tuple[FixEntry, ...]:
-        """The fixes that are shown."""
-        return tuple(fix for fix, _ in self.found)
-
-    # -- the search
 
     def run(self, cases: Sequence[Case], budget_s: float) -> list[SearchResult]:
         """Search a fix for each of the largest groups, which share ``budget_s`` wall seconds.
@@ -123,7 +108,9 @@ class FixStage:
         self._tell_retired(library, cases)
         files = python_files(context.sources)
         if context.settings.writes_fixes:
-            self._announce_refusals(cases)
+            self.patches.announce_refusals(
+                f for case in cases[:MAX_GROUPS] for f, _ in likely_places(case)
+            )
         project = Project(files, context.sources.read)
         reach = Reach(files, context.sources, context.settings.never_edited)
         for i, case in enumerate(cases[:MAX_GROUPS]):
@@ -259,11 +246,13 @@ class FixStage:
         shown = [
             checked
             for checked in result.verified
-            if self._may_apply(checked.candidate) or checked.candidate.stage == CHANGE
+            if self.patches.may_apply(checked.candidate) or checked.candidate.stage == CHANGE
         ]
         for checked in shown[:N_SHOWN]:
             worth = library.record(checked.candidate.name).worth
-            self.found.append((_fix(number, checked.candidate, checked, worth), checked.candidate))
+            self.patches.found.append(
+                (_fix(number, checked.candidate, checked, worth), checked.candidate)
+            )
         if hidden := len(result.verified) - len(shown):
             fixes = "1 fix" if hidden == 1 else f"{hidden} fixes"
             self.context.note(
@@ -273,7 +262,7 @@ class FixStage:
         # To take a change back fixes every failure; what was meant may be to change what is stored.
         if all(checked.candidate.stage == CHANGE for checked in result.verified):
             for candidate in result.shown[:N_SHOWN]:
-                self.found.append((_fix(number, candidate), candidate))
+                self.patches.found.append((_fix(number, candidate), candidate))
         if not result.verified:
             self.context.note(_nothing_found(number, result, n_failing))
             for candidate, why in result.rejected[:N_REJECTED]:
@@ -284,127 +273,6 @@ class FixStage:
                 f"{self.context.settings.budget_s:g} s: give more by --bayesloc-budget. "
                 "(fix-budget)"
             )
-
-    # -- patches, and files that are written on request
-
-    def write_patches(self) -> None:
-        """Write each fix as a patch below ``.bayesloc/fixes/``."""
-        folder = self.context.rootdir / FOLDER / "fixes"
-        for i, (fix, candidate) in enumerate(self.found, 1):
-            if not fix.diff:
-                continue
-            name = re.sub(r"\W+", "-", f"{fix.fault}-{i}-{fix.tool}").strip("-")
-            with suppress(OSError, FixError):
-                own_folder(self.context.rootdir)
-                folder.mkdir(exist_ok=True)
-                parts = [(*self._bytes(p), p.file) for p in candidate.parts_by_file()]
-                patch = b"".join(unified(*part) for part in parts)
-                (folder / f"{name}.patch").write_bytes(patch)
-                fix.patch_file = f"{FOLDER}/fixes/{name}.patch"
-
-    def apply_best(self) -> None:
-        """Write the best verified fix that nothing speaks against to its file, and say so."""
-        verified = (pair for pair in self.found if pair[0].verified and self._may_apply(pair[1]))
-        best = next((pair for pair in verified if pair[0].doubt is None), None)
-        if best is not None:
-            self._apply(*best)
-
-    def _may_apply(self, candidate: Candidate) -> bool:
-        return self.context.settings.shows_unsafe or candidate.level is Level.SAFE
-
-    def review(self, reporter: pytest.TerminalReporter) -> None:
-        """Ask of each verified fix whether to write it."""
-        capture = self.context.config.pluginmanager.getplugin("capturemanager")
-        if capture is not None:
-            capture.suspend_global_capture(in_=True)
-        try:
-            if not sys.stdin.isatty():
-                self.context.note(
-                    "--bayesloc-fix=review has nobody to ask: standard input is no terminal. The "
-                    "patches are in .bayesloc/fixes/. (fix-review)"
-                )
-                return
-            for fix, candidate in self.found:
-                if not fix.verified:
-                    continue
-                reporter.write_line(fix.diff)
-                files = " and ".join(part.file for part in candidate.parts_by_file())
-                reporter.write(f"Apply this fix by {fix.tool} to {files}? [y/N/q] ")
-                line = sys.stdin.readline()
-                answer = line.strip().lower()
-                if answer in QUIT or not line:  # nobody is there any more
-                    return
-                if answer in YES:
-                    self._apply(fix, candidate)
-        finally:
-            if capture is not None:
-                capture.resume_global_capture()
-
-    def mark(self, document: Mapping[str, Any]) -> bool:
-        """Say in the JSON result what was applied; whether anything was."""
-        searched = (entry for entry in document["fixes"] if entry["stage"] != "inspection")
-        for entry, fix in zip(searched, self.fixes, strict=False):
-            entry["applied"] = fix.applied
-        return any(fix.applied for fix in self.fixes)
-
-    def _apply(self, fix: FixEntry, candidate: Candidate) -> None:
-        """Write a fix to its file, unless something speaks against it; say what was done."""
-        parts = candidate.parts_by_file()
-        files = " and ".join(part.file for part in parts)
-        try:
-            for part in parts:
-                if why := self._why_not_written(part.file):
-                    then = "Commit it first, apply the patch yourself, or give"
-                    raise refused(part.file, f"{why}. {then} --bayesloc-allow-dirty")
-            changes = [(p.file, *self._bytes(p)) for p in parts]
-            where = name_of(patch_of(candidate).target)
-            journal(self.context.rootdir).apply_all(changes, fix.tool, where)
-        except FixError as error:
-            self.context.note(str(error))
-            return
-        told = self.context.settings.memory
-        note_fate(self.context.rootdir, told, self.context.note, [(fix.tool, [where], "applied")])
-        fix.applied = True
-        self.context.note(
-            f"The fix by {fix.tool} was written to {files}. To take it back: pytest "
-            "--bayesloc-fix=undo. (fix-applied)"
-        )
-
-    def _announce_refusals(self, cases: Sequence[Case]) -> None:
-        """Say before the search which likely files it may not write, rather than after it."""
-        likely = {f for case in cases[:MAX_GROUPS] for f, _ in likely_places(case)}
-        known = self.context.sources.files
-        files: dict[str, list[str]] = {}
-        for file in sorted(likely):
-            is_code = known.kind(known.absolute(file)) is FileKind.CODE
-            if is_code and (why := self._why_not_written(file)):
-                files.setdefault(why, []).append(file)
-        for why, paths in files.items():
-            more = f" and {len(paths) - N_NAMED} more" if len(paths) > N_NAMED else ""
-            self.context.announce(
-                f"A fix of {', '.join(paths[:N_NAMED])}{more} will be shown, not applied: {why}. "
-                "Commit first, or give --bayesloc-allow-dirty. (fix-refused)"
-            )
-
-    def _why_not_written(self, file: str) -> str:
-        """Says why a fix must not be written to ``file``; empty if it may."""
-        if self.context.settings.allows_dirty:
-            return ""
-        options = self.context.config.option
-        if is_ci(self.context.launch.environment):
-            return "this is a CI run (its environment says CI)"
-        if getattr(options, "numprocesses", None) or getattr(options, "tx", None):
-            return "this is a run of pytest-xdist, whose other processes may read it"
-        return unsaved(Path(self.context.sources.files.absolute(file)).resolve())
-
-    def _bytes(self, candidate: Candidate) -> tuple[bytes, bytes]:
-        """Bytes of the file as it is, and with the change."""
-        path = Path(self.context.sources.files.absolute(candidate.file))
-        try:
-            before = path.read_bytes()
-        except OSError as error:
-            raise refused(candidate.file, f"it can't be read ({error})") from error
-        return before, changed_bytes(before, candidate.before, candidate.after, candidate.file)
 
 
 def _nothing_found(number: int, result: SearchResult, n_failing: int) -> str:

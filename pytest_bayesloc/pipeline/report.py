@@ -20,7 +20,7 @@ from pytest_bayesloc.llm.privacy import local_privacy
 from pytest_bayesloc.options.option import LOOP, RECORD
 from pytest_bayesloc.options.readers import offered_formats
 from pytest_bayesloc.pipeline.context import own_folder, replace_text
-from pytest_bayesloc.report.document import Document, SessionEntry, UsageEntry
+from pytest_bayesloc.report.document import Document, FixEntry, SessionEntry, UsageEntry
 from pytest_bayesloc.report.encoding import Result, encode, verdict_line
 from pytest_bayesloc.report.formats import FILES, PLACES, render
 from pytest_bayesloc.report.markdown import marks
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.result import Fault
     from pytest_bayesloc.options.option import Format, Report
     from pytest_bayesloc.pipeline.context import Context
-    from pytest_bayesloc.pipeline.fix import FixStage
     from pytest_bayesloc.pipeline.guide import LlmStage
     from pytest_bayesloc.ranking.case import Case
 
@@ -65,13 +64,13 @@ class ReportStage:
     Attributes:
         context: The session.
         remembered: What the memory says, if it was asked.
-        fix_stage: The fixes, if some were searched.
+        fixes: Those that are shown.
         llm: The language model's part, if one was asked.
     """
 
     context: Context
     remembered: Remembered | None
-    fix_stage: FixStage | None
+    fixes: tuple[FixEntry, ...]
     llm: LlmStage | None
 
     def document(self, faults: tuple[Fault, ...], cases: Sequence[Case]) -> dict[str, Any]:
@@ -100,7 +99,7 @@ class ReportStage:
             partial=(*recorded.partial, *self.context.notes),
             memory=memory_entry(self.remembered or Remembered()),
             llm=self.llm.usage() if self.llm is not None else UsageEntry(),
-            fixes=() if self.fix_stage is None else self.fix_stage.fixes,
+            fixes=self.fixes,
         )
         document = encode(result, self.context.redaction)
         self._note_withheld(document)
