@@ -94,11 +94,21 @@ def projects(kinds: Sequence[str] = (), *, sealed: bool = False) -> Iterator[Bro
 def measure(
     kinds: Sequence[str], python: Path, budget_s: float, *, jobs: int, sealed: bool
 ) -> None:
-    """Search a fix for each project and print what came of it."""
+    """Search a fix for each project and print what came of it.
+
+    Raises:
+        SystemExit: If there is no such project.
+    """
+    chosen = list(projects(kinds, sealed=sealed))
+    if not chosen:
+        names = ", ".join(path.stem for path in sorted(CORPUS.glob("*.txt")))
+        raise SystemExit(
+            f"No project of {', '.join(kinds)}: with or without --sealed, take {names}"
+        )
     fates = []
     search = partial(searched, python=python, budget_s=budget_s)
     with ThreadPoolExecutor(jobs) as pool:
-        for fate in pool.map(search, projects(kinds, sealed=sealed)):
+        for fate in pool.map(search, chosen):
             name = f"{fate.project.kind}: {fate.project.name}"
             print(f"{fate.state:6} {fate.seconds:5.1f} s  {name}: {fate.words}", flush=True)
             fates.append(fate)
