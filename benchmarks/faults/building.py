@@ -83,8 +83,8 @@ def remade(
 ) -> Iterator[PlantedFault]:
     """The first listed faults of each kind, with their texts, from the pins alone."""
     listed = faults_of(workspace.subject.name)
-    workspace.restore()  # what is drawn is drawn from the published tree
     for kind, n in counts.items():
+        workspace.restore()  # what is drawn is drawn from the published tree
         chosen = [fault for fault in listed["faults"] if fault["kind"] == kind][:n]
         digests = [fault["digest"] for fault in chosen]
         n_drawn, seed = listed["n_drawn"].get(kind, 0), listed["seed"]
