@@ -317,6 +317,7 @@ class TestWindows:
         self, fixturedef: pytest.FixtureDef[Any]
     ) -> Generator[None, object, object]:
         """Credit the setup of a shared fixture, or of a class, to all tests that use it."""
+        __tracebackhide__ = True  # pytest tells of an error in the fixture, not of us
         if fixturedef.scope == "function":
             return (yield)
         around = self._tracer.current

@@ -110,6 +110,28 @@ def test_assertion_of_another_framework_is_a_wrong_result(projects: Projects) ->
 # -- fixtures and helpers
 
 
+def test_traceback_of_a_fixture_shows_the_fixture_alone(projects: Projects) -> None:
+    files = {
+        "conftest.py": """
+            import pytest
+
+
+            @pytest.fixture
+            def item():
+                return {}["missing"]
+            """,
+        "test_shop.py": """
+            def test_item(item):
+                pass
+            """,
+    }
+
+    run = projects.make(files).localize("--tb=long")
+
+    assert '>       return {}["missing"]' in run.stdout
+    assert "recorder.py" not in run.stdout
+
+
 def test_helper_of_a_fixture_that_misses_a_file_leads(projects: Projects) -> None:
     files = {
         **SHOP,
