@@ -200,7 +200,8 @@ def _next_steps(
     fault: Document, best: Document | None, line: int, session: Document
 ) -> Iterator[tuple[str, str]]:
     """Yield things to do now, the most promising first."""
-    if best is not None and best["verified"] and best["patch_file"] and not best["doubt"]:
+    is_good = best is not None and best["verified"] and best["patch_file"] and not best["doubt"]
+    if best is not None and is_good and not best["applied"]:
         yield "apply this fix", f"git apply {one_line(best['patch_file'])}"
     for spoiled in fault["spoiled"]:
         yield "reproduce it", one_line(spoiled["command"])

@@ -310,6 +310,16 @@ def test_a_verified_change_is_the_first_thing_to_do(
     assert second.next_steps[-1][1] == "pytest test_calc.py::test_parse"
 
 
+def test_a_fix_that_was_applied_is_not_to_be_applied_again(
+    document: dict[str, Any], read_source: ReadSource
+) -> None:
+    document["fixes"] = [{**a_fix(document), "applied": True}]
+
+    first, _ = faults_of(document, read_source)
+
+    assert first.next_steps[0][0] == "read calc.py:2"
+
+
 def test_months_are_told_in_figures_and_lines() -> None:
     known = {"n_bugs": 4, "fixed": 0.5, "trials": 2.0, "hours": None}
     better = {**known, "n_bugs": 2, "fixed": 1.0, "trials": 0.0}
