@@ -31,6 +31,8 @@ class InspectionOutcome(str, Enum):
     EDIT_REPAIRS = "EDIT_REPAIRS"
     EDIT_BREAKS_OTHERS = "EDIT_BREAKS_OTHERS"
     NO_EDIT_REPAIRS = "NO_EDIT_REPAIRS"
+    # Of constants that the target holds:
+    CONSTANT_REPAIRS = "CONSTANT_REPAIRS"
     # Of results of the target that are replaced:
     RETURN_REPAIRS = "RETURN_REPAIRS"
     RETURN_REPAIRS_BY_CALLEE = "RETURN_REPAIRS_BY_CALLEE"

@@ -58,6 +58,24 @@ class ForcedResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OtherValue:
+    """Another value of a variable of a module or class, or of a default, in memory only.
+
+    Attributes:
+        owner: Qualified name of the class, or of the function that has the default; empty of a
+            module.
+        name: Of the variable or parameter.
+        text: Of the expression.
+        first_line: Of the function that has the default; 0 of a variable.
+    """
+
+    owner: str
+    name: str
+    text: str
+    first_line: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class InspectionPatch:
     """A change to one file, or with companions to several, made in memory only.
 
@@ -71,6 +89,7 @@ class InspectionPatch:
         fresh: Whether it changes more than the code of functions, so that only an import can put it
             in place.
         forced: What calls of the target give back; its text is then not changed.
+        value: Of a variable or default, where that is all that the text changes.
     """
 
     target: Location
@@ -84,6 +103,7 @@ class InspectionPatch:
     companions: tuple[InspectionPatch, ...] = ()
     fresh: bool = False
     forced: ForcedResult | None = None
+    value: OtherValue | None = None
 
     @property
     def diff(self) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import chain, islice, zip_longest
 
 from pytest_bayesloc.domain.fixing import TAKE_BACK
+from pytest_bayesloc.domain.inspection import InspectionPatch, TestRun
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap, Unit, lines_of
 from pytest_bayesloc.fixes.check import CHANGE, EDIT, OTHER_CONSTANT, Candidate, Checked
@@ -16,6 +17,7 @@ from pytest_bayesloc.fixes.mutations.constants import (
     Sides,
     constant_edits,
     imported_by,
+    other_value,
     sides_of,
     used_by,
     values_of,
@@ -28,6 +30,7 @@ from pytest_bayesloc.spectrum.sources import FileKind, Sources
 
 N_OF_CONSTANTS = 2  # suspects: most of their constants take a process of its own
 N_EDITS = 400  # of one function
+N_VALUES = 24  # of the constants of one function, in memory
 _UNITTEST = re.compile(r"(?:AssertionError: )?(.+) != (.+)")  # of ``assertEqual``
 _CALLED = re.compile(r"(\w+)\(")
 
@@ -143,8 +146,6 @@ def _other_constants(
     source: SourceMap, unit: Unit, case: Case, sources: Sources, last: Callable[[], Checked | None]
 ) -> Iterator[Candidate]:
     """Other values of the constants that a suspect uses."""
-    if not isinstance(unit.node, FunctionNode) or source.is_broken:
-        return
     failures = [f for f in case.group.failures if f.node_id in case.failing][:MAX_FAILURES]
     tests = {failure.node_id: test_text(failure, sources) for failure in failures}
     sides = [pair for f in failures for pair in _sides(f.message, tests[f.node_id])]
@@ -156,18 +157,17 @@ def _other_constants(
             return ()
         return _sides(checked.why, tests.get(checked.test, ""))
 
-    files = _files_of_constants(source, unit.node, case, sources)
-    places = [(Text(text), used) for _, text, used in files]
-    for i, edit in constant_edits(places, sides, "\n".join(tests.values()), seen):
-        file, text, _ = files[i]
-        where = unit.location
+    places = _places_of_constants(source, unit, case, sources)
+    texts = [(Text(place.text), used) for place, used in places]
+    for i, edit in constant_edits(texts, sides, "\n".join(tests.values()), seen):
+        place, where = places[i][0], unit.location
         is_inside = i == 0 and unit.body_line <= edit.line <= where.end_line
         candidate = Candidate(
             tools=(OTHER_CONSTANT,),
             stage=EDIT,
-            file=file,
-            before=text,
-            after=places[i][0].edited(edit),
+            file=place.file,
+            before=place.text,
+            after=texts[i][0].edited(edit),
             message=f"line {edit.line}: {edit.words}",
             line=edit.line,
             target=where if is_inside else None,
@@ -175,22 +175,77 @@ def _other_constants(
         yield candidate
 
 
+def other_values(
+    case: Case, target: Location, sources: Sources, last: Callable[[], TestRun | None]
+) -> Iterator[InspectionPatch]:
+    """Yield patches that give variables and defaults which ``target`` uses another value.
+
+    Args:
+        case: The group of failing tests.
+        target: A function.
+        sources: The project's files.
+        last: Returns how a failing test went under the patch before; None if it passed.
+    """
+    found = sources.unit(target)
+    if found is None:
+        return
+    failures = [f for f in case.group.failures if f.node_id in case.failing][:MAX_FAILURES]
+    test = "\n".join(test_text(failure, sources) for failure in failures)
+    sides = [
+        pair for f in failures for pair in _sides_of(case.sides.get(f.node_id, ()), f.message, test)
+    ]
+
+    def seen() -> Sequence[Sides]:
+        run = last()
+        return () if run is None else _sides_of(run.sides, run.error, test)
+
+    places = _places_of_constants(*found, case, sources)
+    own = range(found[1].body_line, target.end_line + 1)
+    texts = [
+        (Text(place.text), [n for n in used if i or getattr(n, "lineno", 0) not in own])
+        for i, (place, used) in enumerate(places)
+    ]
+    for i, edit in constant_edits(texts, sides, test, seen, at_most=N_VALUES):
+        place, after = places[i][0], texts[i][0].edited(edit)
+        held = other_value(place, after, edit.line)
+        if held is not None:
+            where, value = held
+            yield InspectionPatch(
+                target=where,
+                kind=OTHER_CONSTANT,
+                original=place.text,
+                patched=after,
+                line=edit.line,
+                words=f"line {edit.line}: {edit.words}",
+                value=value,
+            )
+
+
+def _sides_of(sides: Sequence[str], message: str, test: str) -> Sequence[Sides]:
+    """Return in what the sides of a comparison differ: as they are, or as a message shows them."""
+    if len(sides) == 2 and all(sides):
+        return sides_of(sides[0], sides[1], test)
+    return _sides(message, test)
+
+
 def _sides(message: str, test: str) -> Sequence[Sides]:
     said = COMPARED.search(message) or _UNITTEST.match(message)
     return () if said is None else sides_of(said[1], said[2], test)
 
 
-def _files_of_constants(
-    source: SourceMap, function: FunctionNode, case: Case, sources: Sources
-) -> list[tuple[str, str, list[ast.AST]]]:
-    """Return files, their texts, and the code in them whose constants a function uses."""
+def _places_of_constants(
+    source: SourceMap, unit: Unit, case: Case, sources: Sources
+) -> list[tuple[SourceMap, list[ast.AST]]]:
+    """Return files, and the code in them whose constants a function uses; its own file is first."""
+    if not isinstance(unit.node, FunctionNode) or source.is_broken:
+        return []
     tree = source.module.node
-    found = [(source.file, source.text, used_by(tree, function))]
-    modules = imported_by(tree, function)
+    found = [(source, used_by(tree, unit.node))]
+    modules = imported_by(tree, unit.node)
     known = {where.file: where.module for where in case.group.spectrum.executed}
     for file, module in known.items():
         names = modules.get(module.rpartition(".")[2], set())
         other = sources.map(file) if names and file != source.file else None
         if other is not None and (values := values_of(other.module.node, names)):
-            found.append((file, other.text, values))
+            found.append((other, values))
     return found

@@ -48,6 +48,7 @@ PARTS = (
     "assertions",
     "mutants",
     "returns",
+    "constants",
     "llm",
     "generated",
     "loops",

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import BayeslocError
 from pytest_bayesloc.domain.standard_library import monotonic
+from pytest_bayesloc.fixes.candidates import other_values
 from pytest_bayesloc.fixes.mutations import KIND, mutants
 from pytest_bayesloc.fixes.side_effects import reaches_out
 from pytest_bayesloc.history.states import N_STATES
 from pytest_bayesloc.inspection.loop import InspectionLoop
-from pytest_bayesloc.inspection.strategies import assertions, returns
+from pytest_bayesloc.inspection.strategies import assertions, constants, returns
 from pytest_bayesloc.inspection.strategies.assertions import Assertions
+from pytest_bayesloc.inspection.strategies.constants import Constants
 from pytest_bayesloc.inspection.strategies.counterfactual import Counterfactual
 from pytest_bayesloc.inspection.strategies.mutants import Mutants
 from pytest_bayesloc.inspection.strategies.returns import Returns
@@ -29,9 +31,9 @@ from pytest_bayesloc.rerun.transports.local import waited_for_cpu_s
 from pytest_bayesloc.spectrum.shards import environment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from pytest_bayesloc.domain.inspection import InspectionPatch
+    from pytest_bayesloc.domain.inspection import InspectionPatch, TestRun
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.ports import Clock
     from pytest_bayesloc.domain.source import SourceMap, Unit
@@ -176,11 +178,12 @@ def _strategies(
         Assertions(partial(_assertions, context)),
         Mutants(partial(_mutants, context)),
         Returns(partial(_replaceable, context)),
+        Constants(partial(_other_values, context)),
         *more,
     ]
     left_out = set(context.settings.without)
     if KIND in left_out:  # nor anything else that makes code do what it never did
-        left_out.add(returns.KIND)
+        left_out |= {returns.KIND, constants.KIND}
     return [s for s in strategies if s.name not in left_out]
 
 
@@ -197,6 +200,13 @@ def _editable(context: Context, target: Location) -> tuple[SourceMap, Unit] | No
     found = context.sources.unit(target)
     is_harmless = found is not None and not reaches_out(*found, context.settings.never_edited)
     return found if is_harmless else None
+
+
+def _other_values(
+    context: Context, case: Case, target: Location, last: Callable[[], TestRun | None]
+) -> Iterator[InspectionPatch]:
+    if _editable(context, target) is not None:
+        yield from other_values(case, target, context.sources, last)
 
 
 def _replaceable(context: Context, target: Location) -> str | None:

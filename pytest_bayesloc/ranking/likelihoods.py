@@ -101,6 +101,7 @@ MEASURED: Mapping[Outcome, Likelihood] = MappingProxyType(
         # The reference's ratios, until an LLM has been measured.
         InspectionOutcome.COLLATERAL_FAILURE_LLM_SUSPICIOUS: of_ratio(7.0 / 3.0),
         InspectionOutcome.COLLATERAL_FAILURE_LLM_INNOCENT: of_ratio(2.0 / 3.0),
+        InspectionOutcome.CONSTANT_REPAIRS: of_ratio(8.0),
         **_CHANGES,
         **_TESTS,
         **{outcome: of_ratio(exp(x)) for outcome, x in LOG_RATIOS.items()},
@@ -131,6 +132,7 @@ REPAIRS: frozenset[Outcome] = frozenset(
     {
         InspectionOutcome.EDIT_REPAIRS,
         InspectionOutcome.RETURN_REPAIRS,
+        InspectionOutcome.CONSTANT_REPAIRS,
     }
 )
 

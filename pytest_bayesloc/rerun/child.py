@@ -25,6 +25,7 @@ from pytest_bayesloc.rerun.swap import (
     key_of,
     swap_code,
 )
+from pytest_bayesloc.rerun.values import put_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -131,6 +132,10 @@ class Child:
         self._send_n_swapped()
         if request.get("forced"):
             self._force(request["forced"])
+        elif request.get("value"):
+            functions = functions_by_file() if self._functions is None else self._functions
+            self._send({"swapped": put_value(request["value"], functions)})
+            self._sides = Sides()
         elif not patches:
             self._sides = Sides()
         if request.get("targets") is not None:

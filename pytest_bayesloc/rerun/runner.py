@@ -91,6 +91,9 @@ class ServerRunner:
         if patch is not None and patch.forced is not None:
             request["forced"] = self._wire_forced(patch.target, patch.forced)
             forked = forked and not patch.fresh
+        elif patch is not None and patch.value is not None:
+            filename = self.transport.path_of(patch.target.file)
+            request["value"] = {"filename": filename, **asdict(patch.value)}
         elif patch is not None:
             parts = (patch, *patch.companions)
             request["patches"] = [self._wire_patch(part) for part in parts]
@@ -102,7 +105,8 @@ class ServerRunner:
                 rerun = _rerun_of(messages, tests, "fork", here)
                 covered = any(run.covered for run in rerun.tests.values())
                 is_placed = bool(rerun.n_swapped) or covered
-                if patch is None or patch.forced or rerun.log or is_placed:
+                is_all = patch is None or patch.forced or patch.value
+                if is_all or rerun.log or is_placed:
                     return rerun
         return _rerun_of(self._ask_fresh(request), tests, "fresh", here)
 

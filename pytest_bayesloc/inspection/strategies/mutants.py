@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pytest_bayesloc.domain.evidence import Evidence, InspectionOutcome
@@ -107,9 +107,11 @@ class Trials:
     cpu_s: float = 0.0
     is_stuck: bool = False  # the last one did not end
     doubt: str = ""  # why the best one is probably no fix although it repairs
+    last: Mapping[str, TestRun] = field(default_factory=dict)  # how tests went under the last one
 
     def add(self, patch: InspectionPatch, effect: Effect, tests: Mapping[str, TestRun]) -> None:
         """Note one more."""
+        self.last = tests
         self.is_stuck = any(run.verdict in _ENDLESS for run in tests.values())
         leading = max((trial.effect.rank for trial in self.trials), default=-1)
         is_repair = effect is Effect.REPAIRS
@@ -177,7 +179,7 @@ class Mutants(InspectionStrategy):
         if not tried.trials:
             return ()
         outcome = judge(tried.effects())
-        evidence = weigh(case.model, outcome, target, source=KIND, why=_why(tried, outcome))
+        evidence = weigh(case.model, outcome, target, source=KIND, why=_why(case, tried, outcome))
         return [finding_of_trials(evidence, tried, budget.clock() - started)]
 
 
@@ -196,10 +198,26 @@ def loses_check(case: Case, patch: InspectionPatch) -> bool:
 _ENDLESS = frozenset({Verdict.TIMEOUT, Verdict.CRASH})
 
 
-def try_patch(case: Case, patch: InspectionPatch, budget: Budget, tried: Trials) -> Effect:
-    """Run one failing test; if it passes all of the group; then what passed before."""
+def try_patch(
+    case: Case,
+    patch: InspectionPatch,
+    budget: Budget,
+    tried: Trials,
+    *,
+    near: Location | None = None,
+) -> Effect:
+    """Run one failing test; if it passes all of the group; then what passed before.
+
+    Args:
+        case: The group.
+        patch: What is tried.
+        budget: Where.
+        tried: Takes what came of it.
+        near: The function whose tests are run; by default the one that is changed.
+    """
     at_most_s = budget.patience_s(LEAST_S)
-    failing = case.failing_of(patch.target, MAX_FAILING)
+    near, line = (patch.target, patch.line) if near is None else (near, 0)
+    failing = case.failing_of(near, MAX_FAILING)
     first = budget.rerun(patch, failing[:1], at_most_s=at_most_s)
     tried.cpu_s += first.cpu_s
     runs = dict(first.tests)
@@ -211,7 +229,7 @@ def try_patch(case: Case, patch: InspectionPatch, budget: Budget, tried: Trials)
         if any(run.verdict is not Verdict.PASS for run in rest.tests.values()):
             effect = Effect.REPAIRS_SOME
     if effect is Effect.REPAIRS:
-        passing = case.near.nearest(patch.target, MAX_PASSING, line=patch.line)
+        passing = case.near.nearest(near, MAX_PASSING, line=line)
         control = _control(patch, passing, budget, tried)
         runs.update(control)
         effect = _effect_on_others(control)
@@ -290,17 +308,31 @@ _FLIPS = frozenset(
         InspectionOutcome.EDIT_BREAKS_OTHERS,
         InspectionOutcome.RETURN_REPAIRS,
         InspectionOutcome.RETURN_REPAIRS_BY_CALLEE,
+        InspectionOutcome.CONSTANT_REPAIRS,
     }
 )
 
 
-def _why(tried: Trials, outcome: InspectionOutcome) -> str:
-    n = len(tried.trials)
+def who_passes(case: Case, tests: Collection[str]) -> str:
+    """Return that those of the failing tests that were run pass: all of them, or how many."""
+    n, n_all = len(set(case.failing).intersection(tests)), len(case.failing)
+    if n == n_all:
+        return "the failing tests pass"
+    return f"{n} of {n_all} failing tests {'passes' if n == 1 else 'pass'}"
+
+
+def others(case: Case, tests: Collection[str]) -> str:
+    """Return that nothing else breaks, for the end of a sentence; empty if nothing else was run."""
+    return ", and nothing else breaks" if set(tests).difference(case.failing) else ""
+
+
+def _why(case: Case, tried: Trials, outcome: InspectionOutcome) -> str:
+    n, who = len(tried.trials), who_passes(case, tried.tests)
     words = tried.best.words if tried.best is not None else ""
     if outcome is InspectionOutcome.EDIT_REPAIRS:
-        return f"the failing tests pass with one small edit, and nothing else breaks ({words})"
+        return f"{who} with one small edit{others(case, tried.tests)} ({words})"
     if outcome is InspectionOutcome.EDIT_BREAKS_OTHERS:
-        return f"the failing tests pass with one small edit, but others break ({words})"
+        return f"{who} with one small edit, but others break ({words})"
     if outcome is InspectionOutcome.NO_EDIT_REPAIRS:
         return f"none of {n} small edits makes the failing tests pass"
     return f"{n} small edit{'' if n == 1 else 's'} tried: too few ended to say anything"

@@ -20,6 +20,7 @@ from pytest_bayesloc.inspection.strategies.mutants import (
     finding_of_trials,
     loses_check,
     try_patch,
+    who_passes,
 )
 from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy
 from pytest_bayesloc.inspection.views import candidates
@@ -104,7 +105,8 @@ def try_edit(case: Case, patch: InspectionPatch, budget: Budget) -> tuple[Trials
     outcome, others = _SAID[effect]
     n_candidates = sum(not where.is_test for where in case.belief.probabilities)
     learned = passing_edit(n_candidates) if effect is Effect.REPAIRS else None
-    why = f"the failing tests pass with the language model's edit, {others} ({patch.words})"
+    who = who_passes(case, tried.tests)
+    why = f"{who} with the language model's edit, {others} ({patch.words})"
     evidence = weigh(case.model, outcome, patch.target, source=NAME, why=why, learned=learned)
     return tried, finding_of_trials(evidence, tried, budget.clock() - started)
 

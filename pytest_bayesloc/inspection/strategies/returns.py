@@ -24,7 +24,7 @@ from pytest_bayesloc.domain.inspection import (
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.recording import Call
 from pytest_bayesloc.fixes.syntax import brief
-from pytest_bayesloc.inspection.strategies.mutants import Trials, finding_of_trials
+from pytest_bayesloc.inspection.strategies.mutants import Trials, finding_of_trials, who_passes
 from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.likelihoods import weigh
@@ -56,9 +56,11 @@ class Returns(InspectionStrategy):
     def inspect(self, case: Case, target: Location, budget: Budget) -> Sequence[Finding]:
         """Try both sides, until all failing tests pass with one."""
         text, started, tried = self._text_of(target), budget.clock(), Trials()
+        who = ""
         for attempt in attempts(case, target) if text is not None else ():
             if not budget.left_s():
                 break
+            who = who_passes(case, attempt)
             patches = _patches(target, text or "", attempt)
             effect, is_placed = _try(case, patches, budget, tried)
             if effect is Effect.REPAIRS or not is_placed:
@@ -66,7 +68,7 @@ class Returns(InspectionStrategy):
         if not tried.trials:
             return ()
         outcome = judge(tried.effects())
-        evidence = weigh(case.model, outcome, target, source=KIND, why=_why(tried, outcome))
+        evidence = weigh(case.model, outcome, target, source=KIND, why=_why(tried, outcome, who))
         return [finding_of_trials(evidence, tried, budget.clock() - started)]
 
     def revise(self, case: Case) -> Iterator[Evidence]:
@@ -206,9 +208,9 @@ def _effect(case: Case, node_id: str, rerun: Rerun) -> Effect:
     return Effect.SAME_ERROR if same else Effect.OTHER_ERROR
 
 
-def _why(tried: Trials, outcome: InspectionOutcome) -> str:
+def _why(tried: Trials, outcome: InspectionOutcome, who: str) -> str:
     if outcome is InspectionOutcome.RETURN_REPAIRS:
-        return f"the failing tests pass if it returns {tried.trials[-1].words}"
+        return f"{who} if it returns {tried.trials[-1].words}"
     if outcome is InspectionOutcome.NO_RETURN_REPAIRS:
         return "the tests still fail if it returns the other side of the comparison"
     return "a re-run with another result did not end, or the function could not be reached"

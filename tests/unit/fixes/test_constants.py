@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_bayesloc.domain.source import FunctionNode
+from pytest_bayesloc.domain.inspection import OtherValue
+from pytest_bayesloc.domain.source import FunctionNode, SourceMap
 from pytest_bayesloc.fixes.mutations.constants import (
     Sides,
     constant_edits,
     imported_by,
+    other_value,
     sides_of,
     used_by,
     values_of,
@@ -174,3 +176,75 @@ def test_names_of_other_modules_are_found_with_their_values() -> None:
     assert names == {"rates": {"VAT", "FEE"}, "limits": {"MOST"}, "taxes": {"LEAST"}}
     values = values_of(ast.parse("VAT = 0.2\nOTHER = 3\nFEE: int = 5\n"), names["rates"])
     assert [ast.unparse(value) for value in values] == ["0.2", "5"]
+
+
+def test_slips_of_a_number_are_tried_where_no_difference_says_more() -> None:
+    def seen() -> Sequence[Sides]:
+        return [(19, 20)]  # as before
+
+    text = Text("N = 5\n")
+    edits = constant_edits([(text, [ast.parse("N = 5\n")])], [(19, 20)], "", seen, at_most=24)
+
+    assert [edit.text for _, edit in edits] == ["7", "6", "4", "0.05"]
+
+
+HELD = """\
+import re
+from decimal import Decimal
+from shop import loaded
+
+VAT: Decimal = Decimal("0.02")
+WORD = re.compile(
+    "a+"
+)
+FIRST, SECOND = 1, 2
+TABLE = loaded(3)
+
+
+class Till:
+    limit = 10
+
+    def text(self, n, width=27, *, fill="-"):
+        return fill * width * 5
+"""
+SOURCE = SourceMap(HELD, "rates.py")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "place", "value"),
+    [
+        ('"0.02"', '"0.2"', "<module>", OtherValue(owner="", name="VAT", text="Decimal('0.2')")),
+        ('"a+"', '"b+"', "<module>", OtherValue(owner="", name="WORD", text="re.compile('b+')")),
+        ("10", "11", "Till", OtherValue(owner="Till", name="limit", text="11")),
+        (
+            "width=27",
+            "width=72",
+            "Till",
+            OtherValue(owner="Till.text", name="width", text="72", first_line=16),
+        ),
+        (
+            '"-"',
+            '"+"',
+            "Till",
+            OtherValue(owner="Till.text", name="fill", text="'+'", first_line=16),
+        ),
+    ],
+)
+def test_a_constant_is_held_where_its_variable_or_default_is_set(
+    old: str, new: str, place: str, value: OtherValue
+) -> None:
+    line = HELD[: HELD.index(old)].count("\n") + 1
+
+    held = other_value(SOURCE, HELD.replace(old, new), line)
+
+    assert held is not None
+    assert (held[0].qualname, held[1]) == (place, value)
+
+
+@pytest.mark.parametrize(("old", "new"), [("1, 2", "1, 3"), ("(3)", "(4)"), ("* 5", "* 6")])
+def test_a_constant_that_no_single_variable_holds_or_that_a_call_takes_has_no_place(
+    old: str, new: str
+) -> None:
+    line = HELD[: HELD.index(old)].count("\n") + 1
+
+    assert other_value(SOURCE, HELD.replace(old, new), line) is None

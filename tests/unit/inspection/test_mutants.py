@@ -20,6 +20,8 @@ from pytest_bayesloc.inspection.strategies.mutants import (
     MIN_CONCLUSIVE,
     N_LIKELIEST,
     Mutants,
+    others,
+    who_passes,
 )
 from pytest_bayesloc.inspection.strategy import Budget
 from pytest_bayesloc.ranking.evidence.guards import Guard
@@ -202,6 +204,13 @@ def test_first_failing_test_is_tried_then_the_others_then_passing_ones_of_the_li
     effects = [trial.effect for trial in finding.trials]
     assert effects == [Effect.SAME_ERROR, Effect.REPAIRS_SOME, Effect.REPAIRS]
     assert [trial.n_passed for trial in finding.trials] == [0, 1, 3]
+
+
+def test_reason_says_how_many_failing_tests_were_run_and_whether_others_were() -> None:
+    assert who_passes(case(), {"f0", "f1", "p0"}) == "the failing tests pass"
+    assert who_passes(case(), {"f1"}) == "1 of 2 failing tests passes"
+    assert others(case(), {"f1", "p0"}) == ", and nothing else breaks"
+    assert others(case(), {"f0", "f1"}) == ""
 
 
 def test_mutant_that_breaks_what_passed_does_not_repair() -> None:

@@ -1,0 +1,107 @@
+"""A wrong constant is found where it is set, not where it is used."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.integration.conftest import Projects, Run
+
+pytestmark = pytest.mark.traced
+
+FORGETFUL = True
+
+CART = """
+    from rates import RATES, VAT
+
+
+    class Cart:
+        max_items = {limit}
+
+        def __init__(self):
+            self.prices = []
+
+        def add(self, price):
+            if len(self.prices) == self.max_items:
+                raise OverflowError(price)
+            self.prices.append(price)
+
+        def tax(self):
+            return round(sum(self.prices) * VAT, 2)
+
+
+    def shipping(kind, surcharge={surcharge}):
+        return RATES[kind] + surcharge
+"""
+RATES = """
+    VAT = {vat}
+    RATES = {{"land": {land}, "air": 20}}
+"""
+TESTS = {
+    "test_cart.py": """
+        import pytest
+
+        from cart import Cart, shipping
+
+
+        def filled(*prices):
+            cart = Cart()
+            for price in prices:
+                cart.add(price)
+            return cart
+
+
+        def test_tax():
+            assert filled(100).tax() == 20
+
+
+        def test_tax_of_two():
+            assert filled(10, 40).tax() == 10
+
+
+        def test_no_tax():
+            assert filled().tax() == 0
+
+
+        def test_full_cart():
+            assert len(filled(*range(12)).prices) == 12
+
+
+        def test_too_full_cart():
+            with pytest.raises(OverflowError):
+                filled(*range(13))
+
+
+        def test_shipping():
+            assert [shipping("air"), shipping("air", 5)] == [21, 25]
+
+
+        def test_shipping_by_land():
+            assert shipping("land") == 8
+    """
+}
+RIGHT = {"limit": 12, "surcharge": 1, "vat": 0.2, "land": 7}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "place"),
+    [
+        ({"vat": 0.02}, "rates.py <module>"),
+        ({"land": 70}, "rates.py <module>"),
+        ({"limit": 11}, "cart.py Cart"),
+        ({"surcharge": 10}, "cart.py <module>"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else next(iter(value)),
+)
+def test_place_that_sets_a_wrong_constant_is_first(
+    projects: Projects, wrong: dict[str, float], place: str
+) -> None:
+    values = {**RIGHT, **wrong}
+    files = {"cart.py": CART.format(**values), "rates.py": RATES.format(**values), **TESTS}
+
+    run: Run = projects.make(files).localize("--bayesloc")
+
+    assert run.names()[0] == place
+    assert "CONSTANT_REPAIRS" in {i["outcome"] for i in run.inspections}
