@@ -28,6 +28,7 @@ from pytest_bayesloc.ranking.likelihoods import weigh
 
 KIND = "constants"
 N_TARGETS = 3  # the likeliest functions
+MAX_CPU_S = 2.0  # of re-runs for each: a guard against slow tests, as that of mutants
 #: Yields patches for a function; is told how a failing test went under the last one.
 Propose: TypeAlias = Callable[
     [Case, Location, Callable[[], TestRun | None]], Iterator[InspectionPatch]
@@ -70,7 +71,7 @@ class Constants(InspectionStrategy):
             return next((run for run in own if run.verdict is Verdict.FAIL), None)
 
         for patch in self._propose(case, target, last):
-            if not budget.left_s():
+            if not budget.left_s() or tried.cpu_s > MAX_CPU_S:
                 break
             tried.last = {}
             if patch.target in case.belief.probabilities:
