@@ -1,4 +1,7 @@
-"""Small projects on disk, and runs of pytest in them: each in a process of its own."""
+"""Small projects on disk, and runs of pytest in them: each in a process of its own.
+
+Lean runs are forked from one that has imported pytest, except where tests say that they are not.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 import jsonschema
 import pytest
 
+from tests.integration.fork_server import ForkServer
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
@@ -27,6 +32,7 @@ INI_FILES = ("pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
 LEAN = tuple(
     f"-pno:{name}" for name in ("hypothesispytest", "xdist", "xdist.looponfail", "pytest_cov")
 )
+PYTEST = ("-m", "pytest")
 NO_MEMORY = "--bayesloc-memory=off"
 #: Of a run that hangs: far above what any takes, a small language model on a busy machine too.
 LIMIT_S = 300.0
@@ -89,9 +95,15 @@ class Run:
 
 
 class Project:
-    """A project on disk; its lean runs are without a memory if ``lean_memory``."""
+    """A project on disk.
+
+    Attributes:
+        lean_memory: Whether its lean runs are without a memory.
+        forks: Starts its lean runs, if any does.
+    """
 
     lean_memory = False
+    forks: ForkServer | None = None
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -114,29 +126,35 @@ class Project:
         """The text of a file."""
         return (self.root / name).read_text(encoding="utf-8")
 
-    def command(self, *args: str, python: Sequence[str] = ("-m", "pytest")) -> list[str]:
+    def command(self, *args: str, python: Sequence[str] = PYTEST) -> list[str]:
         """The command line of a lean run."""
         return [sys.executable, *python, *self._lean_options(), *args]
 
     def run(
         self,
         *args: str,
-        python: Sequence[str] = ("-m", "pytest"),
+        python: Sequence[str] = PYTEST,
         lean: bool = True,
         env: Mapping[str, str] | None = None,
         cwd: Path | None = None,
     ) -> Run:
         """What came of ``python -m pytest ARGS`` in the project."""
-        done = subprocess.run(
-            [sys.executable, *python, *(self._lean_options() if lean else ()), *args],
-            cwd=cwd or self.root,
-            env={**self.environment(), **(env or {})},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=LIMIT_S,
-            check=False,
-        )
+        args = (*(self._lean_options() if lean else ()), *args)
+        cwd = cwd or self.root
+        environment = {**self.environment(), **(env or {})}
+        if lean and python == PYTEST and self.forks and self.forks.can_start(env or {}):
+            done = self.forks.run(args, cwd=cwd, environment=environment, limit_s=LIMIT_S)
+        else:
+            done = subprocess.run(
+                [sys.executable, *python, *args],
+                cwd=cwd,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                timeout=LIMIT_S,
+                check=False,
+            )
         return Run(done.returncode, done.stdout, done.stderr)
 
     def localize(
@@ -144,7 +162,7 @@ class Project:
         *args: str,
         lean: bool = True,
         env: Mapping[str, str] | None = None,
-        python: Sequence[str] = ("-m", "pytest"),
+        python: Sequence[str] = PYTEST,
     ) -> Run:
         """The same with its JSON result, which is held against the schema."""
         path = self.root.parent / f"{self.root.name}.json"
@@ -294,11 +312,26 @@ def projects(tmp_path_factory: pytest.TempPathFactory) -> Projects:
     return Projects(tmp_path_factory)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def forks() -> Iterator[None]:
+    """An eighth of a second less for each lean run, and a third if it has a memory."""
+    server = ForkServer(Project.environment())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Project, "forks", server)
+        yield
+    server.close()
+
+
 @pytest.fixture(scope="module", autouse=True)
-def lean_memory(request: pytest.FixtureRequest) -> Iterator[None]:
-    """A quarter of a second less for each red run of a module that says ``FORGETFUL = True``."""
+def lean_memory(request: pytest.FixtureRequest, forks: None) -> Iterator[None]:
+    """A quarter of a second less for each red run of a module that says ``FORGETFUL = True``.
+
+    One that says ``FRESH = True`` has each run in a Python of its own.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Project, "lean_memory", getattr(request.module, "FORGETFUL", False))
+        if getattr(request.module, "FRESH", False):
+            patch.setattr(Project, "forks", None)
         yield
 
 

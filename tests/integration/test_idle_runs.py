@@ -10,6 +10,7 @@ import pytest
 if TYPE_CHECKING:
     from tests.integration.conftest import Project
 
+FRESH = True  # what a fork begins with is imported already
 COSTLY = ("jinja2", "openai", "sqlalchemy", "pytest_bayesloc.inspection")
 LIST_MODULES = """
 import sys
