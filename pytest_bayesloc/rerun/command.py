@@ -23,8 +23,11 @@ _BOOT = (
     "import pytest; sys.exit(pytest.main(sys.argv[1:]))"
 )
 
+# Else each server would compile again what servers alone import. As soon as conftest files are
+# loaded, no more is written, since their byte code is the project's.
+_COMPILES_ONCE = "import sys; sys.dont_write_bytecode = '-B' in sys.orig_argv; "
 #: With the whole ``sys.path`` given, or only the entries before the interpreter's own.
-BOOT, BOOT_BEFORE = _BOOT.format(":"), _BOOT.format("0:1")
+BOOT, BOOT_BEFORE = _COMPILES_ONCE + _BOOT.format(":"), _BOOT.format("0:1")
 
 # A server is no worker, and what it runs is not to be measured by the user's coverage.py.
 NOT_INHERITED = ("PYTEST_XDIST_WORKER", "COVERAGE_PROCESS_CONFIG", "COVERAGE_PROCESS_START")

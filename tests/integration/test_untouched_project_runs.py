@@ -94,6 +94,21 @@ def test_inspections_add_no_byte_code_but_that_of_the_run_itself(
     assert {p: p.read_bytes() for p in project.root.rglob("*.pyc")} == before
 
 
+@pytest.mark.one_python
+def test_modules_of_servers_are_compiled_once_unless_python_is_told_to_keep_nothing(
+    buggy_project: Project, tmp_path: Path
+) -> None:
+    def compiled(**env: str) -> list[Path]:
+        env |= {"PYTHONPYCACHEPREFIX": str(tmp_path)}
+        buggy_project.run("-q", "--bayesloc", "--bayesloc-inspections=1", env=env)
+        return list(tmp_path.rglob("rerun/child.*.pyc"))
+
+    (kept,) = compiled()
+    kept.unlink()
+
+    assert compiled(PYTHONDONTWRITEBYTECODE="1") == []
+
+
 def test_temporary_files_are_removed(buggy_project: Project, tmp_path: Path) -> None:
     buggy_project.run(
         "-q", "--bayesloc", "--bayesloc-threshold=0.999", env={"TMPDIR": str(tmp_path)}
