@@ -7,17 +7,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from itertools import chain, islice
+from collections.abc import Callable, Iterator, Sequence
+from datetime import date, datetime, timedelta
+from itertools import islice
 from math import isfinite
 from typing import TypeAlias
 
-from pytest_bayesloc.domain.inspection import OtherValue
-from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.domain.source import FunctionNode, SourceMap, Unit, edited
+from pytest_bayesloc.domain.source import FunctionNode
 from pytest_bayesloc.domain.texts import common_ends
-from pytest_bayesloc.fixes.side_effects import PURE, aliases, is_pure
 from pytest_bayesloc.fixes.syntax import (
     Text,
     TextEdit,
@@ -25,11 +22,9 @@ from pytest_bayesloc.fixes.syntax import (
     bound_name,
     brief,
     dotted,
-    functions_in,
     nodes_of,
     own_nodes,
     targets,
-    tree_of,
 )
 
 Scalar: TypeAlias = "int | float | str"
@@ -42,6 +37,7 @@ MAX_DIGITS = 7  # of a number that a person would write
 MAX_TEXT = 2_000
 SEPARATORS = (",", ";", "\t", "|", ":")
 _APPROXIMATELY = " ± "
+_NUMBER = re.compile(r"\d+(\.\d+)?")
 
 
 def sides_of(left: str, right: str, test: str) -> list[Sides]:
@@ -58,9 +54,38 @@ def sides_of(left: str, right: str, test: str) -> list[Sides]:
     if len(left) + len(right) > MAX_TEXT:
         return []
     try:
-        return list(_differing(ast.literal_eval(left), ast.literal_eval(right)))
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return list(_differing(_value(left), _value(right)))
+    except (ValueError, SyntaxError, TypeError, OverflowError, MemoryError, RecursionError):
         return []
+
+
+def _value(text: str) -> object:
+    """Return the value of a literal, in which decimal numbers and dates are plain numbers."""
+    return ast.literal_eval(_AsNumbers().visit(ast.parse(text, mode="eval")))
+
+
+class _AsNumbers(ast.NodeTransformer):
+    """Makes numbers of decimal numbers, and numbers of days of dates and spans of time."""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        """Return the number of a call whose arguments are plain, as it stands in a message."""
+        given = [ast.literal_eval(argument) for argument in node.args]
+        named = {part.arg or "": ast.literal_eval(part.value) for part in node.keywords}
+        match dotted(node.func).rpartition(".")[2]:
+            case "Decimal":
+                number = float(*given)
+            case "date":
+                number = date(*given).toordinal()
+            case "datetime":
+                number = (datetime(*given) - datetime(1, 1, 1)) / _DAY
+            case "timedelta":
+                number = timedelta(*given, **named) / _DAY
+            case _:
+                return node
+        return ast.Constant(number)
+
+
+_DAY = timedelta(days=1)
 
 
 def _differing(left: object, right: object) -> Iterator[Sides]:
@@ -108,104 +133,6 @@ def constant_edits(
         if (edit := _edit(places[i][0], node, value)) is not None
     )
     yield from islice(edits, at_most)
-
-
-def other_value(source: SourceMap, after: str, line: int) -> tuple[Location, OtherValue] | None:
-    """Return the location that holds the constant of an edit, and the value that it gets.
-
-    None if it is held by no variable of a module or class and is no default, or if the value calls
-    what may do more than compute.
-
-    Args:
-        source: The file.
-        after: Its text with another constant.
-        line: Of that.
-    """
-    for unit in source.units:
-        held = _default(source, unit, after, line) or _variable(source, unit, after, line)
-        if held is not None:
-            value, expression = held
-            outer = unit.outer if isinstance(unit.node, FunctionNode) else unit
-            known = aliases(source.module.node)
-            if outer is not None and _only_computes(expression, known):
-                return outer.location, value
-    return None
-
-
-def _variable(
-    source: SourceMap, unit: Unit, after: str, line: int
-) -> tuple[OtherValue, ast.expr] | None:
-    if unit.is_function:
-        return None
-    for node in getattr(unit.node, "body", ()):
-        names = [target.id for target in targets(node)]
-        if len(names) == 1 and node.lineno <= line <= node.end_lineno:
-            place = replace(unit.location, start_line=node.lineno, end_line=node.end_lineno)
-            tree = tree_of(edited(source.text, after, place))
-            nodes = ast.walk(tree) if tree is not None else ()
-            value = next((n.value for n in nodes if isinstance(n, _ASSIGNED)), None)
-            owner = "" if unit.outer is None else unit.location.qualname
-            if value is not None:
-                return OtherValue(owner=owner, name=names[0], text=ast.unparse(value)), value
-    return None
-
-
-_ASSIGNED = ast.Assign | ast.AnnAssign
-
-
-def _default(
-    source: SourceMap, unit: Unit, after: str, line: int
-) -> tuple[OtherValue, ast.expr] | None:
-    old = unit.node
-    if not isinstance(old, FunctionNode) or not unit.first_line <= line < unit.body_line:
-        return None
-    tree = tree_of(edited(source.text, after, unit.location))
-    new = next(iter(functions_in(tree)), None) if tree else None
-    if new is None:
-        return None
-    named = zip([*_defaults(old)], [*_defaults(new)], strict=True)
-    for (name, before), (_, value) in named:
-        if ast.dump(before) != ast.dump(value):
-            qualname, first_line = unit.location.qualname, unit.first_line
-            text = ast.unparse(value)
-            held = OtherValue(owner=qualname, name=name, text=text, first_line=first_line)
-            return held, value
-    return None
-
-
-def _defaults(function: FunctionNode) -> Iterator[tuple[str, ast.expr]]:
-    """Yield the parameters that have a default, each with it."""
-    given = function.args
-    plain = [*given.posonlyargs, *given.args]
-    own = zip(plain[len(plain) - len(given.defaults) :], given.defaults, strict=True)
-    for parameter, value in chain(own, zip(given.kwonlyargs, given.kw_defaults, strict=True)):
-        if value is not None:
-            yield parameter.arg, value
-
-
-#: Built-ins that make a value of others.
-_MAKES = frozenset(
-    {"bool", "bytes", "dict", "float", "frozenset", "int", "list", "range", "set", "str", "tuple"}
-)
-
-
-def _only_computes(value: ast.expr, known: Mapping[str, str]) -> bool:
-    """Say whether all that an expression calls is harmless.
-
-    Args:
-        value: The expression.
-        known: Dotted names of what the file imports.
-    """
-    for call in nodes_of(value, ast.Call):
-        first, dot, rest = dotted(call.func, unknown="?").partition(".")
-        name = f"{known.get(first, first)}{dot}{rest}"
-        is_plain = name in _MAKES or (name.partition(".")[0] in PURE and is_pure(name))
-        if not is_plain:
-            return False
-    return not any(isinstance(node, _SUSPENDS) for node in ast.walk(value))
-
-
-_SUSPENDS = ast.Await | ast.Yield | ast.YieldFrom | ast.NamedExpr
 
 
 def used_by(tree: ast.AST, function: FunctionNode) -> list[ast.AST]:
@@ -298,17 +225,30 @@ def _others(
         yield from dict.fromkeys(t for s in texts for t in _exchanged(value, *s) if t)  # type: ignore[arg-type]  # texts
         if value in SEPARATORS:
             yield from (other for other in SEPARATORS if other != value)
+        if _NUMBER.fullmatch(value):  # of a ``Decimal``
+            number = float(value) if "." in value else int(value)
+            yield from map(str, _other_numbers(number, sides, seen, with_slips=with_slips))
     elif isinstance(value, (int, float)):
-        if not any(isinstance(expected, (int, float)) for _, expected in sides):
-            yield from filter(_is_short, _slips(value))
-            return
-        step = PROBE if isinstance(value, int) else value or 1.0
-        yield value + step
-        wanted = list(filter(_is_short, _extrapolated(value, step, sides, seen())))
-        if with_slips and not wanted:
-            percent = value / 100
-            yield from filter(_is_short, (*_slips(value), percent))
-        yield from wanted
+        yield from _other_numbers(value, sides, seen, with_slips=with_slips)
+
+
+def _other_numbers(
+    value: float,
+    sides: Sequence[Sides],
+    seen: Callable[[], Sequence[Sides]],
+    *,
+    with_slips: bool,
+) -> Iterator[float]:
+    if not any(isinstance(expected, (int, float)) for _, expected in sides):
+        yield from filter(_is_short, _slips(value))
+        return
+    step = PROBE if isinstance(value, int) else value or 1.0
+    yield value + step
+    wanted = list(filter(_is_short, _extrapolated(value, step, sides, seen())))
+    if with_slips and not wanted:
+        percent = value / 100
+        yield from filter(_is_short, (*_slips(value), percent))
+    yield from wanted
 
 
 def _slips(value: float) -> Iterator[float]:

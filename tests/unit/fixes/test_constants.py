@@ -14,11 +14,11 @@ from pytest_bayesloc.fixes.mutations.constants import (
     Sides,
     constant_edits,
     imported_by,
-    other_value,
     sides_of,
     used_by,
     values_of,
 )
+from pytest_bayesloc.fixes.mutations.variables import other_value
 from pytest_bayesloc.fixes.syntax import Text
 
 CODE = dedent(
@@ -248,3 +248,42 @@ def test_a_constant_that_no_single_variable_holds_or_that_a_call_takes_has_no_pl
     line = HELD[: HELD.index(old)].count("\n") + 1
 
     assert other_value(SOURCE, HELD.replace(old, new), line) is None
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "pair"),
+    [
+        ("Decimal('35.30')", "Decimal('33.30')", (35.3, 33.3)),
+        ("[Decimal('1'), Decimal('2')]", "[Decimal('1'), Decimal('3')]", (2.0, 3.0)),
+        ("datetime.date(2024, 3, 11)", "datetime.date(2024, 3, 15)", (738956, 738960)),
+        (
+            "datetime.datetime(2024, 3, 11, 12, 0)",
+            "datetime.datetime(2024, 3, 11, 0, 0)",
+            (738955.5, 738955.0),
+        ),
+        ("datetime.timedelta(days=1, seconds=43200)", "datetime.timedelta(days=2)", (1.5, 2.0)),
+    ],
+)
+def test_decimal_numbers_dates_and_spans_differ_as_numbers_do(
+    left: str, right: str, pair: tuple[float, float]
+) -> None:
+    assert sides_of(left, right, f"assert f() == {right}") == [pair]
+
+
+@pytest.mark.parametrize("side", ["Price(3)", "datetime.date(2024, 13, 1)", "Decimal(x)"])
+def test_side_that_is_no_plain_value_says_nothing(side: str) -> None:
+    assert sides_of(side, "Decimal('3')", "") == []
+
+
+def test_text_of_a_decimal_number_becomes_another_number() -> None:
+    text = Text('RATE = Decimal("0.7")\n')
+    used = [ast.parse('RATE = Decimal("0.7")\n')]
+    made: list[str] = []
+
+    def seen() -> Sequence[Sides]:
+        return [(100 * float(made[-1].strip('"')), 7.0)]
+
+    for _, edit in constant_edits([(text, used)], [(70.0, 7.0)], "", seen):
+        made.append(edit.text)
+
+    assert made == ['"1.4"', '"0.07"']
