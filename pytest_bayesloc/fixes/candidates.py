@@ -216,7 +216,7 @@ def other_values(
                 original=place.text,
                 patched=after,
                 line=edit.line,
-                words=f"line {edit.line}: {edit.words}",
+                words=words_of(OTHER_CONSTANT, edit),
                 value=value,
             )
 

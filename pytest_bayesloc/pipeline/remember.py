@@ -367,12 +367,15 @@ def _origin(fault: Fault) -> str:
     return f"{_LIES[fault.origin]}{f': {why}' if why else ''}"
 
 
+_HELPING = {InspectionOutcome.EDIT_REPAIRS, InspectionOutcome.CONSTANT_REPAIRS}
+
+
 def _helping(fault: Fault) -> list[str]:
     """Return the edits with which the failing tests passed when inspected, in words."""
     return [
         f"{name_of(finding.evidence.location)}: {core_of(finding.diff)}"
         for finding in fault.inspections
-        if finding.evidence.outcome is InspectionOutcome.EDIT_REPAIRS and finding.diff
+        if finding.evidence.outcome in _HELPING and finding.diff
     ][:1]
 
 

@@ -28,7 +28,13 @@ T = TypeVar("T", bound=Struct)
 
 MAX_BLOCK = 20_000
 PHASES = frozenset({"setup", "call", "teardown", "collect"})
-REPAIRS = frozenset({InspectionOutcome.EDIT_REPAIRS, ChangeOutcome.REVERT_REPAIRS})
+REPAIRS = frozenset(
+    {
+        InspectionOutcome.EDIT_REPAIRS,
+        InspectionOutcome.CONSTANT_REPAIRS,
+        ChangeOutcome.REVERT_REPAIRS,
+    }
+)
 _ATOMS = frozenset({int, float, bool, type(None)})
 #: Characters that texts under these keys may have; all others have ``MAX_TEXT``.
 _LIMITS = {"patch": MAX_BLOCK, "diff": MAX_BLOCK, "log": MAX_BLOCK}

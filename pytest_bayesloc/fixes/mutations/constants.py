@@ -117,7 +117,7 @@ def constant_edits(
         test: Text of a failing test: entries of tables that it names come first.
         seen: Returns the differences that were seen with the last edit.
         at_most: How many; with more than usual, slips are among them where no difference says what
-            a number may have to be.
+            a number may have to be, and entries of tables that it does not name.
     """
     used = [(i, part) for i, (_, parts) in enumerate(places) for part in parts]
     keys = {id(value): key for _, part in used for key, value in _entries(part)}
@@ -126,6 +126,8 @@ def constant_edits(
     found = {id(n): (i, n) for i, n in constants if id(n) not in idle}
     named = [found[n] for n in found if n in keys and _is_named(keys[n], test)]
     chosen = [*named, *(found[n] for n in found if n not in keys)]
+    if at_most > N_OF_FUNCTION:
+        chosen += [found[n] for n in found if n in keys and found[n] not in named]
     edits = (
         (i, edit)
         for i, node in chosen

@@ -56,7 +56,7 @@ class Constants(InspectionStrategy):
             if patch is not None and patch.target not in found:
                 found.add(patch.target)
                 who, rest = who_passes(case, tried.tests), others(case, tried.tests)
-                why = f"{who} with another constant{rest} ({patch.words})"
+                why = f"{who} with another constant{rest} ({patch.words.partition(', ')[2]})"
                 outcome = InspectionOutcome.CONSTANT_REPAIRS
                 evidence = weigh(case.model, outcome, patch.target, source=KIND, why=why)
                 yield finding_of_trials(evidence, tried, budget.clock() - started)

@@ -42,7 +42,7 @@ def patch(old: int, new: int, where: Location = HOLDER) -> InspectionPatch:
         original=f"N = {old}\n",
         patched=f"N = {new}\n",
         line=1,
-        words=f"line 1: {old} to {new}",
+        words=f"other constant, line 1: {old} to {new}",
         value=OtherValue(owner="", name="N", text=str(new)),
     )
 
