@@ -17,6 +17,7 @@ from itertools import chain, zip_longest
 from pytest_bayesloc.fixes.syntax import brief, functions_in, nodes_of, tree_of
 
 WIDTH = 60  # of code in a reason
+NUMBER = re.compile(r"\d+(\.\d+)?")  # as a text
 _ASSERT = re.compile(r"\bassert\b")
 _LEAVES = (ast.Return, ast.Break, ast.Continue, ast.Raise)
 BROAD = frozenset({"", "BaseException", "Exception"})
@@ -150,8 +151,10 @@ def tuned(before: str, after: str) -> str:
 
 
 def _numbers(tree: ast.AST) -> list[float]:
-    constants = (node.value for node in nodes_of(tree, ast.Constant))
-    return [n for n in constants if isinstance(n, (int, float)) and not isinstance(n, bool)]
+    """Return the numbers in ``tree``, those that are written as texts for ``Decimal`` as well."""
+    constants = [node.value for node in nodes_of(tree, ast.Constant)]
+    written = (float(c) if isinstance(c, str) and NUMBER.fullmatch(c) else c for c in constants)
+    return [n for n in written if isinstance(n, (int, float)) and not isinstance(n, bool)]
 
 
 def _is_slip(one: float, other: float) -> bool:

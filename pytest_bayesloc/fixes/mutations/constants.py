@@ -15,6 +15,7 @@ from typing import TypeAlias
 
 from pytest_bayesloc.domain.source import FunctionNode
 from pytest_bayesloc.domain.texts import common_ends
+from pytest_bayesloc.fixes.soundness import NUMBER
 from pytest_bayesloc.fixes.syntax import (
     Text,
     TextEdit,
@@ -37,7 +38,6 @@ MAX_DIGITS = 7  # of a number that a person would write
 MAX_TEXT = 2_000
 SEPARATORS = (",", ";", "\t", "|", ":")
 _APPROXIMATELY = " ± "
-_NUMBER = re.compile(r"\d+(\.\d+)?")
 
 
 def sides_of(left: str, right: str, test: str) -> list[Sides]:
@@ -227,7 +227,7 @@ def _others(
         yield from dict.fromkeys(t for s in texts for t in _exchanged(value, *s) if t)  # type: ignore[arg-type]  # texts
         if value in SEPARATORS:
             yield from (other for other in SEPARATORS if other != value)
-        if _NUMBER.fullmatch(value):  # of a ``Decimal``
+        if NUMBER.fullmatch(value):  # of a ``Decimal``
             number = float(value) if "." in value else int(value)
             yield from map(str, _other_numbers(number, sides, seen, with_slips=with_slips))
     elif isinstance(value, (int, float)):

@@ -206,6 +206,9 @@ def test_what_keeps_the_data_flow_is_not_doubted(name: str) -> None:
         ("20", "28", True),
         ("30", "22.5", True),
         ("0.5", "3.2", True),
+        ("'0.7'", "'0.07'", False),
+        ("'0.7'", "'0.31'", True),
+        ("'a'", "'b'", False),
     ],
 )
 def test_number_that_is_no_slip_of_another_is_told(one: str, other: str, is_told: bool) -> None:

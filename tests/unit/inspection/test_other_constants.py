@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
+
+import pytest
 
 from pytest_bayesloc.domain.evidence import InspectionOutcome
 from pytest_bayesloc.domain.inspection import InspectionPatch, OtherValue
@@ -10,6 +13,7 @@ from pytest_bayesloc.domain.location import MODULE, Location
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.inspection.strategies.constants import Constants
 from pytest_bayesloc.inspection.strategy import Budget
+from pytest_bayesloc.ranking.evidence.guards import Guard
 from tests.fakes.case import case_of
 from tests.fakes.runner import FAILED, PASSED, FakeRunner, as_port
 
@@ -25,6 +29,7 @@ def location(name: str, file: str = "m.py") -> Location:
 
 
 USER, CALLER, RARE, FOURTH = (location(name) for name in ("user", "caller", "rare", "fourth"))
+TEST = Location(file="test_m.py", start_line=1, end_line=2, qualname="test", is_test=True)
 HOLDER, ELSEWHERE = location(MODULE), location(MODULE, "unknown.py")
 SPECTRUM = Spectrum(
     tests=("f0", "f1", "p0", "p1", "p2", "p3"),
@@ -51,6 +56,7 @@ def found(
     proposed: Mapping[Location, list[InspectionPatch]],
     passes: Callable[[InspectionPatch, str], bool],
     spectrum: Spectrum = SPECTRUM,
+    guard: Guard | None = None,
 ) -> tuple[list[Finding], FakeRunner]:
     def propose(
         _case: Case, target: Location, last: Callable[[], TestRun | None]
@@ -64,6 +70,7 @@ def found(
         return PASSED if passes(tried, node_id) else FAILED
 
     case = case_of(spectrum, PRIOR)
+    case.group = replace(case.group, guard=guard)
     runner = FakeRunner(answer=answer)
     budget = Budget(as_port(runner), lambda: 0.0, 60.0, case)
     return list(Constants(propose).open(case, budget)), runner
@@ -104,6 +111,15 @@ def test_place_is_named_once_and_only_for_the_likeliest_functions() -> None:
 
     assert [finding.target for finding in findings] == [HOLDER]
     assert len(runner.asked) == 9  # three functions, each with a failing test, the other, and more
+
+
+@pytest.mark.parametrize(("owner", "n"), [(TEST, 0), (CALLER, 1)], ids=["test", "code"])
+def test_limit_that_refused_the_data_of_a_test_is_left_as_it_is(owner: Location, n: int) -> None:
+    guard = Guard(function=USER, condition="x < N", owner=owner, line=2, value="`x`")
+
+    findings, _ = found({USER: [patch(5, 6)]}, lambda *_: True, guard=guard)
+
+    assert len(findings) == n
 
 
 def test_place_that_is_no_candidate_is_not_tried() -> None:
