@@ -69,8 +69,9 @@ class Budget:
         limit_s = self.limit_s()
         if at_most_s is not None:
             limit_s = min(limit_s, at_most_s)
-        if patch is None:
-            return self.runner.rerun(None, tests, limit_s=limit_s)
+        # What is computed with another value says which one to try next: that is not remembered.
+        if patch is None or patch.value is not None:
+            return self.runner.rerun(patch, tests, limit_s=limit_s)
         rejected, errors = self._case.rejected, self._case.errors
         known = rejected.find(patch, tests, errors)
         if known is not None:
