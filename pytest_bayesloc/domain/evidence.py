@@ -39,6 +39,10 @@ class InspectionOutcome(str, Enum):
     NO_RETURN_REPAIRS = "NO_RETURN_REPAIRS"
 
 
+#: With an edit of the target, the failing tests pass, and nothing else breaks.
+REPAIRING_EDITS = frozenset({InspectionOutcome.EDIT_REPAIRS, InspectionOutcome.CONSTANT_REPAIRS})
+
+
 class ChangeOutcome(str, Enum):
     """A fact about what changed since the tests passed, or what was changed to make them pass."""
 

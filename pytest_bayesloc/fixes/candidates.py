@@ -30,7 +30,6 @@ from pytest_bayesloc.spectrum.sources import FileKind, Sources
 
 N_OF_CONSTANTS = 2  # suspects: most of their constants take a process of its own
 N_EDITS = 400  # of one function
-N_VALUES = 24  # of the constants of one function, in memory
 _UNITTEST = re.compile(r"(?:AssertionError: )?(.+) != (.+)")  # of ``assertEqual``
 _CALLED = re.compile(r"(\w+)\(")
 
@@ -205,7 +204,7 @@ def other_values(
         (Text(place.text), [n for n in used if i or getattr(n, "lineno", 0) not in own])
         for i, (place, used) in enumerate(places)
     ]
-    for i, edit in constant_edits(texts, sides, test, seen, at_most=N_VALUES):
+    for i, edit in constant_edits(texts, sides, test, seen, in_memory=True):
         place, after = places[i][0], texts[i][0].edited(edit)
         held = other_value(place, after, edit.line)
         if held is not None:

@@ -121,7 +121,7 @@ def calls_out(tree: ast.AST, imported: Mapping[str, str], named: Collection[str]
 
 
 def _reaches_out(call: ast.Call, imported: Mapping[str, str], named: frozenset[str]) -> bool:
-    parts = _dotted(call.func, imported).split(".")
+    parts = full_name(call.func, imported).split(".")
     starts = {".".join(parts[:n]) for n in range(1, len(parts) + 1)}
     ends = {".".join(parts[n:]) for n in range(len(parts))}
     if not named.isdisjoint(starts | ends):
@@ -141,7 +141,7 @@ def _writes(call: ast.Call) -> bool:
     return any(isinstance(mode, str) and not WRITES.isdisjoint(mode) for mode in modes)
 
 
-def _dotted(function: ast.expr, imported: Mapping[str, str]) -> str:
+def full_name(function: ast.expr, imported: Mapping[str, str]) -> str:
     """Return the dotted name of a called function, imports resolved; ``?`` if it has no name."""
     first, dot, rest = dotted(function, unknown="?").partition(".")
     return f"{imported.get(first, first)}{dot}{rest}"
@@ -247,7 +247,7 @@ class OnceOnly:
     def is_made_by(self, value: ast.expr | None) -> bool:
         """Whether the value of an expression is such."""
         if isinstance(value, ast.Call):
-            name = _dotted(value.func, self._imported)
+            name = full_name(value.func, self._imported)
             own = name.rpartition(".")[2]
             is_known = name in ITERATORS or own in READERS | self._generators
             return is_known or name.startswith("itertools.")

@@ -56,12 +56,10 @@ if TYPE_CHECKING:
 MAX_GROUPS = 10
 N_SHOWN = 3  # of a fault
 N_REJECTED = 2
-N_NAMED = 3  # files in a line
 N_TESTS = 5  # failing tests of a group whose texts are read
 ORDER = 1 / 2  # of the time, to find the tests that spoil one
 SPARE = 1 / 4  # of the time, for what changed since the tests passed
 CONFIDENCE = 0.6  # from which on a language model is believed that a tool does not fit
-YES, QUIT = {"y", "yes"}, {"q", "quit"}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,7 @@ from uuid import uuid4
 from pytest_bayesloc.domain.advice import Remembered
 from pytest_bayesloc.domain.bug import Run, Symptom
 from pytest_bayesloc.domain.errors import EndpointError, StoreError
-from pytest_bayesloc.domain.evidence import InspectionOutcome
+from pytest_bayesloc.domain.evidence import REPAIRING_EDITS
 from pytest_bayesloc.domain.failure import Origin
 from pytest_bayesloc.domain.texts import text_digest
 from pytest_bayesloc.history.changes import name_of
@@ -367,15 +367,12 @@ def _origin(fault: Fault) -> str:
     return f"{_LIES[fault.origin]}{f': {why}' if why else ''}"
 
 
-_HELPING = {InspectionOutcome.EDIT_REPAIRS, InspectionOutcome.CONSTANT_REPAIRS}
-
-
 def _helping(fault: Fault) -> list[str]:
     """Return the edits with which the failing tests passed when inspected, in words."""
     return [
         f"{name_of(finding.evidence.location)}: {core_of(finding.diff)}"
         for finding in fault.inspections
-        if finding.evidence.outcome in _HELPING and finding.diff
+        if finding.evidence.outcome in REPAIRING_EDITS and finding.diff
     ][:1]
 
 

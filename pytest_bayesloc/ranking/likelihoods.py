@@ -14,6 +14,7 @@ from types import MappingProxyType
 
 from pytest_bayesloc.domain.evidence import (
     OUTCOMES,
+    REPAIRING_EDITS,
     ChangeOutcome,
     Evidence,
     InspectionOutcome,
@@ -128,13 +129,7 @@ def likelihood(model: str, outcome: Outcome) -> Likelihood:
 
 
 #: With a change of the location, the failing tests pass.
-REPAIRS: frozenset[Outcome] = frozenset(
-    {
-        InspectionOutcome.EDIT_REPAIRS,
-        InspectionOutcome.RETURN_REPAIRS,
-        InspectionOutcome.CONSTANT_REPAIRS,
-    }
-)
+REPAIRS: frozenset[Outcome] = REPAIRING_EDITS | {InspectionOutcome.RETURN_REPAIRS}
 
 
 def repair_likelihood(outcome: Outcome, share: float) -> Likelihood:

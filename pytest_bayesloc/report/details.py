@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from pathlib import PurePosixPath
 from textwrap import dedent
 from typing import TypeAlias
 
 from pytest_bayesloc.domain.fixing import TAKE_BACK
-from pytest_bayesloc.domain.location import MODULE
 from pytest_bayesloc.report.document import N_REACHED, Document
-from pytest_bayesloc.report.rows import SuspectRow, Why, why_of
+from pytest_bayesloc.report.rows import SuspectRow, Why, location_view, short_name, why_of
 from pytest_bayesloc.report.text import count, one_line
 
 #: A line of a unified diff: its kind (``add``, ``del``, ``hunk``, ``file`` or ``same``), its text.
@@ -125,7 +123,7 @@ def summary_of(fix: Document) -> str:
     """Return what a change was checked against, in a sentence."""
     doubt = f", probably wrong ({fix['doubt']})" if fix["doubt"] else ""
     if fix["stage"] == "inspection":
-        name, n = _name_of(fix["target"]), len(fix["checked"])
+        name, n = short_name(location_view(fix["target"])), len(fix["checked"])
         how = f"undo the change of {name}" if fix["tool"] == TAKE_BACK else f"this edit of {name}"
         return f"possible fix, not applied{doubt}: {how}; {_pass(n, 'test')} with it"
     words = f"{one_line(fix['words'])} ({one_line(fix['tool'])})"
@@ -137,12 +135,6 @@ def summary_of(fix: Document) -> str:
     if fix["n_passing"]:
         others = _pass(fix["n_passing"], "other test", "still ")
     return f"{done}{doubt}: {words}; {_pass(fix['n_failing'], 'failing test')} with it, {others}"
-
-
-def _name_of(target: Document) -> str:
-    """Return the name of a function or class; of the body of a module, that of its file."""
-    name = one_line(target["qualname"])
-    return f"module {one_line(PurePosixPath(target['file']).stem)}" if name == MODULE else name
 
 
 def _pass(n: int, noun: str, still: str = "") -> str:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from msgspec import Struct, to_builtins
 
-from pytest_bayesloc.domain.evidence import ChangeOutcome, InspectionOutcome
+from pytest_bayesloc.domain.evidence import REPAIRING_EDITS, ChangeOutcome
 from pytest_bayesloc.domain.failure import Failure, Frame
 from pytest_bayesloc.domain.fixing import TAKE_BACK, Level
 from pytest_bayesloc.domain.inspection import Effect, Finding
@@ -28,13 +28,7 @@ T = TypeVar("T", bound=Struct)
 
 MAX_BLOCK = 20_000
 PHASES = frozenset({"setup", "call", "teardown", "collect"})
-REPAIRS = frozenset(
-    {
-        InspectionOutcome.EDIT_REPAIRS,
-        InspectionOutcome.CONSTANT_REPAIRS,
-        ChangeOutcome.REVERT_REPAIRS,
-    }
-)
+REPAIRS = REPAIRING_EDITS | {ChangeOutcome.REVERT_REPAIRS}
 _ATOMS = frozenset({int, float, bool, type(None)})
 #: Characters that texts under these keys may have; all others have ``MAX_TEXT``.
 _LIMITS = {"patch": MAX_BLOCK, "diff": MAX_BLOCK, "log": MAX_BLOCK}

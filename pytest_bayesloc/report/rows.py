@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from textwrap import dedent
 from typing import Any, TypeAlias
 from urllib.parse import quote
 
+from pytest_bayesloc.domain.location import MODULE
 from pytest_bayesloc.domain.texts import common_ends
 from pytest_bayesloc.report.document import Document, ReadSource
 from pytest_bayesloc.report.text import count, one_line, percent, ratio, score
@@ -148,6 +150,13 @@ def location_view(location: Document) -> LocationView:
         name=one_line(location["qualname"]),
         is_test=location["is_test"],
     )
+
+
+def short_name(place: LocationView) -> str:
+    """Return the name of a function or class; of the body of a module, that of its file."""
+    if place.name != MODULE:
+        return place.name
+    return f"module {PurePosixPath(place.where.rpartition(':')[0]).stem}"
 
 
 def suspect_row(row: Document) -> SuspectRow:

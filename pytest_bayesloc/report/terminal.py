@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.ports import Clock
 from pytest_bayesloc.report.details import diff_lines, inspection_why, summary_of
 from pytest_bayesloc.report.document import Document, ReadSource
-from pytest_bayesloc.report.rows import SuspectRow, location_view
+from pytest_bayesloc.report.rows import SuspectRow, location_view, short_name
 from pytest_bayesloc.report.text import (
     HEAD,
     WARNING,
@@ -176,21 +175,15 @@ def _verdict(fault: FaultView, width: int) -> Iterator[Line]:
         return
     first, *rest = fault.rows
     tied = [row for row in rest if row.rank == first.rank]
-    start, end = f"Most likely: {_name(first)}", f", {first.posterior}"
+    start, end = f"Most likely: {short_name(first.place)}", f", {first.posterior}"
     if tied:
-        start = f"Equally likely, {first.posterior} each: {_name(first)}"
-        named = "".join(f", {_name(row)} ({row.place.where})" for row in tied[:N_TIED])
+        start = f"Equally likely, {first.posterior} each: {short_name(first.place)}"
+        named = "".join(f", {short_name(row.place)} ({row.place.where})" for row in tied[:N_TIED])
         end = f"{named} and {len(tied) - N_TIED} more" if len(tied) > N_TIED else named
     where = _short(first, width - columns(f"{start} (){'' if tied else end}"))
-    then = f"; next {_name(rest[0])} {rest[0].posterior}" if rest and not tied else ""
+    then = f"; next {short_name(rest[0].place)} {rest[0].posterior}" if rest and not tied else ""
     text, *more = wrap(f"{start} ({where}){end}{then}", width - 2, N_WRAPPED)
     yield from (Line(text, HEAD), *(Line(f"  {part}", HEAD) for part in more))
-
-
-def _name(row: SuspectRow) -> str:
-    if row.place.name != "<module>":
-        return row.place.name
-    return f"module {PurePosixPath(row.place.where.rpartition(':')[0]).stem}"
 
 
 def _short(row: SuspectRow, room: int) -> str:

@@ -105,8 +105,8 @@ class ServerRunner:
                 rerun = _rerun_of(messages, tests, "fork", here)
                 covered = any(run.covered for run in rerun.tests.values())
                 is_placed = bool(rerun.n_swapped) or covered
-                is_all = patch is None or patch.forced or patch.value
-                if is_all or rerun.log or is_placed:
+                is_swap = patch is not None and not (patch.forced or patch.value)
+                if not is_swap or rerun.log or is_placed:
                     return rerun
         return _rerun_of(self._ask_fresh(request), tests, "fresh", here)
 

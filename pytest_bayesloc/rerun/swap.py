@@ -176,13 +176,16 @@ def key_of(code: CodeType) -> CodeKey:
 # -- functions that exist
 
 
+#: Kept, since forked children begin with what the server has looked up.
+real_path = cache(os.path.realpath)
+
+
 def functions_by_file() -> FunctionIndex:
     """Find the functions alive in this process, by the real path of their file.
 
     To be called before ``gc.freeze()``, which hides objects from the scan.
     """
     functions: FunctionIndex = {}
-    real_path = cache(os.path.realpath)
     for thing in gc.get_objects():
         if type(thing) is FunctionType:
             functions.setdefault(real_path(thing.__code__.co_filename), []).append(thing)

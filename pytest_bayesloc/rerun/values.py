@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from enum import Enum, EnumMeta
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from pytest_bayesloc.rerun.swap import key_of
+from pytest_bayesloc.rerun.swap import key_of, real_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,7 +29,7 @@ def put_value(wanted: Mapping[str, Any], functions: FunctionIndex) -> int:
     Returns:
         In how many places it stands now.
     """
-    path, name = os.path.realpath(wanted["filename"]), wanted["name"]
+    path, name = real_path(wanted["filename"]), wanted["name"]
     code = compile(wanted["text"], path, "eval", dont_inherit=True)
     if wanted["first_line"]:
         key = wanted["first_line"], wanted["owner"].rpartition(".")[2]
@@ -42,7 +41,7 @@ def put_value(wanted: Mapping[str, Any], functions: FunctionIndex) -> int:
 
 def _file_of(module: object) -> str:
     file = getattr(module, "__file__", None)
-    return os.path.realpath(file) if isinstance(file, str) else ""
+    return real_path(file) if isinstance(file, str) else ""
 
 
 def _put_default(function: FunctionType, name: str, code: CodeType) -> int:

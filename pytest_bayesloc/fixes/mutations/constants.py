@@ -9,6 +9,7 @@ import ast
 import re
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date, datetime, timedelta
+from functools import partial
 from itertools import islice
 from math import isfinite
 from typing import TypeAlias
@@ -32,7 +33,8 @@ Scalar: TypeAlias = "int | float | str"
 #: Of a comparison that failed, what was computed and what was expected, where they differ.
 Sides: TypeAlias = "tuple[Scalar, Scalar]"
 
-N_OF_FUNCTION = 12  # edits
+N_OF_FUNCTION = 12  # edits, most of which take a process of their own
+N_IN_MEMORY = 24
 PROBE = 2  # is added to a whole number: one more and one less are tried anyway
 MAX_DIGITS = 7  # of a number that a person would write
 MAX_TEXT = 2_000
@@ -107,7 +109,7 @@ def constant_edits(
     test: str,
     seen: Callable[[], Sequence[Sides]],
     *,
-    at_most: int = N_OF_FUNCTION,
+    in_memory: bool = False,
 ) -> Iterator[tuple[int, TextEdit]]:
     """Yield edits of constants that a function uses, the likeliest first, with their place.
 
@@ -116,8 +118,8 @@ def constant_edits(
         sides: In which its failing tests see a difference.
         test: Text of a failing test: entries of tables that it names come first.
         seen: Returns the differences that were seen with the last edit.
-        at_most: How many; with more than usual, slips are among them where no difference says what
-            a number may have to be, and entries of tables that it does not name.
+        in_memory: Whether a try costs little: then more are made, slips among them where no
+            difference says what a number may have to be, and entries that the test does not name.
     """
     used = [(i, part) for i, (_, parts) in enumerate(places) for part in parts]
     keys = {id(value): key for _, part in used for key, value in _entries(part)}
@@ -126,15 +128,16 @@ def constant_edits(
     found = {id(n): (i, n) for i, n in constants if id(n) not in idle}
     named = [found[n] for n in found if n in keys and _is_named(keys[n], test)]
     chosen = [*named, *(found[n] for n in found if n not in keys)]
-    if at_most > N_OF_FUNCTION:
+    if in_memory:
         chosen += [found[n] for n in found if n in keys and found[n] not in named]
+    numbers = partial(_other_numbers, sides, seen, with_slips=in_memory)
     edits = (
         (i, edit)
         for i, node in chosen
-        for value in _others(node.value, sides, seen, with_slips=at_most > N_OF_FUNCTION)
+        for value in _others(node.value, sides, numbers)
         if (edit := _edit(places[i][0], node, value)) is not None
     )
-    yield from islice(edits, at_most)
+    yield from islice(edits, N_IN_MEMORY if in_memory else N_OF_FUNCTION)
 
 
 def used_by(tree: ast.AST, function: FunctionNode) -> list[ast.AST]:
@@ -213,13 +216,15 @@ def _edit(text: Text, node: ast.Constant, value: Scalar) -> TextEdit | None:
 
 
 def _others(
-    value: object,
-    sides: Sequence[Sides],
-    seen: Callable[[], Sequence[Sides]],
-    *,
-    with_slips: bool,
+    value: object, sides: Sequence[Sides], numbers: Callable[[float], Iterator[float]]
 ) -> Iterator[Scalar]:
-    """Yield the values with which what was computed may become what is expected."""
+    """Yield the values with which what was computed may become what is expected.
+
+    Args:
+        value: The constant.
+        sides: In which its failing tests see a difference.
+        numbers: Yields those for a number.
+    """
     if isinstance(value, bool):
         yield not value
     elif isinstance(value, str):
@@ -228,18 +233,13 @@ def _others(
         if value in SEPARATORS:
             yield from (other for other in SEPARATORS if other != value)
         if NUMBER.fullmatch(value):  # of a ``Decimal``
-            number = float(value) if "." in value else int(value)
-            yield from map(str, _other_numbers(number, sides, seen, with_slips=with_slips))
+            yield from map(str, numbers(float(value) if "." in value else int(value)))
     elif isinstance(value, (int, float)):
-        yield from _other_numbers(value, sides, seen, with_slips=with_slips)
+        yield from numbers(value)
 
 
 def _other_numbers(
-    value: float,
-    sides: Sequence[Sides],
-    seen: Callable[[], Sequence[Sides]],
-    *,
-    with_slips: bool,
+    sides: Sequence[Sides], seen: Callable[[], Sequence[Sides]], value: float, *, with_slips: bool
 ) -> Iterator[float]:
     if not any(isinstance(expected, (int, float)) for _, expected in sides):
         yield from filter(_is_short, _slips(value))

@@ -10,8 +10,8 @@ from itertools import chain
 from pytest_bayesloc.domain.inspection import OtherValue
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap, Unit, edited
-from pytest_bayesloc.fixes.side_effects import PURE, aliases, is_pure
-from pytest_bayesloc.fixes.syntax import dotted, functions_in, nodes_of, targets, tree_of
+from pytest_bayesloc.fixes.side_effects import PURE, aliases, full_name, is_pure
+from pytest_bayesloc.fixes.syntax import functions_in, nodes_of, targets, tree_of
 
 
 def other_value(source: SourceMap, after: str, line: int) -> tuple[Location, OtherValue] | None:
@@ -101,8 +101,7 @@ def _only_computes(value: ast.expr, known: Mapping[str, str]) -> bool:
         known: Dotted names of what the file imports.
     """
     for call in nodes_of(value, ast.Call):
-        first, dot, rest = dotted(call.func, unknown="?").partition(".")
-        name = f"{known.get(first, first)}{dot}{rest}"
+        name = full_name(call.func, known)
         is_plain = name in _MAKES or (name.partition(".")[0] in PURE and is_pure(name))
         if not is_plain:
             return False

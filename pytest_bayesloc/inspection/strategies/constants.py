@@ -78,12 +78,8 @@ class Constants(InspectionStrategy):
             tried.last = {}
             if patch.target in case.belief.probabilities:
                 effect = try_patch(case, patch, budget, tried, near=target)
-                is_telling = len(tried.last) >= N_TELLING
-                if effect is Effect.REPAIRS and (is_telling or not _tuned(patch)):
+                if effect is Effect.REPAIRS and (
+                    len(tried.last) >= N_TELLING or not tuned(patch.original, patch.patched)
+                ):
                     return patch
         return None
-
-
-def _tuned(patch: InspectionPatch) -> bool:
-    """Return whether a number is no slip of the one before."""
-    return bool(tuned(patch.original, patch.patched))

@@ -183,7 +183,7 @@ def test_slips_of_a_number_are_tried_where_no_difference_says_more() -> None:
         return [(19, 20)]  # as before
 
     text = Text("N = 5\n")
-    edits = constant_edits([(text, [ast.parse("N = 5\n")])], [(19, 20)], "", seen, at_most=24)
+    edits = constant_edits([(text, [ast.parse("N = 5\n")])], [(19, 20)], "", seen, in_memory=True)
 
     assert [edit.text for _, edit in edits] == ["7", "6", "4", "0.05"]
 
