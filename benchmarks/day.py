@@ -32,9 +32,9 @@ from pytest_bayesloc.memory.ledger import Ledger
 from pytest_bayesloc.memory.schema import METADATA
 from pytest_bayesloc.memory.store import BugStore
 from pytest_bayesloc.memory.summaries import RuleSummarizer
-from pytest_bayesloc.ranking.case import Case
+from pytest_bayesloc.ranking.case import ModelChoice
 from pytest_bayesloc.ranking.faults import fault_of
-from pytest_bayesloc.ranking.groups import ModelChoice, open_groups
+from pytest_bayesloc.ranking.groups import open_groups
 from pytest_bayesloc.spectrum.build import build_failures, build_spectrum
 from pytest_bayesloc.spectrum.run_record import RunRecord
 from pytest_bayesloc.spectrum.shards import dump, load
@@ -153,13 +153,13 @@ class Day:
 
     def _rank(self, recorded: RunRecord) -> None:
         sources = Sources(self._files)
-        groups = open_groups(
+        cases = open_groups(
             build_spectrum(recorded, sources),
             build_failures(recorded, sources),
             sources,
             ModelChoice(formula="blend", belief="single-fault"),
         )
-        if not [row for group in groups for row in fault_of(Case(group=group)).ranking]:
+        if not [row for case in cases for row in fault_of(case).ranking]:
             raise SystemExit("Nothing was ranked.")
 
     def _ask(self) -> None:

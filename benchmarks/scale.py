@@ -20,9 +20,9 @@ from array import array
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_bayesloc.ranking.case import Case
+from pytest_bayesloc.ranking.case import ModelChoice
 from pytest_bayesloc.ranking.faults import fault_of
-from pytest_bayesloc.ranking.groups import ModelChoice, open_groups
+from pytest_bayesloc.ranking.groups import open_groups
 from pytest_bayesloc.spectrum.build import build_failures, build_spectrum
 from pytest_bayesloc.spectrum.cache.spectra import SpectrumCache
 from pytest_bayesloc.spectrum.run_record import START_UP, Footprint, RunRecord, Window
@@ -249,8 +249,8 @@ def _rank(work: Path, n: int) -> dict[str, object]:
     cache.recall(recorded)
     spectrum = build_spectrum(recorded, sources)
     model = ModelChoice(formula="blend", belief="single-fault")
-    groups = open_groups(spectrum, build_failures(recorded, sources), sources, model)
-    ranking = [row for group in groups for row in fault_of(Case(group=group)).ranking]
+    cases = open_groups(spectrum, build_failures(recorded, sources), sources, model)
+    ranking = [row for case in cases for row in fault_of(case).ranking]
     seconds = time.process_time() - started
     if not ranking:
         raise SystemExit("Nothing was ranked.")

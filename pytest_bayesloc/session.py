@@ -242,8 +242,8 @@ class LocalizationSession:
 
     def _open_cases(self) -> list[Case]:
         """Return the groups of failing tests, each with its prior and the evidence at hand."""
-        from pytest_bayesloc.ranking.case import Case
-        from pytest_bayesloc.ranking.groups import ModelChoice, open_groups
+        from pytest_bayesloc.ranking.case import ModelChoice
+        from pytest_bayesloc.ranking.groups import open_groups
         from pytest_bayesloc.spectrum.build import build_failures, build_spectrum
 
         recorded = self._recorder.recorded
@@ -251,7 +251,7 @@ class LocalizationSession:
             complete_spectra(self.context, may_run=not self._stopped_by_hand)
             spectrum = build_spectrum(recorded, self.context.sources)
             failures = build_failures(recorded, self.context.sources)
-            groups = open_groups(
+            cases = open_groups(
                 spectrum,
                 failures,
                 self.context.sources,
@@ -264,12 +264,12 @@ class LocalizationSession:
             )
         # Code that can't be imported is a suspect, though no test executes it.
         broken = (
-            g for g in groups if any(f.phase == "collect" or f.syntax_error for f in g.failures)
+            c for c in cases if any(f.phase == "collect" or f.syntax_error for f in c.failures)
         )
-        is_code_suspected = any(not where.is_test for group in broken for where in group.prior)
+        is_code_suspected = any(not where.is_test for case in broken for where in case.prior)
         if not is_code_suspected and not spectrum.reached():
             note_empty_spectrum(self._recorder.files, self.context.note)
-        return [Case(group=group) for group in groups]
+        return cases
 
     def _needed(self, changes: Changes, tests: Sequence[str]) -> Sequence[Location]:
         """Return those of the changes that fixed a bug which its tests need."""

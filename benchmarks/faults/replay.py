@@ -23,10 +23,9 @@ from pytest_bayesloc.inspection.strategies.mutants import Mutants, judge, max_mu
 from pytest_bayesloc.inspection.strategies.returns import Returns, revised
 from pytest_bayesloc.inspection.strategy import InspectionStrategy, Limits
 from pytest_bayesloc.ranking.belief import joint_prior
-from pytest_bayesloc.ranking.case import Case
+from pytest_bayesloc.ranking.case import Case, ModelChoice
 from pytest_bayesloc.ranking.evidence.names import name_evidence
 from pytest_bayesloc.ranking.evidence.test_code import is_most, test_side_evidence
-from pytest_bayesloc.ranking.groups import FailingGroup, ModelChoice
 from pytest_bayesloc.ranking.likelihoods import weigh
 from pytest_bayesloc.rerun.pool import Pool
 
@@ -180,16 +179,15 @@ class Problem:
             Failure(node_id=node_id, phase="call", exc_type="", message="")
             for node_id in self.raw["failing"]
         ]
-        group = FailingGroup(
+        return Case(
             failures=tuple(failures),
             spectrum=self.spectrum,
-            model=ModelChoice(
+            choice=ModelChoice(
                 formula=setting.formula, belief=setting.model, without=setting.without
             ),
             prior=belief,
             evidence=tuple(evidence),
         )
-        return Case(group=group)
 
 
 def problems(row: Json) -> list[Problem]:

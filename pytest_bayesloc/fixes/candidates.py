@@ -82,7 +82,7 @@ def edits_after(
     line = next((n for path, n in frames if sources.files.relative(path) == file), 0)
     lines = lines_of(sources.read(file) or "")
     called = set(_CALLED.findall(lines[line - 1])) if 0 < line <= len(lines) else set()
-    known = dict.fromkeys(where.file for where in case.group.spectrum.executed if called)
+    known = dict.fromkeys(where.file for where in case.spectrum.executed if called)
     for name in known:
         if sources.files.kind(sources.files.absolute(name)) is not FileKind.CODE:
             continue
@@ -145,7 +145,7 @@ def _other_constants(
     source: SourceMap, unit: Unit, case: Case, sources: Sources, last: Callable[[], Checked | None]
 ) -> Iterator[Candidate]:
     """Other values of the constants that a suspect uses."""
-    failures = [f for f in case.group.failures if f.node_id in case.failing][:MAX_FAILURES]
+    failures = [f for f in case.failures if f.node_id in case.failing][:MAX_FAILURES]
     tests = {failure.node_id: test_text(failure, sources) for failure in failures}
     sides = [pair for f in failures for pair in _sides(f.message, tests[f.node_id])]
     candidate: Candidate | None = None
@@ -188,7 +188,7 @@ def other_values(
     found = sources.unit(target)
     if found is None:
         return
-    failures = [f for f in case.group.failures if f.node_id in case.failing][:MAX_FAILURES]
+    failures = [f for f in case.failures if f.node_id in case.failing][:MAX_FAILURES]
     test = "\n".join(test_text(failure, sources) for failure in failures)
     sides = [
         pair for f in failures for pair in _sides_of(case.sides.get(f.node_id, ()), f.message, test)
@@ -241,7 +241,7 @@ def _places_of_constants(
     tree = source.module.node
     found = [(source, used_by(tree, unit.node))]
     modules = imported_by(tree, unit.node)
-    known = {where.file: where.module for where in case.group.spectrum.executed}
+    known = {where.file: where.module for where in case.spectrum.executed}
     for file, module in known.items():
         names = modules.get(module.rpartition(".")[2], set())
         other = sources.map(file) if names and file != source.file else None

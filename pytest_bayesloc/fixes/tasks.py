@@ -17,7 +17,6 @@ from pytest_bayesloc.fixes.check import Checked
 from pytest_bayesloc.fixes.project import Task
 from pytest_bayesloc.fixes.syntax import is_json
 from pytest_bayesloc.ranking.case import Case
-from pytest_bayesloc.ranking.groups import FailingGroup
 from pytest_bayesloc.spectrum.sources import FileKind, Sources
 
 MAX_FAILURES = 3  # of a group whose errors differ
@@ -35,13 +34,13 @@ def tasks_of(case: Case, sources: Sources) -> list[Task]:
     lines of the likeliest suspects.
     """
     found: dict[tuple[str, str, int], Task] = {}
-    for failure in _unlike(case.group.failures):
+    for failure in _unlike(case.failures):
         for file, line in _likely_of(failure, case):
             source = sources.map(file)
             if source is not None:
                 task = _task(failure, source, line, case, sources)
                 found.setdefault((task.error, file, line), task)
-    return [*_data_tasks(case.group.failures, sources), *found.values()]
+    return [*_data_tasks(case.failures, sources), *found.values()]
 
 
 def tasks_after(checked: Checked, case: Case, sources: Sources) -> list[Task]:
@@ -55,7 +54,7 @@ def tasks_after(checked: Checked, case: Case, sources: Sources) -> list[Task]:
     if checked.still is None:
         return []
     name = checked.test.partition("::")[0]
-    failures = [f for f in case.group.failures if f.node_id in (checked.test, name)]
+    failures = [f for f in case.failures if f.node_id in (checked.test, name)]
     error = checked.why if ":" in checked.why else f"AssertionError: {checked.why}"
     found: dict[tuple[str, int], Task] = {}
     for path, line in reversed(checked.still.frames):
@@ -105,13 +104,13 @@ def test_files(node_ids: Iterable[str]) -> frozenset[str]:
     return frozenset(found)
 
 
-def covering(group: FailingGroup, target: Location, sources: Sources) -> tuple[str, ...]:
+def covering(case: Case, target: Location, sources: Sources) -> tuple[str, ...]:
     """The passing tests that a change of ``target`` may break.
 
     Of what is executed at an import, all tests that execute anything in the file, and those of
     test files that name it: they may use a value of it without executing a line.
     """
-    spectrum, name = group.spectrum, target.qualname
+    spectrum, name = case.spectrum, target.qualname
     found = 0
     if name == MODULE:
         path = Path(target.file)
@@ -183,7 +182,7 @@ def _is_of_tests(file: str) -> bool:
 
 def likely_places(case: Case) -> Iterator[tuple[str, int]]:
     """Files and lines where a fix of the group is likely; places of tests, too."""
-    return chain.from_iterable(_likely_of(f, case) for f in _unlike(case.group.failures))
+    return chain.from_iterable(_likely_of(f, case) for f in _unlike(case.failures))
 
 
 def _likely_of(failure: Failure, case: Case) -> list[tuple[str, int]]:

@@ -36,7 +36,7 @@ class Views:
 
     def fault(self, case: Case, known: Sequence[str] = ()) -> FaultContext:
         """Show a group of failing tests and its likeliest candidates."""
-        tests = [f for f in case.group.failures if f.node_id in case.failing]
+        tests = [f for f in case.failures if f.node_id in case.failing]
         return FaultContext(
             tests=tuple(self._test(failure) for failure in tests[:N_TESTS]),
             candidates=tuple(self._suspect(case, where) for where in candidates(case)),
@@ -46,7 +46,7 @@ class Views:
     def target(self, case: Case, target: Location, known: Sequence[str] = ()) -> TargetContext:
         """Show one candidate from near, as far as is known by now."""
         failing = case.failing_of(target, 1) or case.failing[:1]
-        failure = next(f for f in case.group.failures if f.node_id == failing[0])
+        failure = next(f for f in case.failures if f.node_id == failing[0])
         tried = (
             f"{made.evidence.source}: {made.evidence.why}"
             for made in case.inspections
@@ -88,7 +88,7 @@ class Views:
 
     def _suspect(self, case: Case, where: Location) -> Code:
         """Show a location with the tests that executed it and its change since they passed."""
-        spectrum, shown = case.group.spectrum, self._code(where)
+        spectrum, shown = case.spectrum, self._code(where)
         counts = spectrum.counts(where)
         facts = []
         if not where.is_test:

@@ -23,7 +23,6 @@ from pytest_bayesloc.memory.symptoms import symptom_of
 if TYPE_CHECKING:
     from pytest_bayesloc.history.runs import PastRuns
     from pytest_bayesloc.ranking.case import Case
-    from pytest_bayesloc.ranking.groups import FailingGroup
     from pytest_bayesloc.spectrum.run_record import RunRecord
     from pytest_bayesloc.spectrum.sources import Sources
 
@@ -77,7 +76,7 @@ class Observer:
         back = {revision for revision in {*seen} if went_back(self._rootdir, revision)}
         found = []
         for case, fault, changes, revision in zip(cases, faults, edits, seen, strict=True):
-            code, tests = _executed(case.group)
+            code, tests = _executed(case)
             # An older commit that is checked out is a look as well.
             edit = _tried(changes, is_back=revision in back)
             symptom = symptom_of(
@@ -208,12 +207,12 @@ def _tried(changes: Changes | None, *, is_back: bool) -> CodeEdit | None:
     return CodeEdit() if is_none else edit_of(changes)
 
 
-def _executed(group: FailingGroup) -> tuple[set[Location], set[Location]]:
+def _executed(case: Case) -> tuple[set[Location], set[Location]]:
     """Return the code that a group's failing tests executed, and the test code that they use."""
-    ran = group.spectrum.reached()
-    own = {where for failure in group.failures for where in failure.test_locations}
+    ran = case.spectrum.reached()
+    own = {where for failure in case.failures for where in failure.test_locations}
     return {where for where in ran if not where.is_test}, {
         *own,
-        *group.roles,
+        *case.roles,
         *(where for where in ran if where.is_test),
     }

@@ -122,7 +122,7 @@ class FixStage:
                 self._show(i + 1, result, library, len(case.failing))
 
     def _tell_retired(self, library: Library, cases: Sequence[Case]) -> None:
-        errors = {f"{f.exc_type}: {f.message}" for case in cases for f in case.group.failures}
+        errors = {f"{f.exc_type}: {f.message}" for case in cases for f in case.failures}
         for tool in library.tools:
             if "retired" in tool.why_not and any(library.is_called_for(tool, e) for e in errors):
                 self.context.note(
@@ -134,7 +134,7 @@ class FixStage:
         self, case: Case, tools: ToolRunner, reach: Reach, budget_s: float
     ) -> SearchResult | None:
         """Return the result for a group; None if all of its tests pass when they are run again."""
-        texts = tuple(texts_of_tests(case.group.failures[:N_TESTS], self.context.sources))
+        texts = tuple(texts_of_tests(case.failures[:N_TESTS], self.context.sources))
 
         def refusal(candidate: Candidate) -> str:
             reasons = (
@@ -153,7 +153,7 @@ class FixStage:
                     deadline=ends,
                     failing=tuple(after),
                     covering=lambda target: (
-                        *covering(case.group, target, self.context.sources),
+                        *covering(case, target, self.context.sources),
                         *self.idle,
                     ),
                     earlier=after,
@@ -179,7 +179,7 @@ class FixStage:
         budget_s: float,
     ) -> SearchResult:
         started = monotonic()
-        files, known = test_files(case.group.spectrum.tests), case.rejected.known_fixes()
+        files, known = test_files(case.spectrum.tests), case.rejected.known_fixes()
         never_edited = self.context.settings.never_edited
         is_mutated = "mutants" not in self.context.settings.without
 

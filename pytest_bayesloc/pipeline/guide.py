@@ -260,7 +260,7 @@ class LlmStage:
         before, after, tests = source.text, text, tuple[str, ...]()
         if unit.is_function:
             before, after = (edited(source.text, version, target) for version in (before, after))
-            tests = tuple(texts_of_tests(case.group.failures[:N_TESTS], self._context.sources))
+            tests = tuple(texts_of_tests(case.failures[:N_TESTS], self._context.sources))
         if reason := unsound(before, after, tests, source.text):
             raise PatchError(reason, slug="llm-gate")
         return InspectionPatch(

@@ -175,7 +175,7 @@ def _passing(cases: Sequence[Case]) -> dict[str, list[str]]:
     """Return passing tests by the functions that they execute, those of suspects alone."""
     found: dict[str, list[str]] = {}
     for case in cases:
-        spectrum = case.group.spectrum
+        spectrum = case.spectrum
         for where in islice(case.belief.probabilities, N_PLACES):
             executed = spectrum.executed.get(where, 0) & spectrum.passing
             tests = [spectrum.tests[i] for i in islice(bits(executed), N_PASSING)]

@@ -46,7 +46,7 @@ def explain_order(context: Context, case: Case, *, limit_s: float) -> None:
         case: What is found is added to it.
         limit_s: Wall seconds at most.
     """
-    flaky = [f for f in case.group.failures if f.node_id in case.flaky][:MAX_TESTS]
+    flaky = [f for f in case.failures if f.node_id in case.flaky][:MAX_TESTS]
     earlier = {f.node_id: context.recorder.recorded.earlier_tests(f.node_id) for f in flaky}
     tests = dict.fromkeys(n for node_id, before in earlier.items() for n in (*before, node_id))
     if limit_s <= 0 or not any(earlier.values()):
@@ -150,7 +150,7 @@ def _is_import(context: Context, name: str) -> bool:
 
 def _executed(context: Context, case: Case, tests: Sequence[str]) -> Iterator[Unit]:
     """Yield the functions of the code that ``tests`` execute."""
-    spectrum = case.group.spectrum
+    spectrum = case.spectrum
     wanted = spectrum.bitset(tests)
     for where in sorted(w for w, executed in spectrum.executed.items() if executed & wanted):
         found = context.sources.unit(where)

@@ -1,13 +1,14 @@
-"""A group of failing tests while it is worked on, the tests to re-run, and patches that failed."""
+"""Failing tests that probably share a fault, the tests to re-run, and patches that failed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.evidence import Evidence, Outcome, StaticOutcome
+from pytest_bayesloc.domain.failure import Failure, Role
 from pytest_bayesloc.domain.inspection import Finding, Rerun, TestRun, Verdict
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.recording import Recording
@@ -20,8 +21,8 @@ from pytest_bayesloc.ranking.evidence.guards import Guard
 from pytest_bayesloc.ranking.evidence.invariants import Invariant
 from pytest_bayesloc.ranking.evidence.judgements import Judged
 from pytest_bayesloc.ranking.evidence.tracebacks import guard_evidence
+from pytest_bayesloc.ranking.fitted import LOG_RATIOS
 from pytest_bayesloc.ranking.formulas import scorer
-from pytest_bayesloc.ranking.groups import FailingGroup
 from pytest_bayesloc.ranking.likelihoods import (
     REFERENCE_MODEL,
     REPAIRS,
@@ -202,22 +203,45 @@ def _is_about_raising(evidence: Evidence) -> bool:
     return evidence.source == "guard" or evidence.outcome in outcomes
 
 
-@dataclass(kw_only=True)
-class Case:
-    """The state of one group's localization; the belief and the lists grow as it goes.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelChoice:
+    """The user's choice of how a belief is formed.
 
     Attributes:
-        group: The failing tests, with what is known without a re-run.
-        stop: Why the loop ended.
-        failing: Node ids of the group's tests that fail each time.
+        formula: Name of the prior.
+        belief: Name of the belief model.
+        without: Kinds of evidence that are left out.
+    """
+
+    formula: str
+    belief: str
+    without: frozenset[str] = frozenset()
+
+
+@dataclass(kw_only=True)
+class Case:
+    """Failing tests that probably share a fault, and what is known of it; that grows by and by.
+
+    Attributes:
+        failures: Its failing tests, in the order they ran.
+        spectrum: With these tests as its failing ones.
+        choice: How beliefs are formed.
+        prior: P(faulty) of each candidate before any evidence.
+        evidence: What needed no inspection: of failures, names, changes, recorded calls and a
+            language model.
+        guard: The check that refused the tests' data, if that is what happened.
+        own_errors: Evidence that the tests' own text is wrong.
+        roles: The test code that may be at fault, and what it is to the tests.
+        changes: What changed since the tests passed; empty if that is not known.
+        failing: Node ids of those of the tests that fail each time.
         near: The tests to run again.
         belief: After all evidence so far.
-        changes: What changed since the tests passed; empty if that is not known.
+        shares: Beliefs by spectrum, traceback, test code and names alone, as shares of the highest.
+        stop: Why the loop ended.
         cause: The changes that have to be taken back together for the failing tests to pass, as
             far as that was tried.
         history: The likeliest locations: at first, then after each step.
         inspections: Those made.
-        evidence: What the recorded calls and a language model say.
         flaky: Tests that did not fail again.
         spoiled: Those of them that fail after certain other tests.
         errors: Per failing test, the first line of its error when it was run again as it is.
@@ -232,16 +256,23 @@ class Case:
         judged: Verdicts of a language model on locations.
     """
 
-    group: FailingGroup
-    stop: str = NOT_INSPECTED
+    failures: tuple[Failure, ...]
+    spectrum: Spectrum
+    choice: ModelChoice
+    prior: Mapping[Location, float]
+    evidence: tuple[Evidence, ...] = ()
+    guard: Guard | None = None
+    own_errors: tuple[Evidence, ...] = ()
+    roles: Mapping[Location, Role] = field(default_factory=dict)
+    changes: Changes = field(default_factory=Changes)
     failing: tuple[str, ...] = field(init=False)
     near: Neighbourhood = field(init=False)
     belief: Belief = field(init=False)
-    changes: Changes = field(init=False)
+    shares: Mapping[Location, float] = field(init=False)
+    stop: str = NOT_INSPECTED
     cause: tuple[Location, ...] = ()
     history: list[tuple[tuple[Location, float], ...]] = field(default_factory=list)
     inspections: list[Finding] = field(default_factory=list)
-    evidence: list[Evidence] = field(default_factory=list)
     flaky: tuple[str, ...] = ()
     spoiled: tuple[SpoiledTest, ...] = ()
     errors: Mapping[str, str] = field(default_factory=dict)
@@ -257,16 +288,23 @@ class Case:
     _repaired: set[Location] = field(default_factory=set)  # kept: asked of each candidate, often
 
     def __post_init__(self) -> None:
-        group = self.group
-        self.failing = tuple(failure.node_id for failure in group.failures)
-        self.near = Neighbourhood(group.spectrum)
-        self.belief = MODELS[self.model](group.prior).update_all(group.evidence)
-        self.changes = group.changes
+        self.failing = tuple(failure.node_id for failure in self.failures)
+        self.near = Neighbourhood(self.spectrum)
+        self._weigh_anew()
+
+    def _weigh_anew(self) -> None:
+        """Form the belief from the prior and the evidence on its locations."""
+        prior = MODELS[self.model](self.prior)
+        self.belief = prior.update_all(e for e in self.evidence if e.location in self.prior)
+        told = (item for item in self.evidence if item.outcome in LOG_RATIOS)
+        static = prior.update_all(told).probabilities
+        highest = max(static.values(), default=1.0)
+        self.shares = {where: p / highest for where, p in static.items()}
 
     @property
     def model(self) -> str:
         """The name of the belief model."""
-        return self.group.model.belief
+        return self.choice.belief
 
     def likelihood(self, outcome: Outcome, target: Location) -> Likelihood:
         """Return how strongly ``outcome`` of an inspection of ``target`` speaks.
@@ -274,20 +312,20 @@ class Case:
         The first repair of a location counts for more where the belief in it was low.
         """
         is_plain = outcome not in REPAIRS or self.model == REFERENCE_MODEL
-        share = 0.0 if is_plain or target in self._repaired else self.group.shares.get(target, 0.0)
+        share = 0.0 if is_plain or target in self._repaired else self.shares.get(target, 0.0)
         return repair_likelihood(outcome, share) if share else likelihood(self.model, outcome)
 
     def is_raising(self, location: Location) -> bool:
         """Say whether the traceback shows that the exception was raised in ``location``."""
-        return any(e.location == location and e.outcome in _RAISED for e in self.group.evidence)
+        return any(e.location == location and e.outcome in _RAISED for e in self.evidence)
 
     def targets(self) -> list[Location]:
         """Return the likeliest locations that are code, best first.
 
         Test support is left out, as tests are: an edit of an assertion makes any test pass.
         """
-        told = self.group.evidence
-        spared = {e.location for e in told if e.outcome is StaticOutcome.TEST_SUPPORT}
+        support = StaticOutcome.TEST_SUPPORT
+        spared = {e.location for e in self.evidence if e.outcome is support}
         top = self.belief.top(N_RECORDED)
         return [where for where, _ in top if not where.is_test and where not in spared]
 
@@ -306,27 +344,26 @@ class Case:
 
     def learn(self, evidence: Iterable[Evidence]) -> None:
         """Weigh evidence that needed no inspection."""
-        covered = self.belief.probabilities
-        known = [
-            e
-            for e in evidence
-            if e.location in covered and e.source not in self.group.model.without
-        ]
+        known = self._admissible(evidence, self.belief.probabilities)
         self.evidence += known
         self.belief = self.belief.update_all(known)
+
+    def _admissible(
+        self, evidence: Iterable[Evidence], candidates: Collection[Location]
+    ) -> tuple[Evidence, ...]:
+        without = self.choice.without
+        return tuple(e for e in evidence if e.location in candidates and e.source not in without)
 
     def answer_for(self, guard: Guard) -> None:
         """Take ``guard`` as the check that refused the data of the failing tests.
 
         That the check raised then speaks not against it, nor for its tests.
         """
-        group = self.group
-        kept = [e for e in group.evidence if not _is_about_raising(e)]
-        told = [e for e in guard_evidence(guard, model=self.model) if e.location in group.prior]
-        known = [e for e in told if e.source not in group.model.without]
-        self.group = replace(group, guard=guard, evidence=(*known, *kept))
-        belief = MODELS[self.model](group.prior).update_all(self.group.evidence)
-        self.belief = belief.update_all(e for e in self.evidence if e.location in group.prior)
+        self.guard = guard
+        kept = (e for e in self.evidence if not _is_about_raising(e))
+        told = guard_evidence(guard, model=self.model)
+        self.evidence = (*self._admissible(told, self.prior), *kept)
+        self._weigh_anew()
         for inspection in self.inspections:
             self.admit(inspection.target)
             self.belief = self.belief.update(inspection.evidence)

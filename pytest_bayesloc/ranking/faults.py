@@ -57,13 +57,12 @@ _NONE: Mapping[str, tuple[str, str]] = MappingProxyType({})
 
 def fault_of(case: Case) -> Fault:
     """Return what is known of a group of failing tests by now."""
-    group = case.group
     shown, test_share = listed(case)
     ranking = _ranking(case, shown)
     fault = Fault(
-        failures=group.failures,
+        failures=case.failures,
         origin=_origin(case, ranking),
-        kind=kind_of(group.failures, group.guard),
+        kind=kind_of(case.failures, case.guard),
         ranking=ranking,
         stop_reason=case.stop,
         history=tuple(case.history),
@@ -71,7 +70,7 @@ def fault_of(case: Case) -> Fault:
         flaky=case.flaky,
         spoiled=case.spoiled,
         nearest_call=case.nearest_call,
-        changed_data=group.changes.data,
+        changed_data=case.changes.data,
         n_candidates=len(case.belief.probabilities),
         test_share=test_share,
         reached=_reached(case, ranking[:N_REACHED_ROWS]),
@@ -84,10 +83,10 @@ def fault_of(case: Case) -> Fault:
 
 def _reached(case: Case, rows: Sequence[Ranked]) -> tuple[tuple[int, ...], ...]:
     """List for each of the first failing tests which of ``rows`` it executed."""
-    spectrum = case.group.spectrum
+    spectrum = case.spectrum
     position = {node_id: i for i, node_id in enumerate(spectrum.tests)}
     executed = [spectrum.executed.get(row.location, 0) for row in rows]
-    asked = [position.get(failure.node_id) for failure in case.group.failures[:N_REACHED_TESTS]]
+    asked = [position.get(failure.node_id) for failure in case.failures[:N_REACHED_TESTS]]
     return tuple(
         () if bit is None else tuple(i for i, tests in enumerate(executed) if tests >> bit & 1)
         for bit in asked
@@ -96,15 +95,14 @@ def _reached(case: Case, rows: Sequence[Ranked]) -> tuple[tuple[int, ...], ...]:
 
 def _origin(case: Case, ranking: Sequence[Ranked]) -> Origin:
     """Take the origin from what the failure says, unless the first place is on the other side."""
-    group = case.group
-    origin = origin_of(group.failures, group.guard, group.own_errors)
+    origin = origin_of(case.failures, case.guard, case.own_errors)
     if not ranking or origin is Origin.COLLECTION:
         return origin
     first = ranking[0]
     if not first.location.is_test:
         return Origin.CODE
     if origin is Origin.CODE and first.posterior >= LIKELY:
-        return _ORIGINS[group.roles.get(first.location, Role.HELPER)]
+        return _ORIGINS[case.roles.get(first.location, Role.HELPER)]
     return origin
 
 
@@ -124,21 +122,19 @@ def listed(case: Case) -> tuple[dict[Location, float], float]:
 
 
 def _evidence(case: Case) -> Iterator[Evidence]:
-    yield from case.group.evidence
     yield from case.evidence
     yield from (inspection.evidence for inspection in case.inspections)
 
 
 def _ranking(case: Case, shown: Mapping[Location, float]) -> tuple[Ranked, ...]:
-    group = case.group
     evidence: dict[Location, list[Evidence]] = {}
     for item in _evidence(case):
         evidence.setdefault(item.location, []).append(item)
     return rank(
         shown,
-        group.prior,
-        group.spectrum,
-        function_scores(group.spectrum, formula_of(group.model.formula)),
+        case.prior,
+        case.spectrum,
+        function_scores(case.spectrum, formula_of(case.choice.formula)),
         evidence,
         values=case.values,
         limit=N_ROWS,

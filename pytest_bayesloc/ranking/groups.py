@@ -7,8 +7,8 @@ Reference:
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 from pytest_bayesloc.domain.evidence import Evidence, StaticOutcome
@@ -17,7 +17,8 @@ from pytest_bayesloc.domain.location import MODULE, Location
 from pytest_bayesloc.domain.source import ReadMap
 from pytest_bayesloc.domain.spectrum import Spectrum, bits
 from pytest_bayesloc.history.changes import Changes
-from pytest_bayesloc.ranking.belief import MODELS, is_candidate, joint_prior
+from pytest_bayesloc.ranking.belief import is_candidate, joint_prior
+from pytest_bayesloc.ranking.case import Case, ModelChoice
 from pytest_bayesloc.ranking.evidence.changes import change_evidence
 from pytest_bayesloc.ranking.evidence.guards import Guard, raises_alone, refusals
 from pytest_bayesloc.ranking.evidence.names import name_evidence
@@ -39,58 +40,7 @@ from pytest_bayesloc.ranking.evidence.tracebacks import (
     traceback_evidence,
 )
 from pytest_bayesloc.ranking.evidence.writers import unset_attributes, unset_evidence
-from pytest_bayesloc.ranking.fitted import LOG_RATIOS
 from pytest_bayesloc.spectrum.sources import Sources
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelChoice:
-    """The user's choice of how a belief is formed.
-
-    Attributes:
-        formula: Name of the prior.
-        belief: Name of the belief model.
-        without: Kinds of evidence that are left out.
-    """
-
-    formula: str
-    belief: str
-    without: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True, kw_only=True)
-class FailingGroup:
-    """Failing tests that probably share a fault, with what is known without a re-run.
-
-    Attributes:
-        failures: Its failing tests, in the order they ran.
-        spectrum: With these tests as its failing ones.
-        model: How beliefs are formed.
-        prior: P(faulty) of each candidate before any evidence.
-        evidence: What the failures, names and changes say.
-        guard: The check that refused the tests' data, if that is what happened.
-        own_errors: Evidence that the tests' own text is wrong.
-        roles: The test code that may be at fault, and what it is to the tests.
-        changes: What changed since they passed; empty if that is not known.
-    """
-
-    failures: tuple[Failure, ...]
-    spectrum: Spectrum
-    model: ModelChoice
-    prior: Mapping[Location, float]
-    evidence: tuple[Evidence, ...] = ()
-    guard: Guard | None = None
-    own_errors: tuple[Evidence, ...] = ()
-    roles: Mapping[Location, Role] = field(default_factory=dict)
-    changes: Changes = field(default_factory=Changes)
-
-    @cached_property
-    def shares(self) -> Mapping[Location, float]:
-        """Beliefs by spectrum, traceback, test code and names alone, as shares of the highest."""
-        told = (item for item in self.evidence if item.outcome in LOG_RATIOS)
-        belief = MODELS[self.model.belief](self.prior).update_all(told).probabilities
-        highest = max(belief.values(), default=1.0)
-        return {where: p / highest for where, p in belief.items()}
 
 
 def open_groups(
@@ -99,7 +49,7 @@ def open_groups(
     sources: Sources,
     model: ModelChoice,
     changes: Callable[[Sequence[Sequence[str]]], Sequence[Changes]] | None = None,
-) -> list[FailingGroup]:
+) -> list[Case]:
     """Group the failing tests of ``spectrum``, the largest group first.
 
     Args:
@@ -184,7 +134,7 @@ def _group(
     changes: Changes,
     sources: Sources,
     model: ModelChoice,
-) -> FailingGroup:
+) -> Case:
     tests = test_suspects(failures, sources.map)
     if guard is not None and guard.owner.is_test:
         tests.setdefault(guard.owner, Role.FIXTURE)
@@ -210,7 +160,7 @@ def _group(
     support = support_evidence(failures, code, model=model.belief)
     every = (*raised, *own, *told, *called, *recent, *support)
     known = [e for e in every if e.location in belief]
-    return FailingGroup(
+    return Case(
         failures=tuple(failures),
         spectrum=spectrum,
         prior=belief,
@@ -219,7 +169,7 @@ def _group(
         own_errors=origins,
         roles=tests,
         changes=changes,
-        model=model,
+        choice=model,
     )
 
 

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.failure import Failure
 from pytest_bayesloc.history.changes import Changes
-from pytest_bayesloc.ranking.case import Case
-from pytest_bayesloc.ranking.groups import FailingGroup, ModelChoice
+from pytest_bayesloc.ranking.case import Case, ModelChoice
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,12 +29,11 @@ def case_of(
         Failure(node_id=node_id, phase="call", exc_type="E", message="")
         for node_id in spectrum.node_ids(spectrum.failing)
     )
-    group = FailingGroup(
+    return Case(
         failures=failures,
         spectrum=spectrum,
-        model=ModelChoice(formula="ochiai", belief=model),
+        choice=ModelChoice(formula="ochiai", belief=model),
         prior=prior,
         evidence=evidence,
         changes=changes or Changes(),
     )
-    return Case(group=group)

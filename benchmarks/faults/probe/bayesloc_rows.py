@@ -89,15 +89,15 @@ class _Row:
     """One group of failing tests, as JSON values."""
 
     def __init__(self, case: Case, texts: _Texts) -> None:
-        self._group, self._case, self._texts = case.group, case, texts
-        self._spectrum = case.group.spectrum
+        self._case, self._texts = case, texts
+        self._spectrum = case.spectrum
         ranked = [where for where, _ in case.belief.top(MAX_LOCATIONS)]
         self._where = {where: n for n, where in enumerate(ranked)}
         self._failing = list(bits(self._spectrum.failing))
 
     def made(self) -> dict[str, Any]:
-        group, case = self._group, self._case
-        shown = group.failures[:MAX_FAILURES]
+        case = self._case
+        shown = case.failures[:MAX_FAILURES]
         return {
             "failing": [self._spectrum.tests[i] for i in self._failing],
             "n_passing": self._spectrum.passing.bit_count(),
@@ -106,7 +106,7 @@ class _Row:
             "locations": [self._location(where) for where in self._where],
             "evidence": [
                 [self._where[e.location], e.source, e.outcome.value]
-                for e in (*group.evidence, *case.evidence)
+                for e in case.evidence
                 if e.location in self._where
             ],
             "inspections": list(self._inspections()),
@@ -122,7 +122,7 @@ class _Row:
             "name": where.qualname,
             "span": [where.start_line, where.end_line],
             "is_test": where.is_test,
-            "prior": self._group.prior.get(where, 0.0),
+            "prior": self._case.prior.get(where, 0.0),
             "posterior": self._case.belief.p(where),
             "executed": self._counted(self._spectrum.executed.get(where, 0)),
             "lines": self._lines(where),

@@ -49,7 +49,7 @@ class Constants(InspectionStrategy):
 
     def open(self, case: Case, budget: Budget) -> Iterator[Finding]:
         """Yield each place whose constant repairs everything, also where the belief is decided."""
-        guard, found = case.group.guard, set[Location]()
+        guard, found = case.guard, set[Location]()
         if guard is not None and guard.owner.is_test:
             return  # another limit would let the wrong data of the test pass
         for target, _ in case.belief.top(N_TARGETS):

@@ -76,7 +76,7 @@ class Counterfactual(InspectionStrategy):
         elif self._history is not None:
             found = _last_passing(self._history, case, budget)
         if found is not None:
-            case.changes = found
+            case.changes = replace(found, data=case.changes.data)
             case.learn(change_evidence(found, case.belief.probabilities, model=case.model))
 
 

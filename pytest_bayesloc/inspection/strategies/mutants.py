@@ -191,7 +191,7 @@ def max_mutants(case: Case, target: Location) -> int:
 
 def loses_check(case: Case, patch: InspectionPatch) -> bool:
     """Say whether a patch takes away the check that the failing tests failed at."""
-    guard = case.group.guard
+    guard = case.guard
     return guard is not None and drops_check(patch, guard)
 
 

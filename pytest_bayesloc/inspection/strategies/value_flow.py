@@ -161,7 +161,7 @@ class FollowValues(InspectionStrategy):
         if case.cause or not budget.left_s():
             return
         flows = self._followed(case, budget)
-        fixtures = {where for f in case.group.failures for where in f.test_locations[1:]}
+        fixtures = {where for f in case.failures for where in f.test_locations[1:]}
         guards = [traced_guard(flow, self._read, fixtures) for flow in flows]
         owners = {guard.owner if guard is not None else None for guard in guards}
         if guards and guards[0] is not None and len(owners) == 1:
@@ -169,7 +169,7 @@ class FollowValues(InspectionStrategy):
 
     def _followed(self, case: Case, budget: Budget) -> Sequence[ValueFlow]:
         # A check that refuses the data of several tests is more likely to be wrong itself.
-        failures = {failure.node_id: failure for failure in case.group.failures}
+        failures = {failure.node_id: failure for failure in case.failures}
         apart: dict[str, str] = {}
         for node_id in case.failing:
             function = node_id.partition("[")[0]

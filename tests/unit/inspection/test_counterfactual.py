@@ -321,14 +321,14 @@ def test_text_that_can_not_be_made_is_passed_over() -> None:
 def test_code_that_passes_is_looked_for_where_no_green_run_is_known() -> None:
     young, old = since([change("m.py", "a")], "young"), since([change("m.py", "abc")], "old")
     work = case([change("m.py", "abc")])
-    work.changes = Changes()
+    work.changes = Changes(data=("rates.csv",))
 
     done = opened(work, lambda back: "b" in back, history=Past({"young": young, "old": old}))
 
     assert done.tried[:2] == ["a", "abc"]
     assert done.found[-1] == ("b", REPAIRS)
     assert done.findings[-1].evidence.why.endswith("as it was at old")
-    assert work.changes is old
+    assert work.changes == replace(old, data=("rates.csv",))
     assert {item.outcome for item in work.evidence} == {ChangeOutcome.CHANGED_SINCE_GREEN}
 
 
@@ -341,7 +341,7 @@ def test_change_is_no_evidence_where_the_tests_fail_with_all_older_code() -> Non
 
     assert done.tried == ["ab"]
     assert done.found == []
-    assert work.evidence == []
+    assert work.evidence == ()
 
 
 def test_older_code_is_left_alone_where_a_green_run_is_known() -> None:

@@ -75,9 +75,9 @@ def test_owner_of_refused_data_is_suspected_in_place_of_the_check() -> None:
 
     follow(made, flow("t::a", "test_a"))
 
-    assert made.group.guard is not None
-    assert made.group.guard.owner == PLACES["test_a"]
-    assert {e.location.qualname: e.outcome for e in made.group.evidence} == {
+    assert made.guard is not None
+    assert made.guard.owner == PLACES["test_a"]
+    assert {e.location.qualname: e.outcome for e in made.evidence} == {
         "test_a": StaticOutcome.GUARD_NAMES_OWNER,
         "pay": StaticOutcome.GUARD_REFUSED,
     }
@@ -89,7 +89,7 @@ def test_check_that_refused_the_data_of_two_tests_stays_suspect() -> None:
 
     follow(made, flow("t::a", "test_a"), flow("t::b", "test_b"))
 
-    assert made.group.guard is None
+    assert made.guard is None
 
 
 def test_one_test_of_each_function_is_followed() -> None:
@@ -103,7 +103,7 @@ def test_test_that_fails_in_another_way_when_followed_says_nothing() -> None:
 
     follow(made, flow("t::a", "test_a", error="KeyError"))
 
-    assert made.group.guard is None
+    assert made.guard is None
 
 
 def test_slow_test_is_not_followed() -> None:

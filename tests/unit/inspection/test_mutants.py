@@ -164,10 +164,7 @@ def test_mutant_that_drops_the_check_the_tests_fail_at_is_not_tried() -> None:
         for n, new in enumerate(("False", "x < 1"), 1)
     ]
     refused = case()
-    refused.group = replace(
-        refused.group,
-        guard=Guard(function=TARGET, condition="x < 2", owner=CALLER, line=3, value="`x`"),
-    )
+    refused.guard = Guard(function=TARGET, condition="x < 2", owner=CALLER, line=3, value="`x`")
     runner = FakeRunner(answer=lambda *_: PASSED)
     budget = Budget(as_port(runner), lambda: 0.0, 60.0, refused)
 
@@ -338,7 +335,7 @@ def test_number_of_mutants_is_bounded_by_those_that_ran() -> None:
 )
 def test_likeliest_targets_get_most_mutants(n_likelier: int, n_tried: int) -> None:
     likelier = {replace(CALLER, file=f"n{n}.py"): 2.0 for n in range(n_likelier)}
-    one = case_of(case().group.spectrum, {**likelier, TARGET: 1.0})
+    one = case_of(case().spectrum, {**likelier, TARGET: 1.0})
     budget = Budget(as_port(FakeRunner()), lambda: 0.0, 60.0, one)
 
     [finding] = Mutants(lambda *_: map(mutant, range(100))).inspect(one, TARGET, budget)

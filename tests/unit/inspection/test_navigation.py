@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -114,7 +113,7 @@ def test_edit_that_drops_the_check_the_tests_fail_at_is_not_tried() -> None:
     fixes = Fixes(lambda _: PASSED)
     assert {f.evidence.location for f in fixes.found()} == {ADD, HALF}
     guard = Guard(function=ADD, condition="a - b", owner=MUL, line=10, value="`a`")
-    fixes.case.group = replace(fixes.case.group, guard=guard)
+    fixes.case.guard = guard
 
     assert {f.evidence.location for f in fixes.found()} == {HALF}
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -70,7 +69,7 @@ def found(
         return PASSED if passes(tried, node_id) else FAILED
 
     case = case_of(spectrum, PRIOR)
-    case.group = replace(case.group, guard=guard)
+    case.guard = guard
     runner = FakeRunner(answer=answer)
     budget = Budget(as_port(runner), lambda: 0.0, 60.0, case)
     return list(Constants(propose).open(case, budget)), runner

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.failure import Failure, Frame
@@ -75,7 +74,7 @@ def case(*suspects: Location) -> Case:
     )
     prior = {where: (len(places) - n) / 10 for n, where in enumerate(places)}
     case = case_of(spectrum, prior)
-    case.group = replace(case.group, failures=(FAILURE,))
+    case.failures = (FAILURE,)
     case.belief = MODELS["independent"](prior)
     return case
 

@@ -20,14 +20,10 @@ from pytest_bayesloc.domain.result import Fault, Ranked
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.history.changes import Changes
-from pytest_bayesloc.ranking.case import NOT_INSPECTED, Case
+from pytest_bayesloc.ranking.case import NOT_INSPECTED, Case, ModelChoice
 from pytest_bayesloc.ranking.evidence.judgements import passing_edit
 from pytest_bayesloc.ranking.faults import combine, fault_of
-from pytest_bayesloc.ranking.groups import (
-    FailingGroup,
-    ModelChoice,
-    open_groups,
-)
+from pytest_bayesloc.ranking.groups import open_groups
 from pytest_bayesloc.ranking.likelihoods import likelihood, repair_likelihood, weigh
 from pytest_bayesloc.spectrum.sources import Sources
 
@@ -112,7 +108,7 @@ CRASHED = failure(TEST_C, (FEE, 7), exc_type="ZeroDivisionError")
 
 def opened(
     *failures: Failure, model: str = "single-fault", changes: Since | None = None
-) -> list[FailingGroup]:
+) -> list[Case]:
     tests = (*(f.node_id for f in failures), "passes")
     failing = (1 << len(failures)) - 1
     spectrum = Spectrum(
@@ -125,27 +121,26 @@ def opened(
     return open_groups(spectrum, failures, SOURCES, choice, changes)
 
 
-def evidence_of(group: FailingGroup) -> dict[str, Outcome]:
-    told = (item for item in group.evidence if item.source != "names")
+def evidence_of(case: Case) -> dict[str, Outcome]:
+    told = (item for item in case.evidence if item.source != "names")
     return {item.location.qualname: item.outcome for item in told}
 
 
 def test_data_that_a_guard_refused_makes_its_test_the_suspect() -> None:
-    (group,) = opened(refused(TEST_A))
+    (case,) = opened(refused(TEST_A))
 
     assert StaticOutcome.GUARD_NAMES_OWNER in {
-        e.outcome for e in group.evidence if e.location == TEST_A
+        e.outcome for e in case.evidence if e.location == TEST_A
     }
-    assert evidence_of(group)["pay"] is StaticOutcome.GUARD_REFUSED
-    assert Case(group=group).belief.top(1)[0][0] == TEST_A
-    fault = fault_of(Case(group=group))
+    assert evidence_of(case)["pay"] is StaticOutcome.GUARD_REFUSED
+    assert case.belief.top(1)[0][0] == TEST_A
+    fault = fault_of(case)
     assert (fault.origin, fault.kind) == (Origin.DATA, ErrorKind.VALIDATION)
     assert (fault.stop_reason, fault.inspections) == (NOT_INSPECTED, ())
 
 
 def test_origin_of_refused_data_is_the_code_where_that_stands_first() -> None:
-    (group,) = opened(refused(TEST_A))
-    case = Case(group=group)
+    (case,) = opened(refused(TEST_A))
     case.learn([weigh(case.model, ChangeOutcome.REVERT_REPAIRS, PAY, source="counterfactual")])
 
     fault = fault_of(case)
@@ -154,18 +149,18 @@ def test_origin_of_refused_data_is_the_code_where_that_stands_first() -> None:
 
 
 def test_guard_that_refuses_several_owners_is_suspect_itself() -> None:
-    (group,) = opened(refused(TEST_A), refused(TEST_B))
+    (case,) = opened(refused(TEST_A), refused(TEST_B))
 
-    assert group.guard is None
-    assert evidence_of(group)["pay"] is StaticOutcome.RAISE_FRAME
-    assert fault_of(Case(group=group)).kind is ErrorKind.RUNTIME
+    assert case.guard is None
+    assert evidence_of(case)["pay"] is StaticOutcome.RAISE_FRAME
+    assert fault_of(case).kind is ErrorKind.RUNTIME
 
 
 def test_refused_data_is_a_fault_of_its_own() -> None:
-    groups = opened(refused(TEST_A), CRASHED)
+    cases = opened(refused(TEST_A), CRASHED)
 
-    assert [[f.node_id for f in group.failures] for group in groups] == [["test_a"], ["test_c"]]
-    assert [group.spectrum.failing for group in groups] == [0b01, 0b10]
+    assert [[f.node_id for f in case.failures] for case in cases] == [["test_a"], ["test_c"]]
+    assert [case.spectrum.failing for case in cases] == [0b01, 0b10]
 
 
 def test_all_groups_are_asked_at_once_what_changed_for_each() -> None:
@@ -175,15 +170,15 @@ def test_all_groups_are_asked_at_once_what_changed_for_each() -> None:
         asked.append(groups)
         return [Changes(known=frozenset(group)) for group in groups]
 
-    groups = opened(refused(TEST_A), CRASHED, changes=since)
+    cases = opened(refused(TEST_A), CRASHED, changes=since)
 
     assert asked == [[["test_a"], ["test_c"]]]
-    assert [group.changes.known for group in groups] == [{"test_a"}, {"test_c"}]
+    assert [case.changes.known for case in cases] == [{"test_a"}, {"test_c"}]
 
 
 def test_code_that_raised_is_the_suspect_of_a_crash() -> None:
-    (group,) = opened(CRASHED)
-    fault = fault_of(Case(group=group))
+    (case,) = opened(CRASHED)
+    fault = fault_of(case)
 
     assert fault.ranking[0].location == FEE
     assert fault.ranking[0].evidence[0].outcome is StaticOutcome.RAISE_FRAME
@@ -191,18 +186,18 @@ def test_code_that_raised_is_the_suspect_of_a_crash() -> None:
 
 
 def test_evidence_of_probability_one_half_is_left_out() -> None:
-    (group,) = opened(CRASHED, model="independent")
+    (case,) = opened(CRASHED, model="independent")
 
-    assert group.evidence == ()  # the reference model knows none from tracebacks
+    assert case.evidence == ()  # the reference model knows none from tracebacks
 
 
 def test_line_of_a_traceback_counts_as_executed_even_if_nothing_recorded_it() -> None:
     spectrum = Spectrum(tests=("test_c",), failing=1, passing=0, lines={})
 
-    (group,) = open_groups(spectrum, [CRASHED], SOURCES, MODEL)
+    (case,) = open_groups(spectrum, [CRASHED], SOURCES, MODEL)
 
-    assert group.spectrum.lines == {FEE: {7: 1}}
-    assert FEE in group.prior
+    assert case.spectrum.lines == {FEE: {7: 1}}
+    assert FEE in case.prior
 
 
 def test_file_with_a_syntax_error_is_the_suspect_of_those_who_import_it() -> None:
@@ -218,9 +213,9 @@ def test_file_with_a_syntax_error_is_the_suspect_of_those_who_import_it() -> Non
     ]
     spectrum = Spectrum(tests=("test_0.py", "test_1.py"), failing=0b11, passing=0, lines={})
 
-    (group,) = open_groups(spectrum, failures, SOURCES, MODEL)
+    (case,) = open_groups(spectrum, failures, SOURCES, MODEL)
 
-    fault = fault_of(Case(group=group))
+    fault = fault_of(case)
     assert (fault.ranking[0].location, fault.origin) == (MODULE, Origin.COLLECTION)
 
 
@@ -274,21 +269,20 @@ REPAIRED = InspectionOutcome.EDIT_REPAIRS
 def likely_and_not(model: str = "single-fault", *evidence: Evidence) -> Case:
     """A case in which the belief in ``fee`` is a tenth of that in ``pay``."""
     spectrum = Spectrum(tests=("test_c",), failing=1, passing=0, lines={PAY: {2: 1}, FEE: {7: 1}})
-    group = FailingGroup(
+    return Case(
         failures=(CRASHED,),
         spectrum=spectrum,
-        model=replace(MODEL, belief=model),
+        choice=replace(MODEL, belief=model),
         prior={PAY: 0.8, FEE: 0.08},
         evidence=evidence,
     )
-    return Case(group=group)
 
 
 def test_a_repair_tells_more_where_the_belief_was_low() -> None:
     case = likely_and_not()
 
     assert case.likelihood(REPAIRED, PAY) == likelihood("single-fault", REPAIRED)
-    assert case.likelihood(REPAIRED, FEE) == repair_likelihood(REPAIRED, case.group.shares[FEE])
+    assert case.likelihood(REPAIRED, FEE) == repair_likelihood(REPAIRED, case.shares[FEE])
     assert case.likelihood(REPAIRED, FEE).ratio > 3 * case.likelihood(REPAIRED, PAY).ratio
 
 
@@ -323,7 +317,7 @@ def test_what_changed_does_not_make_a_repair_elsewhere_tell_more() -> None:
     case = likely_and_not("single-fault", told)
 
     assert case.belief.p(FEE) < 0.01
-    assert case.group.shares[FEE] == pytest.approx(0.1)
+    assert case.shares[FEE] == pytest.approx(0.1)
 
 
 def test_reference_model_keeps_to_its_table() -> None:
