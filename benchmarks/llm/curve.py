@@ -19,7 +19,7 @@ from benchmarks.faults.scoring import POSTERIOR, interval, judge, naturally, top
 from benchmarks.faults.storage import packages, read_rows
 from pytest_bayesloc.domain.evidence import InspectionOutcome
 from pytest_bayesloc.domain.inspection import Finding
-from pytest_bayesloc.inspection.strategies.navigation import NAME
+from pytest_bayesloc.inspection.strategies.llm import FIXES
 from pytest_bayesloc.inspection.views import candidates
 from pytest_bayesloc.ranking.evidence.judgements import (
     RANKING,
@@ -90,7 +90,7 @@ class Oracle:
             n_candidates = sum(not where.is_test for where in case.belief.probabilities)
             outcome, pair = InspectionOutcome.EDIT_REPAIRS, passing_edit(n_candidates)
             case.take(
-                Finding(evidence=weigh(case.model, outcome, named[0], source=NAME, learned=pair))
+                Finding(evidence=weigh(case.model, outcome, named[0], source=FIXES, learned=pair))
             )
 
     def learn(self) -> None:

@@ -22,7 +22,7 @@ from benchmarks.suites.scores import Standing, score, standing
 from benchmarks.suites.subjects import KNOWN
 from benchmarks.suites.workspace import CHECKOUT, install, prepare
 from pytest_bayesloc.domain.evidence import OUTCOMES
-from pytest_bayesloc.inspection.strategies.navigation import NAME
+from pytest_bayesloc.inspection.strategies.llm import FIXES
 from pytest_bayesloc.ranking.evidence.judgements import INSPECTION, RANKING, learned_likelihood
 
 if TYPE_CHECKING:
@@ -39,9 +39,9 @@ USES = {"llm": RANKING, "generated": INSPECTION}
 VARIANTS: Mapping[str, Collection[str]] = {
     "no model": (),
     "words": ("llm",),
-    "edits": (NAME,),
+    "edits": (FIXES,),
     "inspections with reflection": ("generated",),
-    "all": ("llm", NAME, "generated"),
+    "all": ("llm", FIXES, "generated"),
 }
 LIMIT_S = 600.0
 
@@ -141,7 +141,7 @@ def _place(
                     said, use = OUTCOMES[item["outcome"]], USES[item["source"]]
                     pair = learned_likelihood(said, use, counts)
                     worth = pair.ratio if pair is not None else 1.0
-                elif item["source"] == NAME:
+                elif item["source"] == FIXES:
                     worth = item["p_if_faulty"] / item["p_if_clean"]
                 else:
                     continue

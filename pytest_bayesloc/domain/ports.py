@@ -1,4 +1,4 @@
-"""The protocols by which parts of the package use each other without importing each other.
+"""The protocols by which parts of the package use each other, and calls that others answer later.
 
 A language model sees what statistics can't: what a function is meant to do. All texts in the values
 of that dialogue may leave the machine: who makes them leaves out what must not.
@@ -6,8 +6,10 @@ of that dialogue may leave the machine: who makes them leaves out what must not.
 
 from __future__ import annotations
 
+from concurrent.futures import Future, wait
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from threading import Thread
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -15,6 +17,37 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.recording import Recording, ValueFlow
+
+T = TypeVar("T")
+
+
+class Later(Future[T]):
+    """A call under way in a thread of its own.
+
+    A client's own time-out is one of each read: a server that sends a byte now and then outlives
+    it. The thread that is left behind ends with the process.
+    """
+
+    def __init__(self, call: Callable[[], T]) -> None:
+        super().__init__()
+        Thread(target=self._run, args=(call,), name="bayesloc-endpoint", daemon=True).start()
+
+    def _run(self, call: Callable[[], T]) -> None:
+        try:
+            self.set_result(call())
+        except BaseException as error:  # noqa: BLE001 - raised again by whoever waits
+            self.set_exception(error)
+
+    def result(self, timeout: float | None = None) -> T:
+        """Return or raise what it does, in ``timeout`` seconds at most.
+
+        Raises:
+            TimeoutError: If it takes longer.
+        """
+        wait([self], timeout)
+        if not self.done():
+            raise TimeoutError(f"no answer within {timeout:g} s")
+        return super().result()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

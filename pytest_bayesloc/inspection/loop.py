@@ -148,7 +148,7 @@ class InspectionLoop:
     def _inspect_all(self, case: Case, budget: Budget) -> str:
         self._record(case, budget)
         for strategy in self._strategies:
-            strategy.prepare(case)
+            strategy.prepare(case, budget)
         reason = self._inspect_targets(case, budget)
         if case.belief.top(1)[0][1] < self._limits.threshold:
             self._harvest(case, budget, wait_s=budget.left_s())

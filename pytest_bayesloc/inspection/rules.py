@@ -20,7 +20,6 @@ from pytest_bayesloc.fixes.side_effects import (
     is_pure,
     meanings,
 )
-from pytest_bayesloc.inspection.writing import SEE_LOCALS
 
 #: Expressions that do more than compute a value, or wait.
 _ACTS = (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Lambda)
@@ -29,6 +28,8 @@ _TELLING = frozenset(
     {"abs", "all", "any", "bool", "callable", "float", "format", "hasattr", "int", "isinstance",
      "issubclass", "len", "range", "repr", "str", "type"}
 )  # fmt: skip
+#: Built-ins that see all local names: a function that uses them must get no new one.
+SEE_LOCALS = frozenset({"dir", "eval", "exec", "locals", "vars"})
 _FRAMES = frozenset({"_getframe", "currentframe", "f_locals"})
 #: Arguments that make a method change what it is called on.
 _OUTPUTS = frozenset({"inplace", "out"})

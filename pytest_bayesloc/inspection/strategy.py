@@ -119,9 +119,9 @@ class InspectionStrategy:
         del case
         return ()
 
-    def prepare(self, case: Case) -> None:
+    def prepare(self, case: Case, budget: Budget) -> None:
         """Start what takes long elsewhere; calls and values are known by now."""
-        del case
+        del case, budget
 
     def harvest(self, case: Case, budget: Budget, *, wait_s: float) -> Iterable[Finding]:
         """Yield what came of that since the last time; asked between inspections and at the end.

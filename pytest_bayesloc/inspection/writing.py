@@ -1,16 +1,35 @@
-"""Adding lines to a function, such that all others stay as they are."""
+"""Adding lines to a function, such that all others stay as they are.
+
+The answer of a language model is never run itself: the assertions that the gate lets pass are
+written into the function as it stands.
+"""
 
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Sequence
+from dataclasses import replace
 
-from pytest_bayesloc.domain.source import FunctionNode, Unit, first_line, lines_of
+from pytest_bayesloc.domain.errors import PatchError
+from pytest_bayesloc.domain.inspection import Check, InspectionPatch
+from pytest_bayesloc.domain.ports import ProposedCode
+from pytest_bayesloc.domain.source import (
+    FunctionNode,
+    SourceMap,
+    Unit,
+    compile_tree,
+    first_line,
+    lines_of,
+    parse,
+)
+from pytest_bayesloc.inspection.gate import additions, admit
+from pytest_bayesloc.inspection.rules import Addition
 from pytest_bayesloc.ranking.evidence.invariants import RESULT
 
 STEP = "    "
-#: Built-ins that see all local names: a function that uses them must get no new one.
-SEE_LOCALS = frozenset({"dir", "eval", "exec", "locals", "vars"})
+GENERATED = "generated"
+MAX_TEXT = 200
 
 
 class LineWriter:
@@ -129,3 +148,138 @@ def _cut(line: str, column: int) -> tuple[str, str]:
 def heartbeat(unit: Unit) -> str:
     """Return the statement that tells that ``unit`` runs."""
     return f"__bayesloc__.heartbeat({unit.location.fqn!r})"
+
+
+# -- the patch
+
+
+def with_assertions(source: SourceMap, unit: Unit, answer: ProposedCode) -> InspectionPatch:
+    """Make a patch of the file of ``source`` with the assertions of ``answer`` in ``unit``.
+
+    Raises:
+        PatchError: If the answer does anything else, or can't be put in place.
+    """
+    if not isinstance(unit.node, FunctionNode):
+        raise PatchError("it is for code that is no function", slug="llm-gate")
+    found = admit(unit.node, answer.text, source.module.node)
+    rewriter = _Rewriter()
+    try:
+        made = [rewriter.rewrite(addition) for addition in found]
+        patched = _AdditionWriter(source.text).write(unit, unit.node, made)
+        _hold_together(patched, source, unit, made)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise PatchError(f"it does not compile ({error})", slug="llm-gate") from error
+    return InspectionPatch(
+        target=unit.location,
+        kind=GENERATED,
+        original=source.text,
+        patched=patched,
+        checks=tuple(rewriter.checks),
+        words=answer.why,
+    )
+
+
+def _hold_together(patched: str, source: SourceMap, unit: Unit, made: Sequence[Addition]) -> None:
+    """Check that ``patched`` is the text of ``source`` with what was ``made`` in its place.
+
+    Raises:
+        PatchError: If something was written where it does not belong.
+        SyntaxError: If it does not compile; so do the errors of the parser.
+    """
+    compile_tree(parse(patched), unit.location.file)
+    twin = SourceMap(patched, unit.location.file).units[source.units.index(unit)]
+    assert isinstance(unit.node, FunctionNode)  # noqa: S101 - nothing else is asked for
+    if (
+        not isinstance(twin.node, FunctionNode)
+        or _outside(patched, twin) != _outside(source.text, unit)
+        or ast.get_docstring(twin.node) != ast.get_docstring(unit.node)
+        or _written(additions(unit.node, twin.node)) != _written(made)
+    ):
+        raise PatchError("an assertion of it has no place of its own", slug="llm-gate")
+
+
+def _outside(text: str, unit: Unit) -> tuple[str, str]:
+    """Return the text before and behind a function."""
+    lines = lines_of(text)
+    before, behind = lines[: unit.first_line - 1], lines[unit.location.end_line :]
+    return "".join(before), "".join(behind).rstrip("\r\n")
+
+
+def _written(found: Sequence[Addition]) -> list[tuple[int, str, list[str]]]:
+    return [(id(a.anchor), a.where, [ast.dump(s) for s in a.statements]) for a in found]
+
+
+class _Rewriter(ast.NodeTransformer):
+    """Turns assertions into checks that say by their number that they failed."""
+
+    def __init__(self) -> None:
+        self.checks: list[Check] = []
+        self._name = ""
+        self._is_entry = False
+
+    def rewrite(self, addition: Addition) -> Addition:
+        """Rewrite an addition to what is put into the text."""
+        self._name, self._is_entry = addition.name, addition.is_entry
+        made = [self.visit(copy.deepcopy(statement)) for statement in addition.statements]
+        return replace(addition, statements=tuple(map(ast.fix_missing_locations, made)))
+
+    def visit_Assert(self, node: ast.Assert) -> ast.Assert:
+        """Turn ``assert x`` into ``assert x, __bayesloc__.violated(number, "x")``."""
+        said = " ".join(ast.unparse(node.test).split())[:MAX_TEXT]
+        number = len(self.checks)
+        check = Check(number=number, at_exit=not self._is_entry, text=said, support=0)
+        self.checks.append(check)
+        told = ast.parse(f"__bayesloc__.violated({number}, {said!r})", mode="eval").body
+        return ast.Assert(test=self.visit(node.test), msg=told)
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        """Give the returned value our own name for it."""
+        return ast.Name(RESULT, node.ctx) if self._name and node.id == self._name else node
+
+
+class _AdditionWriter(LineWriter):
+    """Writes additions into the original text."""
+
+    def write(self, unit: Unit, node: FunctionNode, made: Sequence[Addition]) -> str:
+        """Return the text with all of them, and with the heartbeat.
+
+        Raises:
+            PatchError: If one has no place of its own in the text.
+        """
+        at_entry: list[str] = []
+        for addition in sorted(made, key=_position, reverse=True):
+            lines = [line for s in addition.statements for line in ast.unparse(s).splitlines()]
+            if addition.is_entry:
+                at_entry = lines
+            else:
+                self._put(addition, lines)
+        self.enter(node, [heartbeat(unit), *at_entry])
+        return "".join(self.lines)
+
+    def _put(self, addition: Addition, lines: Sequence[str]) -> None:
+        anchor, before = addition.anchor, "".join(self.lines)
+        if addition.where == "return":
+            assert isinstance(anchor, ast.Return)  # noqa: S101 - the gate names no other
+            self.check_return(anchor, lines)
+        elif addition.where == "end":
+            self.put_behind(anchor, lines)
+        else:
+            self.put_before(anchor, lines)
+        if "".join(self.lines) == before:
+            raise PatchError(
+                "an assertion of it has no line of its own to stand on", slug="llm-gate"
+            )
+
+
+def _position(addition: Addition) -> tuple[int, int, int]:
+    """Order additions by their place: later ones first, so that the lines above keep their numbers.
+
+    Of two blocks that end on one line, the outer one's end comes first, and is pushed down by the
+    inner one's. What a return returns is named before anything is put above it. Of what
+    starts on one line, the last is first.
+    """
+    anchor = addition.anchor
+    if addition.where == "end":
+        return (anchor.end_lineno or anchor.lineno, 0, -anchor.col_offset)
+    kind = 2 if addition.where == "return" else 1
+    return (first_line(anchor) - 1, kind, anchor.col_offset)

@@ -7,16 +7,15 @@ import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
 
 from pytest_bayesloc.domain.errors import EndpointError
+from pytest_bayesloc.domain.ports import Later
 from pytest_bayesloc.domain.redaction import redacted
 
 if TYPE_CHECKING:
     from openai import OpenAI
-
-T = TypeVar("T")
 
 DEADLINE_S = 120.0  # of one call: models that think take their time
 EMBEDDING_S = 15.0
@@ -86,45 +85,6 @@ class CallError(Exception):
 
     def __str__(self) -> str:
         return self.what
-
-
-class Later(Generic[T]):
-    """A call under way in a thread of its own.
-
-    A client's own time-out is one of each read: a server that sends a byte now and then outlives
-    it. The thread that is left behind ends with the process.
-    """
-
-    def __init__(self, call: Callable[[], T]) -> None:
-        self._results: list[T] = []
-        self._errors: list[BaseException] = []
-        self._thread = threading.Thread(
-            target=self._run, args=(call,), name="bayesloc-endpoint", daemon=True
-        )
-        self._thread.start()
-
-    def _run(self, call: Callable[[], T]) -> None:
-        try:
-            self._results.append(call())
-        except BaseException as error:  # noqa: BLE001 - raised again by whoever waits
-            self._errors.append(error)
-
-    def is_done(self) -> bool:
-        """Return whether it has ended."""
-        return bool(self._results or self._errors)
-
-    def result(self, seconds: float) -> T:
-        """Return or raise what it does, in ``seconds`` at most.
-
-        Raises:
-            TimeoutError: If it takes longer.
-        """
-        self._thread.join(max(0.0, seconds))
-        if self._errors:
-            raise self._errors[0]
-        if not self._results:
-            raise TimeoutError(f"no answer within {seconds:g} s")
-        return self._results[0]
 
 
 class Endpoint(Protocol):

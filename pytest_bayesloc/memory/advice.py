@@ -190,8 +190,8 @@ def keep_feedback(
         if case.rejected.state:
             rejected.setdefault(bug, {}).update(case.rejected.new)
         if case.judged:
-            verdicts = [(item.use, name_of(item.location), item.said) for item in case.judged]
-            feedback.add_verdicts(ledger, bug, case.judged[0].guide, verdicts)
+            verdicts = [(use, name_of(where), said) for (use, where), said in case.judged.items()]
+            feedback.add_verdicts(ledger, bug, case.guide, verdicts)
     for bug, new in rejected.items():
         feedback.add_rejections(ledger, bug, cases[0].rejected.state, new)
 

@@ -8,19 +8,25 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_bayesloc.domain.errors import PatchError
 from pytest_bayesloc.domain.inspection import InspectionPatch
+from pytest_bayesloc.domain.ports import Later
 from pytest_bayesloc.domain.source import edited
 from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.fixes.side_effects import reaches_out
 from pytest_bayesloc.fixes.soundness import unsound
 from pytest_bayesloc.fixes.tasks import texts_of_tests
 from pytest_bayesloc.inspection.edits import checked_edit, checked_fix
-from pytest_bayesloc.inspection.strategies.generated import Generated
-from pytest_bayesloc.inspection.strategies.navigation import Navigation, ProposedFixes, take_ranking
+from pytest_bayesloc.inspection.strategies.llm import (
+    FIXES,
+    Generated,
+    Navigation,
+    ProposedFixes,
+    take_ranking,
+)
 from pytest_bayesloc.inspection.views import Views
 from pytest_bayesloc.llm.advisor import LlmAdvisor, LlmSummarizer
 from pytest_bayesloc.llm.agent import LlmAgent
 from pytest_bayesloc.llm.budget import FOLDER, CallBudget, Exchanges
-from pytest_bayesloc.llm.endpoint import DryRunEndpoint, Endpoint, Later, OpenAIEndpoint
+from pytest_bayesloc.llm.endpoint import DryRunEndpoint, Endpoint, OpenAIEndpoint
 from pytest_bayesloc.llm.privacy import local_privacy
 from pytest_bayesloc.options.option import DRY_RUN
 from pytest_bayesloc.pipeline.context import own_folder, replace_text
@@ -32,10 +38,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from pytest_bayesloc.domain.inspection import Rerun
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.ports import Converse, ProposedCode
     from pytest_bayesloc.domain.source import SourceMap, Unit
-    from pytest_bayesloc.inspection.strategies.navigation import Answer
+    from pytest_bayesloc.inspection.strategies.llm import Answer, Reflection, Suspicions
     from pytest_bayesloc.inspection.strategy import InspectionStrategy
     from pytest_bayesloc.pipeline.context import Context
     from pytest_bayesloc.ranking.case import Case
@@ -97,11 +104,13 @@ class LlmStage:
         )
         self._views = Views(self._privacy.reader(context.sources.map))
         self._known: dict[str, tuple[str, ...]] = {}
-        self._counts: VerdictCounts = {}
+        self.name = self.advisor.name
+        self.counts: VerdictCounts = {}
+        self.note, self.may_converse = context.note, self.advisor.may_converse
 
     def learn(self, counts: VerdictCounts, known: Mapping[str, tuple[str, ...]]) -> None:
         """Take in how often the model was right, and sentences on what is known, per node id."""
-        self._counts = counts
+        self.counts = counts
         self._known = dict(known)
 
     # -- its uses
@@ -124,56 +133,44 @@ class LlmStage:
 
     def _judge(self, cases: Sequence[Case]) -> None:
         """Let it rank the candidates of the largest groups, all at once."""
-        asked = [(case, partial(self._suspect, case)) for case in cases[:N_RANKED]]
+        asked = [(case, partial(self.suspect, case)) for case in cases[:N_RANKED]]
         for case, suspicions in self.answers(asked):
-            take_ranking(case, suspicions or {}, self.advisor.name, self._counts)
+            take_ranking(case, suspicions or {}, self)
 
-    def _suspect(self, case: Case) -> Mapping[Location, str] | None:
+    def suspect(self, case: Case) -> Suspicions | None:
+        """Return whom it suspects, asked in one prompt."""
         return self.advisor.suspect(self._views.fault(case, self._remembered(case)))
 
     def strategies(self) -> tuple[InspectionStrategy, ...]:
         """Return what it does while others inspect: it looks around, proposes edits and checks."""
-        generated = Generated(
-            guide=self.advisor.name,
-            propose=self.advisor.propose,
-            reflect=self.advisor.reflect,
-            start=Later,
-            views=self._views,
-            unit=self._unit,
-            counts=self._counts,
-            known=self._known,
-            refused=self._context.note,
-            n_targets=self._limits.functions,
-        )
-        fixes = ProposedFixes(
-            ask=self._ask_fix,
-            start=Later,
-            patch=self._admitted,
-            n_targets=min(N_FIXED, self._limits.functions),
-        )
+        generated = Generated(self, self._limits.functions)
+        fixes = ProposedFixes(self, min(N_FIXED, self._limits.functions))
         if "llm" in self._context.settings.without:
             return fixes, generated
-        navigation = Navigation(
-            functions=self._questions,
-            begin=self._conversation,
-            may_go_on=self.advisor.may_converse,
-            suspect=self._suspect,
-            fallback=fixes,
-            start=Later,
-            note=self._context.note,
-            guide=self.advisor.name,
-            counts=self._counts,
-        )
-        return navigation, generated
+        return Navigation(self, fixes), generated
 
-    def _questions(self, case: Case) -> Answer:
+    def questions(self, case: Case) -> Answer:
+        """Return what answers its questions on a case."""
         known = self._remembered(case)
         run = run_of(self._context, self._describe(case), (case,))
         return CaseQuestions(self._context, case, run, known, self.may_send, self._edited).answer
 
-    def _conversation(self, case: Case, sample: int) -> Converse:
+    def conversation(self, case: Case, sample: int) -> Converse:
+        """Begin a conversation on a case."""
         view = self._views.fault(case, self._remembered(case))
         return self.advisor.converse(view, function_schemas(), sample).next
+
+    def ask_assertions(self, case: Case, target: Location) -> Callable[[], ProposedCode | None]:
+        """Return a call for a function with assertions about what it should do."""
+        view = self._views.target(case, target, self._remembered(case))
+        return partial(self.advisor.propose, view)
+
+    def ask_meaning(
+        self, case: Case, patch: InspectionPatch, rerun: Rerun
+    ) -> Callable[[], Reflection | None]:
+        """Return a call that asks what an inspection means."""
+        view = self._views.target(case, patch.target, self._remembered(case))
+        return partial(self.advisor.reflect, self._views.inspected(view, case, patch, rerun))
 
     def fixes(self, case: Case, outcome: Callable[[], str]) -> Iterator[tuple[Location, str, str]]:
         """Yield the likeliest functions as it would fix them: where, the file's text, and why.
@@ -186,7 +183,7 @@ class LlmStage:
         for target in case.targets():
             if len(asked) == self._limits.functions:
                 break
-            if (ask := self._ask_fix(case, target)) is not None:
+            if (ask := self.ask_fix(case, target)) is not None:
                 asked.append((target, ask))
         for target, first in self.answers(asked):
             answer, tried = first, list[str]()
@@ -198,14 +195,14 @@ class LlmStage:
                 if not (said := outcome()):
                     break
                 tried.append(f"{answer.text}\nwith it: {said}")
-                again = self._ask_fix(case, target, tried)
+                again = self.ask_fix(case, target, tried)
                 answer = None if again is None else again()
 
-    def _ask_fix(
+    def ask_fix(
         self, case: Case, target: Location, tried: Sequence[str] = ()
     ) -> Callable[[], ProposedCode | None] | None:
         """Return a call that asks how it would fix a function; None where it must not be asked."""
-        found = self._unit(target)
+        found = self.unit(target)
         if found is None or not found[1].is_function or reaches_out(*found, self._never):
             return None
         known = (*tried, *self._remembered(case))
@@ -233,14 +230,16 @@ class LlmStage:
         Raises:
             PatchError: If it may not.
         """
-        found = self._unit(target)
+        found = self.unit(target)
         if found is None or (found[1].is_function and reaches_out(*found, self._never)):
             raise PatchError(f"{target.qualname} must not be edited", slug="llm-gate")
         return found
 
-    def _admitted(
+    def patch_of(
         self, case: Case, target: Location, answer: ProposedCode
     ) -> InspectionPatch | None:
+        """Make a patch of a fix; None, and a note, if a gate refuses it."""
+
         def make() -> InspectionPatch:
             return self._patch(case, target, self._fixed(target, answer.text), answer.why)
 
@@ -265,7 +264,7 @@ class LlmStage:
             raise PatchError(reason, slug="llm-gate")
         return InspectionPatch(
             target=target,
-            kind=ProposedFixes.name,
+            kind=FIXES,
             original=source.text,
             patched=text,
             line=unit.location.start_line,
@@ -310,7 +309,8 @@ class LlmStage:
 
     # -- what leaves the machine
 
-    def _unit(self, location: Location) -> tuple[SourceMap, Unit] | None:
+    def unit(self, location: Location) -> tuple[SourceMap, Unit] | None:
+        """Return the code of a location and its file; None of one that is not to be shown."""
         return self._context.sources.unit(location) if self.may_send(location.file) else None
 
     def _say(self, text: str) -> None:

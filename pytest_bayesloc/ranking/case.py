@@ -19,7 +19,6 @@ from pytest_bayesloc.history.changes import Changes
 from pytest_bayesloc.ranking.belief import MODELS, Belief
 from pytest_bayesloc.ranking.evidence.guards import Guard
 from pytest_bayesloc.ranking.evidence.invariants import Invariant
-from pytest_bayesloc.ranking.evidence.judgements import Judged
 from pytest_bayesloc.ranking.evidence.tracebacks import guard_evidence
 from pytest_bayesloc.ranking.fitted import LOG_RATIOS
 from pytest_bayesloc.ranking.formulas import scorer
@@ -253,7 +252,9 @@ class Case:
         invariants: Per function, what held in all passing calls.
         innocent: Functions that the golden rule of callees excuses.
         rejected: Attempts that failed on the same code.
-        judged: Verdicts of a language model on locations.
+        judged: Per way of asking and location, the verdict of a language model: kept until it is
+            known whether it was right.
+        guide: Name of that model.
     """
 
     failures: tuple[Failure, ...]
@@ -284,7 +285,8 @@ class Case:
     invariants: Mapping[Location, Sequence[Invariant]] = field(default_factory=dict)
     innocent: frozenset[Location] = frozenset()
     rejected: Rejected = field(default_factory=Rejected)
-    judged: list[Judged] = field(default_factory=list)
+    judged: dict[tuple[str, Location], Outcome] = field(default_factory=dict)
+    guide: str = ""
     _repaired: set[Location] = field(default_factory=set)  # kept: asked of each candidate, often
 
     def __post_init__(self) -> None:
@@ -368,6 +370,11 @@ class Case:
             self.admit(inspection.target)
             self.belief = self.belief.update(inspection.evidence)
         self.history.append(self.belief.top(N_HISTORY))
+
+    def judge(self, guide: str, use: str, verdicts: Mapping[Location, Outcome]) -> None:
+        """Keep what the model ``guide`` says when it is asked in the way ``use``."""
+        self.guide = guide
+        self.judged |= {(use, where): verdict for where, verdict in verdicts.items()}
 
     def admit(self, location: Location) -> None:
         """Make ``location`` a candidate, if it is none."""

@@ -15,7 +15,7 @@ from pytest_bayesloc.domain.errors import PatchError
 from pytest_bayesloc.domain.ports import ProposedCode
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap, parse
 from pytest_bayesloc.inspection.gate import admit
-from pytest_bayesloc.inspection.strategies.generated import propose
+from pytest_bayesloc.inspection.writing import with_assertions
 from pytest_bayesloc.rerun.child import NAME, Probe
 from pytest_bayesloc.rerun.swap import compile_patched
 from tests.property.test_patch_laws import (
@@ -133,7 +133,7 @@ def test_what_is_written_into_any_text_behaves_as_before(text: str, data: st.Dat
     rewritten = add_checks(function, data)
 
     try:
-        patch = propose(source, unit, ProposedCode(text=rewritten, why=""))
+        patch = with_assertions(source, unit, ProposedCode(text=rewritten, why=""))
     except PatchError:  # not every check has a line of its own
         reject()
     behaves_as_before(text, patch.patched)
@@ -147,7 +147,7 @@ def test_where_each_statement_has_its_line_every_check_finds_its_place(
     source, unit, function = function_of(plain)
     rewritten = add_checks(function, data, elifs=False)
 
-    patch = propose(source, unit, ProposedCode(text=rewritten, why=""))
+    patch = with_assertions(source, unit, ProposedCode(text=rewritten, why=""))
 
     assert len(patch.checks) == rewritten.count("assert") - plain_asserts(unit.node)
     behaves_as_before(plain, patch.patched)

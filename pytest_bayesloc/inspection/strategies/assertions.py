@@ -30,8 +30,9 @@ from pytest_bayesloc.inspection.reflection import (
     signals_of,
     watch,
 )
+from pytest_bayesloc.inspection.rules import SEE_LOCALS
 from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy
-from pytest_bayesloc.inspection.writing import SEE_LOCALS, LineWriter, heartbeat
+from pytest_bayesloc.inspection.writing import LineWriter, heartbeat
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.evidence.invariants import RESULT, Invariant
 from pytest_bayesloc.ranking.likelihoods import weigh

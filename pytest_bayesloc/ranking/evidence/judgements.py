@@ -7,7 +7,6 @@ Reference:
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -92,22 +91,6 @@ def learned_likelihood(said: Outcome, use: str, counts: VerdictCounts) -> Likeli
     p_expected = expected[said] / sum(expected.values())
     p_faulty = (faulty[said] + DOUBT * p_expected) / (sum(faulty.values()) + DOUBT)
     return Likelihood(p_if_faulty=p_faulty, p_if_clean=p_clean[said])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
-    """The verdict of a language model on one location: kept until it is known whether it was right.
-
-    Attributes:
-        guide: Name of the model.
-        use: In which way it was asked.
-        said: One of the ways that ``WORDS`` gives of this use.
-    """
-
-    guide: str
-    use: str
-    location: Location
-    said: Outcome
 
 
 def combined(samples: Iterable[Sequence[Location]]) -> list[Location]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,22 +13,18 @@ from pytest_bayesloc.domain.inspection import TestRun, Verdict
 from pytest_bayesloc.domain.ports import ProposedCode
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import Spectrum
-from pytest_bayesloc.inspection.strategies.generated import Generated
+from pytest_bayesloc.inspection.strategies.llm import Generated
 from pytest_bayesloc.inspection.strategy import Budget
-from pytest_bayesloc.inspection.views import Views
 from pytest_bayesloc.ranking.belief import MODELS
-from pytest_bayesloc.ranking.evidence.judgements import INSPECTION, Judged
-from tests.fakes.advisor import FakeAdvisor, at_once, never
+from pytest_bayesloc.ranking.evidence.judgements import INSPECTION
+from tests.fakes.advisor import FakeGuide
 from tests.fakes.case import case_of
 from tests.fakes.runner import FAILED, FakeRunner
 from tests.fakes.runner import as_port as runner_port
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pytest_bayesloc.domain.inspection import Finding
     from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.domain.source import Unit
 
 SOURCE = SourceMap(
     "def add(a, b):\n    return a - b\n\n\ndef half(a):\n    return a / 2\n\n\nX = 1\n", "m.py"
@@ -46,10 +43,8 @@ BROKEN = TestRun(verdict=Verdict.FAIL, covered=True, violations=(0,))
 class Scene:
     """A kind with all that it needs."""
 
-    advisor: FakeAdvisor = field(default_factory=FakeAdvisor)
+    guide: FakeGuide = field(default_factory=partial(FakeGuide, source=SOURCE))
     runner: FakeRunner = field(default_factory=FakeRunner)
-    refused: list[str] = field(default_factory=list)
-    start: Callable[..., object] = at_once
     suspects: tuple[Location, ...] = (ADD, HALF, MODULE)
 
     def __post_init__(self) -> None:
@@ -64,39 +59,24 @@ class Scene:
         self.case = case_of(spectrum, prior)
         self.case.belief = MODELS["independent"](prior)
         self.budget = Budget(runner_port(self.runner), lambda: 0.0, 100.0, self.case)
-        self.kind = Generated(
-            guide="fake",
-            propose=self.advisor.propose,
-            reflect=self.advisor.reflect,
-            start=self.start,  # type: ignore[arg-type]  # answers of any type
-            views=Views(lambda _: SOURCE),
-            unit=self.unit,
-            counts={},
-            known={},
-            refused=self.refused.append,
-        )
-
-    @staticmethod
-    def unit(location: Location) -> tuple[SourceMap, Unit] | None:
-        unit = SOURCE.unit(location)
-        return None if unit is None else (SOURCE, unit)
+        self.kind = Generated(self.guide)
 
     def found(self, *, wait_s: float = 1.0) -> list[Finding]:
-        self.kind.prepare(self.case)
+        self.kind.prepare(self.case, self.budget)
         return list(self.kind.harvest(self.case, self.budget, wait_s=wait_s))
 
 
 def test_likeliest_functions_are_asked_about_and_nothing_else() -> None:
     scene = Scene()
 
-    scene.kind.prepare(scene.case)
+    scene.kind.prepare(scene.case, scene.budget)
 
-    assert [view.target.location for view in scene.advisor.shown] == [ADD, HALF]
+    assert scene.guide.asserted == [ADD, HALF]
 
 
 def test_assertion_that_fails_is_told_with_what_the_advisor_makes_of_it() -> None:
     scene = Scene(
-        advisor=FakeAdvisor(proposed={"add": GOOD}, reflection=BUGGY),
+        guide=FakeGuide(source=SOURCE, proposed={"add": GOOD}, reflection=BUGGY),
         runner=FakeRunner(answer=lambda patch, _: BROKEN if patch and patch.checks else FAILED),
         suspects=(ADD,),
     )
@@ -110,11 +90,11 @@ def test_assertion_that_fails_is_told_with_what_the_advisor_makes_of_it() -> Non
     assert finding.evidence.why == (
         "fails in failing tests only: r == a + b; the language model: confirmed buggy, it subtracts"
     )
-    assert scene.advisor.seen[0].runs == (
+    assert scene.guide.seen[0].runs == (
         f"{NODE} (failing before): fail; target executed; assertions broken: `r == a + b`",
     )
-    judged = Judged(guide="fake", use=INSPECTION, location=ADD, said=finding.evidence.outcome)
-    assert scene.case.judged == [judged]
+    assert scene.case.judged == {(INSPECTION, ADD): finding.evidence.outcome}
+    assert scene.case.guide == "fake"
 
 
 @pytest.mark.parametrize(
@@ -128,7 +108,7 @@ def test_assertion_that_fails_is_told_with_what_the_advisor_makes_of_it() -> Non
 def test_without_a_broken_assertion_the_decision_names_the_outcome(
     decision: Decision, outcome: Outcome
 ) -> None:
-    scene = Scene(advisor=FakeAdvisor(reflection=(decision, "")), suspects=(ADD,))
+    scene = Scene(guide=FakeGuide(source=SOURCE, reflection=(decision, "")), suspects=(ADD,))
 
     (finding,) = scene.found()
 
@@ -137,13 +117,15 @@ def test_without_a_broken_assertion_the_decision_names_the_outcome(
 
 
 def test_what_the_gate_refuses_is_not_run_and_said() -> None:
-    scene = Scene(advisor=FakeAdvisor(proposed={"add": BAD}, reflection=BUGGY), suspects=(ADD,))
+    scene = Scene(
+        guide=FakeGuide(source=SOURCE, proposed={"add": BAD}, reflection=BUGGY), suspects=(ADD,)
+    )
 
     (finding,) = scene.found()
 
     assert "heartbeat" in finding.diff
     assert "assert" not in finding.diff
-    assert scene.refused == [
+    assert scene.guide.notes == [
         "The language model's inspection of add is not run: it is not the one function that was "
         "asked for, but Import (llm-gate)"
     ]
@@ -153,11 +135,11 @@ def test_advisor_that_says_nothing_is_no_evidence() -> None:
     scene = Scene(suspects=(ADD,))
 
     assert scene.found() == []
-    assert scene.case.judged == []
+    assert scene.case.judged == {}
 
 
 def test_nobody_waits_for_an_answer_between_inspections() -> None:
-    scene = Scene(start=never, suspects=(ADD,))
+    scene = Scene(guide=FakeGuide(source=SOURCE, is_silent=True), suspects=(ADD,))
 
     assert scene.found(wait_s=0.0) == []
     assert scene.runner.asked == []

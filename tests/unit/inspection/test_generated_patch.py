@@ -12,7 +12,7 @@ import pytest
 from pytest_bayesloc.domain.errors import PatchError
 from pytest_bayesloc.domain.ports import ProposedCode
 from pytest_bayesloc.domain.source import SourceMap
-from pytest_bayesloc.inspection.strategies.generated import KIND, propose
+from pytest_bayesloc.inspection.writing import GENERATED, with_assertions
 from pytest_bayesloc.rerun.child import NAME, Probe
 from pytest_bayesloc.rerun.swap import compile_patched
 
@@ -26,7 +26,7 @@ def patch_of(original: str, text: str, target: str = "f") -> InspectionPatch:
     source = SourceMap(original, "m.py")
     assert not source.is_broken
     unit = next(u for u in source.units if u.location.qualname == target)
-    return propose(source, unit, ProposedCode(text=text, why="a reason"))
+    return with_assertions(source, unit, ProposedCode(text=text, why="a reason"))
 
 
 @pytest.fixture
@@ -283,7 +283,7 @@ def test_assertions_are_numbered_in_the_order_of_the_text(probe: Probe) -> None:
     ]
     fired = [violations(probe, partial(function, x)) for x in (0, 1, 2, 3)]
     assert fired == [[0], [1], [2], []]
-    assert (patch.kind, patch.words, patch.target.qualname) == (KIND, "a reason", "f")
+    assert (patch.kind, patch.words, patch.target.qualname) == (GENERATED, "a reason", "f")
 
 
 def test_function_of_a_method_among_others_is_found_again(probe: Probe) -> None:

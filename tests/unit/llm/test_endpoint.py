@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from pytest_bayesloc.llm.endpoint import Later
+from pytest_bayesloc.domain.ports import Later
 
 
 def test_answer_in_time_is_returned() -> None:
