@@ -152,7 +152,7 @@ def curve(part: str, *, n_orders: int) -> Iterator[str]:
 
 def _price(passing: Sequence[Sequence[Judged]], plain: Sequence[Judged]) -> str:
     """Return in words what a model costs that is always wrong, and whose edits pass by chance."""
-    chance = MEASURED[InspectionOutcome.EDIT_REPAIRS].p_if_clean
+    chance = MEASURED[InspectionOutcome.EDIT_REPAIRS][1]
     lost = _top_1(plain) - mean(map(_top_1, passing))
     as_met = _top_1(naturally(plain)) - mean(_top_1(naturally(run)) for run in passing)
     return (

@@ -140,7 +140,7 @@ def _place(
                 if item["source"] in USES:
                     said, use = OUTCOMES[item["outcome"]], USES[item["source"]]
                     pair = learned_likelihood(said, use, counts)
-                    worth = pair.ratio if pair is not None else 1.0
+                    worth = pair[0] / pair[1] if pair is not None else 1.0
                 elif item["source"] == FIXES:
                     worth = item["p_if_faulty"] / item["p_if_clean"]
                 else:

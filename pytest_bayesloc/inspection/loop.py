@@ -276,8 +276,8 @@ def _worth(case: Case, actions: Iterable[Action], touched: Collection[Location])
             return True
         if len(touched) >= N_MOST:
             return False
-        ratio = max(case.likelihood(outcome, target).ratio for outcome in strategy.outcomes)
-        return case.belief.p(target) * ratio >= leading
+        pairs = (case.likelihood(outcome, target) for outcome in strategy.outcomes)
+        return case.belief.p(target) * max(faulty / clean for faulty, clean in pairs) >= leading
 
     return [action for action in actions if is_worth(*action)]
 

@@ -403,9 +403,9 @@ class Case:
             return evidence
         usual, here = likelihood(self.model, outcome), self.likelihood(outcome, target)
         self._repaired.add(target)
-        if Likelihood(p_if_faulty=evidence.p_if_faulty, p_if_clean=evidence.p_if_clean) != usual:
+        if (evidence.p_if_faulty, evidence.p_if_clean) != usual:
             return evidence
-        return replace(evidence, p_if_faulty=here.p_if_faulty, p_if_clean=here.p_if_clean)
+        return replace(evidence, p_if_faulty=here[0], p_if_clean=here[1])
 
     def divide(self, runs: Mapping[str, TestRun]) -> tuple[dict[str, TestRun], dict[str, TestRun]]:
         """Divide ``runs`` into those of failing and those of passing tests."""

@@ -7,10 +7,10 @@ Reference:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import exp
 from sys import float_info
 from types import MappingProxyType
+from typing import TypeAlias
 
 from pytest_bayesloc.domain.evidence import (
     OUTCOMES,
@@ -24,26 +24,16 @@ from pytest_bayesloc.domain.evidence import (
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.ranking.fitted import CHANCES, LOG_RATIOS, REPAIR_NEARNESS
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Likelihood:
-    """P(outcome | faulty) and P(outcome | clean) of a location, each in (0, 1]."""
-
-    p_if_faulty: float
-    p_if_clean: float
-
-    @property
-    def ratio(self) -> float:
-        """Above 1 speaks against the location, 1 says nothing."""
-        return self.p_if_faulty / self.p_if_clean
+#: P(outcome | faulty) and P(outcome | clean) of a location, each in (0, 1].
+Likelihood: TypeAlias = tuple[float, float]
 
 
 def of_ratio(ratio: float) -> Likelihood:
     """Return the pair with this ratio that sums to 1, as every row of the reference table does."""
-    return Likelihood(p_if_faulty=ratio / (1.0 + ratio), p_if_clean=1.0 / (1.0 + ratio))
+    return ratio / (1.0 + ratio), 1.0 / (1.0 + ratio)
 
 
-NEUTRAL = Likelihood(p_if_faulty=0.5, p_if_clean=0.5)
+NEUTRAL: Likelihood = (0.5, 0.5)
 
 #: About tests, guards that refuse their data, and attributes left unset. Choices, not
 #: measurements: 60 lifts one test that holds a twentieth of the belief (1 to 19) to 0.76.
@@ -67,30 +57,24 @@ _TESTS: Mapping[Outcome, Likelihood] = {
 #: A change that makes the tests pass when it is taken back is the cause by definition; the rest is
 #: for tests that fail for another reason, as far as a run can tell. Choices.
 _CHANGES: Mapping[Outcome, Likelihood] = {
-    ChangeOutcome.REVERT_REPAIRS: Likelihood(p_if_faulty=0.95, p_if_clean=0.001),
-    ChangeOutcome.REVERT_CHANGES_NOTHING: Likelihood(p_if_faulty=0.05, p_if_clean=0.999),
+    ChangeOutcome.REVERT_REPAIRS: (0.95, 0.001),
+    ChangeOutcome.REVERT_CHANGES_NOTHING: (0.05, 0.999),
     # What is not seen to change can break too: by another dependency, data file or machine.
-    ChangeOutcome.CHANGED_SINCE_GREEN: Likelihood(p_if_faulty=0.99, p_if_clean=0.05),
-    ChangeOutcome.FIX_VERIFIED: Likelihood(p_if_faulty=0.6, p_if_clean=0.02),
-    ChangeOutcome.UNCHANGED_SINCE_GREEN: Likelihood(p_if_faulty=0.01, p_if_clean=0.95),
+    ChangeOutcome.CHANGED_SINCE_GREEN: (0.99, 0.05),
+    ChangeOutcome.FIX_VERIFIED: (0.6, 0.02),
+    ChangeOutcome.UNCHANGED_SINCE_GREEN: (0.01, 0.95),
 }
 
 #: The reference table. It knows no other evidence: that is neutral, but for what concerns tests.
 REFERENCE: Mapping[Outcome, Likelihood] = MappingProxyType(
     {
         **dict.fromkeys(OUTCOMES.values(), NEUTRAL),
-        InspectionOutcome.TARGET_ASSERTION_FAILED: Likelihood(p_if_faulty=0.95, p_if_clean=0.05),
-        InspectionOutcome.TARGET_ASSERTION_FAILED_BUT_LLM_DISAGREES: Likelihood(
-            p_if_faulty=0.60, p_if_clean=0.40
-        ),
-        InspectionOutcome.COVERED_AND_PASSED: Likelihood(p_if_faulty=0.10, p_if_clean=0.90),
-        InspectionOutcome.COLLATERAL_FAILURE_LLM_SUSPICIOUS: Likelihood(
-            p_if_faulty=0.70, p_if_clean=0.30
-        ),
-        InspectionOutcome.COLLATERAL_FAILURE_LLM_INNOCENT: Likelihood(
-            p_if_faulty=0.40, p_if_clean=0.60
-        ),
-        InspectionOutcome.COLLATERAL_FAILURE: Likelihood(p_if_faulty=0.60, p_if_clean=0.40),
+        InspectionOutcome.TARGET_ASSERTION_FAILED: (0.95, 0.05),
+        InspectionOutcome.TARGET_ASSERTION_FAILED_BUT_LLM_DISAGREES: (0.60, 0.40),
+        InspectionOutcome.COVERED_AND_PASSED: (0.10, 0.90),
+        InspectionOutcome.COLLATERAL_FAILURE_LLM_SUSPICIOUS: (0.70, 0.30),
+        InspectionOutcome.COLLATERAL_FAILURE_LLM_INNOCENT: (0.40, 0.60),
+        InspectionOutcome.COLLATERAL_FAILURE: (0.60, 0.40),
         **_TESTS,
     }
 )
@@ -106,10 +90,7 @@ MEASURED: Mapping[Outcome, Likelihood] = MappingProxyType(
         **_CHANGES,
         **_TESTS,
         **{outcome: of_ratio(exp(x)) for outcome, x in LOG_RATIOS.items()},
-        **{
-            outcome: Likelihood(p_if_faulty=faulty, p_if_clean=clean)
-            for outcome, (faulty, clean) in CHANCES.items()
-        },
+        **CHANCES,
     }
 )
 
@@ -142,9 +123,8 @@ def repair_likelihood(outcome: Outcome, share: float) -> Likelihood:
         outcome: What was seen.
         share: The location's belief before any inspection, as a share of the highest one; (0, 1].
     """
-    pair = MEASURED[outcome]
-    p_if_clean = pair.p_if_clean * share**REPAIR_NEARNESS
-    return Likelihood(p_if_faulty=pair.p_if_faulty, p_if_clean=max(p_if_clean, float_info.min))
+    p_if_faulty, p_if_clean = MEASURED[outcome]
+    return p_if_faulty, max(p_if_clean * share**REPAIR_NEARNESS, float_info.min)
 
 
 def weigh(
@@ -165,17 +145,14 @@ def weigh(
         source: Kind of evidence.
         why: One line for a person.
         learned: What it is worth by experience; the reference model keeps to its table.
-
-    Raises:
-        KeyError: If ``model`` is not one of ``TABLES``.
     """
-    told = likelihood(model, outcome)
-    pair = told if learned is None or model == REFERENCE_MODEL else learned
+    usual = likelihood(model, outcome)
+    p_if_faulty, p_if_clean = usual if model == REFERENCE_MODEL else learned or usual
     return Evidence(
         location=location,
         source=source,
         outcome=outcome,
-        p_if_faulty=pair.p_if_faulty,
-        p_if_clean=pair.p_if_clean,
+        p_if_faulty=p_if_faulty,
+        p_if_clean=p_if_clean,
         why=why,
     )

@@ -68,7 +68,7 @@ def passing_edit(n_candidates: int) -> Likelihood:
         n_candidates: Locations of code that may be at fault.
     """
     n_wrong = (_N_PASSING - _N_RIGHT) / max(1, n_candidates - 1)
-    return Likelihood(p_if_faulty=_N_RIGHT / _N_BUGS, p_if_clean=n_wrong / _N_BUGS)
+    return _N_RIGHT / _N_BUGS, n_wrong / _N_BUGS
 
 
 def learned_likelihood(said: Outcome, use: str, counts: VerdictCounts) -> Likelihood | None:
@@ -90,7 +90,7 @@ def learned_likelihood(said: Outcome, use: str, counts: VerdictCounts) -> Likeli
     expected = {word: p * AT_FIRST.get(word, 1.0) for word, p in p_clean.items()}
     p_expected = expected[said] / sum(expected.values())
     p_faulty = (faulty[said] + DOUBT * p_expected) / (sum(faulty.values()) + DOUBT)
-    return Likelihood(p_if_faulty=p_faulty, p_if_clean=p_clean[said])
+    return p_faulty, p_clean[said]
 
 
 def combined(samples: Iterable[Sequence[Location]]) -> list[Location]:
@@ -125,25 +125,23 @@ def judgement_evidence(
     found = []
     for where, outcome in said.items():
         pair = learned_likelihood(outcome, RANKING, counts)
-        if pair is None:
-            continue
-        found.append(
-            Evidence(
-                location=where,
-                source=SOURCE,
-                outcome=outcome,
-                p_if_faulty=pair.p_if_faulty,
-                p_if_clean=pair.p_if_clean,
-                why=_why(outcome, reasons.get(where, "")),
+        if pair is not None:
+            words, reason = _WORDS[outcome], reasons.get(where, "")
+            found.append(
+                Evidence(
+                    location=where,
+                    source=SOURCE,
+                    outcome=outcome,
+                    p_if_faulty=pair[0],
+                    p_if_clean=pair[1],
+                    why=f"{words}: {reason}" if reason else words,
+                )
             )
-        )
     return found
 
 
-def _why(outcome: Judgement, reason: str) -> str:
-    words = {
-        Judgement.LLM_FIRST: "the language model suspects it first",
-        Judgement.LLM_SUSPECTED: "the language model suspects it too",
-        Judgement.LLM_PASSED_OVER: "the language model passes it over",
-    }[outcome]
-    return f"{words}: {reason}" if reason else words
+_WORDS = {
+    Judgement.LLM_FIRST: "the language model suspects it first",
+    Judgement.LLM_SUSPECTED: "the language model suspects it too",
+    Judgement.LLM_PASSED_OVER: "the language model passes it over",
+}

@@ -138,8 +138,8 @@ def test_the_sum_that_is_fitted_is_the_belief_that_a_run_starts_from() -> None:
         StaticOutcome.ORIGIN_IN_TEST,
     }
     for outcome in at_hand | set(numbers.LOG_RATIOS):
-        ratio = likelihood(fitting.MODEL, outcome).ratio
-        weights[outcome.name] = log(ratio)
+        faulty, clean = likelihood(fitting.MODEL, outcome)
+        weights[outcome.name] = log(faulty / clean)
     n_compared = 0
     for row in (*read_rows("h11"), *read_rows("boltons")):
         for problem in problems(row):

@@ -157,9 +157,9 @@ def test_an_unlikely_location_is_inspected_where_a_repair_there_would_tell_more(
     def edits(target: Location, _: Mapping[int, float]) -> Iterator[InspectionPatch]:
         yield InspectionPatch(target=target, kind="mutants", original="old\n", patched="new\n")
 
-    usual = likelihood("single-fault", InspectionOutcome.EDIT_REPAIRS).ratio
+    faulty, clean = likelihood("single-fault", InspectionOutcome.EDIT_REPAIRS)
     started = case({A: 0.9, B: 0.1})
-    assert 0.1 * usual < 0.9
+    assert 0.1 * faulty / clean < 0.9
 
     InspectionLoop(FakePool(violates()), [Mutants(edits)], LIMITS, Clock(), lambda *_: None).run(
         started

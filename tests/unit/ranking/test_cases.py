@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from operator import truediv
 from textwrap import dedent
 from typing import TYPE_CHECKING
 
@@ -283,7 +284,7 @@ def test_a_repair_tells_more_where_the_belief_was_low() -> None:
 
     assert case.likelihood(REPAIRED, PAY) == likelihood("single-fault", REPAIRED)
     assert case.likelihood(REPAIRED, FEE) == repair_likelihood(REPAIRED, case.shares[FEE])
-    assert case.likelihood(REPAIRED, FEE).ratio > 3 * case.likelihood(REPAIRED, PAY).ratio
+    assert truediv(*case.likelihood(REPAIRED, FEE)) > 3 * truediv(*case.likelihood(REPAIRED, PAY))
 
 
 def test_of_two_repairs_of_a_location_the_second_has_its_usual_weight() -> None:
@@ -296,7 +297,7 @@ def test_of_two_repairs_of_a_location_the_second_has_its_usual_weight() -> None:
     case.take(Finding(evidence=at_once))
 
     first, second = (inspection.evidence for inspection in case.inspections)
-    assert (first.p_if_faulty, first.p_if_clean) == (far.p_if_faulty, far.p_if_clean)
+    assert (first.p_if_faulty, first.p_if_clean) == far
     assert second == at_once
     assert case.likelihood(outcome, FEE) == likelihood("single-fault", outcome)
 

@@ -33,7 +33,7 @@ def record_of(judged: Iterable[tuple[Outcome, bool]], use: str = RANKING) -> Ver
 def ratio(record: VerdictCounts, said: Outcome, use: str = RANKING) -> float:
     pair = learned_likelihood(said, use, record)
     assert pair is not None
-    return pair.ratio
+    return pair[0] / pair[1]
 
 
 def test_judge_of_whom_nothing_is_known_is_worth_what_is_published_shrunk() -> None:
@@ -77,6 +77,6 @@ def test_chances_of_all_words_sum_to_one(use: str, judged: list[tuple[int, bool]
     found = (learned_likelihood(word, use, record) for word in words)
     pairs = [pair for pair in found if pair is not None]
 
-    assert sum(pair.p_if_faulty for pair in pairs) == pytest.approx(1.0)
-    assert sum(pair.p_if_clean for pair in pairs) == pytest.approx(1.0)
-    assert all(0 < p <= 1 for pair in pairs for p in (pair.p_if_faulty, pair.p_if_clean))
+    assert sum(faulty for faulty, _ in pairs) == pytest.approx(1.0)
+    assert sum(clean for _, clean in pairs) == pytest.approx(1.0)
+    assert all(0 < p <= 1 for pair in pairs for p in pair)
