@@ -45,19 +45,6 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ForcedResult:
-    """A value that calls of the target give back instead of another one, in memory only.
-
-    Attributes:
-        value: As a text that ``ast.literal_eval`` reads.
-        instead: The value that is replaced, likewise.
-    """
-
-    value: str
-    instead: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class OtherValue:
     """Another value of a variable of a module or class, or of a default, in memory only.
 
@@ -88,7 +75,8 @@ class InspectionPatch:
         companions: What it changes in other files at the same time.
         fresh: Whether it changes more than the code of functions, so that only an import can put it
             in place.
-        forced: What calls of the target give back; its text is then not changed.
+        forced: The literal that calls of the target return, and the one in whose place they do; its
+            text is then not changed.
         value: Of a variable or default, where that is all that the text changes.
     """
 
@@ -102,7 +90,7 @@ class InspectionPatch:
     others: tuple[Location, ...] = ()
     companions: tuple[InspectionPatch, ...] = ()
     fresh: bool = False
-    forced: ForcedResult | None = None
+    forced: tuple[str, str] | None = None
     value: OtherValue | None = None
 
     @property

@@ -1,4 +1,4 @@
-"""Texts as Python reads them, as databases take them, and how much two have in common.
+"""Texts as Python reads them, as databases take them, how alike two are, and what varies in one.
 
 A passing run imports this module.
 """
@@ -9,7 +9,7 @@ import hashlib
 import io
 import re
 from collections import Counter
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import takewhile
 from math import log
 from typing import TYPE_CHECKING
@@ -132,4 +132,92 @@ def _score(
         idf[word] * counts[word] * (K1 + 1) / (counts[word] + damping)
         for word in query
         if word in counts
+    )
+
+
+# -- what varies from run to run
+
+#: Changes whenever a fingerprint may differ from that of the release before.
+MASKING_VERSION = 1
+
+MAX_MASKED = 20_000  # characters: nobody reads on, and patterns take their time
+
+_QUOTED_TEXT = r"""(?<![\w'"])(?:'(?:[^'\\\n]|\\.){0,200}'|"(?:[^"\\\n]|\\.){0,200}")(?!\w)"""
+_UNIT = r"(?:ns|[uµm]s|s|secs?|seconds?|min|minutes?|h|hours?|days?)"
+_DATE = r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?"
+_DATETIME = r"datetime\.(?:datetime|date|time|timedelta)\([^()]*\)"
+_EXPONENT = r"e[+-]?\d+"
+
+# In the order in which they are applied: what a later pattern would take to pieces comes first.
+_ALWAYS = (
+    (r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])", "", 0),
+    (r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b", "<uuid>", re.IGNORECASE),
+    (r"\b0x[0-9a-f]+\b", "<address>", re.IGNORECASE),
+    (r"<((?:[\w.]|<\w+>)+)(?: object)? at <address>>", r"<\1>", 0),
+    (r"<(\w+ (?:[\w.]|<\w+>)+) at <address>>", r"<\1>", 0),
+    (
+        r"(?:[A-Za-z]:)?[\w.~/\\-]*[/\\]pytest-of-[^/\\\s'\"]+(?:[/\\][^/\\\s'\":]+){0,2}",
+        "<tmp>",
+        0,
+    ),
+    (r"(?<![\w/])(?:/private)?(?:/var)?/tmp/[^/\s'\":,)]+", "<tmp>", 0),
+    (r"(?<![\w/])/var/folders/[^/\s]+/[^/\s]+/T/[^/\s'\":,)]+", "<tmp>", 0),
+    (r"[A-Za-z]:\\[^\s'\"]*\\Temp\\[^\\\s'\":,)]+", "<tmp>", re.IGNORECASE),
+    (r"\b(?:popen-)?gw\d+\b", "<worker>", 0),
+    (r"\b[a-z][a-z0-9+.-]{1,15}://[^\s'\"<>)\]}]+", "<url>", re.IGNORECASE),
+    (r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b", "<email>", 0),
+    (r"\b(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?\b", "<ip>", 0),
+    (r"(?<![\w:])(?:[0-9a-f]{1,4}:){3,7}[0-9a-f]{1,4}(?![\w:])", "<ip>", re.IGNORECASE),
+    (_DATETIME, "<date>", 0),
+    (rf"\b{_DATE}", "<date>", 0),
+    (r"\b\d\d?:\d\d:\d\d(?:[.,]\d+)?\b", "<time>", 0),
+    (rf"(?<![\w.])\d+(?:\.\d+)?\s?{_UNIT}\b", "<duration>", 0),
+    (r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{12,}\b", "<hex>", re.IGNORECASE),
+)
+_MASKS = {"float": "<float>", "int": "<int>"}
+
+
+def masked(text: str, rootdir: str = "") -> str:
+    """Return ``text`` with masks such as ``<uuid>`` and ``<int>`` for what varies, blanks single.
+
+    Names of exception types, quoted strings, keys of dictionaries and HTTP codes stay.
+
+    Args:
+        text: A message, or a line of source.
+        rootdir: Absolute path of the project, which becomes ``<root>``.
+
+    Reference:
+        docs/memory.md, section "Fingerprint".
+    """
+    text = text[:MAX_MASKED]
+    if len(rootdir) > 1:
+        text = text.replace(rootdir, "<root>")
+    return _masked(text)
+
+
+@lru_cache(maxsize=4096)  # tests that fail alike say the same
+def _masked(text: str) -> str:
+    for pattern, mask, flags in _ALWAYS:
+        text = re.sub(pattern, mask, text, flags=flags)
+    text = _numbers().sub(_mask, text)
+    return " ".join(text.split())
+
+
+def _mask(match: re.Match[str]) -> str:
+    return _MASKS.get(match.lastgroup or "", match.group())
+
+
+@cache
+def _numbers() -> re.Pattern[str]:
+    from http import HTTPStatus
+
+    phrases = "|".join(sorted({re.escape(status.phrase) for status in HTTPStatus}))
+    return re.compile(
+        rf"(?P<quoted>{_QUOTED_TEXT})"
+        r"|(?P<http>\b(?:HTTP(?:/\d(?:\.\d)?)?|status(?:[_ ]?code)?)\W{0,4}[1-5]\d\d\b)"
+        rf"|(?P<phrase>\b[1-5]\d\d (?:{phrases}))"
+        r"|(?P<key>(?<=[{,])\s?-?\d+(?=:))"
+        rf"|(?P<float>(?<![\w.])[+-]?(?:(?:\d[\d_]*\.\d*|\.\d+)(?:{_EXPONENT})?|\d+{_EXPONENT})(?!\w))"
+        r"|(?P<int>(?<![\w.])[+-]?\d[\d_]*(?!\w))",
+        re.IGNORECASE,
     )

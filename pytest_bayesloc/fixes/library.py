@@ -18,8 +18,7 @@ from dataclasses import replace
 from functools import lru_cache, partial
 
 from pytest_bayesloc.domain.fixing import Level, ToolRecord
-from pytest_bayesloc.domain.masking import masked
-from pytest_bayesloc.domain.texts import bm25, words
+from pytest_bayesloc.domain.texts import bm25, masked, words
 from pytest_bayesloc.fixes.definition import PRIORITIES, Tool, ToolOrigin
 from pytest_bayesloc.fixes.project import Project, Proposal, Propose, Task
 from pytest_bayesloc.fixes.syntax import tree_of

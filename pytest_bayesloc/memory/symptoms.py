@@ -33,10 +33,9 @@ from pytest_bayesloc.domain.bug import (
 )
 from pytest_bayesloc.domain.failure import Failure, Frame
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.domain.masking import VERSION, masked
 from pytest_bayesloc.domain.redaction import redacted
 from pytest_bayesloc.domain.source import ReadMap, SourceMap, demanded, lines_of, unit_of_frame
-from pytest_bayesloc.domain.texts import text_digest
+from pytest_bayesloc.domain.texts import MASKING_VERSION, masked, text_digest
 from pytest_bayesloc.history.changes import name_of
 from pytest_bayesloc.memory.summaries import RuleSummarizer
 
@@ -63,7 +62,7 @@ def fingerprint(failure: Failure, read: ReadMap, rootdir: str = "") -> str:
     """
     where = _innermost(failure, read) or masked(failure.message, rootdir)
     digest = text_digest(f"{failure.exc_type}\n{where}", 16)
-    return f"{VERSION}:{digest}"
+    return f"{MASKING_VERSION}:{digest}"
 
 
 def _innermost(failure: Failure, read: ReadMap) -> str:

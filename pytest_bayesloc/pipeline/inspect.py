@@ -14,13 +14,12 @@ from pytest_bayesloc.fixes.mutations import KIND, mutants
 from pytest_bayesloc.fixes.side_effects import reaches_out
 from pytest_bayesloc.history.states import N_STATES
 from pytest_bayesloc.inspection.loop import InspectionLoop
-from pytest_bayesloc.inspection.strategies import assertions, constants, returns
+from pytest_bayesloc.inspection.strategies import assertions
 from pytest_bayesloc.inspection.strategies.assertions import Assertions
-from pytest_bayesloc.inspection.strategies.constants import Constants
 from pytest_bayesloc.inspection.strategies.counterfactual import Counterfactual
 from pytest_bayesloc.inspection.strategies.mutants import Mutants
-from pytest_bayesloc.inspection.strategies.returns import Returns
 from pytest_bayesloc.inspection.strategies.value_flow import FollowValues
+from pytest_bayesloc.inspection.strategies.values import Constants, Returns
 from pytest_bayesloc.inspection.strategy import Limits
 from pytest_bayesloc.options.option import AUTO
 from pytest_bayesloc.pipeline.merge import foreign_environment
@@ -183,7 +182,7 @@ def _strategies(
     ]
     left_out = set(context.settings.without)
     if KIND in left_out:  # nor anything else that makes code do what it never did
-        left_out |= {returns.KIND, constants.KIND}
+        left_out |= {Returns.name, Constants.name}
     return [s for s in strategies if s.name not in left_out]
 
 

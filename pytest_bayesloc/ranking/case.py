@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -17,9 +17,9 @@ from pytest_bayesloc.domain.spectrum import Spectrum, bits
 from pytest_bayesloc.domain.texts import text_digest
 from pytest_bayesloc.history.changes import Changes
 from pytest_bayesloc.ranking.belief import MODELS, Belief
+from pytest_bayesloc.ranking.evidence.failures import guard_evidence
 from pytest_bayesloc.ranking.evidence.guards import Guard
 from pytest_bayesloc.ranking.evidence.invariants import Invariant
-from pytest_bayesloc.ranking.evidence.tracebacks import guard_evidence
 from pytest_bayesloc.ranking.fitted import LOG_RATIOS
 from pytest_bayesloc.ranking.formulas import scorer
 from pytest_bayesloc.ranking.likelihoods import (
@@ -125,7 +125,7 @@ def _essence(patch: InspectionPatch) -> tuple[object, ...]:
     essence = (patch.target.file, patch.patched, patch.fresh)
     if patch.forced is None:
         return essence
-    return (*essence, patch.target.fqn, *astuple(patch.forced))
+    return (*essence, patch.target.fqn, *patch.forced)
 
 
 N_TARGETS = 25

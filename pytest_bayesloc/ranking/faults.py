@@ -24,7 +24,7 @@ from pytest_bayesloc.domain.result import Fault, NearestCall, Ranked, RankedLine
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.ranking.belief import TIE, formula_of
 from pytest_bayesloc.ranking.case import Case
-from pytest_bayesloc.ranking.evidence.tracebacks import kind_of, origin_of
+from pytest_bayesloc.ranking.evidence.failures import kind_of, origin_of
 from pytest_bayesloc.ranking.formulas import function_scores, scorer
 
 N_ROWS = 300

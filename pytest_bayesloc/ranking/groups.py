@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
-from pytest_bayesloc.domain.evidence import Evidence, StaticOutcome
+from pytest_bayesloc.domain.evidence import ChangeOutcome, Evidence, StaticOutcome
 from pytest_bayesloc.domain.failure import Failure, Role
 from pytest_bayesloc.domain.location import MODULE, Location
 from pytest_bayesloc.domain.source import ReadMap
@@ -19,9 +19,16 @@ from pytest_bayesloc.domain.spectrum import Spectrum, bits
 from pytest_bayesloc.history.changes import Changes
 from pytest_bayesloc.ranking.belief import is_candidate, joint_prior
 from pytest_bayesloc.ranking.case import Case, ModelChoice
-from pytest_bayesloc.ranking.evidence.changes import change_evidence
+from pytest_bayesloc.ranking.evidence.failures import (
+    executed_lines,
+    guard_evidence,
+    name_evidence,
+    raising,
+    refused_call,
+    test_evidence,
+    traceback_evidence,
+)
 from pytest_bayesloc.ranking.evidence.guards import Guard, raises_alone, refusals
-from pytest_bayesloc.ranking.evidence.names import name_evidence
 from pytest_bayesloc.ranking.evidence.test_code import (
     code_raised,
     in_traceback,
@@ -31,15 +38,8 @@ from pytest_bayesloc.ranking.evidence.test_code import (
     twin_passes,
     with_support,
 )
-from pytest_bayesloc.ranking.evidence.tracebacks import (
-    executed_lines,
-    guard_evidence,
-    raising,
-    refused_call,
-    test_evidence,
-    traceback_evidence,
-)
 from pytest_bayesloc.ranking.evidence.writers import unset_attributes, unset_evidence
+from pytest_bayesloc.ranking.likelihoods import weigh
 from pytest_bayesloc.spectrum.sources import Sources
 
 
@@ -195,6 +195,35 @@ def _raised_evidence(
         raises_alone=partial(raises_alone, read=sources.map),
     )
     return [*named, *unset_evidence(unset, model=model), *traced]
+
+
+def change_evidence(
+    changes: Changes, candidates: Iterable[Location], *, model: str
+) -> list[Evidence]:
+    """Weigh what changed since the tests passed; if no candidate did, it says nothing."""
+    known = sorted(where for where in candidates if where.file in changes.known)
+    changed = {suspect_of(where, known) for where in changes.every}
+    if changed.isdisjoint(known):
+        return []
+    edited, kept = f"changed since {changes.since}", f"did not change since {changes.since}"
+    return [
+        weigh(model, ChangeOutcome.CHANGED_SINCE_GREEN, where, source="changed", why=edited)
+        if where in changed
+        else weigh(model, ChangeOutcome.UNCHANGED_SINCE_GREEN, where, source="changed", why=kept)
+        for where in known
+    ]
+
+
+def suspect_of(changed: Location, candidates: Collection[Location]) -> Location:
+    """Return the candidate that answers for ``changed``: a test answers for what is inside it."""
+    if not changed.is_test or changed in candidates:
+        return changed
+    around = [
+        where
+        for where in candidates
+        if where.file == changed.file and changed.qualname.startswith(f"{where.qualname}.<locals>.")
+    ]
+    return max(around, key=lambda where: len(where.qualname), default=changed)
 
 
 def _may_be_code(spectrum: Spectrum, failures: Sequence[Failure]) -> bool:

@@ -18,9 +18,9 @@ from pytest_bayesloc.domain.failure import Failure, Frame
 from pytest_bayesloc.domain.fixing import TAKE_BACK, Level
 from pytest_bayesloc.domain.inspection import Effect, Finding
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.domain.masking import masked
 from pytest_bayesloc.domain.redaction import Redaction, redacted
 from pytest_bayesloc.domain.result import Fault, Ranked, RankedLine, SpoiledTest
+from pytest_bayesloc.domain.texts import masked
 from pytest_bayesloc.report import document as doc
 from pytest_bayesloc.report.text import MAX_TEXT, clip
 

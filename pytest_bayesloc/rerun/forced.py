@@ -105,7 +105,7 @@ class ForcedCalls:
     """Replaces what functions of one key give back; trampolines name them by number.
 
     Args:
-        message: The fields of a ``domain.inspection.ForcedResult``.
+        message: ``value`` and ``instead``, the literal that calls return and the one in its place.
         on_replaced: Called when a call gives back something else.
     """
 

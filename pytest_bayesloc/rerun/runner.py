@@ -19,7 +19,7 @@ from pytest_bayesloc.rerun.swap import excerpt
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pytest_bayesloc.domain.inspection import ForcedResult, InspectionPatch
+    from pytest_bayesloc.domain.inspection import InspectionPatch
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.source import Unit
     from pytest_bayesloc.rerun.link import Message, RerunServer, Transport
@@ -234,10 +234,11 @@ class ServerRunner:
             ],
         }
 
-    def _wire_forced(self, target: Location, forced: ForcedResult) -> Message:
+    def _wire_forced(self, target: Location, forced: tuple[str, str]) -> Message:
         unit = self._unit(target)
         key = [unit.first_line, target.qualname.rpartition(".")[2]] if unit is not None else []
-        return {"filename": self.transport.path_of(target.file), "key": key, **asdict(forced)}
+        wire = {"filename": self.transport.path_of(target.file), "key": key}
+        return {**wire, "value": forced[0], "instead": forced[1]}
 
     # -- servers
 

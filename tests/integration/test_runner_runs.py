@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_bayesloc.domain.errors import ExecutionError
-from pytest_bayesloc.domain.inspection import ForcedResult, InspectionPatch, Verdict
+from pytest_bayesloc.domain.inspection import InspectionPatch, Verdict
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.rerun.command import NEUTRAL, PLUGIN, Command
 from pytest_bayesloc.rerun.runner import ServerRunner
@@ -178,7 +178,7 @@ def test_result_is_replaced_where_the_function_is_found(
     project: Project, runner: ServerRunner, how: str
 ) -> None:
     size = patch(project, "a.py", "Child.size", edits={})
-    zero = replace(size, forced=ForcedResult(value="0", instead="1"), fresh=how == "fresh")
+    zero = replace(size, forced=("0", "1"), fresh=how == "fresh")
 
     assert rerun(runner, zero, "size") == (Verdict.PASS, how, 1)
 

@@ -18,7 +18,7 @@ from pytest_bayesloc.history.changes import Changes
 from pytest_bayesloc.history.states import History, last_passing
 from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy
 from pytest_bayesloc.ranking.case import Case
-from pytest_bayesloc.ranking.evidence.changes import change_evidence, suspect_of
+from pytest_bayesloc.ranking.groups import change_evidence, suspect_of
 from pytest_bayesloc.ranking.likelihoods import weigh
 
 T = TypeVar("T")

@@ -221,7 +221,7 @@ def try_patch(
     first = budget.rerun(patch, failing[:1], at_most_s=at_most_s)
     tried.cpu_s += first.cpu_s
     runs = dict(first.tests)
-    effect = _effect_on_first(case, first)
+    effect = effect_on(case, first)
     if effect is Effect.REPAIRS and failing[1:]:
         rest = budget.rerun(patch, failing[1:], at_most_s=at_most_s)
         tried.cpu_s += rest.cpu_s
@@ -273,11 +273,12 @@ def _effect_on_others(control: Mapping[str, TestRun]) -> Effect:
     return Effect.REPAIRS if Verdict.PASS in verdicts or not control else Effect.INCONCLUSIVE
 
 
-def _effect_on_first(case: Case, rerun: Rerun) -> Effect:
-    for node_id, run in rerun.tests.items():
-        if run.verdict is Verdict.PASS and rerun.n_swapped:
+def effect_on(case: Case, rerun: Rerun) -> Effect:
+    """Return the effect of a patch on the first test that was run under it."""
+    for node_id, run in rerun.tests.items() if rerun.n_swapped else ():
+        if run.verdict is Verdict.PASS:
             return Effect.REPAIRS
-        if run.verdict is Verdict.FAIL and rerun.n_swapped:
+        if run.verdict is Verdict.FAIL:
             same = run.error == case.errors.get(node_id, run.error)
             return Effect.SAME_ERROR if same else Effect.OTHER_ERROR
     return Effect.INCONCLUSIVE

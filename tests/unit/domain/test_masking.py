@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_bayesloc.domain.masking import masked
+from pytest_bayesloc.domain.texts import masked
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from pytest_bayesloc.domain.evidence import ChangeOutcome, Outcome
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.history.changes import Changes, FileChange, changes_since, narrowed
-from pytest_bayesloc.ranking.evidence.changes import change_evidence
+from pytest_bayesloc.ranking.groups import change_evidence
 
 GREEN = '''\
 """Prices."""

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_bayesloc.domain.inspection import ForcedResult, InspectionPatch, Rerun, Verdict
+from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun, Verdict
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.inspection.strategy import Budget
@@ -45,13 +45,13 @@ def test_what_was_tried_in_vain_comes_out_as_it_did() -> None:
 
 def test_another_result_of_the_same_function_is_another_patch() -> None:
     known = Rejected("state", tried())
-    one = replace(PATCH, forced=ForcedResult(value="1", instead="2"))
+    one = replace(PATCH, forced=("1", "2"))
     known.add(one, ("f0", "f1"), ERRORS, Rerun(tests={"f0": SEEN, "f1": SEEN}, n_swapped=1))
     again = Rejected("state", known.new)
 
     assert again.find(one, ("f0", "f1"), ERRORS) is not None
     other = replace(one, target=replace(TARGET, qualname="g"))
-    for patch in (PATCH, other, replace(one, forced=ForcedResult(value="1", instead="3"))):
+    for patch in (PATCH, other, replace(one, forced=("1", "3"))):
         assert again.find(patch, ("f0", "f1"), ERRORS) is None
 
 

@@ -10,7 +10,7 @@ from pytest_bayesloc.domain.evidence import InspectionOutcome
 from pytest_bayesloc.domain.inspection import InspectionPatch, OtherValue
 from pytest_bayesloc.domain.location import MODULE, Location
 from pytest_bayesloc.domain.spectrum import Spectrum
-from pytest_bayesloc.inspection.strategies.constants import Constants
+from pytest_bayesloc.inspection.strategies.values import Constants
 from pytest_bayesloc.inspection.strategy import Budget
 from pytest_bayesloc.ranking.evidence.guards import Guard
 from tests.fakes.case import case_of

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_bayesloc.domain.evidence import InspectionOutcome
-from pytest_bayesloc.domain.inspection import Effect, ForcedResult, Verdict
+from pytest_bayesloc.domain.inspection import Effect, Verdict
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.recording import Call, Recording, Value
 from pytest_bayesloc.domain.spectrum import Spectrum
-from pytest_bayesloc.inspection.strategies.returns import (
+from pytest_bayesloc.inspection.strategies.values import (
     Returns,
     attempts,
     by_callee,
@@ -64,10 +64,10 @@ def test_each_side_takes_the_place_of_the_other_one_of_its_own_test() -> None:
     first, second = attempts(made(), A)
 
     assert first == {
-        "f0": ForcedResult(value="5", instead="3"),
-        "f1": ForcedResult(value="6", instead="3"),
+        "f0": ("5", "3"),
+        "f1": ("6", "3"),
     }
-    assert second["f1"] == ForcedResult(value="3", instead="6")
+    assert second["f1"] == ("3", "6")
 
 
 @pytest.mark.parametrize("sides", [(), ("", "5"), ("3", ""), ("3", "3")], ids=str)
@@ -92,7 +92,7 @@ def test_function_that_one_failing_test_does_not_call_is_not_tried() -> None:
 
 
 def inspected(
-    passes: Callable[[str, ForcedResult], bool],
+    passes: Callable[[str, tuple[str, str]], bool],
     case: Case | None = None,
     *,
     target: Location = A,
@@ -110,7 +110,7 @@ def inspected(
 
 
 def test_value_that_all_failing_tests_pass_with_repairs() -> None:
-    (finding,), runner = inspected(lambda _, forced: forced.value in {"5", "6"})
+    (finding,), runner = inspected(lambda _, forced: forced[0] in {"5", "6"})
 
     assert finding.evidence.outcome is InspectionOutcome.RETURN_REPAIRS
     assert finding.evidence.why == "the failing tests pass if it returns `5` instead of `3`"

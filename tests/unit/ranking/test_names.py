@@ -4,7 +4,7 @@ import pytest
 
 from pytest_bayesloc.domain.evidence import Outcome, StaticOutcome
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.ranking.evidence.names import name_evidence
+from pytest_bayesloc.ranking.evidence.failures import name_evidence
 
 EXACT, PART, ABSENT = StaticOutcome.NAME_EXACT, StaticOutcome.NAME_PART, StaticOutcome.NAME_ABSENT
 

@@ -7,8 +7,7 @@ import pytest
 from pytest_bayesloc.domain.evidence import Outcome, StaticOutcome
 from pytest_bayesloc.domain.failure import ErrorKind, Failure, Frame, Origin, Raised
 from pytest_bayesloc.domain.location import MODULE, Location
-from pytest_bayesloc.ranking.evidence.guards import Guard
-from pytest_bayesloc.ranking.evidence.tracebacks import (
+from pytest_bayesloc.ranking.evidence.failures import (
     executed_lines,
     guard_evidence,
     kind_of,
@@ -18,6 +17,7 @@ from pytest_bayesloc.ranking.evidence.tracebacks import (
     test_evidence,
     traceback_evidence,
 )
+from pytest_bayesloc.ranking.evidence.guards import Guard
 
 
 def location(name: str, file: str = "m.py") -> Location:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import builtins
 import inspect
-from dataclasses import asdict
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_bayesloc.domain.inspection import ForcedResult
 from pytest_bayesloc.rerun.child import NAME, Probe
 from pytest_bayesloc.rerun.forced import ForcedCalls
 from pytest_bayesloc.rerun.swap import key_of
@@ -31,8 +29,8 @@ def force(
     probe: Probe, function: Callable[..., Any], *, value: str = "0", instead: str = "'no'"
 ) -> int:
     assert isinstance(function, FunctionType)
-    forced = ForcedResult(value=value, instead=instead)
-    probe.forced = ForcedCalls(asdict(forced), lambda: probe.heartbeat(""))
+    forced = {"value": value, "instead": instead}
+    probe.forced = ForcedCalls(forced, lambda: probe.heartbeat(""))
     return probe.forced.place([function], key_of(function.__code__))
 
 

@@ -1,7 +1,11 @@
-"""Replaced results: do the failing tests pass if the target returns what they expect?
+"""Other values in memory: of results that a failed comparison saw, and of constants.
 
 Where a comparison failed, each call of the target that makes one of its sides returns the other
 one. The target itself runs as ever, so that its effects are those that the tests have anyway.
+
+A variable of a module or class, or a default, is wrong where it is set; what fails is a function
+that uses it. So the likeliest functions are asked which constants they use, and the belief in the
+place that holds one grows.
 
 Reference:
     Chandra, Torlak, Barman, Bodik: Angelic debugging. ICSE 2011.
@@ -10,34 +14,49 @@ Reference:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 from pytest_bayesloc.domain.evidence import Evidence, InspectionOutcome
 from pytest_bayesloc.domain.inspection import (
     Effect,
     Finding,
-    ForcedResult,
     InspectionPatch,
-    Rerun,
+    TestRun,
     Trial,
     Verdict,
 )
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.recording import Call
+from pytest_bayesloc.fixes.check import N_TELLING
+from pytest_bayesloc.fixes.soundness import tuned
 from pytest_bayesloc.fixes.syntax import brief
-from pytest_bayesloc.inspection.strategies.mutants import Trials, finding_of_trials, who_passes
+from pytest_bayesloc.inspection.strategies.mutants import (
+    LEAST_S,
+    Trials,
+    effect_on,
+    finding_of_trials,
+    others,
+    try_patch,
+    who_passes,
+)
 from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.likelihoods import weigh
 from pytest_bayesloc.spectrum.definitions import closure
 
-KIND = "returns"
+RETURNS, CONSTANTS = "returns", "constants"
 #: Text of the file of a function whose results may be replaced; None of one whose may not.
-TextOf = Callable[[Location], str | None]
-#: Per failing test, what it is given.
-Attempt = Mapping[str, ForcedResult]
+TextOf: TypeAlias = Callable[[Location], str | None]
+#: Per failing test, the literal that it is given, and the one in whose place.
+Attempt: TypeAlias = Mapping[str, tuple[str, str]]
+#: Yields patches for a function; is told how a failing test went under the last one.
+Propose: TypeAlias = Callable[
+    [Case, Location, Callable[[], TestRun | None]], Iterator[InspectionPatch]
+]
 
-MAX_TESTS = 3  # failing tests that must pass
-LEAST_S = 0.5
+MAX_TESTS = 3  # failing tests that must pass with other results
+N_TARGETS = 3  # the likeliest functions, whose constants are tried
+MAX_CPU_S = 2.0  # of re-runs for each: a guard against slow tests, as that of mutants
 
 
 class Returns(InspectionStrategy):
@@ -47,7 +66,7 @@ class Returns(InspectionStrategy):
         text_of: Says which functions may be tried.
     """
 
-    name = KIND
+    name = RETURNS
     outcomes = (InspectionOutcome.RETURN_REPAIRS, InspectionOutcome.NO_RETURN_REPAIRS)
 
     def __init__(self, text_of: TextOf) -> None:
@@ -61,24 +80,19 @@ class Returns(InspectionStrategy):
             if not budget.left_s():
                 break
             who = who_passes(case, attempt)
-            patches = _patches(target, text or "", attempt)
-            effect, is_placed = _try(case, patches, budget, tried)
+            effect, is_placed = _try(case, target, text or "", attempt, budget, tried)
             if effect is Effect.REPAIRS or not is_placed:
                 break
         if not tried.trials:
             return ()
         outcome = judge(tried.effects())
-        evidence = weigh(case.model, outcome, target, source=KIND, why=_why(tried, outcome, who))
+        why = _why(tried, outcome, who)
+        evidence = weigh(case.model, outcome, target, source=RETURNS, why=why)
         return [finding_of_trials(evidence, tried, budget.clock() - started)]
 
     def revise(self, case: Case) -> Iterator[Evidence]:
         """Yield what a caller is worth whose callee turned out to be enough."""
         return revised(case)
-
-
-_REPAIRING = frozenset(
-    {InspectionOutcome.RETURN_REPAIRS, InspectionOutcome.RETURN_REPAIRS_BY_CALLEE}
-)
 
 
 def judge(effects: Sequence[Effect]) -> InspectionOutcome:
@@ -90,19 +104,16 @@ def judge(effects: Sequence[Effect]) -> InspectionOutcome:
     return InspectionOutcome.NO_RETURN_REPAIRS
 
 
-# -- callers and callees
-
-
 def revised(case: Case) -> Iterator[Evidence]:
     """Yield what a caller is worth whose callee turned out to be enough."""
     findings = [inspection.evidence for inspection in case.inspections]
-    found = {e.location: e.outcome for e in findings if e.source == KIND}
-    repaired = [where for where, outcome in found.items() if outcome in _REPAIRING]
+    found = {e.location: e.outcome for e in findings if e.source == RETURNS}
+    alone, below = InspectionOutcome.RETURN_REPAIRS, InspectionOutcome.RETURN_REPAIRS_BY_CALLEE
+    repaired = [where for where, outcome in found.items() if outcome in {alone, below}]
     for where, callee in by_callee(repaired, case.recording.edges).items():
-        if found[where] is InspectionOutcome.RETURN_REPAIRS:
-            outcome = InspectionOutcome.RETURN_REPAIRS_BY_CALLEE
+        if found[where] is alone:
             why = f"the failing tests pass if {callee.qualname}, which it calls, returns another"
-            yield weigh(case.model, outcome, where, source=KIND, why=f"{why} value")
+            yield weigh(case.model, below, where, source=RETURNS, why=f"{why} value")
 
 
 def by_callee(
@@ -123,9 +134,6 @@ def by_callee(
     return {where: inner[0] for where, inner in deeper.items() if inner}
 
 
-# -- what is tried
-
-
 def attempts(case: Case, target: Location) -> Iterator[Attempt]:
     """Yield what to try: the second side instead of the first one, then the reverse.
 
@@ -142,8 +150,8 @@ def attempts(case: Case, target: Location) -> Iterator[Attempt]:
         if _may_give_back(own, case.sides.get(node_id, ()))
     }
     if sides and all(calls.values()):
-        yield {n: ForcedResult(value=right, instead=left) for n, (left, right) in sides.items()}
-        yield {n: ForcedResult(value=left, instead=right) for n, (left, right) in sides.items()}
+        yield {n: (right, left) for n, (left, right) in sides.items()}
+        yield {n: (left, right) for n, (left, right) in sides.items()}
 
 
 def _may_give_back(calls: Sequence[Call], sides: Sequence[str]) -> bool:
@@ -154,58 +162,39 @@ def _may_give_back(calls: Sequence[Call], sides: Sequence[str]) -> bool:
     return any(value.text is None or value.text in sides for value in results)
 
 
-def _patches(target: Location, text: str, attempt: Attempt) -> dict[str, InspectionPatch]:
-    return {
-        node_id: InspectionPatch(
-            target=target,
-            kind=KIND,
-            original=text,
-            patched=text,
-            words=f"`{brief(forced.value)}` instead of `{brief(forced.instead)}`",
-            forced=forced,
-        )
-        for node_id, forced in attempt.items()
-    }
-
-
 def _try(
-    case: Case, patches: Mapping[str, InspectionPatch], budget: Budget, tried: Trials
+    case: Case, target: Location, text: str, attempt: Attempt, budget: Budget, tried: Trials
 ) -> tuple[Effect, bool]:
-    """Run each failing test under its patch, until one fails with another value in place.
+    """Run each failing test with its value, until one fails with another one in place.
 
     Returns:
         The effect, and whether the last patch could be put in place.
     """
     effects: list[Effect] = []
-    is_placed = False
-    for node_id, patch in patches.items():
+    is_placed, words = False, ""
+    for node_id, forced in attempt.items():
+        value, instead = map(brief, forced)
+        said = f"`{value}` instead of `{instead}`"
+        words = words or said
+        patch = InspectionPatch(
+            target=target, kind=RETURNS, original=text, patched=text, words=said, forced=forced
+        )
         rerun = budget.rerun(patch, [node_id], at_most_s=budget.patience_s(LEAST_S))
         is_placed = bool(rerun.n_swapped)
         tried.tests = rerun.tests
         tried.cpu_s += rerun.cpu_s
-        effects.append(_effect(case, node_id, rerun))
+        effect = effect_on(case, rerun)
+        effects.append(effect)
         is_replaced = rerun.tests[node_id].covered
-        if effects[-1] is Effect.INCONCLUSIVE or (
-            is_replaced and effects[-1] is not Effect.REPAIRS
-        ):
+        if effect is Effect.INCONCLUSIVE or (is_replaced and effect is not Effect.REPAIRS):
             break
     else:
-        effects.append(max(effects, key=lambda effect: effect.rank))
-    n_passed = effects[:-1].count(Effect.REPAIRS)
-    effect = Effect.REPAIRS_SOME if n_passed and effects[-1] is not Effect.REPAIRS else effects[-1]
-    words = next(iter(patches.values())).words
+        effect = max(effects, key=lambda effect: effect.rank)
+    n_passed = effects.count(Effect.REPAIRS)
+    if n_passed and effect is not Effect.REPAIRS:
+        effect = Effect.REPAIRS_SOME
     tried.trials.append(Trial(line=0, words=words, effect=effect, n_passed=n_passed))
     return effect, is_placed
-
-
-def _effect(case: Case, node_id: str, rerun: Rerun) -> Effect:
-    run = rerun.tests[node_id]
-    if not rerun.n_swapped or run.verdict not in {Verdict.PASS, Verdict.FAIL}:
-        return Effect.INCONCLUSIVE
-    if run.verdict is Verdict.PASS:
-        return Effect.REPAIRS
-    same = run.error == case.errors.get(node_id, run.error)
-    return Effect.SAME_ERROR if same else Effect.OTHER_ERROR
 
 
 def _why(tried: Trials, outcome: InspectionOutcome, who: str) -> str:
@@ -214,3 +203,53 @@ def _why(tried: Trials, outcome: InspectionOutcome, who: str) -> str:
     if outcome is InspectionOutcome.NO_RETURN_REPAIRS:
         return "the tests still fail if it returns the other side of the comparison"
     return "a re-run with another result did not end, or the function could not be reached"
+
+
+class Constants(InspectionStrategy):
+    """Tries other values of the variables and defaults that the likeliest functions use.
+
+    Args:
+        propose: Patches that give one of them another value.
+    """
+
+    name = CONSTANTS
+
+    def __init__(self, propose: Propose) -> None:
+        self._propose = propose
+
+    def open(self, case: Case, budget: Budget) -> Iterator[Finding]:
+        """Yield each place whose constant repairs everything, also where the belief is decided."""
+        guard, found = case.guard, set[Location]()
+        if guard is not None and guard.owner.is_test:
+            return  # another limit would let the wrong data of the test pass
+        for target, _ in case.belief.top(N_TARGETS):
+            started, tried = budget.clock(), Trials()
+            patch = self._repair(case, target, budget, tried)
+            if patch is not None and patch.target not in found:
+                found.add(patch.target)
+                who, rest = who_passes(case, tried.tests), others(case, tried.tests)
+                why = f"{who} with another constant{rest} ({patch.words.partition(', ')[2]})"
+                outcome = InspectionOutcome.CONSTANT_REPAIRS
+                evidence = weigh(case.model, outcome, patch.target, source=CONSTANTS, why=why)
+                yield finding_of_trials(evidence, tried, budget.clock() - started)
+
+    def _repair(
+        self, case: Case, target: Location, budget: Budget, tried: Trials
+    ) -> InspectionPatch | None:
+        """Return the first constant that ``target`` uses with which everything passes."""
+
+        def last() -> TestRun | None:
+            own = (run for node_id, run in tried.last.items() if node_id in case.failing)
+            return next((run for run in own if run.verdict is Verdict.FAIL), None)
+
+        for patch in self._propose(case, target, last):
+            if not budget.left_s() or tried.cpu_s > MAX_CPU_S:
+                break
+            tried.last = {}
+            if patch.target in case.belief.probabilities:
+                effect = try_patch(case, patch, budget, tried, near=target)
+                if effect is Effect.REPAIRS and (
+                    len(tried.last) >= N_TELLING or not tuned(patch.original, patch.patched)
+                ):
+                    return patch
+        return None
