@@ -32,7 +32,7 @@ from pytest_bayesloc.memory.ledger import Ledger
 from pytest_bayesloc.memory.schema import METADATA
 from pytest_bayesloc.memory.store import BugStore
 from pytest_bayesloc.memory.summaries import RuleSummarizer
-from pytest_bayesloc.ranking.case import ModelChoice
+from pytest_bayesloc.ranking.belief import ModelChoice
 from pytest_bayesloc.ranking.faults import fault_of
 from pytest_bayesloc.ranking.groups import open_groups
 from pytest_bayesloc.spectrum.build import build_failures, build_spectrum

@@ -20,7 +20,7 @@ from array import array
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_bayesloc.ranking.case import ModelChoice
+from pytest_bayesloc.ranking.belief import ModelChoice
 from pytest_bayesloc.ranking.faults import fault_of
 from pytest_bayesloc.ranking.groups import open_groups
 from pytest_bayesloc.spectrum.build import build_failures, build_spectrum

@@ -242,7 +242,7 @@ class LocalizationSession:
 
     def _open_cases(self) -> list[Case]:
         """Return the groups of failing tests, each with its prior and the evidence at hand."""
-        from pytest_bayesloc.ranking.case import ModelChoice
+        from pytest_bayesloc.ranking.belief import ModelChoice
         from pytest_bayesloc.ranking.groups import open_groups
         from pytest_bayesloc.spectrum.build import build_failures, build_spectrum
 

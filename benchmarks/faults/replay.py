@@ -22,8 +22,8 @@ from pytest_bayesloc.inspection.strategies.assertions import Assertions
 from pytest_bayesloc.inspection.strategies.mutants import Mutants, judge, max_mutants
 from pytest_bayesloc.inspection.strategies.values import Returns, revised
 from pytest_bayesloc.inspection.strategy import InspectionStrategy, Limits
-from pytest_bayesloc.ranking.belief import joint_prior
-from pytest_bayesloc.ranking.case import Case, ModelChoice
+from pytest_bayesloc.ranking.belief import ModelChoice, joint_prior
+from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.evidence.failures import name_evidence
 from pytest_bayesloc.ranking.evidence.test_code import is_most, test_side_evidence
 from pytest_bayesloc.ranking.likelihoods import weigh

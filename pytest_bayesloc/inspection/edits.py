@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import ast
 import io
+import re
 import tokenize
 from collections.abc import Collection, Iterator
 from copy import deepcopy
 
-from pytest_bayesloc.domain.source import FunctionNode, ScopeNode, SourceMap, Unit, lines_of
+from pytest_bayesloc.domain.errors import PatchError
+from pytest_bayesloc.domain.source import (
+    FunctionNode,
+    ScopeNode,
+    SourceMap,
+    Unit,
+    lines_of,
+    parse,
+)
 from pytest_bayesloc.fixes.side_effects import (
     DENIED,
     INNER,
@@ -20,7 +29,6 @@ from pytest_bayesloc.fixes.side_effects import (
     is_pure,
 )
 from pytest_bayesloc.fixes.syntax import dotted
-from pytest_bayesloc.inspection.rules import gate_error, only_function, same_header
 
 MAX_LINES = 400
 #: Formatted ones come in parts from Python 3.12 on.
@@ -265,3 +273,59 @@ def _chains(function: ast.AST) -> list[str]:
 def _named(function: ast.AST) -> set[str]:
     names = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
     return names | {node.attr for node in ast.walk(function) if isinstance(node, ast.Attribute)}
+
+
+# -- the shape of a rewritten function
+
+
+def short(node: ast.AST) -> str:
+    """Return the text of a piece of code, on one line."""
+    first = ast.unparse(node).strip().partition("\n")[0]
+    return first if len(first) <= 80 else f"{first[:77]}..."
+
+
+def gate_error(why: str) -> PatchError:
+    """Return the error of a rewritten function that is not run; ``why`` goes on after "it"."""
+    return PatchError(f"it {why}", slug="llm-gate")
+
+
+def same_header(original: FunctionNode, rewritten: FunctionNode) -> None:
+    """Check that a function has the name, signature and, if it has any, decorators of another.
+
+    Raises:
+        PatchError: If it has not.
+    """
+    old, new = ([*map(dump_of, f.decorator_list)] for f in (original, rewritten))
+    if _header(rewritten) != _header(original) or (new and new != old):
+        raise gate_error("changes the signature or the decorators")
+
+
+def only_function(text: str) -> FunctionNode:
+    """Return the one function that a text is.
+
+    Raises:
+        PatchError: If it is anything else.
+    """
+    text = text.strip("\r\n")
+    is_indented = text[:1] in {" ", "\t"}
+    try:
+        body = parse(f"if 1:\n{text}" if is_indented else text).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise gate_error(f"does not parse ({error})") from error
+    if is_indented and len(body) == 1 and isinstance(body[0], ast.If):
+        body = [*body[0].body, *body[0].orelse]
+    if len(body) != 1 or not isinstance(body[0], FunctionNode):
+        kinds = ", ".join(sorted({type(node).__name__ for node in body})) or "nothing"
+        raise gate_error(f"is not the one function that was asked for, but {kinds}")
+    return body[0]
+
+
+def _header(function: FunctionNode) -> list[str]:
+    parts = [function.args, *getattr(function, "type_params", [])]
+    returns = "" if function.returns is None else dump_of(function.returns)
+    return [type(function).__name__, function.name, returns, *map(dump_of, parts)]
+
+
+def dump_of(node: ast.AST) -> str:
+    """Dump a syntax tree, without white space around the line breaks of its texts."""
+    return re.sub(r"(?: |\\t)*\\n(?: |\\t)*", r"\\n", ast.dump(node))

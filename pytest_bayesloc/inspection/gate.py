@@ -8,22 +8,57 @@ compiled: what passes is written into the original.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+import builtins
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 
 from pytest_bayesloc.domain.source import FunctionNode, ScopeNode
-from pytest_bayesloc.inspection.rules import (
-    Addition,
-    Rules,
-    dump_of,
-    gate_error,
-    only_function,
-    same_header,
-    short,
+from pytest_bayesloc.fixes.side_effects import (
+    CHANGING,
+    DENIED,
+    INNER,
+    PURE,
+    RISKY,
+    OnceOnly,
+    is_pure,
+    meanings,
 )
+from pytest_bayesloc.inspection.edits import dump_of, gate_error, only_function, same_header, short
 
 MAX_ASSERTIONS = 16
 MAX_NODES = 600  # of all that is added
+#: Expressions that do more than compute a value, or wait.
+_ACTS = (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Lambda)
+#: Built-ins that tell something of their arguments, and neither call nor give them back.
+_TELLING = frozenset(
+    {"abs", "all", "any", "bool", "callable", "float", "format", "hasattr", "int", "isinstance",
+     "issubclass", "len", "range", "repr", "str", "type"}
+)  # fmt: skip
+#: Built-ins that see all local names: a function that uses them must get no new one.
+SEE_LOCALS = frozenset({"dir", "eval", "exec", "locals", "vars"})
+_FRAMES = frozenset({"_getframe", "currentframe", "f_locals"})
+#: Arguments that make a method change what it is called on.
+_OUTPUTS = frozenset({"inplace", "out"})
+
+
+@dataclass(frozen=True, slots=True)
+class Addition:
+    """Statements that are to be added at one place.
+
+    Attributes:
+        anchor: A statement of the original.
+        where: ``before`` it; ``end``: behind it, at the end of its block; ``return``: between the
+            value that it returns, which is called ``name``, and its return.
+        statements: Assertions, assignments and ``if`` with such.
+        name: What the value is called in ``statements``.
+        is_entry: Whether nothing of the function ran before.
+    """
+
+    anchor: ast.stmt
+    where: str
+    statements: tuple[ast.stmt, ...]
+    name: str = ""
+    is_entry: bool = False
 
 
 def admit(original: FunctionNode, text: str, module: ast.AST) -> list[Addition]:
@@ -39,9 +74,15 @@ def admit(original: FunctionNode, text: str, module: ast.AST) -> list[Addition]:
     """
     try:
         found = additions(original, only_function(text))
-        _bounded(found)
+        added = [statement for addition in found for statement in addition.statements]
+        nodes = [node for statement in added for node in ast.walk(statement)]
+        n = sum(isinstance(node, ast.Assert) for node in nodes)
+        if n > MAX_ASSERTIONS or len(nodes) > MAX_NODES:
+            raise gate_error(
+                f"adds {n} assertions of {len(nodes)} parts, more than can be looked through"
+            )
         Rules(original, module).check(found)
-        if not any(isinstance(node, ast.Assert) for node in _nodes(found)):
+        if not n:
             raise gate_error("adds no assertion")
     except (ValueError, RecursionError, MemoryError) as error:  # the parser takes more than we do
         raise gate_error(f"can't be looked through ({error})") from error
@@ -58,36 +99,19 @@ def additions(original: FunctionNode, rewritten: FunctionNode) -> list[Addition]
         PatchError: If a statement of ``original`` is missing or changed, or the signature is.
     """
     same_header(original, rewritten)
-    has_docstring = ast.get_docstring(original, clean=False) is not None
-    walk = _Walk(
-        first=original.body[min(int(has_docstring), len(original.body) - 1)],
-        docstring=original.body[0] if has_docstring else None,
-    )
+    walk = _Walk(original)
     walk.align(original.body, rewritten.body)
     return walk.found
 
 
-def _bounded(found: Sequence[Addition]) -> None:
-    nodes = _nodes(found)
-    n = sum(isinstance(node, ast.Assert) for node in nodes)
-    if n > MAX_ASSERTIONS or len(nodes) > MAX_NODES:
-        raise gate_error(
-            f"adds {n} assertions of {len(nodes)} parts, more than can be looked through"
-        )
-
-
-def _nodes(found: Sequence[Addition]) -> list[ast.AST]:
-    added = [statement for addition in found for statement in addition.statements]
-    return [node for statement in added for node in ast.walk(statement)]
-
-
-@dataclass
 class _Walk:
-    """Lays statements beside those of the original, and collects what is new."""
+    """Lays statements beside those of ``original``, and collects what is new."""
 
-    first: ast.stmt
-    docstring: ast.stmt | None
-    found: list[Addition] = field(default_factory=list)
+    def __init__(self, original: FunctionNode) -> None:
+        has_docstring = ast.get_docstring(original, clean=False) is not None
+        self._first = original.body[min(int(has_docstring), len(original.body) - 1)]
+        self._docstring = original.body[0] if has_docstring else None
+        self.found: list[Addition] = []
 
     def align(self, old: Sequence[ast.stmt], new: Sequence[ast.stmt]) -> None:
         """Take ``new`` for ``old`` with additions.
@@ -117,16 +141,14 @@ class _Walk:
     def _add(
         self, anchor: ast.stmt, where: str, statements: Iterable[ast.stmt], name: str = ""
     ) -> None:
-        if anchor is self.docstring and where == "before":  # it has to stay first
-            anchor, where = self.first, "end" if self.first is self.docstring else "before"
+        if anchor is self._docstring and where == "before":  # it has to stay first
+            anchor, where = self._first, "end" if self._first is self._docstring else "before"
         kept = tuple(_kept(statements))
         if not kept:
             return
-        last = self.found[-1] if self.found else None
-        if last is not None and last.anchor is anchor and last.where == where:
-            kept = (*last.statements, *kept)
-            self.found.pop()
-        is_entry = where == "before" and anchor is self.first
+        if self.found and (self.found[-1].anchor, self.found[-1].where) == (anchor, where):
+            kept = (*self.found.pop().statements, *kept)
+        is_entry = where == "before" and anchor is self._first
         self.found.append(Addition(anchor, where, kept, name=name, is_entry=is_entry))
 
     def _is_same(self, old: ast.stmt, new: ast.stmt) -> bool:
@@ -181,7 +203,7 @@ def _checked_return(old: ast.stmt, rest: Sequence[ast.stmt], at: int) -> int:
     name = _target(rest[at])
     if not name or not isinstance(old, ast.Return):
         return 0
-    value = old.value if old.value is not None else ast.Constant(None)
+    value = old.value or ast.Constant(None)
     if dump_of(value) != dump_of(getattr(rest[at], "value", value)):
         return 0
     ends = (i for i in range(at + 1, len(rest)) if isinstance(rest[i], ast.Return))
@@ -206,17 +228,161 @@ def _kept(statements: Iterable[ast.stmt]) -> list[ast.stmt]:
             body, orelse = _kept(statement.body), _kept(statement.orelse)
             if body or orelse:
                 kept.append(ast.If(statement.test, body or [ast.Pass()], orelse))
-        elif not _says_nothing(statement):
+            continue
+        value = statement.value if isinstance(statement, ast.Expr) else None
+        is_text = isinstance(statement, ast.Pass) or isinstance(value, ast.Constant)
+        is_call = isinstance(value, ast.Call) and ast.unparse(value.func) in _SAYING
+        if not is_text and not is_call:
             kept.append(statement)
     return kept
 
 
-def _says_nothing(statement: ast.stmt) -> bool:
-    if isinstance(statement, ast.Pass):
-        return True
-    if not isinstance(statement, ast.Expr):
-        return False
-    value = statement.value
-    if isinstance(value, ast.Call):
-        return ast.unparse(value.func) in {"__bayesloc__.heartbeat", "print"}
-    return isinstance(value, ast.Constant)
+_SAYING = frozenset({"__bayesloc__.heartbeat", "print"})
+
+
+# -- what is added only looks
+
+
+class Rules:
+    """The rules for added statements: they may look, and do nothing else.
+
+    Args:
+        original: The function that they are added to.
+        module: The syntax tree of its file.
+    """
+
+    def __init__(self, original: FunctionNode, module: ast.AST) -> None:
+        self._meanings = meanings(original, module)
+        self._taken = _names(original)
+        attributes = {n.attr for n in ast.walk(original) if isinstance(n, ast.Attribute)}
+        self._sees_locals = not (SEE_LOCALS | _FRAMES).isdisjoint(self._taken | attributes)
+        self._taken |= {*dir(builtins), *self._meanings}
+        self._once_only = OnceOnly(original, module)
+        self._once = self._once_only.names
+
+    def check(self, found: Sequence[Addition]) -> None:
+        """Check that nothing does more than look.
+
+        Raises:
+            PatchError: If something does.
+        """
+        for addition in found:
+            taken, once = self._taken, self._once
+            if addition.name:
+                self._new_name(ast.Name(addition.name))
+                self._taken = taken | {addition.name}
+                if self._once_only.is_made_by(getattr(addition.anchor, "value", None)):
+                    self._once = once | {addition.name}
+            for statement in addition.statements:
+                self._check(statement)
+            self._taken, self._once = taken, once
+
+    def _check(self, statement: ast.stmt) -> None:
+        if isinstance(statement, ast.If):
+            self._look(statement.test, is_kept=False)
+            for inner in (*statement.body, *statement.orelse):
+                self._check(inner)
+        elif isinstance(statement, ast.Assert):
+            self._look(statement.test, is_kept=False)
+            if statement.msg is not None:
+                self._look(statement.msg, is_kept=False)
+        elif isinstance(statement, ast.Assign):
+            for target in statement.targets:
+                self._new_name(target)
+            self._look(statement.value, is_kept=True)
+        elif not isinstance(statement, ast.Pass):
+            raise gate_error(f"adds `{short(statement)}`")
+
+    def _new_name(self, target: ast.expr) -> None:
+        if not isinstance(target, ast.Name) or target.id in self._taken:
+            raise gate_error(f"gives `{ast.unparse(target)}` another value")
+        if target.id.startswith("_") or self._sees_locals:
+            raise gate_error(f"makes up the name `{target.id}`")
+
+    def _look(self, expression: ast.expr, *, is_kept: bool) -> None:
+        seen = _only_seen(expression, is_kept=is_kept)
+        for node in ast.walk(expression):
+            if isinstance(node, _ACTS) or getattr(node, "is_async", False):
+                raise gate_error(f"adds `{short(node)}`")
+            if isinstance(node, ast.Name):
+                self._name(node)
+            elif isinstance(node, ast.Attribute):
+                self._attribute(node, seen)
+            elif isinstance(node, ast.Call):
+                self._call(node)
+            elif isinstance(node, ast.Subscript):
+                self._read(node)
+
+    def _read(self, node: ast.Name | ast.Attribute | ast.Subscript) -> None:
+        text = ast.unparse(node)
+        if text in self._once:
+            raise gate_error(f"uses up `{text}`")
+        if not isinstance(node.ctx, ast.Load) and not isinstance(node, ast.Name):
+            raise gate_error(f"gives `{text}` another value")
+
+    def _name(self, node: ast.Name) -> None:
+        name = node.id
+        if name in DENIED or name in RISKY or name.startswith("__"):
+            raise gate_error(f"uses `{name}`")
+        if self._sees_locals and name not in self._taken:
+            raise gate_error(f"makes up the name `{name}`")
+        self._read(node)
+        self._stands_for(self._meanings.get(name, ()))
+
+    def _attribute(self, node: ast.Attribute, seen: Collection[int]) -> None:
+        if node.attr.startswith("__") or node.attr in RISKY or node.attr in INNER:
+            raise gate_error(f"looks at `{node.attr}`")
+        self._read(node)
+        root, _, rest = ast.unparse(node).partition(".")
+        known = self._meanings.get(root, set())
+        self._stands_for(f"{meaning}.{rest}" for meaning in known)
+        is_function = bool(known) and known <= PURE and "." not in rest  # operator.add
+        if node.attr in CHANGING and id(node) not in seen and not is_function:
+            raise gate_error(f"uses `{node.attr}`")
+
+    def _stands_for(self, names: Iterable[str]) -> None:
+        for name in names:
+            if not is_pure(name):
+                raise gate_error(f"uses `{name}`")
+
+    def _call(self, call: ast.Call) -> None:
+        outputs = _OUTPUTS.intersection(keyword.arg or "" for keyword in call.keywords)
+        if outputs:
+            raise gate_error(f"asks for a change with `{min(outputs)}`")
+        is_type = isinstance(call.func, ast.Name) and call.func.id == "type"
+        if is_type and (len(call.args) != 1 or isinstance(call.args[0], ast.Starred)):
+            raise gate_error("makes a class")
+
+
+def _names(function: FunctionNode) -> set[str]:
+    """Return every name that it reads or binds, in whatever way."""
+    found: set[str] = set()
+    for node in ast.walk(function):
+        for kind, value in () if isinstance(node, ast.keyword) else ast.iter_fields(node):
+            if kind in {"arg", "asname", "id", "name", "names", "rest"}:
+                values = value if isinstance(value, list) else [value]
+                found |= {v for v in values if isinstance(v, str)}
+    return found
+
+
+def _only_seen(expression: ast.expr, *, is_kept: bool) -> set[int]:
+    """Return the parts whose value goes no further: nothing can be called later that it is."""
+    found = set() if is_kept else {id(expression)}
+    for node in ast.walk(expression):  # from the outside to the inside
+        found |= {id(part) for part in _seen_by(node, is_seen=id(node) in found)}
+    return found
+
+
+def _seen_by(node: ast.AST, *, is_seen: bool) -> list[ast.expr]:
+    if isinstance(node, ast.Compare):
+        return [node.left, *node.comparators]
+    if isinstance(node, ast.Call):
+        is_telling = isinstance(node.func, ast.Name) and node.func.id in _TELLING
+        return node.args if is_telling else []
+    if isinstance(node, ast.FormattedValue):
+        return [node.value]
+    if isinstance(node, (ast.BoolOp, ast.Tuple)) and is_seen:
+        return node.values if isinstance(node, ast.BoolOp) else node.elts
+    if isinstance(node, (ast.Attribute, ast.BinOp, ast.Slice, ast.Subscript, ast.UnaryOp)):
+        return [part for part in ast.iter_child_nodes(node) if isinstance(part, ast.Attribute)]
+    return []

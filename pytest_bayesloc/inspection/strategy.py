@@ -1,12 +1,14 @@
-"""The interface of an inspection strategy, its budget, and what is inspected next until when."""
+"""The interface of inspection strategies, their budget, and what is inspected next until when."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, wait
 from copy import copy
 from dataclasses import dataclass
 from math import inf
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from pytest_bayesloc.domain.evidence import Evidence, Outcome
 from pytest_bayesloc.domain.inspection import Finding, InspectionPatch, Rerun
@@ -59,16 +61,14 @@ class Budget:
         return least_s + PATIENCE * self.usual_s
 
     def rerun(
-        self, patch: InspectionPatch | None, tests: Sequence[str], *, at_most_s: float | None = None
+        self, patch: InspectionPatch | None, tests: Sequence[str], *, at_most_s: float = inf
     ) -> Rerun:
         """Run ``tests`` under ``patch``, unless it is known that they fail under it.
 
         Raises:
             ExecutionError: If the place where re-runs happen is lost.
         """
-        limit_s = self.limit_s()
-        if at_most_s is not None:
-            limit_s = min(limit_s, at_most_s)
+        limit_s = min(self.limit_s(), at_most_s)
         # What is computed with another value says which one to try next: that is not remembered.
         if patch is None or patch.value is not None:
             return self.runner.rerun(patch, tests, limit_s=limit_s)
@@ -82,7 +82,7 @@ class Budget:
 
 
 class InspectionStrategy:
-    """One way to inspect a suspect. One a module, below ``strategies/``.
+    """One way to inspect a suspect; an ``ExecutionError`` if re-runs are not possible any more.
 
     Attributes:
         name: What it is called in reports.
@@ -97,20 +97,12 @@ class InspectionStrategy:
     is_proof: bool = False
 
     def open(self, case: Case, budget: Budget) -> Iterable[Finding]:
-        """Yield what it finds about any location before targets are chosen.
-
-        Raises:
-            ExecutionError: If the place where re-runs happen is lost.
-        """
+        """Yield what it finds about any location before targets are chosen."""
         del case, budget
         return ()
 
     def inspect(self, case: Case, target: Location, budget: Budget) -> Sequence[Finding]:
-        """Inspect ``target``; nothing if there is nothing to try.
-
-        Raises:
-            ExecutionError: If the place where re-runs happen is lost.
-        """
+        """Inspect ``target``; nothing if there is nothing to try."""
         del case, target, budget
         return ()
 
@@ -130,12 +122,50 @@ class InspectionStrategy:
             case: The group.
             budget: Where patches are tried.
             wait_s: Seconds to wait for what is still under way.
-
-        Raises:
-            ExecutionError: If the place where re-runs happen is lost.
         """
         del case, budget, wait_s
         return ()
+
+
+#: Yields the calls that it waits for, and what it finds. It goes on once a call has ended, or when
+#: there is no more time for it.
+Work: TypeAlias = Iterator[Future[Any] | Finding]
+
+
+class AskingStrategy(InspectionStrategy):
+    """Asks somebody, and goes on with each answer that has come between inspections."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[Work, Future[Any]] = {}
+
+    @abstractmethod
+    def works(self, case: Case, budget: Budget) -> Iterable[Work]:
+        """Return what is to be done about ``case``, as it is known now."""
+
+    def prepare(self, case: Case, budget: Budget) -> None:
+        """Ask, and forget what was asked about other cases."""
+        self._waiting.clear()
+        self._begin(self.works(case, budget))
+
+    def _begin(self, works: Iterable[Work]) -> None:
+        for work in works:
+            for asked in work:  # before it is answered, nothing is found
+                assert isinstance(asked, Future)  # noqa: S101 - likewise
+                self._waiting[work] = asked
+                break
+
+    def harvest(self, case: Case, budget: Budget, *, wait_s: float) -> Iterator[Finding]:
+        """Go on where an answer has come, or there is time to wait for it."""
+        del case
+        until = budget.clock() + wait_s
+        while due := [w for w, f in self._waiting.items() if f.done() or until > budget.clock()]:
+            for work in due:
+                wait([self._waiting.pop(work)], timeout=max(0.0, until - budget.clock()))
+                for found in work:
+                    if isinstance(found, Future):
+                        self._waiting[work] = found
+                        break
+                    yield found
 
 
 NOTHING_LEFT = "nothing left to inspect"

@@ -23,8 +23,7 @@ from pytest_bayesloc.domain.source import (
     lines_of,
     parse,
 )
-from pytest_bayesloc.inspection.gate import additions, admit
-from pytest_bayesloc.inspection.rules import Addition
+from pytest_bayesloc.inspection.gate import Addition, additions, admit
 from pytest_bayesloc.ranking.evidence.invariants import RESULT
 
 STEP = "    "

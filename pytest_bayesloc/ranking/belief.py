@@ -185,6 +185,21 @@ def joint_prior(
     return with_tests(prior(spectrum, name), tests, outside_sum=model == "independent")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelChoice:
+    """The user's choice of how a belief is formed.
+
+    Attributes:
+        formula: Name of the prior.
+        belief: Name of the belief model.
+        without: Kinds of evidence that are left out.
+    """
+
+    formula: str
+    belief: str
+    without: frozenset[str] = frozenset()
+
+
 #: Bounds of an updated probability in the independent model.
 LOWEST, HIGHEST = 0.01, 0.99
 #: Probabilities that differ by less tie: the difference is rounding.

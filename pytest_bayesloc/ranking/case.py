@@ -16,7 +16,7 @@ from pytest_bayesloc.domain.result import NearestCall, SpoiledTest
 from pytest_bayesloc.domain.spectrum import Spectrum, bits
 from pytest_bayesloc.domain.texts import text_digest
 from pytest_bayesloc.history.changes import Changes
-from pytest_bayesloc.ranking.belief import MODELS, Belief
+from pytest_bayesloc.ranking.belief import MODELS, Belief, ModelChoice
 from pytest_bayesloc.ranking.evidence.failures import guard_evidence
 from pytest_bayesloc.ranking.evidence.guards import Guard
 from pytest_bayesloc.ranking.evidence.invariants import Invariant
@@ -60,12 +60,9 @@ class Rejected:
     def find(
         self, patch: InspectionPatch, tests: Sequence[str], errors: Mapping[str, str]
     ) -> Rerun | None:
-        """Return the earlier re-run of ``patch``; None if it was not rejected.
+        """Return the earlier re-run of ``tests``, which have ``errors`` without ``patch``.
 
-        Args:
-            patch: To be tried.
-            tests: Node ids.
-            errors: Per test, its error without a patch.
+        None if it was not rejected.
         """
         how, _, letters = self._known.get(_key(patch, tests, errors), "").partition(":")
         if not letters or len(letters) != len(tests):
@@ -97,35 +94,27 @@ class Rejected:
         rerun: Rerun,
     ) -> None:
         """Keep the outcome of ``patch``, if it was rejected."""
-        runs = [rerun.tests.get(node_id) for node_id in tests]
-        failed = [run for run in runs if run is not None and _is_plain_failure(run)]
-        if not rerun.n_swapped or len(failed) < len(tests) or not errors.keys() >= set(tests):
-            return
-        letters = (_letter(run, errors[n]) for n, run in zip(tests, failed, strict=True))
-        self.new[_key(patch, tests, errors)] = f"{rerun.how}:{''.join(letters)}"
-
-
-def _is_plain_failure(run: TestRun) -> bool:
-    return run.verdict is Verdict.FAIL and not run.violations
-
-
-def _letter(run: TestRun, error: str) -> str:
-    letter = SAME if run.error == error else OTHER
-    return letter.upper() if run.covered else letter
+        letters = ""
+        for node_id in tests if rerun.n_swapped else ():
+            run, error = rerun.tests.get(node_id), errors.get(node_id)
+            if run is None or error is None or run.verdict is not Verdict.FAIL or run.violations:
+                return
+            letter = SAME if run.error == error else OTHER
+            letters += letter.upper() if run.covered else letter
+        if rerun.n_swapped:
+            self.new[_key(patch, tests, errors)] = f"{rerun.how}:{letters}"
 
 
 def _key(patch: InspectionPatch, tests: Sequence[str], errors: Mapping[str, str]) -> str:
     """Digest all that decides the outcome, except the project's state."""
-    parts = [_essence(part) for part in (patch, *patch.companions)]
+    parts = [
+        (part.target.file, part.patched, part.fresh)
+        if part.forced is None
+        else (part.target.file, part.patched, part.fresh, part.target.fqn, *part.forced)
+        for part in (patch, *patch.companions)
+    ]
     text = repr((parts, [(node_id, errors.get(node_id)) for node_id in tests]))
     return text_digest(text, DIGEST)
-
-
-def _essence(patch: InspectionPatch) -> tuple[object, ...]:
-    essence = (patch.target.file, patch.patched, patch.fresh)
-    if patch.forced is None:
-        return essence
-    return (*essence, patch.target.fqn, *patch.forced)
 
 
 N_TARGETS = 25
@@ -136,6 +125,8 @@ N_HISTORY = 8
 UNSEEN = 0.01
 NOT_INSPECTED = "not inspected: run pytest --bayesloc"
 _RAISED = frozenset({StaticOutcome.RAISE_FRAME, StaticOutcome.GUARD_REFUSED})
+#: Weighed as if what raised, or wrapped it, had failed itself.
+_RAISED_ITSELF = frozenset({StaticOutcome.CODE_RAISED, StaticOutcome.RAISE_FRAME})
 
 
 class Neighbourhood:
@@ -163,9 +154,7 @@ class Neighbourhood:
             for test in bits(executed & passing):
                 own[test] = own.get(test, 0) + 1
                 shared[test] = shared.get(test, 0) + covered
-        return {
-            test: 1 - shared[test] / (n_covered + own[test] - shared[test] or 1) for test in own
-        }
+        return {t: 1 - shared[t] / (n_covered + own[t] - shared[t] or 1) for t in own}
 
     def is_reached(self, location: Location) -> bool:
         """Say whether a patch in memory of ``location`` may matter to the failing tests."""
@@ -175,14 +164,13 @@ class Neighbourhood:
         """Return the ``n`` nearest passing tests that execute ``location``, or its ``line``."""
         executed = self._spectrum.executed.get(location, 0) & self._spectrum.passing
         executed &= self._spectrum.lines.get(location, {}).get(line, executed)
-        chosen = sorted(bits(executed), key=lambda test: (self._distances.get(test, 1.0), test))[:n]
-        return tuple(self._spectrum.tests[test] for test in chosen)
+        ordered = sorted(bits(executed), key=lambda test: (self._distances.get(test, 1.0), test))
+        return tuple(self._spectrum.tests[test] for test in ordered[:n])
 
     def failing(self, location: Location, n: int) -> tuple[str, ...]:
         """Return the first ``n`` failing tests that execute ``location``; if none does, of all."""
         executed = self._spectrum.executed.get(location, 0) & self._spectrum.failing
-        chosen = list(bits(executed or self._spectrum.failing))[:n]
-        return tuple(self._spectrum.tests[test] for test in chosen)
+        return self._spectrum.node_ids(executed or self._spectrum.failing)[:n]
 
     def union(self, locations: Sequence[Location], *, each: int, at_most: int) -> tuple[str, ...]:
         """Return the passing tests nearest to each location, in the order of locations."""
@@ -194,27 +182,6 @@ class Neighbourhood:
         score = scorer(self._spectrum, "ochiai")
         rows = self._spectrum.lines.get(location, {})
         return {line: score(executed) for line, executed in rows.items()}
-
-
-def _is_about_raising(evidence: Evidence) -> bool:
-    """Say whether it was weighed as if what raised, or wrapped it, had failed itself."""
-    outcomes = (StaticOutcome.CODE_RAISED, StaticOutcome.RAISE_FRAME)
-    return evidence.source == "guard" or evidence.outcome in outcomes
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelChoice:
-    """The user's choice of how a belief is formed.
-
-    Attributes:
-        formula: Name of the prior.
-        belief: Name of the belief model.
-        without: Kinds of evidence that are left out.
-    """
-
-    formula: str
-    belief: str
-    without: frozenset[str] = frozenset()
 
 
 @dataclass(kw_only=True)
@@ -362,7 +329,8 @@ class Case:
         That the check raised then speaks not against it, nor for its tests.
         """
         self.guard = guard
-        kept = (e for e in self.evidence if not _is_about_raising(e))
+        others = (e for e in self.evidence if e.source != "guard")
+        kept = (e for e in others if e.outcome not in _RAISED_ITSELF)
         told = guard_evidence(guard, model=self.model)
         self.evidence = (*self._admissible(told, self.prior), *kept)
         self._weigh_anew()
@@ -386,9 +354,11 @@ class Case:
         for n, inspection in enumerate(self.inspections):
             old = inspection.evidence
             if (old.location, old.source) == (evidence.location, evidence.source):
-                p_if_faulty = evidence.p_if_faulty * old.p_if_clean
-                p_if_clean = evidence.p_if_clean * old.p_if_faulty
-                weighed = replace(evidence, p_if_faulty=p_if_faulty, p_if_clean=p_if_clean)
+                weighed = replace(
+                    evidence,
+                    p_if_faulty=evidence.p_if_faulty * old.p_if_clean,
+                    p_if_clean=evidence.p_if_clean * old.p_if_faulty,
+                )
                 self.belief = self.belief.update(weighed)
                 self.inspections[n] = replace(inspection, evidence=evidence)
                 return

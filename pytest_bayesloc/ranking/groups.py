@@ -17,8 +17,8 @@ from pytest_bayesloc.domain.location import MODULE, Location
 from pytest_bayesloc.domain.source import ReadMap
 from pytest_bayesloc.domain.spectrum import Spectrum, bits
 from pytest_bayesloc.history.changes import Changes
-from pytest_bayesloc.ranking.belief import is_candidate, joint_prior
-from pytest_bayesloc.ranking.case import Case, ModelChoice
+from pytest_bayesloc.ranking.belief import ModelChoice, is_candidate, joint_prior
+from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.evidence.failures import (
     executed_lines,
     guard_evidence,

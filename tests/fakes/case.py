@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.failure import Failure
 from pytest_bayesloc.history.changes import Changes
-from pytest_bayesloc.ranking.case import Case, ModelChoice
+from pytest_bayesloc.ranking.belief import ModelChoice
+from pytest_bayesloc.ranking.case import Case
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -21,6 +21,7 @@ from pytest_bayesloc.domain.source import (
     compile_tree,
     parse,
 )
+from pytest_bayesloc.inspection.gate import SEE_LOCALS
 from pytest_bayesloc.inspection.reflection import (
     classify,
     describe,
@@ -30,7 +31,6 @@ from pytest_bayesloc.inspection.reflection import (
     signals_of,
     watch,
 )
-from pytest_bayesloc.inspection.rules import SEE_LOCALS
 from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy
 from pytest_bayesloc.inspection.writing import LineWriter, heartbeat
 from pytest_bayesloc.ranking.case import Case

@@ -5,9 +5,8 @@ Its word is weighed by its record. An edit of its that makes the tests pass coun
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, wait
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from functools import partial
 from itertools import count
 from typing import Any, Protocol, TypeAlias, TypeVar
@@ -19,7 +18,6 @@ from pytest_bayesloc.domain.inspection import (
     Finding,
     InspectionPatch,
     Rerun,
-    TestRun,
     Verdict,
 )
 from pytest_bayesloc.domain.location import Location
@@ -40,7 +38,7 @@ from pytest_bayesloc.inspection.strategies.mutants import (
     try_patch,
     who_passes,
 )
-from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy
+from pytest_bayesloc.inspection.strategy import AskingStrategy, Budget, Work
 from pytest_bayesloc.inspection.views import candidates
 from pytest_bayesloc.inspection.writing import GENERATED, with_assertions
 from pytest_bayesloc.ranking.case import Case
@@ -71,9 +69,6 @@ Suspicions: TypeAlias = Mapping[Location, str]
 Attempt: TypeAlias = Callable[[InspectionPatch], Mapping[str, Any]]
 #: Returns the answer to a call, by its function's name and arguments, or what is wrong with it.
 Answer: TypeAlias = Callable[[str, Mapping[str, Any], Attempt], str]
-#: Yields the calls that it waits for, and what it finds. It goes on once a call has ended, or when
-#: there is no more time for it.
-Work: TypeAlias = Iterator[Future[Any] | Finding]
 
 
 class Guide(Protocol):
@@ -122,47 +117,6 @@ class Guide(Protocol):
         """Say whether the limits leave room for another sample."""
 
 
-class AskingStrategy(InspectionStrategy):
-    """Asks a language model, and goes on with each answer that has come between inspections.
-
-    Args:
-        guide: Asks it.
-    """
-
-    def __init__(self, guide: Guide) -> None:
-        self._guide = guide
-        self._waiting: dict[Work, Future[Any]] = {}
-
-    @abstractmethod
-    def works(self, case: Case, budget: Budget) -> Iterable[Work]:
-        """Return what is to be done about ``case``, as it is known now."""
-
-    def prepare(self, case: Case, budget: Budget) -> None:
-        """Ask, and forget what was asked about other cases."""
-        self._waiting.clear()
-        self._begin(self.works(case, budget))
-
-    def _begin(self, works: Iterable[Work]) -> None:
-        for work in works:
-            for asked in work:  # before it is answered, nothing is found
-                assert isinstance(asked, Future)  # noqa: S101 - likewise
-                self._waiting[work] = asked
-                break
-
-    def harvest(self, case: Case, budget: Budget, *, wait_s: float) -> Iterator[Finding]:
-        """Go on where an answer has come, or there is time to wait for it."""
-        del case
-        until = budget.clock() + wait_s
-        while due := [w for w, f in self._waiting.items() if f.done() or until > budget.clock()]:
-            for work in due:
-                wait([self._waiting.pop(work)], timeout=max(0.0, until - budget.clock()))
-                for found in work:
-                    if isinstance(found, Future):
-                        self._waiting[work] = found
-                        break
-                    yield found
-
-
 def _answer(asked: Future[T | None]) -> T | None:
     """Return the answer; None if there is none by now."""
     return asked.result() if asked.done() else None
@@ -179,7 +133,8 @@ class Generated(AskingStrategy):
     name = GENERATED
 
     def __init__(self, guide: Guide, n_targets: int = 3) -> None:
-        super().__init__(guide)
+        super().__init__()
+        self._guide = guide
         self._n_targets = n_targets
 
     def works(self, case: Case, budget: Budget) -> Iterator[Work]:
@@ -236,14 +191,11 @@ class Generated(AskingStrategy):
 
 
 def _why(patch: InspectionPatch, fired: Sequence[int], reflection: Reflection | None) -> str:
-    texts = [check.text for check in patch.checks if check.number in fired]
-    n = len(patch.checks)
-    if texts:
+    shown = "it was executed"
+    if texts := [check.text for check in patch.checks if check.number in fired]:
         shown = f"fails in failing tests only: {', '.join(texts[:3])}"
-    elif n:
-        shown = f"all {n} assertions of the language model hold"
-    else:
-        shown = "it was executed"
+    elif patch.checks:
+        shown = f"all {len(patch.checks)} assertions of the language model hold"
     if reflection is None:
         return shown
     decision, reason = reflection
@@ -265,7 +217,8 @@ class ProposedFixes(AskingStrategy):
     name = FIXES
 
     def __init__(self, guide: Guide, n_targets: int = 2) -> None:
-        super().__init__(guide)
+        super().__init__()
+        self._guide = guide
         self._n_targets = n_targets
 
     def works(self, case: Case, budget: Budget) -> Iterator[Work]:
@@ -296,9 +249,6 @@ def try_edit(case: Case, patch: InspectionPatch, budget: Budget) -> tuple[Trials
     """Try an edit: return what came of it, and what that shows.
 
     A wrong guess says nothing of the place; nor does one more repair, where one is known.
-
-    Raises:
-        ExecutionError: If the place where re-runs happen is lost.
     """
     started, tried = budget.clock(), Trials()
     effect = try_patch(case, patch, budget, tried)
@@ -332,7 +282,8 @@ class Navigation(AskingStrategy):
     name = SOURCE
 
     def __init__(self, guide: Guide, fallback: ProposedFixes) -> None:
-        super().__init__(guide)
+        super().__init__()
+        self._guide = guide
         self._fallback = fallback
         self._can_call = True
         self._has_called = False
@@ -426,12 +377,11 @@ def _attempt(
     if effect.rank > best.rank:
         effects[patch.target] = effect
         found += [finding] if finding is not None else []
-    tests = [f"{node_id}: {_end_of(run)}" for node_id, run in tried.tests.items()]
-    return {"effect": effect.value, "tests": tests[:MAX_TESTS]}
-
-
-def _end_of(run: TestRun) -> str:
-    return "passes" if run.verdict is Verdict.PASS else run.error or run.verdict.value
+    ends = [
+        f"{node_id}: {'passes' if run.verdict is Verdict.PASS else run.error or run.verdict.value}"
+        for node_id, run in tried.tests.items()
+    ]
+    return {"effect": effect.value, "tests": ends[:MAX_TESTS]}
 
 
 def take_ranking(case: Case, suspicions: Suspicions, guide: Guide) -> None:

@@ -16,7 +16,7 @@ from pytest_bayesloc.fixes.side_effects import PURE, is_pure
 from pytest_bayesloc.inspection.gate import MAX_ASSERTIONS, admit
 
 if TYPE_CHECKING:
-    from pytest_bayesloc.inspection.rules import Addition
+    from pytest_bayesloc.inspection.gate import Addition
 
 ORIGINAL = '''\
 def f(x, y=1, *rest, key=None):

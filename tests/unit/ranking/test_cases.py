@@ -21,7 +21,8 @@ from pytest_bayesloc.domain.result import Fault, Ranked
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.history.changes import Changes
-from pytest_bayesloc.ranking.case import NOT_INSPECTED, Case, ModelChoice
+from pytest_bayesloc.ranking.belief import ModelChoice
+from pytest_bayesloc.ranking.case import NOT_INSPECTED, Case
 from pytest_bayesloc.ranking.evidence.judgements import passing_edit
 from pytest_bayesloc.ranking.faults import combine, fault_of
 from pytest_bayesloc.ranking.groups import open_groups
