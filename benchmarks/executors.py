@@ -26,11 +26,11 @@ from pytest_bayesloc.domain.inspection import InspectionPatch, Verdict
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.fixes.mutations import mutants
 from pytest_bayesloc.rerun.command import NEUTRAL, PLUGIN, Command
+from pytest_bayesloc.rerun.link import Workspaces
 from pytest_bayesloc.rerun.pool import Pool
 from pytest_bayesloc.rerun.transports.cluster import open_cluster
 from pytest_bayesloc.rerun.transports.gateways import GatewayOpener, open_container
-from pytest_bayesloc.rerun.transports.local import LocalTransport
-from pytest_bayesloc.rerun.transports.remote import Workspaces
+from pytest_bayesloc.rerun.transports.local import local_transport
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -117,8 +117,8 @@ def _rows(container: str | None) -> list[Row]:
         return lambda command: [open_cluster("dask:local", command, [FILE], both, n_workers)]
 
     rows = [
-        Row("local, 1 server", 1, lambda command: [LocalTransport(command)]),
-        Row("local, 2 servers", 2, lambda command: [LocalTransport(command)]),
+        Row("local, 1 server", 1, lambda command: [local_transport(command)]),
+        Row("local, 2 servers", 2, lambda command: [local_transport(command)]),
         Row("execnet popen, 1", 1, gateways("popen")),
         Row("execnet popen, 2", 2, gateways("popen", "popen")),
         Row("dask, 1 worker", 1, dask(1)),

@@ -20,9 +20,9 @@ from pytest_bayesloc.history.snapshots import SnapshotStore
 from pytest_bayesloc.history.states import MAX_SUBJECT, Bisection
 from pytest_bayesloc.pipeline.context import FOLDER, own_folder
 from pytest_bayesloc.rerun.command import command_for
+from pytest_bayesloc.rerun.link import Workspaces
 from pytest_bayesloc.rerun.runner import ServerRunner
-from pytest_bayesloc.rerun.transports.local import LocalTransport
-from pytest_bayesloc.rerun.transports.remote import Workspaces
+from pytest_bayesloc.rerun.transports.local import local_transport
 from pytest_bayesloc.spectrum.cache.key import digest, installation
 
 if TYPE_CHECKING:
@@ -47,24 +47,6 @@ PASS, FAIL, SILENT = Verdict.PASS.value, Verdict.FAIL.value, ""
 # A test that ends so on an older commit misses what came later: it says nothing of the bug.
 MISSING = ("ImportError", "ModuleNotFoundError")
 NO_FIXTURE = re.compile(r"^E? *fixture '.*' not found$", re.MULTILINE)
-
-
-class CopyTransport(LocalTransport):
-    """Runs tests in a copy, in one process that runs them once.
-
-    Args:
-        command: Of a server there.
-        workspaces: The folder of the repository, and that of the copy.
-    """
-
-    def __init__(self, command: Command, workspaces: Workspaces) -> None:
-        super().__init__(command)
-        self.may_fork = False
-        self._workspaces = workspaces
-
-    def here(self, text: str) -> str:
-        """Return ``text`` with the paths of the repository."""
-        return self._workspaces.here(text)
 
 
 class CommitSearch:
@@ -149,7 +131,9 @@ class CommitSearch:
             if copy is None:
                 return dict.fromkeys(errors, SILENT)
             workspaces = Workspaces(*map(str, copy))
-            transport = CopyTransport(self._command(workspaces), workspaces)
+            local = local_transport(self._command(workspaces))
+            # Tests run once there, so nothing is forked; texts have the repository's paths.
+            transport = replace(local, may_fork=False, workspaces=workspaces)
             runner = ServerRunner(transport, [*errors], {})
             try:
                 rerun = runner.rerun(None, [*errors], limit_s=limit_s)

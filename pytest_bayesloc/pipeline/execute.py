@@ -16,7 +16,7 @@ from pytest_bayesloc.inspection.strategies.counterfactual import patch_back
 from pytest_bayesloc.options.option import LOCAL
 from pytest_bayesloc.rerun.command import command_for
 from pytest_bayesloc.rerun.pool import Pool
-from pytest_bayesloc.rerun.transports.local import LocalTransport
+from pytest_bayesloc.rerun.transports.local import local_transport
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -112,7 +112,7 @@ class RerunTransports:
         """Open what was asked for; what can't be is left out while there is another transport."""
         command = command_for(self.config, self.launch.path, self.launch.environment)
         if self.is_local:
-            self._transports = [LocalTransport(command)]
+            self._transports = [local_transport(command)]
             return
         files = self.files()
         with warnings.catch_warnings():
@@ -140,7 +140,7 @@ class RerunTransports:
         self, spec: str, number: int, command: Command, files: Sequence[str]
     ) -> Transport:
         if spec == LOCAL:
-            return LocalTransport(command)
+            return local_transport(command)
         try:
             return self._remote(spec, number, command, files)
         except ModuleNotFoundError as error:
@@ -152,7 +152,7 @@ class RerunTransports:
             ) from error
 
     def _remote(self, spec: str, number: int, command: Command, files: Sequence[str]) -> Transport:
-        from pytest_bayesloc.rerun.transports.remote import Workspaces
+        from pytest_bayesloc.rerun.link import Workspaces
 
         here, named = self.workspace[0] or str(command.rootdir), self.workspace[1]
         both = Workspaces(here, named or here)

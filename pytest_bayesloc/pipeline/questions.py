@@ -29,7 +29,7 @@ from pytest_bayesloc.pipeline.result_questions import (
     location_of,
 )
 from pytest_bayesloc.rerun.runner import ServerRunner
-from pytest_bayesloc.rerun.transports.local import LocalTransport
+from pytest_bayesloc.rerun.transports.local import local_transport
 from pytest_bayesloc.spectrum.cache.key import written_ns
 
 if TYPE_CHECKING:
@@ -210,7 +210,9 @@ class Questions(ResultQuestions):
                 self.close()
                 self._texts.clear()
                 tests = dict.fromkeys(chain(self._failing, *last.passing.values()))
-                self._runner = ServerRunner(LocalTransport(last.command), tuple(tests), self._texts)
+                self._runner = ServerRunner(
+                    local_transport(last.command), tuple(tests), self._texts
+                )
                 self._state = state
             yield self._runner
 

@@ -89,13 +89,13 @@ def _trace(context: Context, tests: Sequence[str]) -> None:
     """Re-run ``tests`` in a process that records what they execute, and merge its record."""
     from pytest_bayesloc.rerun.command import command_for
     from pytest_bayesloc.rerun.runner import ServerRunner
-    from pytest_bayesloc.rerun.transports.local import LocalTransport
+    from pytest_bayesloc.rerun.transports.local import local_transport
 
     sources = (f"--bayesloc-source={entry}" for entry in context.settings.source)
     ours = ("--bayesloc-collect=always", *sources)
     path, environment = context.launch.path, context.launch.environment
     command = command_for(context.config, path, environment, ours=ours)
-    runner = ServerRunner(LocalTransport(command), tests, {})
+    runner = ServerRunner(local_transport(command), tests, {})
     try:
         payload = runner.trace(tests, limit_s=LIMIT_S)
     except ExecutionError as error:

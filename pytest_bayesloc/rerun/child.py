@@ -15,7 +15,7 @@ from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.rerun.calls import CallTracer
 from pytest_bayesloc.rerun.contents import shared_state
 from pytest_bayesloc.rerun.flow_probe import FileNames, FlowProbe
-from pytest_bayesloc.rerun.forced import ForcedCalls, Sides
+from pytest_bayesloc.rerun.forced import ForcedCalls, Sides, put_value
 from pytest_bayesloc.rerun.swap import (
     DataOverlay,
     Overlay,
@@ -25,7 +25,6 @@ from pytest_bayesloc.rerun.swap import (
     key_of,
     swap_code,
 )
-from pytest_bayesloc.rerun.values import put_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

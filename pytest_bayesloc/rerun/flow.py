@@ -1,27 +1,33 @@
 """Notes which objects go into calls of the project and come out of them, by ``sys.setprofile``.
 
 Arguments, results, and what they hold are kept alive, so that an object is known by its identity.
-Containers are noted again where they changed. No code of the objects is run.
+Containers are noted again where they changed. No code of the objects is run. From a wrong value
+it goes back to who made it, of what, and through whose hands it went.
 """
 
 from __future__ import annotations
 
 import sys
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pytest_bayesloc.rerun.calls import exits_normally
 from pytest_bayesloc.rerun.contents import Contents, contents_of, is_shared
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from types import CodeType, FrameType
 
 
 MAX_EVENTS = 20_000  # entries and exits: a longer test is not followed to its end
 MAX_HELD = 60  # containers that are looked into at one entry or exit
 MAX_RAISED = 1_000
+MAX_STEPS = 6  # of an object that may be the same elsewhere by chance
+MAX_ENDS = 8
+ARGUMENT_LEVELS = 3
+HELD_LEVELS = 3  # of an argument: itself, what it holds, and what that holds
+MISSING: Any = object()
 _HAS_MORE = (0x04, 0x08)  # *args, **kwargs
 #: Frames of their own before Python 3.12; since then they are part of the function around them.
 _INLINED = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>"})
@@ -35,22 +41,20 @@ class Activation:
         caller: The nearest one around it that was noted.
         entered: Position of the entry among all entries and exits.
         called_at: Line of the caller.
+        args: Parameter name to value at entry.
         left: Position of the exit; 0 while it runs.
         left_at: Its own line at the exit.
-        args: Parameter name to value at entry.
-        result: What it returned or yielded.
-        has_result: Whether it did.
+        result: What it returned or yielded; ``MISSING`` if it did not.
     """
 
     code: CodeType
     caller: Activation | None
     entered: int
     called_at: int
+    args: dict[str, Any]
     left: int = 0
     left_at: int = 0
-    args: dict[str, Any] = field(default_factory=dict)
-    result: object = None
-    has_result: bool = False
+    result: object = MISSING
 
 
 @dataclass(eq=False, slots=True)
@@ -154,14 +158,13 @@ class FlowTracer:
             around, caller = self._stack[-1]
             line = around.f_lineno or 0
         self._tick()
-        activation = Activation(frame.f_code, caller, self.clock, line)
-        activation.args = _arguments(frame)
+        activation = Activation(frame.f_code, caller, self.clock, line, _arguments(frame))
         self.activations.append(activation)
         self._stack.append((frame, activation))
         # What the outermost call is given comes from pytest: parameters, and what fixtures made.
         maker = caller or activation
         for name, value in activation.args.items():
-            self._see(value, maker, line, name)
+            self._see(Occurrence(value, self.clock, maker, line, name))
         self._look_into(activation.args.values(), maker, line)
 
     def _leave(self, frame: FrameType, arg: Any) -> None:  # noqa: ANN401
@@ -176,8 +179,8 @@ class FlowTracer:
         if arg is None and not exits_normally(frame.f_code, frame.f_lasti):
             self._raised.append((frame, activation))
         else:
-            activation.result, activation.has_result = arg, True
-            self._see(arg, activation, activation.left_at, "return")
+            activation.result = arg
+            self._see(Occurrence(arg, self.clock, activation, activation.left_at, "return"))
         self._look_into((*activation.args.values(), arg), activation, activation.left_at)
 
     def _tick(self) -> None:
@@ -187,11 +190,9 @@ class FlowTracer:
             self._reset()
             self.is_cut = True
 
-    def _see(
-        self, value: object, maker: Activation, line: int, key: object, *, held: bool = False
-    ) -> None:
-        if id(value) not in self._first and not is_shared(value):
-            self._first[id(value)] = Occurrence(value, self.clock, maker, line, key, held)
+    def _see(self, seen: Occurrence) -> None:
+        if not is_shared(seen.value):
+            self._first.setdefault(id(seen.value), seen)
 
     def _look_into(self, values: Iterable[object], maker: Activation, line: int) -> None:
         """Note what ``values`` hold, and what that holds, where it changed."""
@@ -219,18 +220,19 @@ class FlowTracer:
     def _note(
         self, value: object, before: Contents | None, held: Contents, maker: Activation, line: int
     ) -> None:
-        self._see(value, maker, line, "", held=True)
+        whole = Occurrence(value, self.clock, maker, line, "", is_held=True)
+        self._see(whole)
         self._held[id(value)] = held
-        changes = self._changes.setdefault(id(value), [])
         known = {id(child) for child in (before or {}).values()}
-        n_before = len(changes)
-        for key, child in held.items():
-            # An element may have moved; an attribute that has another value was set.
-            if before is None or id(child) not in known or _is_other(before, key, child):
-                self._see(child, maker, line, key, held=True)
-                changes.append(Occurrence(child, self.clock, maker, line, key, is_held=True))
-        if len(changes) == n_before:
-            changes.append(Occurrence(value, self.clock, maker, line, "", is_held=True))
+        # An element may have moved; an attribute that has another value was set.
+        changes = [
+            Occurrence(child, self.clock, maker, line, key, is_held=True)
+            for key, child in held.items()
+            if before is None or id(child) not in known or _is_other(before, key, child)
+        ]
+        for change in changes:
+            self._see(change)
+        self._changes.setdefault(id(value), []).extend(changes or [whole])
 
 
 def _is_other(before: Contents, key: object, child: object) -> bool:
@@ -238,10 +240,9 @@ def _is_other(before: Contents, key: object, child: object) -> bool:
 
 
 def _are_same(before: Contents, after: Contents) -> bool:
-    if len(before) != len(after):
-        return False
-    pairs = zip(before.items(), after.items(), strict=True)
-    return all(a is b and k == m for (k, a), (m, b) in pairs)  # keys are texts and numbers
+    pairs = zip(before.items(), after.items(), strict=False)
+    same = (a is b and k == m for (k, a), (m, b) in pairs)  # keys are texts and numbers
+    return len(before) == len(after) and all(same)
 
 
 def _arguments(frame: FrameType) -> dict[str, Any]:
@@ -249,3 +250,151 @@ def _arguments(frame: FrameType) -> dict[str, Any]:
     n_named = code.co_argcount + code.co_kwonlyargcount
     n_named += sum(bool(code.co_flags & flag) for flag in _HAS_MORE)
     return {name: values[name] for name in code.co_varnames[:n_named] if name in values}
+
+
+# -- back from a wrong value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Root:
+    """A value that was wrong when the test failed.
+
+    Attributes:
+        label: Its name in the source.
+        value: The object.
+        user: The call that used it.
+        holder: The object that had it as ``key``, if it was taken from one.
+        key: The attribute.
+        is_part: Whether it is a part of what the source speaks of there.
+    """
+
+    label: str
+    value: object
+    user: Activation
+    holder: object = MISSING
+    key: str = ""
+    is_part: bool = False
+
+
+class Origins:
+    """Answers questions about what ``tracer`` noted, after it was stopped."""
+
+    def __init__(self, tracer: FlowTracer) -> None:
+        self._tracer = tracer
+        self._callees: dict[int, list[Activation]] = {}
+        for activation in tracer.activations:
+            self._callees.setdefault(id(activation.caller), []).append(activation)
+
+    # -- who made a value
+
+    def of_root(self, root: Root) -> list[Occurrence]:
+        """Return who made ``root``, and who changed it before it was used."""
+        at = root.user.left or self._tracer.clock
+        if root.key and is_shared(root.value):
+            written = [c for c in self._tracer.changes(root.holder) if c.key == root.key]
+            if written and written[-1].value is root.value:
+                last = written[-1]
+                return self._steps(root.value, last.maker, last.clock, root.key, last.line)
+        return self.makers(root.value, root.user, at, root.label)
+
+    def giver(self, root: Root) -> tuple[Activation | None, int]:
+        """Return the call nearest to the use of ``root`` that had it from no argument; its line."""
+        user, line = root.user, root.user.left_at
+        while user.caller is not None and self._was_given(user, root):
+            user, line = user.caller, user.called_at
+        return (None, 0) if self._was_given(user, root) else (user, line)
+
+    def _was_given(self, user: Activation, root: Root) -> bool:
+        level = list(user.args.values())
+        for _ in range(HELD_LEVELS):
+            if any(value is root.value or value is root.holder for value in level):
+                return True
+            held = [contents_of(value) for value in level]
+            level = [child for children in held if children for child in children.values()]
+        return False
+
+    def makers(
+        self, value: object, user: Activation, at: int, name: str, *, hops: int = 0
+    ) -> list[Occurrence]:
+        """Return who made ``value``, which ``user`` had at ``at``, and who changed it before."""
+        if is_shared(value):
+            return self._steps(value, user, at, name, user.left_at)
+        first = self._tracer.first(value)
+        if first is None or first.clock > at:
+            first = Occurrence(value, at, user, user.left_at, name)
+        source = self._copied(value, first.maker) if hops < MAX_STEPS else MISSING
+        if source is not MISSING:
+            found = self.makers(source, first.maker, first.maker.entered, name, hops=hops + 1)
+        else:
+            found = [first]
+        for change in self._tracer.changes(value):
+            known = any(change.maker is other.maker for other in found)
+            if first.clock < change.clock <= at and not known and change.maker is not first.maker:
+                found.append(change)
+        return found[:MAX_ENDS]
+
+    def _steps(
+        self, value: object, user: Activation | None, at: int, name: object, line: int
+    ) -> list[Occurrence]:
+        """Follow an object that is the same elsewhere by chance: by the latest event before."""
+        for _ in range(MAX_STEPS):
+            if user is None:
+                return []
+            names = [n for n, given in user.args.items() if given is value]
+            if names:
+                name = name if name in names else names[0]
+                if user.caller is None:
+                    return [Occurrence(value, user.entered, user, user.called_at, name)]
+                user, at, line = user.caller, user.entered, user.called_at
+                continue
+            result = self._latest_result(value, user, at)
+            if result is not None:
+                user, at, line, name = result, result.left, result.left_at, "return"
+                continue
+            held = self._latest_held(value, user, at, name)
+            if held is None or held.maker is user:
+                break
+            user, at, line, name = held.maker, held.clock, held.line, held.key
+        return [Occurrence(value, at, user, line, name)] if user is not None else []
+
+    def _latest_result(self, value: object, user: Activation, at: int) -> Activation | None:
+        callees = reversed(self._callees.get(id(user), ()))
+        return next((c for c in callees if c.result is value and 0 < c.left < at), None)
+
+    def _latest_held(
+        self, value: object, user: Activation, at: int, name: object
+    ) -> Occurrence | None:
+        for holder in user.args.values():
+            for change in reversed(self._tracer.changes(holder)):
+                if change.value is value and change.key == name and change.clock < at:
+                    return change
+        return None
+
+    def _copied(self, value: object, maker: Activation) -> object:
+        """Return the argument of ``maker``, or a part of it, with the very elements of ``value``.
+
+        ``MISSING`` if there is none.
+        """
+        own = _identities(value)
+        if len(own) > 1:
+            for given in maker.args.values():
+                below = contents_of(given) or {}
+                for source in (given, *below.values()):
+                    if source is not value and _identities(source) == own:
+                        return source
+        return MISSING
+
+    def arguments(self, maker: Activation) -> Iterator[tuple[str, list[Occurrence]]]:
+        """Yield per parameter of ``maker`` who made what it was given."""
+        for name, value in maker.args.items():
+            if maker.caller is None:
+                yield name, []
+            else:
+                yield name, self.makers(value, maker, maker.entered, name)
+
+
+def _identities(value: object) -> list[int]:
+    """Return what a built-in container holds, by identity; nothing of anything else."""
+    if type(value) not in (list, tuple, set, frozenset, dict):
+        return []
+    return sorted(id(held) for held in (contents_of(value) or {}).values())

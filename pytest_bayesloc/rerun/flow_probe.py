@@ -18,8 +18,7 @@ import pytest
 from pytest_bayesloc.domain.source import SourceMap, Unit, guarding, spans
 from pytest_bayesloc.domain.texts import as_python_reads
 from pytest_bayesloc.rerun.contents import contents_of, is_object
-from pytest_bayesloc.rerun.flow import FlowTracer
-from pytest_bayesloc.rerun.origins import ARGUMENT_LEVELS, MISSING, Origins, Root
+from pytest_bayesloc.rerun.flow import ARGUMENT_LEVELS, MISSING, FlowTracer, Origins, Root
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
@@ -212,7 +211,7 @@ def _with_parts(roots: Iterable[Root]) -> list[Root]:
 
 def _property(name: str, user: Activation, tracer: FlowTracer) -> Activation | None:
     calls = [a for a in tracer.activations if a.caller is user and a.code.co_name == name]
-    return calls[-1] if calls and calls[-1].has_result else None
+    return calls[-1] if calls and calls[-1].result is not MISSING else None
 
 
 @lru_cache(maxsize=32)

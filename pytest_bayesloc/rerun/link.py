@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import secrets
 import select
 import socket
 from abc import ABC, abstractmethod
 from contextlib import suppress
+from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -19,6 +21,7 @@ from pytest_bayesloc.domain.standard_library import monotonic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
 
 # The environment variable that names the file with a server's start-up values, as JSON.
@@ -32,6 +35,8 @@ _read, _write, _close = os.read, os.write, os.close
 CHUNK = 1 << 20
 KNOCK_S = 0.1
 LOOPBACK = "127.0.0.1"
+_BEFORE = r"(?<![\w./\\-])"
+_BEHIND = r"""(?=[/\\:;,'"()<>\[\]{}\s]|$)"""
 
 
 class LinkEnd(ABC):
@@ -262,36 +267,57 @@ class RerunServer(Protocol):
         """End it with everything that it started. May be called twice."""
 
 
-class Transport(Protocol):
-    """Starts servers in one place."""
+class Workspaces:
+    """Maps paths between this machine and another one, also inside of texts.
 
-    @property
-    def name(self) -> str:
-        """The name by which a person knows it."""
+    Args:
+        here: The folder on this machine, absolute.
+        there: The same folder there, absolute.
+    """
 
-    @property
-    def n_servers(self) -> int:
-        """The number of servers that may run at once; 0 if the user decides."""
+    def __init__(self, here: str, there: str) -> None:
+        self.here_folder = here.rstrip("/") or "/"
+        self.there_folder = there.rstrip("/") or "/"
 
-    @property
-    def may_fork(self) -> bool:
-        """Whether a server there may fork."""
+    def there(self, text: str) -> str:
+        """``text`` with the paths of the other side."""
+        return _moved(text, self.here_folder, self.there_folder)
+
+    def here(self, text: str) -> str:
+        """``text`` with the paths of this side."""
+        return _moved(text, self.there_folder, self.here_folder)
+
+
+def _moved(text: str, old: str, new: str) -> str:
+    return re.sub(f"{_BEFORE}{re.escape(old)}{_BEHIND}", lambda _: new, text)
+
+
+@dataclass(kw_only=True, eq=False)
+class Transport:
+    """A place where servers are started.
+
+    Attributes:
+        name: The name by which a person knows it.
+        n_servers: That may run there at once; 0 if the user decides.
+        may_fork: Whether a server there may fork.
+        rootdir: Of the project, on this machine.
+        workspaces: A folder of the project's here and there.
+        start: Starts a server for tests; with a request, for that one only. Raises
+            ``ExecutionError`` if none can be started.
+        close: Ends what was started there. May be called twice.
+    """
+
+    name: str
+    n_servers: int
+    may_fork: bool
+    rootdir: Path
+    workspaces: Workspaces
+    start: Callable[[Sequence[str], Message | None], RerunServer]
+    close: Callable[[], None] = lambda: None
 
     def path_of(self, file: str) -> str:
         """The path there of a project file that is given relative to rootdir."""
-
-    def here(self, text: str) -> str:
-        """``text`` from there with the paths of this machine."""
-
-    def start(self, tests: Sequence[str], once: Message | None) -> RerunServer:
-        """Start a server for ``tests``; with ``once``, for that request only.
-
-        Raises:
-            ExecutionError: If none can be started.
-        """
-
-    def close(self) -> None:
-        """End what was started there. May be called twice."""
+        return os.path.normpath(self.workspaces.there(str(self.rootdir / file)))
 
 
 def may_answer_again(messages: Sequence[Message]) -> bool:

@@ -85,7 +85,7 @@ class ServerRunner:
         self, patch: InspectionPatch | None, tests: Sequence[str], *, limit_s: float
     ) -> Rerun:
         """Run ``tests`` under ``patch``: forked where a swap reaches it, else fresh."""
-        here = self.transport.here
+        here = self.transport.workspaces.here
         request: Message = {"tests": list(tests), "limit_s": limit_s}
         forked = self._may_fork and all("::" in node_id for node_id in tests)
         if patch is not None and patch.forced is not None:
@@ -147,7 +147,7 @@ class ServerRunner:
         files = {self.transport.path_of(file): file for file in self._texts}
         request: Message = {"tests": list(tests), "limit_s": limit_s, "flow": files}
         messages = self._ask(request)
-        rerun = _rerun_of(messages, tests, "fork", self.transport.here)
+        rerun = _rerun_of(messages, tests, "fork", self.transport.workspaces.here)
         return [
             convert(
                 {

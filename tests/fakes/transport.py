@@ -2,50 +2,47 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import LostError
+from pytest_bayesloc.rerun.link import Transport, Workspaces
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_bayesloc.rerun.link import Message, RerunServer, Transport
+    from pytest_bayesloc.rerun.link import Message, RerunServer
 
 
-@dataclass(eq=False)
-class FakeTransport:
+class FakeTransport(Transport):
     """Notes what it is asked for.
 
     Attributes:
-        name: What a person knows it by.
         lost_at: Number of the request (from 1) at which it is lost; 0: never.
         asked: The tests of each request.
         is_silent: Whether servers are hung up on before they are ready.
         n_open: Servers that were started and not ended.
     """
 
-    name: str = "here"
-    lost_at: int = 0
-    n_servers: int = 1
-    may_fork: bool = True
-    asked: list[tuple[str, ...]] = field(default_factory=list)
-    n_open: int = 0
-    is_silent: bool = False
+    def __init__(self, name: str = "here", *, lost_at: int = 0, is_silent: bool = False) -> None:
+        super().__init__(
+            name=name,
+            n_servers=1,
+            may_fork=True,
+            rootdir=Path("/"),
+            workspaces=Workspaces("/", "/"),
+            start=self.serve,
+        )
+        self.lost_at = lost_at
+        self.is_silent = is_silent
+        self.asked: list[tuple[str, ...]] = []
+        self.n_open = 0
 
-    def path_of(self, file: str) -> str:
-        return file
-
-    def here(self, text: str) -> str:
-        return text
-
-    def start(self, tests: Sequence[str], once: Message | None) -> FakeServer:
+    def serve(self, tests: Sequence[str], once: Message | None) -> FakeServer:
         del tests, once
         self.n_open += 1
         return FakeServer(self)
-
-    def close(self) -> None:
-        return
 
 
 @dataclass
@@ -79,6 +76,6 @@ class FakeServer:
             self.transport.n_open -= 1
 
 
-def as_ports(transport: FakeTransport) -> tuple[Transport, RerunServer]:
-    """Both as what they stand for: the type checker holds them to the ports."""
-    return transport, FakeServer(transport)
+def as_port(server: FakeServer) -> RerunServer:
+    """``server`` as what it stands for: the type checker holds it to the port."""
+    return server

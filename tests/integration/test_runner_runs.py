@@ -15,7 +15,7 @@ from pytest_bayesloc.domain.inspection import InspectionPatch, Verdict
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.rerun.command import NEUTRAL, PLUGIN, Command
 from pytest_bayesloc.rerun.runner import ServerRunner
-from pytest_bayesloc.rerun.transports.local import LocalTransport
+from pytest_bayesloc.rerun.transports.local import local_transport
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -106,7 +106,7 @@ def made_for(project: Project) -> ServerRunner:
     )
     texts = {name: project.read(name) for name in FILES}
     tests = [node_id(name) for name in ("a", "b", "size", "late")]
-    return ServerRunner(LocalTransport(command), tests, texts)
+    return ServerRunner(local_transport(command), tests, texts)
 
 
 def node_id(name: str) -> str:

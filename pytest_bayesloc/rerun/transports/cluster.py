@@ -11,13 +11,13 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from pytest_bayesloc.domain.errors import BayeslocError, ExecutionError, LostError
-from pytest_bayesloc.rerun.link import may_answer_again
+from pytest_bayesloc.rerun.link import Transport, may_answer_again
 from pytest_bayesloc.rerun.transports.remote import (
-    RemoteTransport,
     check_tree,
     digests,
     error_from,
     error_message,
+    opening,
     start_server,
 )
 
@@ -28,9 +28,8 @@ if TYPE_CHECKING:
     from distributed import Client, Future, LocalCluster
 
     from pytest_bayesloc.rerun.command import Command
-    from pytest_bayesloc.rerun.link import Message
+    from pytest_bayesloc.rerun.link import Message, Workspaces
     from pytest_bayesloc.rerun.transports.local import ServerProcess
-    from pytest_bayesloc.rerun.transports.remote import Workspaces
 
 DASK = "dask:"
 NAME = "pytest-bayesloc"
@@ -48,19 +47,19 @@ _kept: dict[str, list[tuple[ServerProcess, float]]] = {}
 _lock = threading.Lock()
 
 
-def perform(run: str, opening: str, request: str, limit_s: float) -> Message:
+def perform(run: str, message: str, request: str, limit_s: float) -> Message:
     """Have a warm server of this worker answer, or a fresh one if there is no request.
 
     Args:
         run: Key of the servers that may answer.
-        opening: Of ``RemoteTransport``, as JSON.
+        message: For ``start_server``, as JSON.
         request: As JSON; empty: the server is started with it.
         limit_s: Wall seconds.
     """
     try:
         if not request:
-            return _once(opening, limit_s)
-        server = _taken(run) or _start(opening, START_UP_S)[0]
+            return _once(message, limit_s)
+        server = _taken(run) or _start(message, START_UP_S)[0]
         messages = server.exchange(json.loads(request), limit_s)
         _put_back(run, server, is_fit=may_answer_again(messages))
     except BayeslocError as error:
@@ -68,27 +67,27 @@ def perform(run: str, opening: str, request: str, limit_s: float) -> Message:
     return {"messages": messages}
 
 
-def prepare(run: str, opening: str, limit_s: float) -> Message:
+def prepare(run: str, message: str, limit_s: float) -> Message:
     """Start a warm server in this worker and return its first message."""
     try:
-        server, ready = _start(opening, limit_s)
+        server, ready = _start(message, limit_s)
         _put_back(run, server, is_fit=ready["n_threads"] <= 1)
     except BayeslocError as error:
         return error_message(error)
     return ready
 
 
-def _once(opening: str, limit_s: float) -> Message:
-    server = start_server(json.loads(opening), "")
+def _once(message: str, limit_s: float) -> Message:
+    server = start_server(json.loads(message), "")
     try:
         return {"messages": server.exchange(None, limit_s)}
     finally:
         server.end()
 
 
-def _start(opening: str, limit_s: float) -> tuple[ServerProcess, Message]:
+def _start(message: str, limit_s: float) -> tuple[ServerProcess, Message]:
     """Start a server and return it with its first message."""
-    server = start_server(json.loads(opening), "")
+    server = start_server(json.loads(message), "")
     try:
         ready = server.ready(limit_s)
     except BaseException:
@@ -142,20 +141,20 @@ def end_servers(run: str, idle_s: float = 0.0) -> None:
 class _DaskServer:
     """Implements ``RerunServer`` by tasks of any worker: they take turns."""
 
-    def __init__(self, name: str, client: Client, opening: Message) -> None:
+    def __init__(self, name: str, client: Client, message: Message) -> None:
         self._name = name
         self._client = client
-        self._key = f"{client.id}:{hash(tuple(opening['spec']['tests']))}"
-        self._opening = json.dumps(opening)
+        self._key = f"{client.id}:{hash(tuple(message['spec']['tests']))}"
+        self._message = json.dumps(message)
         self._future: Future | None = None
         self._is_hung_up = False
 
     def ready(self, limit_s: float) -> Message:
-        return self._result(limit_s, prepare, self._key, self._opening, limit_s)
+        return self._result(limit_s, prepare, self._key, self._message, limit_s)
 
     def exchange(self, request: Message | None, limit_s: float) -> Sequence[Message]:
         asked = "" if request is None else json.dumps(request)
-        answer = self._result(limit_s, perform, self._key, self._opening, asked, limit_s)
+        answer = self._result(limit_s, perform, self._key, self._message, asked, limit_s)
         messages: Sequence[Message] = answer.get("messages", ())
         return messages
 
@@ -190,7 +189,7 @@ class _DaskServer:
 
 def open_cluster(
     spec: str, command: Command, files: Sequence[str], workspaces: Workspaces, n_workers: int
-) -> RemoteTransport:
+) -> Transport:
     """Open the cluster that ``dask:tcp://HOST:PORT`` names, or one of our own by ``dask:local``.
 
     Args:
@@ -230,13 +229,14 @@ def open_cluster(
     except BaseException:
         _end(client, cluster)
         raise
-    return RemoteTransport(
+    serve, openings = partial(_DaskServer, spec, client), partial(opening, command, workspaces)
+    return Transport(
         name=spec,
         n_servers=min(n_threads, n_workers or MAX_TASKS),
         may_fork=True,
-        command=command,
+        rootdir=command.rootdir,
         workspaces=workspaces,
-        serve=partial(_DaskServer, spec, client),
+        start=lambda tests, once: serve(openings(tests, once)),
         close=partial(_end, client, cluster),
     )
 

@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_bayesloc.domain.errors import ExecutionError, LostError
+from pytest_bayesloc.rerun.link import Transport, Workspaces
 from pytest_bayesloc.rerun.transports.remote import (
     LEAST_PYTHON,
-    RemoteTransport,
-    Workspaces,
     check_tree,
     error_from,
+    opening,
 )
 
 if TYPE_CHECKING:
@@ -83,10 +83,10 @@ class _GatewayServer:
         name: Of the transport.
         gateway: execnet's.
         sources: Where this package lies there.
-        opening: For ``start_server``.
+        message: For ``start_server``.
     """
 
-    def __init__(self, name: str, gateway: Gateway, sources: str, opening: Message) -> None:
+    def __init__(self, name: str, gateway: Gateway, sources: str, message: Message) -> None:
         self._name = name
         self._is_hung_up = False
         try:
@@ -94,7 +94,7 @@ class _GatewayServer:
             self._channel.send(sources)
         except OSError as error:
             raise _lost(self._name) from error
-        self._ask({"open": opening}, 0.0)
+        self._ask({"open": message}, 0.0)
 
     def ready(self, limit_s: float) -> Message:
         return self._ask({"ready": limit_s}, limit_s)
@@ -155,7 +155,7 @@ class GatewayOpener:
         workspaces: Workspaces | None = None,
         n_servers: int = 1,
         end: Callable[[], None] = lambda: None,
-    ) -> RemoteTransport:
+    ) -> Transport:
         """Open a gateway and return its transport.
 
         Args:
@@ -188,13 +188,15 @@ class GatewayOpener:
             asked = (workspaces.there(here), list(self._files))
             _, found = _first_answer(gateway, name, DIGESTS, asked)
             check_tree(name, self._command.rootdir, workspaces, found)
-            return RemoteTransport(
+            serve = partial(_GatewayServer, name, gateway, unpacked["sources"])
+            openings = partial(opening, self._command, workspaces)
+            return Transport(
                 name=name,
                 n_servers=n_servers,
                 may_fork=about["may_fork"],
-                command=self._command,
+                rootdir=self._command.rootdir,
                 workspaces=workspaces,
-                serve=partial(_GatewayServer, name, gateway, unpacked["sources"]),
+                start=lambda tests, once: serve(openings(tests, once)),
                 close=opened.pop_all().close,
             )
 
@@ -256,7 +258,7 @@ def open_container(
     *,
     run: Sequence[str] = (),
     n_servers: int = 1,
-) -> RemoteTransport:
+) -> Transport:
     """Open the container that ``docker:CONTAINER`` or ``docker-image:IMAGE`` names.
 
     Either may end with ``//python=PATH``, the interpreter in the container.

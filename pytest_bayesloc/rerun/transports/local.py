@@ -21,7 +21,14 @@ from typing import IO, TYPE_CHECKING, Any
 
 from pytest_bayesloc.domain.errors import ExecutionError
 from pytest_bayesloc.domain.standard_library import monotonic
-from pytest_bayesloc.rerun.link import SERVER_VARIABLE, ListeningSocket, Message, Pipes
+from pytest_bayesloc.rerun.link import (
+    SERVER_VARIABLE,
+    ListeningSocket,
+    Message,
+    Pipes,
+    Transport,
+    Workspaces,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -289,27 +296,10 @@ class ServerProcess:
         shutil.rmtree(self._scratch, ignore_errors=True)
 
 
-class LocalTransport:
-    """This machine."""
+def local_transport(command: Command) -> Transport:
+    """Return this machine as a place for servers that ``command`` starts."""
 
-    name = "local"
-    n_servers = 0
-
-    def __init__(self, command: Command) -> None:
-        self._command = command
-        self.may_fork = may_fork()
-
-    def path_of(self, file: str) -> str:
-        """The path of ``file`` below rootdir."""
-        return os.path.normpath(self._command.rootdir / file)
-
-    def here(self, text: str) -> str:
-        """Return ``text`` as it is."""
-        return text
-
-    def start(self, tests: Sequence[str], once: Message | None) -> ServerProcess:
-        """Start a process."""
-        command = self._command
+    def start(tests: Sequence[str], once: Message | None) -> ServerProcess:
         return ServerProcess(
             (*command.argv, *command.files_of(tests)),
             cwd=str(command.cwd),
@@ -317,5 +307,12 @@ class LocalTransport:
             spec={"tests": list(tests), "options": dict(command.options), "once": once},
         )
 
-    def close(self) -> None:
-        """Do nothing: servers are all that is started."""
+    root = str(command.rootdir)
+    return Transport(
+        name="local",
+        n_servers=0,
+        may_fork=may_fork(),
+        rootdir=command.rootdir,
+        workspaces=Workspaces(root, root),
+        start=start,
+    )

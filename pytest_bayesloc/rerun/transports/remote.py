@@ -10,10 +10,8 @@ import json
 import os
 import platform
 import queue
-import re
 import sys
 import sysconfig
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,93 +22,41 @@ from pytest_bayesloc.rerun.link import SERVER_VARIABLE
 from pytest_bayesloc.rerun.transports.local import ServerProcess, may_fork
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from pytest_bayesloc.rerun.command import Command
-    from pytest_bayesloc.rerun.link import Message, RerunServer
+    from pytest_bayesloc.rerun.link import Message, Workspaces
 
 LEAST_PYTHON = (3, 10)
-_BEFORE = r"(?<![\w./\\-])"
-_BEHIND = r"""(?=[/\\:;,'"()<>\[\]{}\s]|$)"""
 #: The plugin as a module: whether it is installed there, and in which version, does not matter.
 OURS = ("-p", "no:bayesloc", "-p", "pytest_bayesloc.plugin")
 KEPT = ("PYTHONHASHSEED", "PYTHONDONTWRITEBYTECODE")
 N_NAMED = 5
 
 
-class Workspaces:
-    """Maps paths between this machine and another one, also inside of texts.
+def opening(
+    command: Command, workspaces: Workspaces, tests: Sequence[str], once: Message | None
+) -> Message:
+    """The message for ``start_server``; the interpreter's own folders are those there.
 
     Args:
-        here: The folder on this machine, absolute.
-        there: The same folder there, absolute.
-    """
-
-    def __init__(self, here: str, there: str) -> None:
-        self.here_folder = here.rstrip("/") or "/"
-        self.there_folder = there.rstrip("/") or "/"
-
-    def there(self, text: str) -> str:
-        """``text`` with the paths of the other side."""
-        return _moved(text, self.here_folder, self.there_folder)
-
-    def here(self, text: str) -> str:
-        """``text`` with the paths of this side."""
-        return _moved(text, self.there_folder, self.here_folder)
-
-
-def _moved(text: str, old: str, new: str) -> str:
-    return re.sub(f"{_BEFORE}{re.escape(old)}{_BEHIND}", lambda _: new, text)
-
-
-@dataclass(kw_only=True, eq=False)
-class RemoteTransport:
-    """A place that was found to be usable, where the project has another folder.
-
-    Attributes:
-        name: The name by which a person knows it.
-        n_servers: That may run there at once.
-        may_fork: Whether they may fork.
         command: Of a server on this machine.
-        workspaces: Both folders.
-        serve: Starts a server there by the message for ``start_server``.
-        close: Ends what was started there. May be called twice.
+        workspaces: The project's folder here, and there.
+        tests: That may be asked for.
+        once: The only request; None for a warm server.
     """
-
-    name: str
-    n_servers: int
-    may_fork: bool
-    command: Command
-    workspaces: Workspaces
-    serve: Callable[[Message], RerunServer]
-    close: Callable[[], None]
-
-    def start(self, tests: Sequence[str], once: Message | None) -> RerunServer:
-        """Start a server there."""
-        return self.serve(self.opening(tests, once))
-
-    def path_of(self, file: str) -> str:
-        """The path there of a project file that is given relative to rootdir."""
-        return self.workspaces.there(str(Path(self.command.rootdir, file)))
-
-    def here(self, text: str) -> str:
-        """``text`` with the paths of this machine."""
-        return self.workspaces.here(text)
-
-    def opening(self, tests: Sequence[str], once: Message | None) -> Message:
-        """The message for ``start_server``; the interpreter's own folders are those there."""
-        command, there = self.command, self.workspaces.there
-        options = {name: _mapped(value, there) for name, value in command.options.items()}
-        arguments = (*OURS, *command.arguments, *command.files_of(tests))
-        return {
-            "flags": list(command.flags),
-            "path": [there(entry) for entry in command.path if _is_projects(entry)],
-            "arguments": [there(argument) for argument in arguments],
-            "cwd": there(str(command.cwd)),
-            "environment": {name: command.environment[name] for name in KEPT},
-            "not_inherited": list(NOT_INHERITED),
-            "spec": {"tests": list(tests), "options": options, "once": once},
-        }
+    there = workspaces.there
+    options = {name: _mapped(value, there) for name, value in command.options.items()}
+    arguments = (*OURS, *command.arguments, *command.files_of(tests))
+    return {
+        "flags": list(command.flags),
+        "path": [there(entry) for entry in command.path if _is_projects(entry)],
+        "arguments": [there(argument) for argument in arguments],
+        "cwd": there(str(command.cwd)),
+        "environment": {name: command.environment[name] for name in KEPT},
+        "not_inherited": list(NOT_INHERITED),
+        "spec": {"tests": list(tests), "options": options, "once": once},
+    }
 
 
 def check_tree(name: str, rootdir: Path, workspaces: Workspaces, found: Mapping[str, str]) -> None:
@@ -184,7 +130,7 @@ def start_server(message: Message, sources: str) -> ServerProcess:
     """Start a server here.
 
     Args:
-        message: The ``opening`` of a ``RemoteTransport``.
+        message: As ``opening`` makes it.
         sources: Where this package lies here; empty if it is installed.
     """
     environment: Mapping[str, str] = {**os.environ, **message["environment"]}

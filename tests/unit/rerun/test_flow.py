@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.rerun import flow
-from pytest_bayesloc.rerun.flow import FlowTracer
-from pytest_bayesloc.rerun.origins import Origins, Root
+from pytest_bayesloc.rerun.flow import FlowTracer, Origins, Root
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -11,7 +11,7 @@ from pytest_bayesloc.domain.errors import ExecutionError
 from pytest_bayesloc.domain.inspection import Verdict
 from pytest_bayesloc.rerun.pool import Pool
 from pytest_bayesloc.rerun.runner import ServerRunner
-from tests.fakes.transport import FakeTransport, as_ports
+from tests.fakes.transport import FakeTransport
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,7 @@ A = "test_m.py::test_a"
 
 def pool(*fakes: FakeTransport, n_runners: int = 1, notes: list[str] | None = None) -> Pool:
     said = [] if notes is None else notes
-    return Pool([as_ports(fake)[0] for fake in fakes], n_runners, (A,), {}, said.append)
+    return Pool(fakes, n_runners, (A,), {}, said.append)
 
 
 def all_ready(made: Pool, n_runners: int) -> Sequence[Runner]:
@@ -104,7 +104,7 @@ def test_runner_that_is_called_off_runs_nothing_until_it_goes_on() -> None:
 
 def test_server_that_is_called_off_while_it_starts_is_started_again_when_needed() -> None:
     transport = FakeTransport(is_silent=True)
-    with closing(ServerRunner(as_ports(transport)[0], (A,), {})) as runner:
+    with closing(ServerRunner(transport, (A,), {})) as runner:
         runner.make_ready()
         assert transport.n_open == 0
         transport.is_silent = False

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_bayesloc.rerun.transports.remote import Workspaces
+from pytest_bayesloc.rerun.link import Workspaces
 
 BOTH = Workspaces("/home/me/shop", "/app")
 
