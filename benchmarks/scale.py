@@ -182,6 +182,7 @@ def failure_of(node_id: str) -> RawFailure:
         "node_id": node_id,
         "phase": "call",
         "exc_type": "AssertionError",
+        "error": "assertion",
         "message": "",
         "frames": [],
         "cause_frames": [],

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from pytest_bayesloc.spectrum.recorder import Recorder
-    from pytest_bayesloc.spectrum.run_record import Payload
+    from pytest_bayesloc.spectrum.shards import CodeState, Shard
 
 
 class RecordMerger:
@@ -59,7 +59,7 @@ class RecordMerger:
         session.testsfailed = sum(not passed for passed in recorded.verdicts.values())
         return True
 
-    def _state_here(self, records: Iterable[Payload]) -> Payload:
+    def _state_here(self, records: Iterable[CodeState]) -> CodeState:
         """The digests of the same files here, which inspections would be about."""
         files = dict.fromkeys(file for record in records for file in record["digests"])
         here = {file: digest_of(Path(self._recorder.files.absolute(file))) for file in files}
@@ -68,7 +68,7 @@ class RecordMerger:
             "digests": {file: digest for file, digest in here.items() if digest},
         }
 
-    def _read(self, path: Path) -> tuple[Path, Payload] | None:
+    def _read(self, path: Path) -> tuple[Path, Shard] | None:
         """Read a record; note if it can't be used."""
         try:
             with path.open(encoding="utf-8") as stream:
@@ -80,7 +80,7 @@ class RecordMerger:
             return None
 
 
-def refuse_other_code(records: Mapping[Path, Payload]) -> None:
+def refuse_other_code(records: Mapping[Path, CodeState]) -> None:
     """End the run if records are not all about the same code.
 
     Args:

@@ -173,7 +173,7 @@ class ServerRunner:
         state: Mapping[str, str] = _last(messages or (), "state").get("state", {})
         return state
 
-    def trace(self, tests: Sequence[str], *, limit_s: float) -> Message:
+    def trace(self, tests: Sequence[str], *, limit_s: float) -> Any:  # noqa: ANN401 - the recorder's
         """Run ``tests`` in a process that records what they execute, one after the other.
 
         Returns:
@@ -181,8 +181,7 @@ class ServerRunner:
             empty if there is none.
         """
         request: Message = {"tests": list(tests), "limit_s": limit_s, "trace_s": limit_s}
-        payload: Message = _last(self._ask_fresh(request), "traced").get("traced", {})
-        return payload
+        return _last(self._ask_fresh(request), "traced").get("traced", {})
 
     @_question
     def make_ready(self) -> None:

@@ -7,6 +7,8 @@ from functools import cache, reduce
 from operator import or_
 from typing import TYPE_CHECKING
 
+from msgspec import convert
+
 from pytest_bayesloc.domain.failure import Failure, Frame, Raised
 from pytest_bayesloc.domain.location import MODULE
 from pytest_bayesloc.domain.source import SourceMap, first_line
@@ -73,18 +75,18 @@ def build_failures(recorded: RunRecord, sources: Sources) -> tuple[Failure, ...]
 
 
 def _failure(raw: RawFailure, sources: Sources) -> Failure:
-    found = (sources.locate((file, line, name)) for file, line, name in raw["test_code"])
+    found = map(sources.locate, raw["test_code"])
     syntax = raw["syntax_error"]
     return Failure(
         node_id=raw["node_id"],
         phase=raw["phase"],
         exc_type=raw["exc_type"],
         message=raw["message"],
-        frames=tuple(Frame(**frame) for frame in raw["frames"]),
-        cause_frames=tuple(tuple(Frame(**f) for f in frames) for frames in raw["cause_frames"]),
+        frames=convert(raw["frames"], tuple[Frame, ...]),
+        cause_frames=convert(raw["cause_frames"], tuple[tuple[Frame, ...], ...]),
         test_locations=tuple(location for location in found if location is not None),
         syntax_error=None if syntax is None else (syntax[0], syntax[1]),
-        raised=Raised(raw.get("error", "")),
+        raised=Raised(raw["error"]),
     )
 
 

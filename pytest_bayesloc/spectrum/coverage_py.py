@@ -25,16 +25,14 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_bayesloc.spectrum.run_record import (
-    CHILD_PROCESS,
-    CollectorResult,
-    Footprint,
-)
+from pytest_bayesloc.spectrum.run_record import CHILD_PROCESS, Footprint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from coverage import Coverage
+
+    from pytest_bayesloc.spectrum.run_record import RunRecord
 
 
 NEVER = ("site-packages", ".*")
@@ -163,8 +161,8 @@ class CoverageCollector:
                 target.add_lines({name: data.lines(name) or [] for name in wanted})
         data.set_query_contexts(None)
 
-    def result(self) -> CollectorResult:
-        """Return the executed lines; their code objects are not known."""
+    def hand_over(self, recorded: RunRecord) -> None:
+        """Add the executed lines to ``recorded``; their code objects are not known."""
         rows: dict[int, array[int]] = defaultdict(lambda: array("I"))
         numbers: dict[Footprint, int] = {}
         for filename in sorted(self._data.measured_files()) if self._data is not None else ():
@@ -172,7 +170,9 @@ class CoverageCollector:
                 for (window, _), lines in _blocks(self._data, filename).items():
                     footprint = Footprint(filename, 0, "", tuple(lines))
                     rows[window].append(numbers.setdefault(footprint, len(numbers)))
-        return CollectorResult(list(numbers), list(rows.items()), frozenset(self._spoilt))
+        recorded.add(numbers, rows.items())
+        for window in self._spoilt:
+            recorded.windows[window].is_spoilt = True
 
 
 def _blocks(data: Any, filename: str) -> dict[tuple[int, int], list[int]]:  # noqa: ANN401 - CoverageData
@@ -229,7 +229,8 @@ class ChildProcesses:
         self._window: int | None = None
         self._begin = Path(begin)
         self._known: set[str] | None = None  # data files; None: not looked yet
-        self._rows: list[tuple[int, list[Footprint]]] = []
+        self._numbers: dict[Footprint, int] = {}
+        self._rows: list[tuple[int, list[int]]] = []
 
     def switch(self, window: int | None) -> None:
         """Credit what ended since to the window before, and open ``window``."""
@@ -237,15 +238,10 @@ class ChildProcesses:
             self._look()
             self._window = window
 
-    def result(self) -> CollectorResult:
-        """Return what was executed since the last time."""
-        rows, self._rows = self._rows, []
-        numbers: dict[Footprint, int] = {}
-        numbered = [
-            (window, array("I", [numbers.setdefault(f, len(numbers)) for f in footprints]))
-            for window, footprints in rows
-        ]
-        return CollectorResult(list(numbers), numbered)
+    def hand_over(self, recorded: RunRecord) -> None:
+        """Add what was executed since the last time to ``recorded``."""
+        recorded.add(self._numbers, self._rows)
+        self._numbers, self._rows = {}, []
 
     def _look(self) -> None:
         """Read the data files that are new."""
@@ -254,8 +250,11 @@ class ChildProcesses:
             present = {name for name in os.listdir(folder) if name.startswith(begin)}  # noqa: PTH208
             before, self._known = self._known, present
             if self._window is not None and before is not None:  # a run that died left some
+                numbers = self._numbers
                 for name in sorted(present - before):
-                    self._rows.append((self._window, self._read(folder / name)))
+                    seen = self._read(folder / name)
+                    row = [numbers.setdefault(footprint, len(numbers)) for footprint in seen]
+                    self._rows.append((self._window, row))
 
     def _read(self, file: Path) -> list[Footprint]:
         """The lines of one data file; none where it is not whole."""

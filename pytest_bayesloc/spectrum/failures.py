@@ -6,7 +6,7 @@ import re
 from collections import deque
 from pathlib import Path
 from traceback import walk_tb
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import pytest
 
@@ -23,8 +23,27 @@ CHAIN_LIMIT = 5
 TIMEOUT_PLUGIN = "pytest_timeout"
 N_TIMEOUT_FRAMES = 3  # its handler of the signal, what that calls, and ``pytest.fail``
 
-# JSON values only, since it travels from a worker to the controller.
-RawFailure = dict[str, Any]
+
+class RawFailure(TypedDict):
+    """A failure by JSON values alone, since it travels from a worker to the controller.
+
+    Attributes:
+        phase: ``setup``, ``call``, ``teardown`` or ``collect``.
+        error: A value of ``domain.failure.Raised``.
+        frames: Fields of ``domain.failure.Frame``; so are those of ``cause_frames``.
+        syntax_error: Its file and line, if it is one.
+        test_code: That of the test, and of the fixtures that it uses.
+    """
+
+    node_id: str
+    phase: str
+    exc_type: str
+    error: str
+    message: str
+    frames: list[dict[str, Any]]
+    cause_frames: list[list[dict[str, Any]]]
+    syntax_error: tuple[str, int] | None
+    test_code: list[RawCode]
 
 
 def describe(

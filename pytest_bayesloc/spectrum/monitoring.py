@@ -8,14 +8,13 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 from pytest_bayesloc.spectrum.failures import code_name
-from pytest_bayesloc.spectrum.run_record import (
-    CollectorResult,
-    Footprint,
-)
+from pytest_bayesloc.spectrum.run_record import Footprint
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import CodeType
+
+    from pytest_bayesloc.spectrum.run_record import RunRecord
 
 # 1 is coverage.py's, 3 Hypothesis', 2 the profiler's: peers that share 4 move down, as we do.
 SLOTS = (4, 3)
@@ -148,10 +147,10 @@ class MonitoringCollector:
         api.register_callback(slot, api.events.LINE, None)
         api.free_tool_id(slot)
 
-    def result(self) -> CollectorResult:
-        """Return what was executed."""
+    def hand_over(self, recorded: RunRecord) -> None:
+        """Add what was executed to ``recorded``."""
         footprints = [_footprint(self._codes[key], lines) for key, lines in self._numbers]
-        return CollectorResult(footprints, self._rows)
+        recorded.add(footprints, self._rows)
 
 
 def _footprint(code: CodeType, lines: tuple[int, ...]) -> Footprint:

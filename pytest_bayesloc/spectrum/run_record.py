@@ -10,14 +10,13 @@ import zlib
 from array import array
 from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypedDict
+
+from pytest_bayesloc.spectrum.failures import RawFailure  # noqa: TC001 - a shard is checked by it
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from pytest_bayesloc.spectrum.failures import RawFailure
-
-    Payload = dict[str, Any]
     Rows = dict[str, list[array[int]]]
 
 
@@ -39,20 +38,6 @@ class Footprint(NamedTuple):
     first_line: int
     name: str
     lines: tuple[int, ...]
-
-
-class CollectorResult(NamedTuple):
-    """The result of a collector; tests repeat most of what others did, so rows hold numbers.
-
-    Attributes:
-        rows: The number of a window with those of the footprints that it executed, in the order in
-            which windows were closed; a window may have several rows.
-        spoilt: Windows of which a part may be missing.
-    """
-
-    footprints: list[Footprint]
-    rows: list[tuple[int, array[int]]]
-    spoilt: frozenset[int] = frozenset()
 
 
 class Collector(Protocol):
@@ -80,8 +65,29 @@ class Collector(Protocol):
     def stop(self) -> None:
         """End, and give back what was taken. May be called twice."""
 
-    def result(self) -> CollectorResult:
-        """Return what was executed. After ``stop``."""
+    def hand_over(self, recorded: RunRecord) -> None:
+        """Add what was executed to ``recorded``. After ``stop``."""
+
+
+class Payload(TypedDict):
+    """A record as JSON values, by which it travels between processes; verdicts are not in it.
+
+    Attributes:
+        windows: As ``Window.payload`` has them.
+        rows: Those of all windows, one behind the other.
+        files: The files of the project that the process imported, absolute.
+    """
+
+    windows: list[dict[str, Any]]
+    windows_of: dict[str, list[int]]
+    rows: str
+    footprints: list[Footprint]
+    imported: dict[str, int]
+    failures: dict[str, RawFailure]
+    is_broken: bool
+    collector: str
+    partial: list[str]
+    files: list[str]
 
 
 N_NAMED = 10  # tests that a message names at most
@@ -112,12 +118,7 @@ class Window:
     is_spoilt: bool = False
     rows: list[array[int]] = field(default_factory=list)
 
-    @classmethod
-    def from_payload(cls, entry: Payload) -> Window:
-        """Rebuild a window, without its rows."""
-        return cls(**{name: value for name, value in entry.items() if name != "lengths"})
-
-    def payload(self) -> Payload:
+    def payload(self) -> dict[str, Any]:
         """The window as JSON values, with the lengths of its rows alone.
 
         Defaults are left out, and the node ids of tests, which the record has.
@@ -204,14 +205,19 @@ class RunRecord:
             self.windows_of[node_id] = [window, START_UP]
             self.remembered.append(node_id)
 
-    def add(self, seen: CollectorResult) -> None:
-        """Add the rows that a collector saw in windows of this record."""
-        numbers = self._numbers(seen.footprints)
-        for window in seen.spoilt:
-            self.windows[window].is_spoilt = True
-        for window, row in seen.rows:
-            renumbered = array(row.typecode, map(numbers.__getitem__, row))
-            self.windows[window].rows.append(renumbered)
+    def add(
+        self, footprints: Iterable[Footprint], rows: Iterable[tuple[int, Iterable[int]]]
+    ) -> None:
+        """Add what windows of this record executed; tests repeat most of what others did.
+
+        Args:
+            footprints: Each once.
+            rows: The number of a window with those of the footprints that it executed, in the
+                order in which windows were closed; a window may have several rows.
+        """
+        numbers = self._numbers(footprints)
+        for window, row in rows:
+            self.windows[window].rows.append(array("I", map(numbers.__getitem__, row)))
 
     def _numbers(self, footprints: Iterable[Footprint]) -> list[int]:
         """The number of each footprint, which is new for those that are not known yet."""
@@ -223,7 +229,7 @@ class RunRecord:
     # -- between processes
 
     def payload(self, files: Iterable[str] = ()) -> Payload:
-        """The record as JSON values, for ``merge``; verdicts are not in it.
+        """The record for ``merge``.
 
         Args:
             files: The files of the project that this process imported, absolute.
@@ -255,7 +261,7 @@ class RunRecord:
         rows = array("I", _unpacked(base64.b85decode(payload["rows"])))
         start = 0
         for entry in payload["windows"]:
-            window = Window.from_payload(entry)
+            window = Window(**{name: entry[name] for name in entry if name != "lengths"})
             for length in entry["lengths"]:
                 row = rows[start : start + length]
                 if len(row) < length:

@@ -8,19 +8,18 @@ import sys
 import zlib
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal, TypedDict
 
-from msgspec import Meta, MsgspecError, Struct, convert
+from msgspec import MsgspecError, convert
 
 from pytest_bayesloc.domain.errors import ShardError
-from pytest_bayesloc.domain.failure import Raised  # noqa: TC001 - msgspec reads it
-from pytest_bayesloc.spectrum.failures import files_of
-from pytest_bayesloc.spectrum.run_record import RunRecord
+from pytest_bayesloc.domain.failure import Frame, Raised
+from pytest_bayesloc.spectrum.failures import RawFailure, files_of
+from pytest_bayesloc.spectrum.run_record import Footprint, Payload, RunRecord, Window
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from pytest_bayesloc.spectrum.run_record import Payload
     from pytest_bayesloc.spectrum.sources import SourceFilter
 
 SCHEMA = "bayesloc-shard/1"
@@ -31,61 +30,31 @@ _UNFIT = (
     MsgspecError,
 )  # fmt: skip
 MAX_SHOWN = 300  # characters of what is wrong
-Number = Annotated[int, Meta(ge=0, lt=1 << 31)]
+END = 1 << 31  # of numbers
 
 
-class _Frame(Struct, forbid_unknown_fields=True):
-    file: str
-    line: Number
-    name: str
-    first_line: Number
-    in_app: bool
-    is_test: bool = False
+class CodeState(TypedDict):
+    """The code that tests ran on.
 
+    Attributes:
+        revision: Of git; empty if unknown.
+        digests: Of files, relative to rootdir.
+    """
 
-class _FailureRow(Struct):
-    node_id: str
-    phase: Literal["setup", "call", "teardown", "collect"]
-    exc_type: str
-    error: Raised
-    message: str
-    frames: list[_Frame]
-    cause_frames: list[list[_Frame]]
-    syntax_error: tuple[str, int] | None
-    test_code: list[tuple[str, Number, str]]
-
-
-class _Window(Struct, forbid_unknown_fields=True):
-    lengths: list[Number]
-    node_id: str = ""
-    is_import: bool = False
-    is_ordered: bool = False
-    is_spoilt: bool = False
-
-
-class _Recording(Struct):
-    windows: Annotated[list[_Window], Meta(min_length=1)]
-    windows_of: dict[str, Annotated[list[Number], Meta(min_length=1)]]
-    rows: str
-    footprints: list[tuple[str, Number, str, list[Number]]]
-    imported: dict[str, Number]
-    failures: dict[str, _FailureRow]
-    is_broken: bool
-    collector: str
-    partial: list[str]
-    files: list[str]
-
-
-class _Record(Struct):
-    schema: Literal["bayesloc-shard/1"]
-    environment: str
     revision: str
     digests: dict[str, str]
+
+
+class Shard(CodeState):
+    """A run as JSON values; paths are relative to rootdir."""
+
+    schema: Literal["bayesloc-shard/1"]
+    environment: str
     verdicts: dict[str, bool]
-    failures: dict[str, _FailureRow]
+    failures: dict[str, RawFailure]
     remembered: list[str]
     excused: dict[str, str]
-    payload: _Recording
+    payload: Payload
 
 
 def environment() -> str:
@@ -118,8 +87,8 @@ def dump(
     ]
     for window in payload["windows"]:
         window.pop("cached_name", None)  # it has its rows; there may be no cache where it is read
-    record = {
-        "schema": SCHEMA,
+    record: Shard = {
+        "schema": "bayesloc-shard/1",
         "environment": environment(),
         "revision": revision,
         "digests": dict(digests),
@@ -132,19 +101,21 @@ def dump(
     return json.dumps(record, ensure_ascii=True)
 
 
-def _cleaned(failures: Mapping[str, Payload], clean: Callable[[str], str]) -> Payload:
+def _cleaned(
+    failures: Mapping[str, RawFailure], clean: Callable[[str], str]
+) -> dict[str, RawFailure]:
     return {n: {**raw, "message": clean(raw["message"])} for n, raw in failures.items()}
 
 
-def parse(text: str, source: Path, files: SourceFilter) -> Payload:
+def parse(text: str, source: Path, files: SourceFilter) -> Shard:
     """Return the record that ``text`` holds, once it is known that it can be merged.
 
     Raises:
         ShardError: If ``dump`` did not make the text.
     """
     try:
-        record: Payload = json.loads(text)
-        convert(record, _Record)
+        record: Shard = json.loads(text)
+        _check(record)
         outside = next((file for file in _files(record) if _leads_out(file, files)), None)
         if outside is not None:
             raise _unfit(source, f"it names {outside!r}, which lies outside of the project")
@@ -158,7 +129,35 @@ def parse(text: str, source: Path, files: SourceFilter) -> Payload:
     return record
 
 
-def _files(record: Payload) -> Iterator[str]:
+def _check(record: Shard) -> None:
+    """Look at the shape of what was read.
+
+    Raises:
+        MsgspecError: If it is another one.
+        ValueError: If it holds less, or numbers that are too large.
+    """
+    convert(record, Shard)
+    payload = record["payload"]
+    convert(payload["windows"], list[Window])
+    for raw in (*record["failures"].values(), *payload["failures"].values()):
+        convert([raw["frames"], *raw["cause_frames"]], list[list[Frame]])
+        convert(raw["phase"], Literal["setup", "call", "teardown", "collect"])
+        Raised(raw["error"])
+    if not all([payload["windows"], *payload["windows_of"].values()]):
+        raise ValueError("it lacks windows")
+    if not all(0 <= number < END for number in _numbers(record)):
+        raise ValueError("it holds a number that is too large")
+
+
+def _numbers(value: object) -> Iterator[int]:
+    if isinstance(value, int):
+        yield value
+    elif isinstance(value, (list, dict)):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _numbers(part)
+
+
+def _files(record: Shard) -> Iterator[str]:
     """Yield the files whose text may be shown."""
     payload = record["payload"]
     yield from (*record["digests"], *payload["files"])
@@ -172,7 +171,7 @@ def _leads_out(file: str, files: SourceFilter) -> bool:
     return not any(path.is_relative_to(folder) for folder in (files.rootdir, *files.directories))
 
 
-def load(recorded: RunRecord, record: Payload, files: SourceFilter) -> None:
+def load(recorded: RunRecord, record: Shard, files: SourceFilter) -> None:
     """Merge one run. A test that several ran has failed if it failed in any of them."""
     verdicts, known = record["verdicts"], set(recorded.verdicts)
     failed = {n for n, passed in recorded.verdicts.items() if not passed}
@@ -196,7 +195,7 @@ def _here(payload: Payload, tests: set[str], files: SourceFilter) -> Payload:
         "failures": {n: raw for n, raw in payload["failures"].items() if n in tests},
         "files": [files.absolute(file) for file in payload["files"]],
         "footprints": [
-            (files.absolute(file), first_line, name, lines)
+            Footprint(files.absolute(file), first_line, name, lines)
             for file, first_line, name, lines in payload["footprints"]
         ],
     }

@@ -89,10 +89,10 @@ class Tracer:
         """Move what the stopped collector saw to the record."""
         collector, self._stopped = self._stopped, None
         if collector is not None:
-            self.guard(lambda: self._recorded.add(collector.result()))
+            self.guard(lambda: collector.hand_over(self._recorded))
             children = self.children
             if children is not None:
-                self.guard(lambda: self._recorded.add(children.result()))
+                self.guard(lambda: children.hand_over(self._recorded))
 
     def guard(self, action: Callable[[], Any]) -> Any:  # noqa: ANN401 - the result of any action
         """Run our own code such that a fault of ours costs one warning and the recording."""

@@ -29,7 +29,6 @@ from pytest_bayesloc.spectrum.cache.store import (
 )
 from pytest_bayesloc.spectrum.run_record import (
     CONFTESTS,
-    CollectorResult,
     Footprint,
     modules_in,
     select_traced,
@@ -261,10 +260,9 @@ class SpectrumCache:
                 numbers[number] = len(footprints)
                 footprints.append(footprint._replace(filename=absolute(footprint.filename)))
         recalled = [
-            (number, array("I", [numbers[n] for n in row if n in numbers]))
-            for number, row in rows.items()
+            (number, [numbers[n] for n in row if n in numbers]) for number, row in rows.items()
         ]
-        recorded.add(CollectorResult(footprints, recalled))
+        recorded.add(footprints, recalled)
 
     def _known_imports(self, recorded: RunRecord) -> dict[int, str]:
         """Find the imports without rows that execute the same as in the cache, with their names.

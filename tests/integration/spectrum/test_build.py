@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from array import array
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -16,7 +15,6 @@ from pytest_bayesloc.spectrum.cache.spectra import SpectrumCache
 from pytest_bayesloc.spectrum.recorder import Recorder
 from pytest_bayesloc.spectrum.run_record import (
     START_UP,
-    CollectorResult,
     Footprint,
     RunRecord,
     Window,
@@ -44,15 +42,13 @@ def footprint(sources: Sources, file: str, line: int) -> Footprint:
     return Footprint(sources.files.absolute(file), first, name, (line,))
 
 
-def seen_by(sources: Sources, executed: dict[str, list[int]]) -> CollectorResult:
-    """Per file and line (``a_4``), the windows that executed it."""
+def add(record: RunRecord, sources: Sources, executed: dict[str, list[int]]) -> None:
+    """Add per file and line (``a_4``) the windows that executed it."""
     footprints = [footprint(sources, f"{name[0]}.py", int(name[2:])) for name in executed]
     rows = [
-        (window, array("I", [number]))
-        for number, windows in enumerate(executed.values())
-        for window in windows
+        (window, [number]) for number, windows in enumerate(executed.values()) for window in windows
     ]
-    return CollectorResult(footprints, rows)
+    record.add(footprints, rows)
 
 
 def recorded(sources: Sources, **executed: list[int]) -> RunRecord:
@@ -68,7 +64,7 @@ def recorded(sources: Sources, **executed: list[int]) -> RunRecord:
         verdicts={"t::1": False, "t::2": True},
         imported={"t.py": 1},
     )
-    record.add(seen_by(sources, executed))
+    add(record, sources, executed)
     return record
 
 
@@ -153,7 +149,7 @@ def worker(sources: Sources, node_id: str, *, uses: str) -> Payload:
         windows_of={node_id: [3, START_UP, 1]},
         imported={"t.py": 1, "u.py": 2},
     )
-    record.add(seen_by(sources, {"a_1": [2], "b_1": [2], f"{uses}_4": [3]}))
+    add(record, sources, {"a_1": [2], "b_1": [2], f"{uses}_4": [3]})
     payload = record.payload([sources.files.absolute(f"{uses}.py")])
     sent: Payload = json.loads(json.dumps(payload))
     return sent
