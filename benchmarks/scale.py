@@ -24,7 +24,7 @@ from pytest_bayesloc.ranking.belief import ModelChoice
 from pytest_bayesloc.ranking.faults import fault_of
 from pytest_bayesloc.ranking.groups import open_groups
 from pytest_bayesloc.spectrum.build import build_failures, build_spectrum
-from pytest_bayesloc.spectrum.cache.spectra import SpectrumCache
+from pytest_bayesloc.spectrum.cache import SpectrumCache
 from pytest_bayesloc.spectrum.run_record import START_UP, Footprint, RunRecord, Window
 from pytest_bayesloc.spectrum.sources import SourceFilter, Sources
 

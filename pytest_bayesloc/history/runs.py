@@ -14,7 +14,7 @@ from pytest_bayesloc.domain.errors import StoreError
 from pytest_bayesloc.domain.standard_library import time_ns
 from pytest_bayesloc.domain.texts import as_python_reads
 from pytest_bayesloc.history.snapshots import SnapshotStore, written_ns
-from pytest_bayesloc.spectrum.cache.key import installation
+from pytest_bayesloc.spectrum.validity import installation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

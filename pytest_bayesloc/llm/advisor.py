@@ -32,8 +32,7 @@ from pytest_bayesloc.domain.ports import (
 )
 from pytest_bayesloc.llm.agent import SEED, TEMPERATURE, LlmAgent, Prompt
 from pytest_bayesloc.llm.conversation import MAX_TURNS, FunctionConversation
-from pytest_bayesloc.llm.prompts import render
-from pytest_bayesloc.llm.schemas import (
+from pytest_bayesloc.llm.prompts import (
     N_CANDIDATES,
     Applicability,
     ApproachesAnswer,
@@ -44,6 +43,7 @@ from pytest_bayesloc.llm.schemas import (
     SuccessAnswer,
     VerdictAnswer,
     code_answer,
+    render,
 )
 
 N_SUMMARY = 4  # calls that a summary takes at most

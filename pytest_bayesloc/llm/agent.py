@@ -25,7 +25,7 @@ from pytest_bayesloc.llm.endpoint import (
     failed,
 )
 from pytest_bayesloc.llm.privacy import Privacy
-from pytest_bayesloc.llm.schemas import ModelAnswer, json_schema
+from pytest_bayesloc.llm.prompts import ModelAnswer, json_schema
 
 R = TypeVar("R")
 T = TypeVar("T", bound=ModelAnswer)
@@ -225,11 +225,13 @@ class LlmAgent:
                 self.n_replayed += 1
             return kept
         text = json.dumps([body["messages"], *body.get("tools", ())])
-        reserved = self.budget.reserve(body["model"], text, prompt.max_tokens, n_retries=n_retries)
         n_calls, tokens = 0, (0, 0)
+        n_reserved, settle = self.budget.reserve(
+            body["model"], text, prompt.max_tokens, n_retries=n_retries
+        )
         try:
             seconds = min(DEADLINE_S, self.budget.left_s())
-            reply = self._endpoint.send(body, n_calls=reserved.n_calls, seconds=seconds)
+            reply = self._endpoint.send(body, n_calls=n_reserved, seconds=seconds)
             n_calls = reply.n_calls
             tokens = reply.tokens or (_guess(text), _guess(reply.text + reply.answer))
         except CallError as error:
@@ -239,7 +241,7 @@ class LlmAgent:
                 self._exchanges.keep(use, body, error)
             raise
         finally:
-            self.budget.settle(reserved, n_calls=n_calls, tokens=tokens)
+            settle(n_calls, tokens)
         reply = replace(
             reply,
             text=self._privacy.clean(reply.text[:_MAX_TEXT]),

@@ -6,7 +6,7 @@ import json
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from math import inf
 from pathlib import Path
 from types import MappingProxyType
@@ -19,18 +19,9 @@ from pytest_bayesloc.domain.ports import Clock
 from pytest_bayesloc.domain.texts import text_digest
 from pytest_bayesloc.llm.endpoint import CallError, ChatReply
 
+Settle = Callable[[int, tuple[int, int]], None]
 CHARS_A_TOKEN = 3.0  # a low guess, so that what is reserved is enough
 MILLION = 1_000_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reservation:
-    """The share that was set aside for one call: requests, tokens and money."""
-
-    model: str
-    n_calls: int
-    n_tokens: int
-    cost: float
 
 
 class CallBudget:
@@ -86,8 +77,14 @@ class CallBudget:
             and self.left_s() > 0
         )
 
-    def reserve(self, model: str, prompt: str, max_tokens: int, *, n_retries: int) -> Reservation:
+    def reserve(
+        self, model: str, prompt: str, max_tokens: int, *, n_retries: int
+    ) -> tuple[int, Settle]:
         """Set aside a call with as many retries as fit.
+
+        Returns:
+            The requests that it may take, and what books those that it took, with the tokens of
+            the prompt and of the answer, in place of all that was set aside.
 
         Raises:
             EndpointError: If a limit is met.
@@ -102,7 +99,18 @@ class CallBudget:
             self._n_calls += n_calls
             self._n_tokens += n_tokens
             self._cost += cost
-        return Reservation(model=model, n_calls=n_calls, n_tokens=n_tokens, cost=cost)
+
+        def settle(n_taken: int, tokens: tuple[int, int]) -> None:
+            with self._lock:
+                self._n_calls += n_taken - n_calls
+                self._n_tokens += sum(tokens) - n_tokens
+                self._cost += self._price(model, *tokens) - cost
+                self._is_priced &= model in self._prices
+                self.calls += n_taken
+                self.tokens_in += tokens[0]
+                self.tokens_out += tokens[1]
+
+        return n_calls, settle
 
     def _check(self, n_calls: int, n_tokens: int, cost: float) -> None:
         if not self.left_s():
@@ -115,17 +123,6 @@ class CallBudget:
         if self._cost + cost > self._max_cost:
             spent = f"{self._cost:.4f} of {self._max_cost:g} were spent"
             raise _capped(spent, "cost in bayesloc_llm_limits")
-
-    def settle(self, reserved: Reservation, *, n_calls: int, tokens: tuple[int, int]) -> None:
-        """Book what a call took in place of what was set aside for it."""
-        with self._lock:
-            self._n_calls += n_calls - reserved.n_calls
-            self._n_tokens += sum(tokens) - reserved.n_tokens
-            self._cost += self._price(reserved.model, *tokens) - reserved.cost
-            self._is_priced &= reserved.model in self._prices
-            self.calls += n_calls
-            self.tokens_in += tokens[0]
-            self.tokens_out += tokens[1]
 
     def _price(self, model: str, tokens_in: int, tokens_out: int) -> float:
         price_in, price_out = self._prices.get(model, (0.0, 0.0))

@@ -23,7 +23,7 @@ from pytest_bayesloc.rerun.command import command_for
 from pytest_bayesloc.rerun.link import Workspaces
 from pytest_bayesloc.rerun.runner import ServerRunner
 from pytest_bayesloc.rerun.transports.local import local_transport
-from pytest_bayesloc.spectrum.cache.key import digest, installation
+from pytest_bayesloc.spectrum.validity import digest, installation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -30,7 +30,7 @@ from pytest_bayesloc.pipeline.result_questions import (
 )
 from pytest_bayesloc.rerun.runner import ServerRunner
 from pytest_bayesloc.rerun.transports.local import local_transport
-from pytest_bayesloc.spectrum.cache.key import written_ns
+from pytest_bayesloc.spectrum.validity import written_ns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

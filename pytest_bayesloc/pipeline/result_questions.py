@@ -19,7 +19,7 @@ from pytest_bayesloc.pipeline.last_run import FILE, LastRun, read_last
 from pytest_bayesloc.ranking.evidence.invariants import seen_values
 from pytest_bayesloc.ranking.faults import nearest_call
 from pytest_bayesloc.report.text import clip, one_line, percent, ratio
-from pytest_bayesloc.spectrum.cache.key import written_ns
+from pytest_bayesloc.spectrum.validity import written_ns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -12,10 +12,10 @@ from pytest_bayesloc.domain.errors import ExecutionError, StoreError
 from pytest_bayesloc.history.runs import PastRuns
 from pytest_bayesloc.options.option import AUTO
 from pytest_bayesloc.pipeline.context import FOLDER, own_folder
-from pytest_bayesloc.spectrum.cache.key import written_ns
-from pytest_bayesloc.spectrum.cache.store import UNREADABLE
+from pytest_bayesloc.spectrum.cache_store import UNREADABLE
 from pytest_bayesloc.spectrum.run_record import list_tests
 from pytest_bayesloc.spectrum.tracer import TRACED
+from pytest_bayesloc.spectrum.validity import written_ns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

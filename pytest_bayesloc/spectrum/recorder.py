@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_bayesloc.spectrum import failures
-from pytest_bayesloc.spectrum.cache.key import variant_of
 from pytest_bayesloc.spectrum.coverage_py import ChildProcesses, data_file
 from pytest_bayesloc.spectrum.run_record import START_UP, RunRecord, Window
 from pytest_bayesloc.spectrum.sources import FileKind
 from pytest_bayesloc.spectrum.tracer import ExplanationMute, Tracer
+from pytest_bayesloc.spectrum.validity import variant_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 
-    from pytest_bayesloc.spectrum.cache.spectra import SpectrumCache
+    from pytest_bayesloc.spectrum.cache import SpectrumCache
     from pytest_bayesloc.spectrum.failures import RawFailure
     from pytest_bayesloc.spectrum.run_record import Collector, Payload
     from pytest_bayesloc.spectrum.sources import SourceFilter

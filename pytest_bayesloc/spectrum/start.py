@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_bayesloc.spectrum.cache.key import file_name
-from pytest_bayesloc.spectrum.cache.spectra import SpectrumCache
+from pytest_bayesloc.spectrum.cache import SpectrumCache
 from pytest_bayesloc.spectrum.coverage_py import CoverageCollector, texts
 from pytest_bayesloc.spectrum.monitoring import MonitoringCollector
 from pytest_bayesloc.spectrum.recorder import Recorder
 from pytest_bayesloc.spectrum.run_record import list_tests
 from pytest_bayesloc.spectrum.sources import TEST_DIRECTORIES, SourceFilter, Sources
+from pytest_bayesloc.spectrum.validity import file_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

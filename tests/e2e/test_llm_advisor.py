@@ -31,7 +31,7 @@ from pytest_bayesloc.llm.advisor import LlmAdvisor, LlmSummarizer
 from pytest_bayesloc.llm.agent import LlmAgent
 from pytest_bayesloc.llm.budget import CallBudget, Exchanges
 from pytest_bayesloc.llm.privacy import Privacy
-from pytest_bayesloc.llm.schemas import Applicability
+from pytest_bayesloc.llm.prompts import Applicability
 from pytest_bayesloc.memory.summaries import RuleSummarizer
 from tests.fakes.clock import Clock
 from tests.fakes.endpoint import FakeEndpoint, as_port

@@ -13,7 +13,7 @@ from pytest_bayesloc.llm.agent import LlmAgent, Prompt
 from pytest_bayesloc.llm.budget import CallBudget, Exchanges
 from pytest_bayesloc.llm.endpoint import OpenAIEndpoint
 from pytest_bayesloc.llm.privacy import Privacy
-from pytest_bayesloc.llm.schemas import VerdictAnswer
+from pytest_bayesloc.llm.prompts import VerdictAnswer
 from tests.e2e.scripted import (
     Request,
     completion,

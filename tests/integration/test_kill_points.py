@@ -24,7 +24,7 @@ from pytest_bayesloc.history.snapshots import SnapshotStore
 from pytest_bayesloc.memory.ledger import Ledger
 from pytest_bayesloc.memory.store import BugStore
 from pytest_bayesloc.pipeline.context import mend_folder, replace_text
-from pytest_bayesloc.spectrum.cache.store import KnownFile, read_tables, write_tables
+from pytest_bayesloc.spectrum.cache_store import KnownFile, read_tables, write_tables
 from tests.integration.memory.conftest import Story, red, symptom
 
 if TYPE_CHECKING:
@@ -192,7 +192,6 @@ def trace(root: Path, text: str) -> None:
 
 def spectra_are_whole(root: Path) -> None:
     with read_tables(root / "spectra.sqlite") as tables:
-        assert tables is not None
         assert tables.files().keys() == {*FILES}
         assert {tables.text(name) for name in FILES} in ({OLD}, {NEW})
 

@@ -36,7 +36,7 @@ LATE = [
 EARLY = [
     ("pytest_bayesloc.spectrum.monitoring", "MonitoringCollector", "switch"),
     ("pytest_bayesloc.spectrum.coverage_py", "CoverageCollector", "switch"),
-    ("pytest_bayesloc.spectrum.cache.spectra", "SpectrumCache", "settle"),
+    ("pytest_bayesloc.spectrum.cache", "SpectrumCache", "settle"),
     ("pytest_bayesloc.spectrum.failures", "", "describe"),
     ("pytest_bayesloc.spectrum.failures", "", "test_code"),
 ]

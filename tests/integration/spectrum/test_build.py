@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_bayesloc.spectrum.build import build_spectrum
-from pytest_bayesloc.spectrum.cache.spectra import SpectrumCache
+from pytest_bayesloc.spectrum.cache import SpectrumCache
 from pytest_bayesloc.spectrum.recorder import Recorder
 from pytest_bayesloc.spectrum.run_record import (
     START_UP,

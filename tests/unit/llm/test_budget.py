@@ -18,7 +18,8 @@ def budget(**limits: float) -> CallBudget:
 
 
 def ask(of: CallBudget, *, n_calls: int = 1, tokens: tuple[int, int] = (10, 10)) -> None:
-    of.settle(of.reserve("m", "x" * 30, 10, n_retries=2), n_calls=n_calls, tokens=tokens)
+    _, settle = of.reserve("m", "x" * 30, 10, n_retries=2)
+    settle(n_calls, tokens)
 
 
 def test_what_was_taken_is_booked() -> None:
@@ -55,7 +56,9 @@ def test_calls_that_are_under_way_count() -> None:
 
 
 def test_there_are_no_more_retries_than_calls_left() -> None:
-    assert budget(n_calls=2).reserve("m", "", 10, n_retries=5).n_calls == 2
+    n_calls, _ = budget(n_calls=2).reserve("m", "", 10, n_retries=5)
+
+    assert n_calls == 2
 
 
 def test_time_runs_from_the_first_call_on() -> None:
@@ -75,6 +78,7 @@ def test_time_runs_from_the_first_call_on() -> None:
 def test_cost_is_unknown_once_a_model_without_a_price_was_asked() -> None:
     own = budget()
     assert own.cost == 0.0
-    own.settle(own.reserve("n", "", 10, n_retries=0), n_calls=1, tokens=(1, 1))
+    _, settle = own.reserve("n", "", 10, n_retries=0)
+    settle(1, (1, 1))
 
     assert own.cost is None

@@ -6,8 +6,8 @@ from textwrap import dedent
 
 import pytest
 
-from pytest_bayesloc.spectrum.cache.lines import match_lines, move_footprint
 from pytest_bayesloc.spectrum.run_record import Footprint
+from pytest_bayesloc.spectrum.validity import match_lines, move_footprint
 
 BEFORE = dedent('''\
     RATE = 2

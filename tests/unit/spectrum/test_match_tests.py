@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_bayesloc.spectrum.cache.key import match_tests
+from pytest_bayesloc.spectrum.validity import match_tests
 
 
 @pytest.mark.parametrize(

@@ -201,15 +201,12 @@ def _to_json(lines: Sequence[int]) -> str:
 
 
 @contextmanager
-def read_tables(path: Path) -> Iterator[Tables | None]:
-    """Open the tables for reading; None if there is no file.
+def read_tables(path: Path) -> Iterator[Tables]:
+    """Open the tables for reading.
 
     Raises:
-        sqlite3.Error: If it can't be read.
+        sqlite3.Error: If they can't be read.
     """
-    if not path.is_file():
-        yield None
-        return
     with closing(_connect(path)) as db:
         yield Tables(db)
 

@@ -1,15 +1,17 @@
-"""The keys of rows: of the cache file, of the options, of tests; and files that changed."""
+"""Whether what an earlier run saw still holds: its packages, options, tests, files and lines."""
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_bayesloc.domain.location import MODULE
 from pytest_bayesloc.domain.standard_library import time_ns
 from pytest_bayesloc.domain.texts import digest_of, text_digest
 
@@ -18,7 +20,12 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from pytest_bayesloc.spectrum.cache.store import KnownFile
+    from pytest_bayesloc.domain.source import SourceMap
+    from pytest_bayesloc.spectrum.cache_store import KnownFile
+    from pytest_bayesloc.spectrum.run_record import Footprint
+
+    # Qualified name, which of those of that name it is, and whether an import executes its body.
+    Key = tuple[str, int, bool]
 
 
 FORMAT = 2  # of the cache file: another one has another name
@@ -171,3 +178,82 @@ def with_dependents(
         pending += named - dependents
         dependents |= named
     return dependents
+
+
+# -- lines of functions, through edits of their file
+
+
+def match_lines(before: str, after: str, executed: Iterable[int]) -> Mapping[int, int] | None:
+    """Map each line of ``before`` in an unchanged function to its line in ``after``.
+
+    A function is the same if the lines of its own are, those of functions inside it left out, and
+    blank lines and comments as well.
+
+    Args:
+        before: The text of the file as it was.
+        after: As it is.
+        executed: Lines of ``before`` that were seen to be executed.
+
+    Returns:
+        None where the body of a module or of a class differs: what it defines may be used anywhere.
+        Also where nobody saw the import, which was over before recording began, so that any
+        function may have had a part in it.
+    """
+    from pytest_bayesloc.domain.source import SourceMap
+
+    then, now = (SourceMap(text, "one.py") for text in (before, after))
+    is_seen = any(then.owner(line) is then.module for line in executed)
+    if then.is_broken or now.is_broken or not is_seen:
+        return None
+    old, new = _own_lines(then), _own_lines(now)
+    moved: dict[int, int] = {}
+    for key in old.keys() | new.keys():
+        ours, theirs = old.get(key, []), new.get(key, [])
+        if [text for _, text in ours] == [text for _, text in theirs]:
+            moved.update(zip((line for line, _ in ours), (line for line, _ in theirs), strict=True))
+        elif key[2]:
+            return None
+    return moved
+
+
+def move_footprint(footprint: Footprint, moved: Mapping[int, int]) -> Footprint | None:
+    """``footprint`` where its lines are now; None if one of them is no longer the same."""
+    lines = [moved.get(line, 0) for line in footprint.lines]
+    first_line = footprint.first_line
+    if footprint.name not in ("", MODULE):
+        first_line = moved.get(first_line, 0)
+        lines.append(first_line)
+    if not all(lines):
+        return None
+    return footprint._replace(first_line=first_line, lines=tuple(lines[: len(footprint.lines)]))
+
+
+def _own_lines(source: SourceMap) -> dict[Key, list[tuple[int, str]]]:
+    """Per unit, the number and the text of each of its lines that says something."""
+    from pytest_bayesloc.domain.source import lines_of
+
+    n_seen: Counter[str] = Counter()
+    keys: dict[int, Key] = {}
+    for unit in source.units:
+        name = unit.location.qualname
+        is_body = not unit.is_function and ".<locals>." not in name
+        keys[id(unit)] = name, n_seen[name], is_body
+        n_seen[name] += 1
+    inside = _lines_in_strings(source.module.node)
+    own: dict[Key, list[tuple[int, str]]] = defaultdict(list)
+    for line, text in enumerate(lines_of(source.text), 1):
+        stripped = text.strip()
+        if line in inside or (stripped and not stripped.startswith("#")):
+            own[keys[id(source.owner(line))]].append((line, text.rstrip("\r\n")))
+    return own
+
+
+def _lines_in_strings(tree: ast.AST) -> set[int]:
+    """The lines of texts over several lines, in which a comment is none."""
+    texts = (ast.Constant, ast.JoinedStr)
+    return {
+        line
+        for node in ast.walk(tree)
+        if isinstance(node, texts) and node.end_lineno != node.lineno
+        for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
+    }

@@ -1,12 +1,14 @@
-"""The answers that a language model may give, bounded so that a server can hold it to that.
+"""Prompts, filled from templates, and the answers that a language model may give to them.
 
-Strings are cut rather than refused where only their length is wrong: a model can't count
-characters.
+What comes from elsewhere stands between marks. Answers are bounded so that a server can hold a
+model to that; strings are cut rather than refused where only their length is wrong: a model can't
+count characters.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from functools import lru_cache
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
@@ -17,12 +19,54 @@ from pytest_bayesloc.domain.bug import (
     WHY_LENGTH,
     clipped,
 )
+from pytest_bayesloc.domain.texts import storable, text_digest
 
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+MARK_LENGTH = 12
 N_CANDIDATES = 15
 N_SUSPECTS = 5
 N_APPROACHES = 3
 REASON_LENGTH = 200
 MIN_CODE, MAX_CODE = 800, 8_000
+
+
+def render(name: str, **values: Any) -> str:  # noqa: ANN401 - whatever the template shows
+    """Return the text of the prompt ``name``, filled with ``values``."""
+    return _environment().get_template(f"{name}.j2").render(**values).strip()
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("pytest_bayesloc.llm", "templates"),
+        undefined=StrictUndefined,
+        autoescape=False,  # noqa: S701 - the result is text for a model, no page
+        keep_trailing_newline=False,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["data"] = data
+    environment.filters["line"] = line
+    return environment
+
+
+def data(text: str, what: str) -> str:
+    """Return ``text`` between marks that it can't hold: they are named by a digest of it."""
+    text = storable(str(text)).strip("\n")
+    mark = text_digest(f"{what}:{text}", MARK_LENGTH)
+    return f'<data "{what}" {mark}>\n{text}\n</data {mark}>'
+
+
+def line(text: str) -> str:
+    """Return ``text`` on one line, short enough to be a name."""
+    return " ".join(storable(str(text)).split())[:300]
+
+
+# -- answers
 
 
 def _cut(length: int) -> BeforeValidator:

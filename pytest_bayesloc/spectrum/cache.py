@@ -13,14 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_bayesloc.domain.standard_library import time_ns
 from pytest_bayesloc.domain.texts import digest_of
-from pytest_bayesloc.spectrum.cache.key import (
-    changed_files,
-    match_tests,
-    stamp_of,
-    with_dependents,
-    written_ns,
-)
-from pytest_bayesloc.spectrum.cache.store import (
+from pytest_bayesloc.spectrum.cache_store import (
     UNREADABLE,
     KnownFile,
     discard,
@@ -34,11 +27,20 @@ from pytest_bayesloc.spectrum.run_record import (
     select_traced,
 )
 from pytest_bayesloc.spectrum.sources import FileKind
+from pytest_bayesloc.spectrum.validity import (
+    changed_files,
+    match_lines,
+    match_tests,
+    move_footprint,
+    stamp_of,
+    with_dependents,
+    written_ns,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-    from pytest_bayesloc.spectrum.cache.store import Tables
+    from pytest_bayesloc.spectrum.cache_store import Tables
     from pytest_bayesloc.spectrum.run_record import RunRecord
     from pytest_bayesloc.spectrum.sources import Sources
 
@@ -99,22 +101,24 @@ class SpectrumCache:
 
     @cached_property
     def _read(self) -> ValidRows:
-        if self._path is not None:
-            with self._tables(self._path) as tables:
-                if tables is not None:
-                    return self._validate(tables)
+        with self._tables() as tables:
+            if tables is not None:
+                return self._validate(tables)
         return EMPTY
 
     @contextmanager
-    def _tables(self, path: Path) -> Iterator[Tables | None]:
-        """The tables; what they don't tell since the file is damaged is not known."""
+    def _tables(self) -> Iterator[Tables | None]:
+        """The tables, if there are any; what a damaged file does not tell is not known."""
+        if self._path is None or not self._path.is_file():
+            yield None
+            return
         is_open = False
         try:
-            with read_tables(path) as tables:
+            with read_tables(self._path) as tables:
                 is_open = True
                 yield tables
         except UNREADABLE as error:
-            discard(path, error)
+            discard(self._path, error)
             if not is_open:
                 yield None
 
@@ -153,8 +157,6 @@ class SpectrumCache:
     ) -> Mapping[int, Footprint | None] | None:
         """Locate the footprints of ``edited`` files now; None if a module or class body changed."""
         moved: dict[int, Footprint | None] = {}
-        if edited:
-            from pytest_bayesloc.spectrum.cache.lines import match_lines, move_footprint
         for file in edited:
             footprints, text = dict(tables.footprints(file)), self._sources.read(file)
             executed = {line for footprint in footprints.values() for line in footprint.lines}
@@ -203,37 +205,36 @@ class SpectrumCache:
 
     def outcomes(self) -> dict[str, str]:
         """Return the tests with valid rows, each with ``passed``, ``failed``, or neither."""
-        if self._path is not None and self._now.run:
-            with self._tables(self._path) as tables:
-                if tables is not None and tables.meta("run") == self._now.run:
-                    return dict(self._valid_outcomes(tables))
+        with self._tables() as tables:
+            if tables is not None and self._is_of_now(tables):
+                stale = self._stale_tests(tables, self.variant)
+                return {n: how for n, how in tables.tests(self.variant) if n not in stale}
         return {}
 
-    def _valid_outcomes(self, tables: Tables) -> Iterator[tuple[str, str]]:
-        stale, gone = self._now.stale, self._gone
-        spoilt = {
-            node_id
-            for node_id, row in (tables.test_rows(self.variant) if gone else ())
-            if not gone.isdisjoint(row)
-        }
-        for node_id, outcome in tables.tests(self.variant):
-            if node_id not in spoilt and node_id.partition("::")[0] not in stale:
-                yield node_id, outcome
+    def _is_of_now(self, tables: Tables) -> bool:
+        """Whether nobody has written to ``tables`` since they were read."""
+        return bool(self._now.run) and tables.meta("run") == self._now.run
 
-    @property
-    def _gone(self) -> frozenset[int]:
-        return frozenset(number for number, moved in self._now.moved.items() if moved is None)
+    def _stale_tests(self, tables: Tables, variant: str) -> set[str]:
+        """The tests of stale files, and those that executed a function that changed."""
+        now = self._now
+        gone = frozenset(number for number, moved in now.moved.items() if moved is None)
+        rows = tables.test_rows(variant) if gone else ()
+        stale = {node_id for node_id, row in rows if not gone.isdisjoint(row)}
+        if now.stale:
+            names = (node_id for node_id, _ in tables.tests(variant))
+            stale.update(n for n in names if n.partition("::")[0] in now.stale)
+        return stale
 
     # -- when the run is over
 
     def recall(self, recorded: RunRecord) -> None:
         """Add the rows of tests and imports that were not traced in this run."""
         has_known = any(window.cached_name is not None for window in recorded.windows)
-        if self._path is None or not has_known or not self._now.run:
-            return
-        with self._tables(self._path) as tables:
-            if tables is not None and tables.meta("run") == self._now.run:
-                self._recall(tables, recorded)
+        if has_known:
+            with self._tables() as tables:
+                if tables is not None and self._is_of_now(tables):
+                    self._recall(tables, recorded)
 
     def _recall(self, tables: Tables, recorded: RunRecord) -> None:
         recorded.collector = recorded.collector or tables.meta("collector")
@@ -358,18 +359,11 @@ class SpectrumCache:
 
     def _update(self, tables: Tables) -> None:
         """Update the cache file to the project as it is."""
-        now = self._now
-        tables.move_footprints(now.moved)
-        gone = self._gone
-        if gone or now.stale:
+        if self._now.changed:
+            tables.move_footprints(self._now.moved)
             for variant in tables.variants():
-                old = {
-                    node_id
-                    for node_id, row in tables.test_rows(variant)
-                    if node_id.partition("::")[0] in now.stale or not gone.isdisjoint(row)
-                }
-                tables.remove_tests(variant, old)
-            tables.remove_imports(now.stale)
+                tables.remove_tests(variant, self._stale_tests(tables, variant))
+            tables.remove_imports(self._now.stale)
 
 
 def _renumber(
