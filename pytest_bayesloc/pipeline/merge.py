@@ -17,8 +17,8 @@ from pytest_bayesloc.history.git import head
 from pytest_bayesloc.pipeline.context import replace_text
 from pytest_bayesloc.report.document import MAX_FAULTS, MAX_ROWS, Document, ResultDocument
 from pytest_bayesloc.report.document import SCHEMA as RESULT_SCHEMA
-from pytest_bayesloc.report.rows import key_of
 from pytest_bayesloc.report.text import clip
+from pytest_bayesloc.report.words import key_of
 from pytest_bayesloc.spectrum.shards import MAX_CHARACTERS, SCHEMA, dump, environment, load, parse
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from statistics import fmean
 from typing import Any, TypeAlias
 
 from pytest_bayesloc.report.document import Document
-from pytest_bayesloc.report.rows import Key, heat, key_of, location_view
-from pytest_bayesloc.report.text import fit, one_line, percent
+from pytest_bayesloc.report.text import fit, percent
+from pytest_bayesloc.report.words import Key, heat, key_of, name_of, place_of
 
 N_SERIES = 5
 N_TICKS = 10
@@ -65,8 +65,7 @@ def _tracks(history: Sequence[Sequence[Document]]) -> dict[str, list[tuple[int, 
     tracks: dict[str, list[tuple[int, float]]] = {}
     for i, step in enumerate(history):
         for entry in step:
-            name = one_line(f"{entry['file']}:{entry['start_line']} {entry['qualname']}")
-            tracks.setdefault(name, []).append((i, entry["posterior"]))
+            tracks.setdefault(place_of(entry), []).append((i, entry["posterior"]))
     # One that dropped out of the list of the likeliest comes after those that are still in it.
     order = sorted(tracks, key=lambda name: (-tracks[name][-1][0], -tracks[name][-1][1]))
     return {name: tracks[name] for name in order[:N_SERIES]}
@@ -212,10 +211,9 @@ def _centred(layer: Sequence[Key]) -> list[tuple[Key, float]]:
 
 def _node(location: Document, belief: float | None, corner: Point) -> Drawing:
     """Return a function in the picture; it stands with its upper left corner at ``corner``."""
-    place = location_view(location)
     return {
-        "place": place,
-        "label": fit(place.name, N_CHARS),
+        "place": location,
+        "label": fit(name_of(location), N_CHARS),
         "belief": "" if belief is None else percent(belief),  # empty if it is in no ranking
         "level": heat(belief or 0.0),
         "x": corner[0],

@@ -10,12 +10,11 @@ from importlib import metadata
 from xml.etree import ElementTree as ET
 
 from pytest_bayesloc.report import markdown, suspects
-from pytest_bayesloc.report.details import spoiled_words
 from pytest_bayesloc.report.document import Document, ReadSource
 from pytest_bayesloc.report.encoding import dumps
-from pytest_bayesloc.report.rows import suspect_row
 from pytest_bayesloc.report.suspects import Checkout
 from pytest_bayesloc.report.text import clip, one_line
+from pytest_bayesloc.report.words import place_of, reason_of, spoiled_words
 
 N_SUSPECTS = 3
 N_TESTS = 20
@@ -69,9 +68,7 @@ def _values(document: Document) -> Iterator[tuple[str, str]]:
             yield f"{name}.spoiled.{order}.command", one_line(spoiled["command"])
         # Numbered in order: tied suspects have one rank, and a name is given once.
         for order, row in enumerate(fault["ranking"][:N_SUSPECTS], 1):
-            shown = suspect_row(row)
-            said = f"{shown.place.where} {shown.place.name}: {shown.reason}"
-            yield f"{name}.suspect.{order}", clip(said)
+            yield f"{name}.suspect.{order}", clip(f"{place_of(row)}: {reason_of(row)}")
             yield f"{name}.suspect.{order}.posterior", f"{row['posterior']:.4f}"
 
 

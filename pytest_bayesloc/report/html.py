@@ -16,23 +16,11 @@ from importlib import resources
 import jinja2
 from markupsafe import Markup, escape
 
-from pytest_bayesloc.report import memory
-from pytest_bayesloc.report.details import (
-    caution,
-    changed_lines,
-    diff_lines,
-    failure_groups,
-    inspection_why,
-    next_step,
-    reached,
-    summary_of,
-    tracebacks,
-)
+from pytest_bayesloc.report import memory, words
 from pytest_bayesloc.report.document import Document, ReadSource
 from pytest_bayesloc.report.drawings import belief_chart, call_graph
-from pytest_bayesloc.report.rows import GLYPHS, heat, location_view, words_of
 from pytest_bayesloc.report.text import one_line, percent, score, seconds, visible
-from pytest_bayesloc.report.view import answers, faults_of, llm_words, sources_of
+from pytest_bayesloc.report.view import answers, faults_of, sources_of
 
 # Good enough for broken source as well, which the standard tokenizer refuses.
 _STRINGS = (
@@ -82,30 +70,43 @@ TEMPLATE = "report.html.j2"
 MAX_PLAIN = 400_000  # characters of long parts
 #: Put parts of the document into words.
 FILTERS: dict[str, Callable[..., object]] = {
-    "caution": caution,
-    "changed": changed_lines,
+    "bare_name": words.bare_name,
+    "caution": words.caution,
+    "changed": words.changed_lines,
     "chart": belief_chart,
     "coloured": coloured,
+    "counts": words.counts_of,
     "curves": memory.curves,
-    "diff": lambda patch: list(diff_lines(patch)),
-    "failure_groups": failure_groups,
-    "heat": heat,
-    "inspection_why": inspection_why,
+    "diff": lambda patch: list(words.diff_lines(patch)),
+    "failure_groups": words.failure_groups,
+    "heat": words.heat,
     "is_empty": memory.is_empty,
+    "kinds": words.kinds_of,
+    "link": words.link_to,
     "month_rows": memory.month_rows,
-    "next_step": next_step,
+    "name": words.name_of,
+    "next_step": words.next_step,
     "one_line": one_line,
+    "per_cent": lambda value: round(value * 100, 1),
     "percent": percent,
-    "place": location_view,
-    "reached": reached,
+    "place": words.place_of,
+    "rank": words.rank_of,
+    "ratio": words.ratio_of,
+    "reached": words.reached,
+    "said": words.said_of,
     "score": score,
     "seconds": seconds,
+    "shown_values": words.shown_values,
     "similar_lines": memory.similar_lines,
-    "summary": summary_of,
-    "tracebacks": tracebacks,
+    "summary": words.summary_of,
+    "suspiciousness": words.suspiciousness_of,
+    "telling": words.telling,
+    "tracebacks": words.tracebacks,
     "trial_lines": memory.trial_lines,
+    "verdict": words.verdict_of,
+    "where": words.where_of,
     "with_code": with_code,
-    "words": words_of,
+    "words": words.words_of,
 }
 
 
@@ -124,13 +125,13 @@ def render(document: Document, read_source: ReadSource, prompt: str = "") -> str
             faults=faults,
             answers=answers(faults),
             sources=list(sources_of(document["faults"], read_source)),
-            llm=llm_words(document["llm"]),
+            llm=words.llm_words(document["llm"]),
             calls=document["call_graph"]["edges"],
             memory=document["memory"],
             drawing=call_graph(document),
             prompt=prompt,
             figures=[name for _, name, _ in memory.FIGURES],
-            glyphs=GLYPHS,
+            glyphs=words.GLYPHS,
             pack=_packer(),
             style=Markup(style),  # noqa: S704 - our own file
             script=Markup(script),  # noqa: S704 - our own file

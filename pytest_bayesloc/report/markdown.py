@@ -13,12 +13,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from pytest_bayesloc.report.details import diff_lines, summary_of
 from pytest_bayesloc.report.document import Document, ReadSource
-from pytest_bayesloc.report.rows import SuspectRow
 from pytest_bayesloc.report.suspects import LIKELY, POSSIBLE, Checkout, Suspect, suspects
-from pytest_bayesloc.report.text import clip, count, fenced, one_line, visible
+from pytest_bayesloc.report.text import clip, count, fenced, one_line, percent, visible
 from pytest_bayesloc.report.view import FaultView, faults_of
+from pytest_bayesloc.report.words import (
+    diff_lines,
+    name_of,
+    rank_of,
+    reason_of,
+    summary_of,
+    where_of,
+)
 
 MAX_FAULTS = 10
 N_SUSPECTS = 5
@@ -135,8 +141,8 @@ def _fault(fault: FaultView) -> Iterator[str]:
 
 def _first(fault: FaultView) -> Iterator[str]:
     row = fault.rows[0]
-    where = f"{code(row.place.name)}, {row.posterior}**, {code(row.place.where)}"
-    yield f"**{where}: {prose(row.reason)}"
+    where = f"{code(name_of(row))}, {percent(row['posterior'])}**, {code(where_of(row))}"
+    yield f"**{where}: {prose(reason_of(row))}"
     yield ""
     if fault.snippet and fault.snippet[1]:
         number, text, label = fault.snippet
@@ -144,12 +150,13 @@ def _first(fault: FaultView) -> Iterator[str]:
         yield ""
 
 
-def _table(rows: tuple[SuspectRow, ...]) -> Iterator[str]:
+def _table(rows: Sequence[Document]) -> Iterator[str]:
     yield "| | P(faulty) | before | place | why |"
     yield "|---|---|---|---|---|"
     for row in rows:
-        name = f"{code(row.place.where)} {code(row.place.name)}"
-        cells = (row.rank, row.posterior, row.prior, name, prose(row.reason))
+        name = f"{code(where_of(row))} {code(name_of(row))}"
+        before_after = percent(row["posterior"]), percent(row["prior"])
+        cells = (rank_of(row), *before_after, name, prose(reason_of(row)))
         yield f"| {' | '.join(map(cell, cells))} |"
     yield ""
 
@@ -215,7 +222,7 @@ def marks(document: Document, checkout: Checkout) -> list[str]:
 
 
 def _command(level: str, suspect: Suspect, path: str) -> str:
-    title = f"{suspect.shown.posterior} {suspect.shown.place.name}"
+    title = f"{percent(suspect.posterior)} {name_of(suspect.row)}"
     where = f"file={_value(path)},line={suspect.line},title={_value(title)}"
     return f"::{level} {where}::{_text(clip(suspect.message, MAX_MESSAGE))}"
 

@@ -5,15 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from pytest_bayesloc.report.document import Document, ReadSource
-from pytest_bayesloc.report.rows import location_view, suspect_row, values_view, words_of
 from pytest_bayesloc.report.text import (
     clip,
-    count,
     fenced,
     one_line,
     percent,
     tests_to_run,
     visible,
+)
+from pytest_bayesloc.report.view import FaultView, faults_of
+from pytest_bayesloc.report.words import (
+    bare_name,
+    counts_of,
+    name_of,
+    place_of,
+    rank_of,
+    ratio_of,
+    said_of,
+    telling,
+    value_rows,
 )
 
 N_FAULTS = 3
@@ -47,28 +57,26 @@ def prompt(document: Document, read_source: ReadSource, clean: Callable[[str], s
 
     ``read_source`` returns None for files that may not be shown, and ``clean`` takes secrets out.
     """
-    faults = document["faults"][:N_FAULTS]
+    faults = faults_of(document, read_source)[:N_FAULTS]
     if not faults:
         return ""
     lines = [_HEAD]
-    for number, fault in enumerate(faults, 1):
-        lines += ["", *_fault(number, fault, document, read_source)]
-    commands = [tests_to_run(fault["failing_tests"]) for fault in faults]
+    for fault in faults:
+        lines += ["", *_fault(fault)]
+    commands = [tests_to_run(fault.entry["failing_tests"]) for fault in faults]
     lines += ["", _TASK, "", *fenced("\n".join(commands))]
     return clip(visible(clean("\n".join(lines))), MAX_PROMPT) + "\n"
 
 
-def _fault(
-    number: int, fault: Document, document: Document, read_source: ReadSource
-) -> Iterator[str]:
-    tests, error = fault["failing_tests"], fault["error"]
-    yield f"## Fault {number}: {count(len(tests), 'test')} failed with {one_line(error['type'])}"
+def _fault(fault: FaultView) -> Iterator[str]:
+    tests, error = fault.entry["failing_tests"], fault.entry["error"]
+    yield f"## Fault {fault.number}: {fault.n_tests} failed with {one_line(error['type'])}"
     yield ""
     yield from (f"- {one_line(test)}" for test in tests[:N_TESTS])
     if len(tests) > N_TESTS:
         yield f"- and {len(tests) - N_TESTS} more"
     yield from ("", *fenced(clip(f"{error['type']}: {error['message']}", N_MESSAGE)))
-    frames = [frame for frame in fault["failures"][0]["frames"] if frame["in_app"]]
+    frames = [frame for frame in fault.entry["failures"][0]["frames"] if frame["in_app"]]
     if frames:
         yield "Traceback, the project's frames, the outermost first:"
         yield ""
@@ -76,23 +84,23 @@ def _fault(
             yield one_line(f"- {frame['file']}:{frame['line']} in {frame['name']}")
         yield ""
     yield "### Suspects"
-    for row in fault["ranking"][:N_SUSPECTS]:
+    for row in fault.rows[:N_SUSPECTS]:
         yield ""
-        yield from _suspect(row, read_source)
-    yield from _values(fault, read_source)
-    yield from _tried(number, document)
-    yield from _remembered(number, document["memory"])
+        yield from _suspect(row, fault.read_source)
+    yield from _values(fault)
+    yield from _tried(fault)
+    yield from _remembered(fault.number, fault.document["memory"])
 
 
 def _suspect(row: Document, read_source: ReadSource) -> Iterator[str]:
-    shown = suspect_row(row)
     yield (
-        f"{shown.rank}. {shown.place.where} {shown.place.name}: {shown.posterior} "
-        f"(before evidence {shown.prior}); {shown.counts}"
+        f"{rank_of(row)}. {place_of(row)}: {percent(row['posterior'])} "
+        f"(before evidence {percent(row['prior'])}); {counts_of(row)}"
     )
-    yield from (f"   - {why.ratio} {why.text}" for why in shown.why)
-    for name, passing, failing in shown.values:
-        yield f"   - {name}: {passing} in passing calls, {failing} in failing ones"
+    yield from (f"   - {ratio_of(evidence)} {said_of(evidence)}" for evidence in telling(row))
+    for name, seen in row["values"].items():
+        passing, failing = one_line(seen["passing"]), one_line(seen["failing"])
+        yield f"   - {one_line(name)}: {passing} in passing calls, {failing} in failing ones"
     text = (read_source(row["file"]) or "").splitlines()
     first, last = row["start_line"], min(row["end_line"], row["start_line"] + N_SOURCE - 1)
     source = [f"{n:5}  {line}" for n, line in enumerate(text[first - 1 : last], first)]
@@ -100,25 +108,24 @@ def _suspect(row: Document, read_source: ReadSource) -> Iterator[str]:
         yield from ("", *fenced("\n".join(source), "python"))
 
 
-def _values(fault: Document, read_source: ReadSource) -> Iterator[str]:
-    values = values_view(fault)
-    if values is None or read_source(fault["ranking"][0]["file"]) is None:
+def _values(fault: FaultView) -> Iterator[str]:
+    near = fault.nearest_call
+    if near is None or fault.read_source(fault.rows[0]["file"]) is None:
         return
-    name = one_line(fault["ranking"][0]["qualname"])
-    yield from ("", f"### Values of {name}: in {values.failing}, and in {values.passing}", "")
-    yield from (f"- {path}: {failing}, and {passing}" for path, passing, failing in values.rows)
+    failing, passing = bare_name(near["failing_test"]), bare_name(near["passing_test"])
+    yield from ("", f"### Values of {name_of(fault.rows[0])}: in {failing}, and in {passing}", "")
+    yield from (f"- {path}: {bad}, and {good}" for path, good, bad in value_rows(near))
 
 
-def _tried(number: int, document: Document) -> Iterator[str]:
-    steps = [step for step in document["inspections"] if step["fault"] == number]
-    if steps:
+def _tried(fault: FaultView) -> Iterator[str]:
+    if fault.steps:
         yield from ("", "### What was inspected, in memory", "")
-    for step in steps[:N_STEPS]:
+    for step in fault.steps[:N_STEPS]:
         moved = f"{percent(step['belief_before'])} to {percent(step['belief_after'])}"
-        said = one_line(step["why"]) or words_of(step["outcome"])
-        yield f"- {location_view(step['target'])}, {one_line(step['kind'])}: {said} ({moved})"
-    for fix in document["fixes"]:
-        if fix["fault"] == number and fix["diff"]:
+        kind = one_line(step["kind"])
+        yield f"- {place_of(step['target'])}, {kind}: {said_of(step)} ({moved})"
+    for fix in fault.fixes:
+        if fix["diff"]:
             checked = "all tests were run with it and agree" if fix["verified"] else "not verified"
             yield from ("", f"### A change to consider, by {one_line(fix['tool'])}: {checked}", "")
             yield from fenced(clip(fix["diff"], N_DIFF), "diff")

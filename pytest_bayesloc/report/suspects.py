@@ -22,10 +22,10 @@ from typing import Any
 from urllib.parse import quote
 
 from pytest_bayesloc.domain.texts import text_digest
-from pytest_bayesloc.report.details import spoiled_words
 from pytest_bayesloc.report.document import Document
-from pytest_bayesloc.report.rows import SuspectRow, hot_line, suspect_row
-from pytest_bayesloc.report.text import clip, one_line, visible
+from pytest_bayesloc.report.text import clip, one_line, percent, visible
+from pytest_bayesloc.report.view import hot_line
+from pytest_bayesloc.report.words import name_of, reason_of, spoiled_words
 
 N_SUSPECTS = 5  # of a fault
 WORTH = 0.05  # who is less likely is named only as the first of a fault
@@ -88,7 +88,6 @@ class Suspect:
         order: In its ranking; 1 for the first, also where ranks are tied.
         fault: Of the document.
         row: Of the document.
-        shown: The row in words.
         line: That a mark goes to.
         path: Of its file in the repository; None if it lies outside.
         key: Its fingerprint, which no other suspect of the document has.
@@ -98,7 +97,6 @@ class Suspect:
     order: int
     fault: Document
     row: Document
-    shown: SuspectRow
     line: int
     path: str | None
     key: str
@@ -114,8 +112,8 @@ class Suspect:
         said = one_line(f"{self.fault['error']['type']}: {self.fault['error']['message']}")
         spoiled = "".join(f"{clip(spoiled_words(s), MAX_ERROR)}. " for s in self.fault["spoiled"])
         return (
-            f"{self.shown.posterior} likely to be the cause of fault {self.number} "
-            f"({len(self.fault['failing_tests'])} failing): {self.shown.reason}. "
+            f"{percent(self.posterior)} likely to be the cause of fault {self.number} "
+            f"({len(self.fault['failing_tests'])} failing): {reason_of(self.row)}. "
             f"{spoiled}{clip(said, MAX_ERROR)}"
         )
 
@@ -134,7 +132,6 @@ def suspects(document: Document, checkout: Checkout) -> Iterator[Suspect]:
                 order=order,
                 fault=fault,
                 row=row,
-                shown=suspect_row(row),
                 line=hot_line(row, fault)[0],
                 path=checkout.path(row["file"]),
                 key=key if seen[key] == 1 else f"{key}-{seen[key]}",
@@ -250,7 +247,7 @@ def _place(suspect: Suspect, checkout: Checkout) -> dict[str, object]:
         physical["contextRegion"] = {"startLine": row["start_line"], "endLine": row["end_line"]}
     return {
         "physicalLocation": physical,
-        "logicalLocations": [{"fullyQualifiedName": suspect.shown.place.name}],
+        "logicalLocations": [{"fullyQualifiedName": name_of(suspect.row)}],
     }
 
 
@@ -283,7 +280,7 @@ def to_gitlab(document: Document, checkout: Checkout) -> list[dict[str, object]]
     """Return an entry for each suspect whose file has a path in the repository."""
     return [
         {
-            "description": f"{suspect.shown.place.name} is {suspect.message}",
+            "description": f"{name_of(suspect.row)} is {suspect.message}",
             "check_name": "bayesloc",
             "fingerprint": suspect.key,
             "severity": next(word for p, word in SEVERITIES if suspect.posterior >= p),

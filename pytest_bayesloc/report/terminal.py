@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.ports import Clock
-from pytest_bayesloc.report.details import diff_lines, inspection_why, summary_of
 from pytest_bayesloc.report.document import Document, ReadSource
-from pytest_bayesloc.report.rows import SuspectRow, location_view, short_name
 from pytest_bayesloc.report.text import (
     HEAD,
     WARNING,
@@ -24,7 +22,25 @@ from pytest_bayesloc.report.text import (
     seconds,
     wrap,
 )
-from pytest_bayesloc.report.view import N_REASONS, FaultView, answers, faults_of, llm_words
+from pytest_bayesloc.report.view import N_REASONS, FaultView, answers, faults_of
+from pytest_bayesloc.report.words import (
+    bare_name,
+    contrast_of,
+    counts_of,
+    diff_lines,
+    llm_words,
+    name_of,
+    place_of,
+    rank_of,
+    ratio_of,
+    said_of,
+    short_name,
+    summary_of,
+    suspiciousness_of,
+    telling,
+    value_rows,
+    where_of,
+)
 
 if TYPE_CHECKING:
     import pytest
@@ -174,21 +190,24 @@ def _verdict(fault: FaultView, width: int) -> Iterator[Line]:
     if not fault.rows:
         return
     first, *rest = fault.rows
-    tied = [row for row in rest if row.rank == first.rank]
-    start, end = f"Most likely: {short_name(first.place)}", f", {first.posterior}"
+    tied = [row for row in rest if rank_of(row) == rank_of(first)]
+    belief = percent(first["posterior"])
+    start, end = f"Most likely: {short_name(first)}", f", {belief}"
     if tied:
-        start = f"Equally likely, {first.posterior} each: {short_name(first.place)}"
-        named = "".join(f", {short_name(row.place)} ({row.place.where})" for row in tied[:N_TIED])
+        start = f"Equally likely, {belief} each: {short_name(first)}"
+        named = "".join(f", {short_name(row)} ({where_of(row)})" for row in tied[:N_TIED])
         end = f"{named} and {len(tied) - N_TIED} more" if len(tied) > N_TIED else named
     where = _short(first, width - columns(f"{start} (){'' if tied else end}"))
-    then = f"; next {short_name(rest[0].place)} {rest[0].posterior}" if rest and not tied else ""
+    then = ""
+    if rest and not tied:
+        then = f"; next {short_name(rest[0])} {percent(rest[0]['posterior'])}"
     text, *more = wrap(f"{start} ({where}){end}{then}", width - 2, N_WRAPPED)
     yield from (Line(text, HEAD), *(Line(f"  {part}", HEAD) for part in more))
 
 
-def _short(row: SuspectRow, room: int) -> str:
+def _short(row: Document, room: int) -> str:
     """Return the place; leading folders give way first, since file and line say more."""
-    where = row.place.where
+    where = where_of(row)
     while columns(where) > room and "/" in where.removeprefix(".../"):
         where = f".../{where.removeprefix('.../').split('/', 1)[1]}"
     return where
@@ -236,9 +255,10 @@ def _told(fault: FaultView, reasons: Sequence[str], width: int, room: int) -> It
 
 def _strong(fault: FaultView) -> list[str]:
     """Return the reasons; the weakest is what differs from a passing call, or who executed it."""
-    if not fault.rows or fault.rows[0].place.is_test:
-        return list(fault.reasons)
-    weakest = (fault.values and fault.values.contrast) or fault.rows[0].counts
+    if not fault.rows or fault.rows[0]["is_test"]:
+        return fault.reasons
+    near = fault.nearest_call
+    weakest = (near and contrast_of(near)) or counts_of(fault.rows[0])
     return [*fault.reasons, weakest][:N_REASONS]
 
 
@@ -261,15 +281,15 @@ def _table(fault: FaultView, width: int, extent: Extent) -> Iterator[Line]:
     if fault.rows:
         yield Line(HEADER, HEAD)
     for row in fault.rows[: extent.rows]:
-        rank = row.rank if row.rank.endswith("=") else f"{row.rank} "
-        start = f"{rank:>5} {row.posterior:>5}  {row.suspiciousness:>5}  "
-        badge = f" {row.place.name}{' [test]' if row.place.is_test else ''}"
+        rank = rank_of(row) if row["tied"] > 1 else f"{rank_of(row)} "
+        start = f"{rank:>5} {percent(row['posterior']):>5}  {suspiciousness_of(row):>5}  "
+        badge = f" {name_of(row)}{' [test]' if row['is_test'] else ''}"
         yield Line(f"{start}{_short(row, width - columns(start) - columns(badge))}{badge}")
     hidden = len(fault.rows) - extent.rows
     if hidden > 0:
         yield Line(f"      {hidden} more in the report")
     for row in fault.rows[:N_WHY]:
-        if row.why or not row.place.is_test:
+        if telling(row) or not row["is_test"]:
             yield from _why(row, width)
     yield from _values(fault, width)
     for step in fault.steps[: extent.steps]:
@@ -278,25 +298,24 @@ def _table(fault: FaultView, width: int, extent: Extent) -> Iterator[Line]:
     yield Line(f"stopped: {one_line(fault.entry['stop_reason'])}")
 
 
-def _why(row: SuspectRow, width: int) -> Iterator[Line]:
-    yield Line(
-        f"why {_short(row, width - columns(f'why  {row.place.name}'))} {row.place.name}", HEAD
-    )
-    for why in row.why[:N_WHY]:
-        first, *rest = wrap(why.text, width - WHY_INDENT, N_WRAPPED)
-        yield Line(f"  {why.ratio:>6}  {first}")
+def _why(row: Document, width: int) -> Iterator[Line]:
+    name = name_of(row)
+    yield Line(f"why {_short(row, width - columns(f'why  {name}'))} {name}", HEAD)
+    for evidence in telling(row)[:N_WHY]:
+        first, *rest = wrap(said_of(evidence), width - WHY_INDENT, N_WRAPPED)
+        yield Line(f"  {ratio_of(evidence):>6}  {first}")
         yield from (Line(f"{' ' * WHY_INDENT}{text}") for text in rest)
-    if not row.place.is_test:
-        yield Line(f"{' ' * WHY_INDENT}{row.counts}")
+    if not row["is_test"]:
+        yield Line(f"{' ' * WHY_INDENT}{counts_of(row)}")
 
 
 def _values(fault: FaultView, width: int) -> Iterator[Line]:
     """Yield what the first suspect was given and returned; ``>`` marks what differs."""
-    if fault.values is None:
+    near = fault.nearest_call
+    if near is None:
         return
-    rows = fault.values.rows
-    head = f"values of {fault.rows[0].place.name}"
-    tests = (f"passing: {fault.values.passing}", f"failing: {fault.values.failing}")
+    rows, head = value_rows(near), f"values of {name_of(fault.rows[0])}"
+    tests = [f"{end}: {bare_name(near[f'{end}_test'])}" for end in ("passing", "failing")]
     names = min(width // 3, max(columns(head), *(columns(row[0]) + 4 for row in rows)))
     room = (width - names - 4) // 2
     first = min(room, max(columns(tests[0]), *(columns(row[1]) for row in rows)))
@@ -305,14 +324,14 @@ def _values(fault: FaultView, width: int) -> Iterator[Line]:
         mark = ">" if passing != failing else " "
         start = padded(f"  {mark} {name}", names)
         yield Line(f"{start}  {padded(passing, first)}  {failing}")
-    if fault.values.n_more:
-        yield Line(f"    {count(fault.values.n_more, 'more part')} differ")
+    if near["n_more"]:
+        yield Line(f"    {count(near['n_more'], 'more part')} differ")
 
 
 def _inspected(step: Document, width: int) -> Iterator[Line]:
     moved = f"{percent(step['belief_before'])} to {percent(step['belief_after'])}"
-    head = f"inspected {location_view(step['target'])} by {one_line(step['kind'])}, {moved}"
-    first, *rest = wrap(f"{head}: {inspection_why(step).text}", width - 2, N_WRAPPED)
+    head = f"inspected {place_of(step['target'])} by {one_line(step['kind'])}, {moved}"
+    first, *rest = wrap(f"{head}: {said_of(step)}", width - 2, N_WRAPPED)
     yield Line(first)
     yield from (Line(f"  {text}") for text in rest)
 

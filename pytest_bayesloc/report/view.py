@@ -1,43 +1,44 @@
-"""The faults of a JSON result in words, every number formatted, shared by terminal and HTML.
+"""The faults of a JSON result in words, and the lines of source to look at.
 
-They are built of the document and the source files alone.
+All is drawn from the document and the source files alone.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate
+from textwrap import dedent
 from typing import TypeAlias
 
 from pytest_bayesloc.domain.fixing import FIX
-from pytest_bayesloc.report.details import headline, spoiled_words
 from pytest_bayesloc.report.document import Document, ReadSource
 from pytest_bayesloc.report.memory import brief_lines
-from pytest_bayesloc.report.rows import (
-    Snippet,
-    SourceLine,
-    SuspectRow,
-    ValuesView,
-    changed_line,
-    excerpt,
-    hot_line,
-    key_of,
-    location_view,
-    snippet,
-    source_lines,
-    suspect_row,
-    values_view,
-)
 from pytest_bayesloc.report.text import count, one_line, percent, tests_to_run
+from pytest_bayesloc.report.words import (
+    headline,
+    key_of,
+    place_of,
+    said_of,
+    spoiled_words,
+    telling,
+)
 
-Source: TypeAlias = tuple[SuspectRow, "tuple[SourceLine, ...] | None"]
+#: One line of source: its number, its text, its anchor (``file:line``, empty where an earlier
+#: listing has it), and its entry in the result; None for a line that no test executed.
+SourceLine: TypeAlias = tuple[int, str, str, "Document | None"]
+#: A suspect with its lines, None if they could not be read.
+Source: TypeAlias = tuple[Document, "tuple[SourceLine, ...] | None"]
 
 N_SOURCES = 5
 N_LISTED = 10
 N_TO_RUN = 3  # tests in a command to copy
 N_DATA = 3  # data files that are named of a fault
 N_REASONS = 3
+N_AROUND = 3  # lines before and after the one to look at
+MAX_SHOWN = 80  # lines of source
 LEAST_FACTOR = 1.5  # of a likelihood ratio, for a reason to be shown with the answer
 ENOUGH = 0.8  # of the belief, for a list of suspects to be worth naming
 LEAST_SHARE = 0.01  # of the tests, to be told
@@ -55,37 +56,50 @@ KINDS = {
     "logic": "a result was wrong",
     "timeout": "the test did not end in time",
 }
+_HUNK = re.compile(r"@@ -(\d+)")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class FaultView:
-    """One group of failing tests; ``entry`` is that of the document.
-
-    ``next_steps`` are things to do: in words, and the command for it, empty if there is none.
-    ``spoiled`` are tests that fail after others: in words, and the command that reproduces it.
-    """
+    """The fault of that ``number`` in a result: its entry there, and what is said of it."""
 
     number: int
-    entry: Document
-    n_tests: str
-    spoiled: tuple[tuple[str, str], ...]
-    changed_data: str
-    headline: str
-    origin: str
-    kind: str
-    raised_at: str
-    confidence: str
-    fixes: tuple[Document, ...]
-    best_fix: Document | None
-    rows: tuple[SuspectRow, ...]
-    steps: tuple[Document, ...]
-    or_test: str
-    snippet: Snippet | None
-    excerpt: tuple[tuple[int, str], ...]
-    values: ValuesView | None
-    loop: tuple[str, ...]
-    remembered: tuple[str, ...]
-    next_steps: tuple[tuple[str, str], ...]
+    document: Document
+    read_source: ReadSource
+
+    @cached_property
+    def entry(self) -> Document:
+        """The fault as the document has it."""
+        fault: Document = self.document["faults"][self.number - 1]
+        return fault
+
+    @property
+    def rows(self) -> Sequence[Document]:
+        """Its ranking."""
+        rows: Sequence[Document] = self.entry["ranking"]
+        return rows
+
+    @cached_property
+    def steps(self) -> list[Document]:
+        """Its inspections."""
+        return [step for step in self.document["inspections"] if step["fault"] == self.number]
+
+    @cached_property
+    def fixes(self) -> list[Document]:
+        """The candidate changes for it."""
+        return [fix for fix in self.document["fixes"] if fix["fault"] == self.number]
+
+    @cached_property
+    def best_fix(self) -> Document | None:
+        """The change to show first; of what inspections came across, one of the first suspect.
+
+        Others of those may only hide the error.
+        """
+        first = [key_of(row) for row in self.rows[:1]]
+        fixes = (
+            f for f in self.fixes if f["stage"] != "inspection" or key_of(f["target"]) in first
+        )
+        return min(fixes, key=lambda fix: (not fix["verified"], bool(fix["doubt"])), default=None)
 
     @property
     def hint(self) -> Document | None:
@@ -94,13 +108,20 @@ class FaultView:
         return next(hints, None)
 
     @property
-    def reasons(self) -> tuple[str, ...]:
-        """Reasons for the first suspect, strongest first, without the change that is shown."""
-        fix = self.best_fix
-        shown = {one_line(s["why"]) for s in self.steps if fix and s["step"] == fix["step"]}
-        why = self.rows[0].why if self.rows else ()
-        told = (w.text for w in why if w.factor >= LEAST_FACTOR and w.source != FIX)
-        return tuple(text for text in told if text not in shown)[:N_REASONS]
+    def n_tests(self) -> str:
+        """The number of its tests, with the noun."""
+        return count(len(self.entry["failing_tests"]), "test")
+
+    @property
+    def headline(self) -> str:
+        """The type and the first line of its error."""
+        return headline(self.entry["error"])
+
+    @property
+    def is_flaky(self) -> bool:
+        """Whether every test passes when run again, and none is spoiled by others."""
+        fault = self.entry
+        return len(fault["flaky"]) == len(fault["failing_tests"]) and not fault["spoiled"]
 
     @property
     def is_elsewhere(self) -> bool:
@@ -108,154 +129,237 @@ class FaultView:
         return self.origin != ORIGINS["code"]
 
     @property
-    def is_flaky(self) -> bool:
-        """Whether every test passes when run again, and none is spoiled by others."""
-        return self.origin == FLAKY
+    def origin(self) -> str:
+        """The side on which the likely cause lies."""
+        return FLAKY if self.is_flaky else ORIGINS[self.entry["error"]["origin"]]
+
+    @property
+    def kind(self) -> str:
+        """The sort of its error."""
+        return KINDS[self.entry["error"]["kind"]]
+
+    @property
+    def raised_at(self) -> str:
+        """The innermost place in the project; empty if there is none."""
+        error = self.entry["error"]
+        return one_line(f"{error['file']}:{error['line']}") if error["file"] else ""
+
+    @property
+    def or_test(self) -> str:
+        """The share of the failing tests themselves; empty if it is small."""
+        share = self.entry["test_share"]
+        is_one = len(self.entry["failing_tests"]) == 1
+        tests = "the test itself" if is_one else "the tests themselves"
+        return f"{tests} may be wrong: {percent(share)}" if share >= LEAST_SHARE else ""
+
+    @property
+    def changed_data(self) -> str:
+        """The first data files that changed, on one line, and how many more there are."""
+        files = self.entry["changed_data"]
+        more = f" and {len(files) - N_DATA} more" if len(files) > N_DATA else ""
+        return ", ".join(map(one_line, files[:N_DATA])) + more
+
+    @property
+    def spoiled(self) -> list[tuple[str, str]]:
+        """Tests that fail after others: in words, and the command that reproduces it."""
+        return [(spoiled_words(s), one_line(s["command"])) for s in self.entry["spoiled"]]
+
+    @property
+    def confidence(self) -> str:
+        """The certainty of the ranking; empty where its numbers are not shares of one belief."""
+        session, posteriors = self.document["session"], [row["posterior"] for row in self.rows]
+        if not posteriors or session["model"] == "independent":
+            return ""
+        if posteriors[0] >= session["threshold"]:
+            return f"sure: {percent(posteriors[0])}"
+        sums = list(accumulate(posteriors[:N_LISTED]))
+        n = next((n for n, total in enumerate(sums, 1) if total >= ENOUGH), len(sums))
+        held = percent(min(1.0, sums[n - 1]))
+        if n == 1:
+            return f"likely: {held}"
+        only = "" if sums[n - 1] >= ENOUGH else "only "
+        return f"uncertain: top {n} total {only}{held}"
+
+    @property
+    def reasons(self) -> list[str]:
+        """Reasons for the first suspect, strongest first, without the change that is shown."""
+        fix = self.best_fix
+        shown = {one_line(s["why"]) for s in self.steps if fix and s["step"] == fix["step"]}
+        strong = (
+            said_of(e)
+            for e in (telling(self.rows[0]) if self.rows else ())
+            if e["p_if_faulty"] / e["p_if_clean"] >= LEAST_FACTOR and one_line(e["source"]) != FIX
+        )
+        return [text for text in strong if text not in shown][:N_REASONS]
+
+    @property
+    def nearest_call(self) -> Document | None:
+        """Two calls of the first suspect side by side; None if they are not known."""
+        nearest: Document | None = self.entry["nearest_call"]
+        if not nearest or not nearest["values"]:
+            return None
+        # Another suspect may have come to the top later.
+        first = [key_of(row) for row in self.rows[:1]]
+        return nearest if key_of(nearest["location"]) in first else None
+
+    @property
+    def loop(self) -> list[str]:
+        """The words to those who go in circles over it, without the error, which they know."""
+        loops = (e["said"] for e in self.document["memory"]["loops"] if e["fault"] == self.number)
+        return [text for text in next(loops, []) if not text.startswith(("error: ", "raised "))]
+
+    @cached_property
+    def remembered(self) -> list[str]:
+        """The few lines on what is remembered."""
+        return list(brief_lines(self.document["memory"], self.number))
+
+    @cached_property
+    def snippet(self) -> tuple[int, str, str] | None:
+        """The line to look at first, as number, text, and why that one; None if unreadable.
+
+        It is the line that a fix would change, else the hot one.
+        """
+        if not self.rows:
+            return None
+        lines = _source_text(self.rows[0], self.read_source)
+        number, label = hot_line(self.rows[0], self.entry)
+        if self._changed_line not in {0, number}:
+            number, label = self._changed_line, "the line that the fix changes"
+        if not 1 <= number <= len(lines):
+            return None
+        return number, lines[number - 1].strip(), label
+
+    @property
+    def excerpt(self) -> list[tuple[int, str]]:
+        """The numbered lines around the ``snippet``, below the first one, less indented."""
+        if self.snippet is None:
+            return []
+        row, number = self.rows[0], self.snippet[0]
+        start, end = row["start_line"], row["end_line"]
+        around = range(max(start, number - N_AROUND), min(end, number + N_AROUND) + 1)
+        numbers = dict.fromkeys([start, *around])
+        lines = _source_text(row, self.read_source)
+        texts = [lines[n - 1].rstrip() if n <= len(lines) else "" for n in numbers]
+        return list(zip(numbers, dedent("\n".join(texts)).split("\n"), strict=True))
+
+    @cached_property
+    def _changed_line(self) -> int:
+        """The first line that the best fix takes away from the first suspect; 0 if none."""
+        fix = self.best_fix
+        if fix is None or not self.rows or fix["target"]["file"] != self.rows[0]["file"]:
+            return 0
+        row, number = self.rows[0], 0
+        for text in fix["diff"].splitlines():
+            if hunk := _HUNK.match(text):
+                number = int(hunk[1])
+            elif number and text.startswith("-"):
+                return number if row["start_line"] <= number <= row["end_line"] else 0
+            elif not text.startswith("+"):
+                number += bool(number)
+        return 0
+
+    @property
+    def next_steps(self) -> Iterator[tuple[str, str]]:
+        """Things to do now, the most promising first: in words, and the command if there is one."""
+        fault, fix, session = self.entry, self.best_fix, self.document["session"]
+        is_good = fix is not None and fix["verified"] and fix["patch_file"] and not fix["doubt"]
+        if fix is not None and is_good and not fix["applied"]:
+            yield "apply this fix", f"git apply {one_line(fix['patch_file'])}"
+        for _, command in self.spoiled:
+            yield "reproduce it", command
+        if self.rows:
+            first, *rest = self.rows
+            line = self._changed_line or hot_line(first, fault)[0]
+            is_sure = first["posterior"] >= session["threshold"]
+            where = one_line(f"{first['file']}:{line}")
+            yield f"{'read' if is_sure else 'begin at'} {where}", ""
+            if not is_sure and rest:
+                yield f"then {place_of(rest[0])}", ""
+            if fix is None and not first["is_test"] and "fix" not in session["seconds"]:
+                yield "search for a fix", "pytest --lf --bayesloc-fix=suggest"
+        words = "run it again" if self.is_flaky else "test your change"
+        yield words, tests_to_run(fault["failing_tests"][:N_TO_RUN])
 
 
 def faults_of(document: Document, read_source: ReadSource) -> list[FaultView]:
     """Return the faults of ``document``."""
-    numbered = enumerate(document["faults"], 1)
-    return [_fault(number, fault, document, read_source) for number, fault in numbered]
+    return [
+        FaultView(number=number, document=document, read_source=read_source)
+        for number, _ in enumerate(document["faults"], 1)
+    ]
 
 
 def answers(faults: Sequence[FaultView]) -> list[list[FaultView]]:
     """Return the faults; those with the same first suspect stand together."""
     groups: dict[str, list[FaultView]] = {}
     for fault in faults:
-        key = str(fault.rows[0].place) if fault.rows else str(fault.number)
+        key = place_of(fault.rows[0]) if fault.rows else str(fault.number)
         groups.setdefault(key, []).append(fault)
     return list(groups.values())
 
 
-def _fault(number: int, fault: Document, document: Document, read_source: ReadSource) -> FaultView:
-    error, tests = fault["error"], fault["failing_tests"]
-    rows, session = fault["ranking"], document["session"]
-    steps = [step for step in document["inspections"] if step["fault"] == number]
-    fixes = [fix for fix in document["fixes"] if fix["fault"] == number]
-    best = _best_fix(fixes, rows)
-    line = changed_line(best, rows)
-    shown = snippet(rows[0], fault, read_source, line) if rows else None
-    return FaultView(
-        number=number,
-        entry=fault,
-        n_tests=count(len(tests), "test"),
-        spoiled=tuple((spoiled_words(s), one_line(s["command"])) for s in fault["spoiled"]),
-        changed_data=_listed(fault["changed_data"]),
-        headline=headline(error),
-        origin=FLAKY if _is_flaky(fault) else ORIGINS[error["origin"]],
-        kind=KINDS[error["kind"]],
-        raised_at=one_line(f"{error['file']}:{error['line']}") if error["file"] else "",
-        confidence=_confidence([row["posterior"] for row in rows], session),
-        fixes=tuple(fixes),
-        best_fix=best,
-        rows=tuple(map(suspect_row, rows)),
-        steps=tuple(steps),
-        or_test=_or_test(fault),
-        snippet=shown,
-        excerpt=excerpt(rows[0], read_source, shown[0]) if shown else (),
-        values=values_view(fault),
-        loop=tuple(_loop(document["memory"], number)),
-        remembered=tuple(brief_lines(document["memory"], number)),
-        next_steps=tuple(_next_steps(fault, best, line, session)),
-    )
+# -- lines of source
 
 
-def _loop(memory: Document, number: int) -> Iterator[str]:
-    """Yield what is said to those who go in circles over a fault; the error they know."""
-    for loop in memory["loops"]:
-        if loop["fault"] == number:
-            yield from (t for t in loop["said"] if not t.startswith(("error: ", "raised ")))
-            return
+def hot_line(row: Document, fault: Document) -> tuple[int, str]:
+    """Return the line that a mark goes to, and why that one.
 
-
-def _best_fix(fixes: Sequence[Document], rows: Sequence[Document]) -> Document | None:
-    """Return the change to show first; of what inspections came across, one of the first suspect.
-
-    Others of those may only hide the error.
+    It is the one that raised, else the most suspicious; of a test, which has none, the one in the
+    traceback; else the first.
     """
-    first = [key_of(row) for row in rows[:1]]
-    found = (f for f in fixes if f["stage"] != "inspection" or key_of(f["target"]) in first)
-    return min(found, key=lambda fix: (not fix["verified"], bool(fix["doubt"])), default=None)
+    first, last, error = row["start_line"], row["end_line"], fault["error"]
+    if error["file"] == row["file"] and first <= error["line"] <= last:
+        return int(error["line"]), "the failing line"
+    lines = [line for line in row["lines"] if first <= line["line"] <= last]
+    heats = [line["suspiciousness"] for line in lines]
+    if heats:
+        n = heats.count(max(heats))
+        label = f"first of its {n} most suspicious lines" if n > 1 else "its most suspicious line"
+        return _hottest(lines, first), label
+    for frame in reversed([frame for f in fault["failures"][:1] for frame in f["frames"]]):
+        if row["is_test"] and frame["file"] == row["file"] and first <= frame["line"] <= last:
+            return int(frame["line"]), "its line in the traceback"
+    return first, "its first line"
 
 
-def _is_flaky(fault: Document) -> bool:
-    return len(fault["flaky"]) == len(fault["failing_tests"]) and not fault["spoiled"]
+def _hottest(lines: Sequence[Document], default: int) -> int:
+    best = max(lines, key=lambda line: (line["suspiciousness"], -line["line"]), default=None)
+    return int(best["line"]) if best else default
 
 
-def _listed(files: Sequence[str]) -> str:
-    """Return the first of ``files`` in one line, and how many more there are."""
-    more = f" and {len(files) - N_DATA} more" if len(files) > N_DATA else ""
-    return ", ".join(map(one_line, files[:N_DATA])) + more
-
-
-def _or_test(fault: Document) -> str:
-    """Return the share of the failing tests themselves in words; empty if it is small."""
-    share = fault["test_share"]
-    tests = "the test itself" if len(fault["failing_tests"]) == 1 else "the tests themselves"
-    return f"{tests} may be wrong: {percent(share)}" if share >= LEAST_SHARE else ""
-
-
-def _next_steps(
-    fault: Document, best: Document | None, line: int, session: Document
-) -> Iterator[tuple[str, str]]:
-    """Yield things to do now, the most promising first."""
-    is_good = best is not None and best["verified"] and best["patch_file"] and not best["doubt"]
-    if best is not None and is_good and not best["applied"]:
-        yield "apply this fix", f"git apply {one_line(best['patch_file'])}"
-    for spoiled in fault["spoiled"]:
-        yield "reproduce it", one_line(spoiled["command"])
-    rows = fault["ranking"]
-    if rows:
-        where = one_line(f"{rows[0]['file']}:{line or hot_line(rows[0], fault)[0]}")
-        is_sure = rows[0]["posterior"] >= session["threshold"]
-        yield f"{'read' if is_sure else 'begin at'} {where}", ""
-        if not is_sure and len(rows) > 1:
-            yield f"then {location_view(rows[1])}", ""
-    if best is None and rows and not rows[0]["is_test"] and "fix" not in session["seconds"]:
-        yield "search for a fix", "pytest --lf --bayesloc-fix=suggest"
-    words = "run it again" if _is_flaky(fault) else "test your change"
-    yield words, tests_to_run(fault["failing_tests"][:N_TO_RUN])
-
-
-def _confidence(posteriors: Sequence[float], session: Document) -> str:
-    """Return how sure the ranking is; empty where its numbers are not shares of one belief."""
-    if not posteriors or session["model"] == "independent":
-        return ""
-    if posteriors[0] >= session["threshold"]:
-        return f"sure: {percent(posteriors[0])}"
-    sums = list(accumulate(posteriors[:N_LISTED]))
-    n = next((n for n, total in enumerate(sums, 1) if total >= ENOUGH), len(sums))
-    held = percent(min(1.0, sums[n - 1]))
-    if n == 1:
-        return f"likely: {held}"
-    only = "" if sums[n - 1] >= ENOUGH else "only "
-    return f"uncertain: top {n} total {only}{held}"
+def _source_text(row: Document, read_source: ReadSource) -> list[str]:
+    """Return the lines of the row's file; none where it can't be read."""
+    text = read_source(row["file"]) or ""
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n") if text else []
 
 
 def sources_of(faults: Sequence[Document], read_source: ReadSource) -> Iterator[Source]:
-    """Yield the best of each fault, then the second of each; each place and line once.
-
-    A source is a suspect with its lines, None if they could not be read.
-    """
+    """Yield the best of each fault, then the second of each; each place and line once."""
     depths = range(N_SOURCES)
     best = [f["ranking"][i] for i in depths for f in faults if i < len(f["ranking"])]
     rows = {key_of(row): row for row in reversed(best)}
     ordered = sorted(rows.values(), key=best.index)[: max(N_SOURCES, len(faults))]
     anchored: set[str] = set()
     for row in ordered:
-        yield suspect_row(row), source_lines(row, read_source, anchored)
+        yield row, _source_lines(row, read_source, anchored)
 
 
-def llm_words(used: Document) -> str:
-    """Return the use of a language model in words; empty if none was asked."""
-    if not used["model"]:
-        return ""
-    uses = ", ".join(f"{n} {one_line(use)}" for use, n in sorted(used["uses"].items()))
-    cost = "cost unknown" if used["cost"] is None else f"cost {used['cost']:.4f}"
-    kept = f", {used['replayed']} answers kept before" if used["replayed"] else ""
-    where = f" at {one_line(used['endpoint'])}" if used["endpoint"] else ""
-    return (
-        f"{used['calls']} calls, {used['tokens']:,} tokens, {cost}{kept}; "
-        f"of use: {uses or 'nothing'}; {one_line(used['model'])}{where}"
-    )
+def _source_lines(
+    row: Document, read_source: ReadSource, anchored: set[str]
+) -> tuple[SourceLine, ...] | None:
+    """Return the lines of ``row``, ``MAX_SHOWN`` around the hottest; None if it can't be read.
+
+    To ``anchored``, the anchors that were given before, those given here are added.
+    """
+    first, last = row["start_line"], row["end_line"]
+    if last - first >= MAX_SHOWN:
+        middle = _hottest(row["lines"], first)
+        first = max(first, min(middle - MAX_SHOWN // 2, last - MAX_SHOWN + 1))
+        last = first + MAX_SHOWN - 1
+    executed = {line["line"]: line for line in row["lines"]}
+    lines: list[SourceLine] = []
+    for number, line in enumerate(_source_text(row, read_source)[first - 1 : last], first):
+        anchor = one_line(f"{row['file']}:{number}")
+        lines.append((number, line, "" if anchor in anchored else anchor, executed.get(number)))
+        anchored.add(anchor)
+    return tuple(lines) or None

@@ -9,15 +9,20 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_bayesloc.domain.failure import Frame
-from pytest_bayesloc.report.details import caution as caution_of
-from pytest_bayesloc.report.details import failure_groups, reached, summary_of, tracebacks
 from pytest_bayesloc.report.document import MAX_FAILURES
 from pytest_bayesloc.report.drawings import MAX_NODES, NODE_HEIGHT, NODE_WIDTH, call_graph
 from pytest_bayesloc.report.encoding import encode
 from pytest_bayesloc.report.html import render
 from pytest_bayesloc.report.memory import curves, month_rows, trial_lines
-from pytest_bayesloc.report.rows import suspect_row
 from pytest_bayesloc.report.view import faults_of
+from pytest_bayesloc.report.words import caution as caution_of
+from pytest_bayesloc.report.words import (
+    failure_groups,
+    name_of,
+    reached,
+    summary_of,
+    tracebacks,
+)
 from tests.unit.report.conftest import code_fault
 
 if TYPE_CHECKING:
@@ -136,7 +141,7 @@ def test_an_exception_raised_from_another_brings_both_tracebacks(document: dict[
 def test_a_test_tells_which_suspects_it_executes(document: dict[str, Any]) -> None:
     failure = document["faults"][0]["failures"][0]
     failure["executed"] = [0]
-    rows = list(map(suspect_row, document["faults"][0]["ranking"][:2]))
+    rows = document["faults"][0]["ranking"][:2]
 
     assert reached(failure, rows) == [("add", True), ("total", False)]
 
@@ -180,12 +185,12 @@ def test_the_answer_says_what_is_remembered(
 
     first, second = faults_of(document, read_source)
 
-    assert first.remembered == (
+    assert first.remembered == [
         "seen 3 times",
         "similar to bug b0 (2026-10-02), fixed by add instead of subtract",
         "Third edit with the same error.",
-    )
-    assert second.remembered == ()
+    ]
+    assert second.remembered == []
 
 
 # -- the calls
@@ -195,7 +200,7 @@ def test_callers_stand_above_what_they_call(document: dict[str, Any]) -> None:
     drawn = call_graph(document)
 
     assert drawn is not None
-    nodes = {node["place"].name: node for node in drawn["nodes"]}
+    nodes = {name_of(node["place"]): node for node in drawn["nodes"]}
     assert nodes["total"]["y"] + NODE_HEIGHT < nodes["add"]["y"]
     assert (nodes["add"]["belief"], nodes["add"]["level"]) == (">99 %", 4)
     assert len(drawn["edges"]) == len(document["call_graph"]["edges"])
@@ -229,7 +234,7 @@ def test_functions_that_call_each_other_stand_in_layers(document: dict[str, Any]
     drawn = call_graph(document)
 
     assert drawn is not None
-    nodes = {node["place"].name: node for node in drawn["nodes"]}
+    nodes = {name_of(node["place"]): node for node in drawn["nodes"]}
     assert abs(nodes["total"]["y"] - nodes["add"]["y"]) > NODE_HEIGHT
     assert len(drawn["edges"]) == len(edges) + 1
 
@@ -299,15 +304,15 @@ def test_a_verified_change_is_the_first_thing_to_do(
 
     first, second = faults_of(document, read_source)
 
-    assert first.next_steps[0][1] == "git apply .bayesloc/fixes/1.patch"
-    assert first.next_steps[1][0] == "read calc.py:2"
+    (_, apply), (read, _), *_ = first.next_steps
+    assert (apply, read) == ("git apply .bayesloc/fixes/1.patch", "read calc.py:2")
     assert [text for text, _ in second.next_steps] == [
         "reproduce it",
         "begin at test_calc.py:13",
         "then calc.py:12 parse",
         "test your change",
     ]
-    assert second.next_steps[-1][1] == "pytest test_calc.py::test_parse"
+    assert list(second.next_steps)[-1][1] == "pytest test_calc.py::test_parse"
 
 
 def test_a_fix_that_was_applied_is_not_to_be_applied_again(
@@ -317,7 +322,7 @@ def test_a_fix_that_was_applied_is_not_to_be_applied_again(
 
     first, _ = faults_of(document, read_source)
 
-    assert first.next_steps[0][0] == "read calc.py:2"
+    assert next(first.next_steps)[0] == "read calc.py:2"
 
 
 def test_months_are_told_in_figures_and_lines() -> None:

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from pytest_bayesloc.report.drawings import BOTTOM, LABEL_GAP, TOP, belief_chart
-from pytest_bayesloc.report.rows import MAX_SHOWN
-from pytest_bayesloc.report.view import faults_of, sources_of
+from pytest_bayesloc.report.text import percent
+from pytest_bayesloc.report.view import MAX_SHOWN, faults_of, sources_of
+from pytest_bayesloc.report.words import name_of, reason_of, said_of, telling
 
 ReadSource = Callable[[str], "str | None"]
 
@@ -26,18 +27,18 @@ def test_the_reason_is_the_strongest_evidence_against(
 ) -> None:
     first, second, *_ = faults_of(document, read_source)[0].rows
 
-    assert first.reason.startswith("returned -1 for a=2, b=3")
-    assert second.reason == "executed by 1 of 2 failing tests and 1 of 7 passing tests"
+    assert reason_of(first).startswith("returned -1 for a=2, b=3")
+    assert reason_of(second) == "executed by 1 of 2 failing tests and 1 of 7 passing tests"
 
 
 def test_a_reason_that_says_nothing_is_not_shown(
     document: dict[str, Any], read_source: ReadSource
 ) -> None:
     evidence = document["faults"][0]["ranking"][0]["evidence"][0]
-    assert faults_of(document, read_source)[0].rows[0].why
+    assert telling(faults_of(document, read_source)[0].rows[0])
     evidence["p_if_faulty"] = 1.04 * evidence["p_if_clean"]
 
-    assert faults_of(document, read_source)[0].rows[0].why == ()
+    assert telling(faults_of(document, read_source)[0].rows[0]) == []
 
 
 @pytest.mark.parametrize(
@@ -62,9 +63,9 @@ def test_evidence_without_words_is_named_after_its_outcome(
     evidence = document["faults"][0]["ranking"][0]["evidence"][0]
     evidence.update(why="", outcome="TARGET_ASSERTION_FAILED_BUT_LLM_DISAGREES")
 
-    (why,) = faults_of(document, read_source)[0].rows[0].why
+    (why,) = telling(faults_of(document, read_source)[0].rows[0])
 
-    assert why.text == "target assertion failed, but is excused"
+    assert said_of(why) == "target assertion failed, but is excused"
 
 
 def test_the_line_to_look_at_is_the_failing_one(
@@ -92,11 +93,11 @@ def test_values_of_another_function_or_of_none_are_not_shown(
     document: dict[str, Any], read_source: ReadSource, lacking: str
 ) -> None:
     nearest = document["faults"][0]["nearest_call"]
-    assert faults_of(document, read_source)[0].values
+    assert faults_of(document, read_source)[0].nearest_call
     other = {"location": document["faults"][0]["ranking"][1], "values": {}}
     nearest[lacking] = other[lacking]
 
-    assert faults_of(document, read_source)[0].values is None
+    assert faults_of(document, read_source)[0].nearest_call is None
 
 
 def test_lines_around_stand_below_the_first_one(document: dict[str, Any]) -> None:
@@ -115,7 +116,7 @@ def test_a_suspect_of_two_faults_has_one_listing_with_its_highest_place(
 ) -> None:
     sources = list(sources_of(document["faults"], read_source))
 
-    listed = [(row.place.name, row.posterior) for row, _ in sources]
+    listed = [(name_of(row), percent(row["posterior"])) for row, _ in sources]
     assert listed == [
         ("add", ">99 %"),
         ("test_parse", "62 %"),

@@ -1,0 +1,343 @@
+"""Parts of a JSON result in words: places, reasons, values, failures, and fixes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from pathlib import PurePosixPath
+from textwrap import dedent
+from typing import TypeAlias
+from urllib.parse import quote
+
+from pytest_bayesloc.domain.fixing import TAKE_BACK
+from pytest_bayesloc.domain.location import MODULE
+from pytest_bayesloc.domain.texts import common_ends
+from pytest_bayesloc.report.document import N_REACHED, Document
+from pytest_bayesloc.report.text import count, one_line, ratio, score
+
+#: File, first line and qualified name: they tell one place from another.
+Key: TypeAlias = tuple[str, int, str]
+#: A line of a unified diff: its kind (``add``, ``del``, ``hunk``, ``file`` or ``same``), its text.
+DiffLine: TypeAlias = tuple[str, str]
+#: Path below a parameter or ``return``, its text in the passing and in the failing call.
+ValueRow: TypeAlias = tuple[str, str, str]
+#: Tests that failed with the same error, but for what differs from run to run: the first one's
+#: error, how many they are, and each of them.
+FailureGroup: TypeAlias = tuple[str, str, tuple[Document, ...]]
+
+GLYPHS = ("", "\N{LIGHT SHADE}", "\N{MEDIUM SHADE}", "\N{DARK SHADE}", "\N{FULL BLOCK}")
+LEAST_RATIO = 1.05  # of likelihoods, for a reason to be shown
+MAX_VALUE = 60  # characters of a value beside another
+N_BEFORE = 20  # of them before the first difference
+MISSING = "not there"
+RESULT = "return"
+N_VALUES = 5  # with the answer
+N_NAMED = 3  # tests or functions in one sentence
+TREATS = "It may treat the symptom rather than the cause."
+LOSES = "It loses what the change was to do."
+# The constants speak of a language model; a rule of ours may have decided as well.
+_WORDS = {
+    "TARGET_ASSERTION_FAILED_BUT_LLM_DISAGREES": "target assertion failed, but is excused",
+    "COLLATERAL_FAILURE_LLM_SUSPICIOUS": "collateral failure, judged suspicious",
+    "COLLATERAL_FAILURE_LLM_INNOCENT": "collateral failure, judged innocent",
+}
+
+
+# -- places: a row, a target, the end of a call
+
+
+def key_of(location: Document) -> Key:
+    """Return what tells a place from another."""
+    return location["file"], location["start_line"], location["qualname"]
+
+
+def where_of(location: Document) -> str:
+    """Return ``calc.py:2``, of the first line; the anchor of that line as well."""
+    return one_line(f"{location['file']}:{location['start_line']}")
+
+
+def link_to(location: Document) -> str:
+    """Return the fragment that leads to a place on the page."""
+    return f"#{quote(where_of(location), safe='/:')}"
+
+
+def name_of(location: Document) -> str:
+    """Return the qualified name of a place."""
+    return one_line(location["qualname"])
+
+
+def place_of(location: Document) -> str:
+    """Return a place with its name."""
+    return f"{where_of(location)} {name_of(location)}"
+
+
+def short_name(location: Document) -> str:
+    """Return the name of a function or class; of the body of a module, that of its file."""
+    if location["qualname"] != MODULE:
+        return name_of(location)
+    return f"module {PurePosixPath(one_line(location['file'])).stem}"
+
+
+# -- rows of a ranking, and what speaks for and against them
+
+
+def rank_of(row: Document) -> str:
+    """Return the rank of a row, with a mark if others share it."""
+    return f"{row['rank']}=" if row["tied"] > 1 else str(row["rank"])
+
+
+def suspiciousness_of(row: Document) -> str:
+    """Return the raw score of a row; a dash outside the spectrum."""
+    return score(row["suspiciousness"]) if row["counts"] else "-"
+
+
+def counts_of(row: Document) -> str:
+    """Return how many tests executed a row."""
+    counts = row["counts"]
+    if counts is None:
+        return "not measured: test code, or code that did not run"
+    failing = count(counts["ef"] + counts["nf"], "failing test")
+    executed = f"executed by {counts['ef']} of {failing}"
+    if not counts["ep"] + counts["np"]:
+        return f"{executed}; no test passed"
+    passing = count(counts["ep"] + counts["np"], "passing test")
+    return f"{executed} and {counts['ep']} of {passing}"
+
+
+def telling(row: Document) -> list[Document]:
+    """Return the evidence that moves the belief in a row: what says nothing is not shown."""
+    pairs = ((e, sorted((e["p_if_faulty"], e["p_if_clean"]))) for e in row["evidence"])
+    return [e for e, (least, most) in pairs if most > LEAST_RATIO * least]
+
+
+def kinds_of(row: Document) -> tuple[str, ...]:
+    """Return the sources of the evidence on a row, each once."""
+    return tuple(dict.fromkeys(one_line(e["source"]).replace(" ", "-") for e in telling(row)))
+
+
+def reason_of(row: Document) -> str:
+    """Return the strongest evidence against a row, else which tests executed it."""
+    against = (said_of(e) for e in telling(row) if verdict_of(e) == "incriminates")
+    return next(against, counts_of(row))
+
+
+def verdict_of(likelihoods: Document) -> str:
+    """Return ``incriminates``, ``exonerates`` or ``says nothing``."""
+    faulty, clean = likelihoods["p_if_faulty"], likelihoods["p_if_clean"]
+    if faulty == clean:
+        return "says nothing"
+    return "incriminates" if faulty > clean else "exonerates"
+
+
+def ratio_of(likelihoods: Document) -> str:
+    """Return the weight of a piece of evidence."""
+    return ratio(likelihoods["p_if_faulty"], likelihoods["p_if_clean"])
+
+
+def said_of(evidence: Document) -> str:
+    """Return evidence or an inspection in its own words, else in those of its outcome."""
+    return one_line(evidence["why"]) or words_of(evidence["outcome"])
+
+
+def words_of(constant: str) -> str:
+    """Return ``A_CONSTANT`` as words."""
+    if constant in _WORDS:
+        return _WORDS[constant]
+    return constant.replace("_LLM_", "_LLM ").replace("_", " ").lower().replace("llm", "LLM")
+
+
+def heat(value: float) -> int:
+    """Return the shade of a number in [0, 1]: 0 for cold, to 4."""
+    return 0 if value <= 0 else 1 + min(3, int(value * 4))
+
+
+# -- two calls side by side
+
+
+def bare_name(node_id: str) -> str:
+    """Return the name of a test without its file and class."""
+    return one_line(node_id.rpartition("::")[2])
+
+
+def value_rows(nearest: Document) -> list[ValueRow]:
+    """Return the arguments and results of a passing and of a failing call side by side."""
+    return [
+        (one_line(path), *_around(one_line(seen["passing"]), one_line(seen["failing"])))
+        for path, seen in nearest["values"].items()
+    ]
+
+
+def shown_values(nearest: Document) -> list[ValueRow]:
+    """Return the rows for the answer, those that differ first."""
+    return sorted(value_rows(nearest), key=lambda row: row[1] == row[2])[:N_VALUES]
+
+
+def contrast_of(nearest: Document) -> str:
+    """Return the one part of the arguments that differs, in a sentence; empty if several do."""
+    differing = (row for row in value_rows(nearest) if row[1] != row[2])
+    own = [row for row in differing if re.split(r"[.[]", row[0])[0] != RESULT]
+    if len(own) != 1 or nearest["n_more"]:
+        return ""
+    name, passing, failing = own[0]
+    test = bare_name(nearest["passing_test"])
+    return f"{name} is `{failing}`, and `{passing}` in {test}, which passes"
+
+
+def _around(passing: str, failing: str) -> tuple[str, str]:
+    """Return two texts; of long ones what stands around the first difference."""
+    first, _ = common_ends(passing, failing)
+    start = max(0, first - N_BEFORE) if max(len(passing), len(failing)) > MAX_VALUE else 0
+    texts = (f"{'...' if start else ''}{text[start:]}" for text in (passing, failing))
+    passing, failing = (
+        text if len(text) <= MAX_VALUE else f"{text[:MAX_VALUE]}..." for text in texts
+    )
+    return passing or MISSING, failing or MISSING
+
+
+# -- failures
+
+
+def failure_groups(fault: Document) -> tuple[FailureGroup, ...]:
+    """Return the failing tests of a fault, the most frequent error first."""
+    groups: dict[str, list[Document]] = {}
+    for failure in fault["failures"]:
+        first = failure["masked"].strip().partition("\n")[0]
+        groups.setdefault(f"{failure['type']}: {first}", []).append(failure)
+    ordered = sorted(groups.values(), key=lambda failures: -len(failures))
+    return tuple(
+        (headline(failures[0]), count(len(failures), "test"), tuple(failures))
+        for failures in ordered
+    )
+
+
+def headline(error: Document) -> str:
+    """Return the type and the first line of the message of an error or a failure."""
+    first = next((line for line in error["message"].splitlines() if line.strip()), "")
+    return ": ".join(part for part in (one_line(error["type"]), one_line(first)) if part)
+
+
+def spoiled_words(spoiled: Document) -> str:
+    """Return which earlier tests make a test fail, and by which state that they leave."""
+    earlier = [node_id.rpartition("::")[2] for node_id in spoiled["after"]]
+    some, n_more = ", ".join(earlier[:N_NAMED]), len(earlier) - N_NAMED
+    after = f"{some} and {n_more} more" if n_more > 0 else some
+    matter = " matters" if len(earlier) == 1 else " matter"
+    if not spoiled["is_smallest"]:
+        matter = ", not narrowed down further: the time was up"
+    text = (
+        f"{spoiled['test'].rpartition('::')[2]} passes alone and fails after {after} "
+        f"({len(earlier)} of {count(spoiled['n_earlier'], 'earlier test')}{matter})"
+    )
+    if spoiled["state"]:
+        leaves = "it leaves" if len(earlier) == 1 else "they leave"
+        text += f": {leaves} {', '.join(map(_changed_words, spoiled['state']))}"
+        n_unnamed = spoiled["n_changed"] - len(spoiled["state"])
+        text += f" and {count(n_unnamed, 'more variable')}" if n_unnamed > 0 else ""
+    return one_line(text)
+
+
+def _changed_words(changed: Document) -> str:
+    writers = [
+        f"{writer['file']}:{writer['line']} {writer['qualname']}" for writer in changed["writers"]
+    ]
+    written = f", written by {' and '.join(writers[:N_NAMED])}" if writers else ""
+    return f"{changed['name']} changed{written}"
+
+
+def reached(failure: Document, rows: Sequence[Document]) -> list[tuple[str, bool]]:
+    """Return the likeliest places, each with whether the test executed it."""
+    return [(name_of(row), i in failure["executed"]) for i, row in enumerate(rows[:N_REACHED])]
+
+
+def tracebacks(failure: Document) -> Iterator[tuple[str, Iterator[tuple[str, str]]]]:
+    """Yield a heading and frames, of the last exception first, then of those behind it.
+
+    A frame is where it is, and a name; for foreign frames that were left out it is an empty text,
+    and how many.
+    """
+    for i, frames in enumerate([failure["frames"], *failure["causes"]]):
+        if frames:
+            heading = "raised while handling, or because of, this" if i else ""
+            yield heading, _frames(frames)
+
+
+def _frames(frames: Sequence[Document]) -> Iterator[tuple[str, str]]:
+    for in_app, run in groupby(frames, key=lambda frame: frame["in_app"]):
+        if in_app:
+            yield from (
+                (one_line(f"{frame['file']}:{frame['line']}"), one_line(frame["name"]))
+                for frame in run
+            )
+        else:
+            yield "", f"{count(len(list(run)), 'frame')} outside of the project"
+
+
+# -- fixes
+
+
+def next_step(fix: Document) -> str:
+    """Return how to have a change; empty where there is no patch of it, or it is applied."""
+    patch = fix["patch_file"]
+    return f"git apply {one_line(patch)}" if patch and not fix["applied"] else ""
+
+
+def caution(fix: Document) -> str:
+    """Return what a change may be that was not searched for but come across."""
+    if not fix["diff"]:
+        return ""
+    return LOSES if fix["tool"] == TAKE_BACK else TREATS
+
+
+def summary_of(fix: Document) -> str:
+    """Return what a change was checked against, in a sentence."""
+    doubt = f", probably wrong ({fix['doubt']})" if fix["doubt"] else ""
+    if fix["stage"] == "inspection":
+        name, n = short_name(fix["target"]), len(fix["checked"])
+        how = f"undo the change of {name}" if fix["tool"] == TAKE_BACK else f"this edit of {name}"
+        return f"possible fix, not applied{doubt}: {how}; {_pass(n, 'test')} with it"
+    words = f"{one_line(fix['words'])} ({one_line(fix['tool'])})"
+    if not fix["verified"]:
+        what = "possible fix, not checked since it changes a test" if fix["diff"] else "hint"
+        return f"{what}: {words}"
+    done = "applied fix" if fix["applied"] else "possible fix, not applied"
+    others = "no other test runs it"
+    if fix["n_passing"]:
+        others = _pass(fix["n_passing"], "other test", "still ")
+    return f"{done}{doubt}: {words}; {_pass(fix['n_failing'], 'failing test')} with it, {others}"
+
+
+def _pass(n: int, noun: str, still: str = "") -> str:
+    return f"{count(n, noun)} {still}{'passes' if n == 1 else 'pass'}"
+
+
+def changed_lines(patch: str) -> list[DiffLine]:
+    """Return the lines that a unified diff takes away and adds, less indented."""
+    lines = [(kind, text) for kind, text in diff_lines(patch) if kind in {"add", "del"}]
+    texts = dedent("\n".join(text[1:] for _, text in lines)).split("\n")
+    return [(kind, f"{sign[0]} {text}") for (kind, sign), text in zip(lines, texts, strict=False)]
+
+
+def diff_lines(patch: str) -> Iterator[DiffLine]:
+    """Yield the lines of a unified diff, each with its kind."""
+    kinds = {"+++": "file", "---": "file", "@@": "hunk", "+": "add", "-": "del"}
+    for text in patch.split("\n")[: -1 if patch.endswith("\n") else None]:
+        kind = next((kind for start, kind in kinds.items() if text.startswith(start)), "same")
+        yield kind, text
+
+
+# -- the run
+
+
+def llm_words(used: Document) -> str:
+    """Return the use of a language model in words; empty if none was asked."""
+    if not used["model"]:
+        return ""
+    uses = ", ".join(f"{n} {one_line(use)}" for use, n in sorted(used["uses"].items()))
+    cost = "cost unknown" if used["cost"] is None else f"cost {used['cost']:.4f}"
+    kept = f", {used['replayed']} answers kept before" if used["replayed"] else ""
+    where = f" at {one_line(used['endpoint'])}" if used["endpoint"] else ""
+    return (
+        f"{used['calls']} calls, {used['tokens']:,} tokens, {cost}{kept}; "
+        f"of use: {uses or 'nothing'}; {one_line(used['model'])}{where}"
+    )
