@@ -24,7 +24,7 @@ from pytest_bayesloc.pipeline.merge import merged
 from pytest_bayesloc.pipeline.questions import QUESTIONS, Questions, lines_of_answer
 from pytest_bayesloc.report.document import SCHEMA as RESULT
 from pytest_bayesloc.report.formats import FILES, render
-from pytest_bayesloc.report.prompt import prompt
+from pytest_bayesloc.report.markdown import prompt
 from pytest_bayesloc.report.suspects import Checkout
 from pytest_bayesloc.spectrum.shards import SCHEMA as RECORD
 

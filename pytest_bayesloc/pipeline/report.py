@@ -23,10 +23,9 @@ from pytest_bayesloc.pipeline.context import own_folder, replace_text
 from pytest_bayesloc.report.document import Document, FixEntry, SessionEntry, UsageEntry
 from pytest_bayesloc.report.encoding import Result, encode, verdict_line
 from pytest_bayesloc.report.formats import FILES, PLACES, render
-from pytest_bayesloc.report.markdown import marks
+from pytest_bayesloc.report.markdown import prompt
 from pytest_bayesloc.report.memory import advice_lines, memory_entry
-from pytest_bayesloc.report.prompt import prompt
-from pytest_bayesloc.report.suspects import Checkout
+from pytest_bayesloc.report.suspects import Checkout, marks
 from pytest_bayesloc.report.terminal import answer
 from pytest_bayesloc.report.text import Line, count
 from pytest_bayesloc.report.view import N_SOURCES

@@ -1,4 +1,4 @@
-"""The suspects that CI services are told of, as SARIF 2.1.0, and for GitLab.
+"""The suspects that CI services are told of, as SARIF 2.1.0, for GitLab, and on GitHub's lines.
 
 Each has its line, its place and its fingerprint.
 
@@ -7,7 +7,8 @@ on lines of code is relative to the repository's root: ``Checkout`` turns the on
 
 Reference:
     OASIS, Static Analysis Results Interchange Format (SARIF) Version 2.1.0, 2020. GitLab
-    documentation, "Code Quality": the fields of a report and its severities.
+    documentation, "Code Quality": the fields of a report and its severities. GitHub documentation,
+    "Workflow commands for GitHub Actions": how messages and properties are escaped.
 """
 
 from __future__ import annotations
@@ -289,3 +290,41 @@ def to_gitlab(document: Document, checkout: Checkout) -> list[dict[str, object]]
         for suspect in suspects(document, checkout)
         if suspect.path is not None
     ]
+
+
+#: GitHub takes no more of a level from one step.
+MAX_ANNOTATIONS = 10
+MAX_MESSAGE = 1_000
+
+
+def marks(document: Document, checkout: Checkout) -> list[str]:
+    """Return workflow commands that mark the lines of suspects: the first of each fault first.
+
+    What lies outside of the repository has no line to mark.
+    """
+    left = {"error": MAX_ANNOTATIONS, "warning": MAX_ANNOTATIONS}
+    found: dict[tuple[str | None, int], str] = {}  # faults may share a suspect
+    for suspect in sorted(suspects(document, checkout), key=lambda s: (s.order, s.number)):
+        level = "error" if suspect.posterior >= LIKELY else "warning"
+        where = suspect.path, suspect.line
+        is_worth_it = suspect.order == 1 or suspect.posterior >= POSSIBLE
+        if suspect.path is not None and where not in found and is_worth_it and left[level]:
+            left[level] -= 1
+            found[where] = _command(level, suspect, suspect.path)
+    return list(found.values())
+
+
+def _command(level: str, suspect: Suspect, path: str) -> str:
+    title = f"{percent(suspect.posterior)} {name_of(suspect.row)}"
+    where = f"file={_value(path)},line={suspect.line},title={_value(title)}"
+    return f"::{level} {where}::{_text(clip(suspect.message, MAX_MESSAGE))}"
+
+
+def _text(text: str) -> str:
+    """Return ``text`` as the message of a workflow command."""
+    return visible(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"))
+
+
+def _value(text: str) -> str:
+    """Return ``text`` as a property of a workflow command."""
+    return _text(text).replace(":", "%3A").replace(",", "%2C")

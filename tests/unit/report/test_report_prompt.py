@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pytest_bayesloc.llm.privacy import Privacy
-from pytest_bayesloc.report.prompt import MAX_PROMPT, prompt
+from pytest_bayesloc.report.markdown import MAX_PROMPT, prompt
 from tests.unit.report.test_report_parts import remembered
 
 ReadSource = Callable[[str], "str | None"]
