@@ -1,6 +1,7 @@
 """The report as one self-contained HTML page, that works from ``file://`` without a network.
 
-Python source on it has comments, strings, keywords and numbers marked up.
+Python source on it has comments, strings, keywords and numbers marked up. It has two drawings: the
+belief over the steps, and the calls of the failing tests.
 """
 
 from __future__ import annotations
@@ -10,17 +11,22 @@ import gzip
 import hashlib
 import keyword
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from graphlib import TopologicalSorter
 from importlib import resources
+from inspect import getmembers, isfunction
+from itertools import islice
+from statistics import fmean
+from typing import Any, TypeAlias
 
 import jinja2
 from markupsafe import Markup, escape
 
-from pytest_bayesloc.report import memory, words
+from pytest_bayesloc.report import memory, text, words
 from pytest_bayesloc.report.document import Document, ReadSource
-from pytest_bayesloc.report.drawings import belief_chart, call_graph
-from pytest_bayesloc.report.text import one_line, percent, score, seconds, visible
+from pytest_bayesloc.report.text import fit, percent, visible
 from pytest_bayesloc.report.view import answers, faults_of, sources_of
+from pytest_bayesloc.report.words import Key, heat, key_of, name_of, place_of
 
 # Good enough for broken source as well, which the standard tokenizer refuses.
 _STRINGS = (
@@ -66,48 +72,7 @@ def with_code(text: str) -> Markup:
     )
 
 
-TEMPLATE = "report.html.j2"
 MAX_PLAIN = 400_000  # characters of long parts
-#: Put parts of the document into words.
-FILTERS: dict[str, Callable[..., object]] = {
-    "bare_name": words.bare_name,
-    "caution": words.caution,
-    "changed": words.changed_lines,
-    "chart": belief_chart,
-    "coloured": coloured,
-    "counts": words.counts_of,
-    "curves": memory.curves,
-    "diff": lambda patch: list(words.diff_lines(patch)),
-    "failure_groups": words.failure_groups,
-    "heat": words.heat,
-    "is_empty": memory.is_empty,
-    "kinds": words.kinds_of,
-    "link": words.link_to,
-    "month_rows": memory.month_rows,
-    "name": words.name_of,
-    "next_step": words.next_step,
-    "one_line": one_line,
-    "per_cent": lambda value: round(value * 100, 1),
-    "percent": percent,
-    "place": words.place_of,
-    "rank": words.rank_of,
-    "ratio": words.ratio_of,
-    "reached": words.reached,
-    "said": words.said_of,
-    "score": score,
-    "seconds": seconds,
-    "shown_values": words.shown_values,
-    "similar_lines": memory.similar_lines,
-    "summary": words.summary_of,
-    "suspiciousness": words.suspiciousness_of,
-    "telling": words.telling,
-    "tracebacks": words.tracebacks,
-    "trial_lines": memory.trial_lines,
-    "verdict": words.verdict_of,
-    "where": words.where_of,
-    "with_code": with_code,
-    "words": words.words_of,
-}
 
 
 def render(document: Document, read_source: ReadSource, prompt: str = "") -> str:
@@ -117,26 +82,22 @@ def render(document: Document, read_source: ReadSource, prompt: str = "") -> str
     """
     faults = faults_of(document, read_source)
     style, script = _asset("static/report.css"), _asset("static/report.js")
-    return (
-        _environment()
-        .get_template(TEMPLATE)
-        .render(
-            document=document,
-            faults=faults,
-            answers=answers(faults),
-            sources=list(sources_of(document["faults"], read_source)),
-            llm=words.llm_words(document["llm"]),
-            calls=document["call_graph"]["edges"],
-            memory=document["memory"],
-            drawing=call_graph(document),
-            prompt=prompt,
-            figures=[name for _, name, _ in memory.FIGURES],
-            glyphs=words.GLYPHS,
-            pack=_packer(),
-            style=Markup(style),  # noqa: S704 - our own file
-            script=Markup(script),  # noqa: S704 - our own file
-            policy=_policy(style, script),
-        )
+    template = _environment().get_template("report.html.j2")
+    return template.render(
+        document=document,
+        faults=faults,
+        answers=answers(faults),
+        sources=list(sources_of(document["faults"], read_source)),
+        calls=document["call_graph"]["edges"],
+        memory=document["memory"],
+        drawing=call_graph(document),
+        prompt=prompt,
+        figures=[name for _, name, _ in memory.FIGURES],
+        glyphs=words.GLYPHS,
+        pack=_packer(),
+        style=Markup(style),  # noqa: S704 - our own file
+        script=Markup(script),  # noqa: S704 - our own file
+        policy=_policy(style, script),
     )
 
 
@@ -180,7 +141,10 @@ def _environment() -> jinja2.Environment:
         loader=jinja2.FunctionLoader(lambda name: _asset(f"templates/{name}")),
         finalize=_safe,
     )
-    environment.filters.update(FILTERS)
+    # Templates put parts of the document into words by the functions of these modules, by name.
+    for module in (text, words, memory):
+        environment.filters.update(getmembers(module, isfunction))
+    environment.filters.update(belief_chart=belief_chart, coloured=coloured, with_code=with_code)
     return environment
 
 
@@ -205,3 +169,227 @@ def _policy(style: str, script: str) -> str:
 def _hash(text: str) -> str:
     digest = hashlib.sha256(text.encode()).digest()
     return f"sha256-{base64.b64encode(digest).decode('ascii')}"
+
+
+# -- drawings
+
+N_SERIES = 5
+N_TICKS = 10
+LEAST_MOVE = 0.01  # of a probability, for a chart to be worth its room
+WIDTH, HEIGHT = 640, 240
+LEFT, RIGHT, TOP, BOTTOM = 56, 604, 12, 204
+LABEL_GAP = 18.0
+
+MAX_NODES = 30
+NODE_WIDTH, NODE_HEIGHT = 176.0, 44.0
+GAP_X, GAP_Y, MARGIN = 24.0, 44.0, 8.0
+N_CHARS = 22
+N_SWEEPS = 4  # over the layers, to bring callers and callees close to each other
+
+#: What a template draws, by the names that it uses.
+Drawing: TypeAlias = Mapping[str, Any]
+Call = tuple[Key, Key]
+Point = tuple[float, float]
+
+
+def belief_chart(history: Sequence[Sequence[Document]], threshold: float) -> Drawing | None:
+    """Return the chart of ``history`` (prior first, then each step); None if nothing moved.
+
+    It has the lines, the ticks of both axes as (position, label), and the height of the line at
+    which the loop stops. ``steps`` are the positions of the steps, each with its number, and
+    ``reach`` how far to both sides one is meant by a pointer.
+    """
+    tracks = _tracks(history)
+    if not any(abs(track[-1][1] - track[0][1]) >= LEAST_MOVE for track in tracks.values()):
+        return None
+    last = len(history) - 1
+    labels = _labels([steps[-1] for steps in tracks.values()], last)
+    every = -(-last // N_TICKS)
+    return {
+        "box": {"left": LEFT, "right": RIGHT, "top": TOP, "bottom": BOTTOM},
+        "size": (WIDTH, HEIGHT),
+        "series": [
+            _series(name, track, label, last)
+            for (name, track), label in zip(tracks.items(), labels, strict=True)
+        ],
+        "x_ticks": [(_x(i, last), str(i) if i else "start") for i in range(0, last + 1, every)],
+        "y_ticks": [(_y(p), percent(p)) for p in (0.0, 0.25, 0.5, 0.75, 1.0)],
+        "steps": [(_x(i, last), i) for i in range(1, last + 1)],
+        "reach": round((RIGHT - LEFT) / last / 2, 2),
+        "threshold": _y(threshold),
+        "threshold_text": percent(threshold),
+    }
+
+
+def _tracks(history: Sequence[Sequence[Document]]) -> dict[str, list[tuple[int, float]]]:
+    """Return (step, probability) of each location, the likeliest at the end first."""
+    tracks: dict[str, list[tuple[int, float]]] = {}
+    for i, step in enumerate(history):
+        for entry in step:
+            tracks.setdefault(place_of(entry), []).append((i, entry["posterior"]))
+    # One that dropped out of the list of the likeliest comes after those that are still in it.
+    order = sorted(tracks, key=lambda name: (-tracks[name][-1][0], -tracks[name][-1][1]))
+    return {name: tracks[name] for name in order[:N_SERIES]}
+
+
+def _series(name: str, track: list[tuple[int, float]], label: float, last: int) -> Drawing:
+    """Return the line of one location, and where its label stands: clear of the others."""
+    dots = [(_x(i, last), _y(p)) for i, p in track]
+    return {
+        "name": name,
+        "points": " ".join(f"{x:g},{y:g}" for x, y in dots),  # as SVG wants them
+        "dots": dots,
+        "label_x": dots[-1][0] + 12,
+        "label_y": label,
+        "first": percent(track[0][1]),
+        "last": percent(track[-1][1]),
+    }
+
+
+def _x(step: int, last: int) -> float:
+    return round(LEFT + (RIGHT - LEFT) * step / last, 1)
+
+
+def _y(p: float) -> float:
+    return round(BOTTOM - (BOTTOM - TOP) * p, 1)
+
+
+def _labels(ends: Sequence[tuple[int, float]], last: int) -> list[float]:
+    """Return heights of the labels of lines that end at (step, probability).
+
+    Those that end at the last step move up until they are ``LABEL_GAP`` apart.
+    """
+    heights = [_y(p) for _, p in ends]
+    floor = BOTTOM + LABEL_GAP
+    for i in sorted(range(len(ends)), key=lambda i: (-heights[i], -i)):
+        if ends[i][0] == last:
+            floor = heights[i] = round(min(heights[i], floor - LABEL_GAP), 1)
+    return heights
+
+
+def call_graph(document: Document) -> Drawing | None:
+    """Return the calls around the suspects, callers above callees; None if there are none.
+
+    An edge is the data of an SVG path, from caller to callee.
+    """
+    edges = document["call_graph"]["edges"]
+    beliefs = {key_of(row): row["posterior"] for row in document["ranking"]}
+    ends = {key_of(edge[end]): edge[end] for edge in edges for end in ("caller", "callee")}
+    calls = {(key_of(edge["caller"]), key_of(edge["callee"])) for edge in edges}
+    shown = _nearest(list(ends), calls, beliefs)
+    links = sorted((a, b) for a, b in calls if a in shown and b in shown and a != b)
+    if not links:
+        return None
+    corners = _corners(_layers(shown, links), links)
+    return {
+        "width": max(x for x, _ in corners.values()) + NODE_WIDTH + MARGIN,
+        "height": max(y for _, y in corners.values()) + NODE_HEIGHT + MARGIN,
+        "nodes": [_node(ends[key], beliefs.get(key), corners[key]) for key in shown],
+        "edges": [_path(corners[a], corners[b]) for a, b in links],
+        "n_hidden": len(ends) - len(shown),
+    }
+
+
+def _nearest(keys: Sequence[Key], calls: set[Call], beliefs: Mapping[Key, float]) -> list[Key]:
+    """Return the likeliest, each followed by its callers and callees, until there are enough."""
+    beside: dict[Key, list[Key]] = {key: [] for key in keys}
+    for a, b in sorted(calls):
+        beside[a].append(b)
+        beside[b].append(a)
+    likeliest = sorted(keys, key=lambda key: (-beliefs.get(key, 0.0), key))
+    near: dict[Key, None] = {}
+    for key in likeliest:
+        if beliefs.get(key, 0.0) > 0.0 or not near:
+            near.update(dict.fromkeys([key, *beside[key]]))
+    near.update(dict.fromkeys(likeliest))
+    return list(islice(near, MAX_NODES))
+
+
+def _layers(keys: Sequence[Key], links: Sequence[Call]) -> list[list[Key]]:
+    """Return the functions in layers, each below all of its callers but those of a recursion."""
+    callers: dict[Key, list[Key]] = {key: [] for key in keys}
+    for a, b in _forward(keys, links):
+        callers[b].append(a)
+    depths: dict[Key, int] = {}
+    for key in TopologicalSorter(callers).static_order():
+        depths[key] = 1 + max((depths[caller] for caller in callers[key]), default=-1)
+    layers: list[list[Key]] = [[] for _ in range(1 + max(depths.values()))]
+    for key in keys:
+        layers[depths[key]].append(key)
+    return layers
+
+
+def _forward(keys: Iterable[Key], links: Sequence[Call]) -> list[Call]:
+    """Return ``links`` without those that close a circle."""
+    callees: dict[Key, list[Key]] = {}
+    for a, b in links:
+        callees.setdefault(a, []).append(b)
+    kept: list[Call] = []
+    done: set[Key] = set()
+
+    def visit(key: Key, path: frozenset[Key]) -> None:
+        done.add(key)
+        for callee in callees.get(key, ()):
+            if callee not in path:
+                kept.append((key, callee))
+                if callee not in done:
+                    visit(callee, path | {callee})
+
+    for key in keys:
+        if key not in done:
+            visit(key, frozenset([key]))
+    return kept
+
+
+def _corners(layers: list[list[Key]], links: Sequence[Call]) -> dict[Key, Point]:
+    """Return the upper left corner of each function, centred in its layer.
+
+    A layer is ordered by the mean position of callers and callees, downward and upward in turn,
+    which leaves few lines that cross.
+    """
+    beside: dict[Key, list[Key]] = {key: [] for layer in layers for key in layer}
+    for a, b in links:
+        beside[a].append(b)
+        beside[b].append(a)
+    xs = {key: x for layer in layers for key, x in _centred(layer)}
+    for sweep in range(N_SWEEPS):
+        for layer in layers if sweep % 2 == 0 else reversed(layers):
+            means = {key: fmean(xs[other] for other in beside[key] or [key]) for key in layer}
+            layer.sort(key=means.__getitem__)
+            xs.update(_centred(layer))
+    left = min(xs.values())
+    return {
+        key: (round(xs[key] - left + MARGIN, 1), round(i * (NODE_HEIGHT + GAP_Y) + MARGIN, 1))
+        for i, layer in enumerate(layers)
+        for key in layer
+    }
+
+
+def _centred(layer: Sequence[Key]) -> list[tuple[Key, float]]:
+    middle = (len(layer) - 1) / 2
+    return [(key, (i - middle) * (NODE_WIDTH + GAP_X)) for i, key in enumerate(layer)]
+
+
+def _node(location: Document, belief: float | None, corner: Point) -> Drawing:
+    """Return a function in the picture; it stands with its upper left corner at ``corner``."""
+    return {
+        "place": location,
+        "label": fit(name_of(location), N_CHARS),
+        "belief": "" if belief is None else percent(belief),  # empty if it is in no ranking
+        "level": heat(belief or 0.0),
+        "x": corner[0],
+        "y": corner[1],
+    }
+
+
+def _path(caller: Point, callee: Point) -> str:
+    """Return a curve from the lower edge of the caller to the upper edge of the callee."""
+    (x0, y0), (x1, y1) = caller, callee
+    down = y1 > y0
+    start = (x0 + NODE_WIDTH / 2, y0 + (NODE_HEIGHT if down else 0))
+    end = (x1 + NODE_WIDTH / 2, y1 + (0 if down else NODE_HEIGHT))
+    bend = (end[1] - start[1]) / 2 or GAP_Y
+    return (
+        f"M{start[0]:g},{start[1]:g} C{start[0]:g},{start[1] + bend:g} "
+        f"{end[0]:g},{end[1] - bend:g} {end[0]:g},{end[1]:g}"
+    )

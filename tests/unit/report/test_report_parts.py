@@ -10,9 +10,8 @@ import pytest
 
 from pytest_bayesloc.domain.failure import Frame
 from pytest_bayesloc.report.document import MAX_FAILURES
-from pytest_bayesloc.report.drawings import MAX_NODES, NODE_HEIGHT, NODE_WIDTH, call_graph
 from pytest_bayesloc.report.encoding import encode
-from pytest_bayesloc.report.html import render
+from pytest_bayesloc.report.html import MAX_NODES, NODE_HEIGHT, NODE_WIDTH, call_graph, render
 from pytest_bayesloc.report.memory import curves, month_rows, trial_lines
 from pytest_bayesloc.report.view import faults_of
 from pytest_bayesloc.report.words import caution as caution_of

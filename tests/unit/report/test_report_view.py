@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pytest_bayesloc.report.drawings import BOTTOM, LABEL_GAP, TOP, belief_chart
+from pytest_bayesloc.report.html import BOTTOM, LABEL_GAP, TOP, belief_chart
 from pytest_bayesloc.report.text import percent
 from pytest_bayesloc.report.view import MAX_SHOWN, faults_of, sources_of
 from pytest_bayesloc.report.words import name_of, reason_of, said_of, telling
