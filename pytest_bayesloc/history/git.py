@@ -1,4 +1,9 @@
-"""The project's files at git revisions, and the revisions there are."""
+"""The project's files at git revisions, and the youngest revision with which failing tests pass.
+
+Reference:
+    Bentley, Yao: An almost optimal algorithm for unbounded searching. IPL 1976. (Steps that
+    double, then halving, as ``git bisect`` does between two known commits.)
+"""
 
 from __future__ import annotations
 
@@ -6,15 +11,22 @@ import os
 import subprocess
 import tempfile
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
+from textwrap import shorten
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import StoreError
+from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.texts import as_python_reads
+from pytest_bayesloc.history.changes import changes_since, narrowed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from pytest_bayesloc.history.changes import Changes
+    from pytest_bayesloc.spectrum.sources import Sources
 
 LIMIT_S = 30.0
 LOOK_S = 5.0  # where nobody asked for it: a long history with little Python takes longer
@@ -22,6 +34,9 @@ PYTHON = "*.py"
 # A copy is no place for the user's hooks, nor for half of the files, and loads nothing from afar.
 PLAIN = ("core.hooksPath=/dev/null", "core.fsmonitor=false", "core.sparseCheckout=false")
 OFFLINE = {"GIT_NO_LAZY_FETCH": "1", "GIT_LFS_SKIP_SMUDGE": "1"}
+N_STATES = 8  # that are tried in memory: the code before none, 1, 3 and 7 of the youngest commits
+MAX_SILENT = 10  # states that can't say, between one that passes and one that fails
+MAX_SUBJECT = 40  # characters of a commit's first line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,27 +76,16 @@ def texts_at(rootdir: Path, revision: str) -> dict[str, str]:
         ) from error
 
 
-def commits(rootdir: Path, at_most: int) -> list[tuple[str, str]]:
-    """Return the newest commits that changed Python files below ``rootdir``, newest first.
-
-    Of a merge only its changes to the branch count. None where git can't say.
-
-    Returns:
-        Name of the commit, abbreviated, and its first line.
-    """
-    form = "--format=%h%x00%s"
-    log = ["log", "--first-parent", form, f"--max-count={at_most}", "HEAD", "--", PYTHON]
-    lines = _look(rootdir, log).splitlines()
-    return [(name, subject) for name, _, subject in (line.partition("\0") for line in lines)]
-
-
-def first_parents(rootdir: Path, at_most: int) -> list[Commit]:
+def first_parents(
+    rootdir: Path, at_most: int, *patterns: str, limit_s: float = LIMIT_S
+) -> list[Commit]:
     """Return the newest commits, newest first; a merge stands for what it brought.
 
-    None where git can't say. Those that changed no Python are among them: data can break tests.
+    None where git can't say. Without ``patterns`` of files that they changed, those that changed no
+    Python are among them: data can break tests.
     """
     log = ["log", "--first-parent", "--format=%H%x00%h%x00%as%x00%s", f"--max-count={at_most}"]
-    lines = _look(rootdir, [*log, "HEAD"], LIMIT_S).split("\n")
+    lines = _look(rootdir, [*log, "HEAD", "--", *patterns], limit_s).split("\n")
     rows = (line.split("\0", 3) for line in lines if line)
     return [Commit(id=i, name=n, date=date, subject=text) for i, n, date, text in rows]
 
@@ -168,16 +172,8 @@ def changed_texts(rootdir: Path, commit: str, until: str = "") -> dict[str, str]
 
 
 def changed_names(rootdir: Path, revision: str, until: str = "") -> list[str]:
-    """Return the files below ``rootdir`` that were at ``revision`` and differ from it.
-
-    Nothing where git can't say.
-    """
+    """Return the files that were at ``revision`` and differ from it; none where git can't say."""
     return _differing(rootdir, [revision, until], "a")
-
-
-def new_names(rootdir: Path, revision: str, until: str = "") -> list[str]:
-    """Return the Python files in git below ``rootdir`` that were not there at ``revision``."""
-    return _differing(rootdir, [revision, until], "A", PYTHON)
 
 
 def tracked(rootdir: Path) -> frozenset[str]:
@@ -190,7 +186,7 @@ class _GitError(Exception):
 
 
 def _differing(rootdir: Path, revisions: Sequence[str], chosen: str, *patterns: str) -> list[str]:
-    """Return the files that differ between revisions; none where git can't say."""
+    """Return the files that differ as git's filter ``chosen`` asks; none where git can't say."""
     # By itself, a diff writes to the index what it finds unchanged.
     diff = ["-c", "diff.autoRefreshIndex=false", "diff", "--name-only", "--no-renames"]
     asked = [*diff, f"--diff-filter={chosen}", "-z", "--relative", *filter(None, revisions)]
@@ -255,3 +251,149 @@ def _texts(names: Sequence[str], blobs: bytes) -> Iterator[tuple[str, str]]:
         with suppress(SyntaxError, UnicodeError):
             yield name, as_python_reads(blobs[at : at + size])
         at += size + 1
+
+
+# -- older states of the project
+
+
+class GitHistory:
+    """The commits of the project, each as it was left; uncommitted code comes after all."""
+
+    def __init__(self, rootdir: Path, sources: Sources) -> None:
+        self._rootdir = rootdir
+        self._sources = sources
+        self._changes: dict[str, Changes] = {}
+
+    @cached_property
+    def _commits(self) -> dict[str, str]:
+        """The newest ones that changed Python files, by their names in words."""
+        newest = first_parents(self._rootdir, N_STATES + 1, PYTHON, limit_s=LOOK_S)
+        return {_in_words(commit): commit.id for commit in newest}
+
+    @cached_property
+    def _tracked(self) -> frozenset[str]:
+        """The files in git: of these, those that don't differ did not change."""
+        return tracked(self._rootdir)
+
+    def states(self) -> Sequence[str]:
+        """Return the newest commits, the last one only where something is not committed."""
+        states = list(self._commits)
+        first = 0 if states and self.changes(states[0]).files else 1
+        return states[first:]
+
+    def changes(self, state: str) -> Changes:
+        """Return the changes since one of ``states``."""
+        if state not in self._changes:
+            commit = self._commits[state]
+            found = self.changes_from(commit)
+            # Taking a new file back could take away what tests import: of its code nothing is said.
+            new = _differing(self._rootdir, [commit], "A", PYTHON)
+            known = (found.known | self._tracked).difference(new)
+            self._changes[state] = replace(found, known=known, commit=state)
+        return self._changes[state]
+
+    def changes_from(self, commit: str) -> Changes:
+        """Return the changes since a commit."""
+        return self._since(changed_texts(self._rootdir, commit))
+
+    def _since(self, texts: Mapping[str, str]) -> Changes:
+        (found,) = changes_since([texts], self._sources.read, self._sources.map)
+        return found
+
+    def changes_of(self, good: Commit, bad: Commit | None) -> Changes:
+        """Return the changes that ``bad`` and what lies before it made since ``good``.
+
+        Code that only younger commits changed is as good as unchanged: the tests failed before.
+
+        Args:
+            good: The older commit.
+            bad: The younger one; None: all changes up to the code of now.
+        """
+        found = self._since(self._old(good.id))
+        if bad is not None:
+            then = changed_texts(self._rootdir, bad.id, good.id)
+            (own,) = changes_since(
+                [self._old(good.id, bad.id)], then.get, lambda file: SourceMap(then[file], file)
+            )
+            found = narrowed(found, own)
+        return replace(found, known=found.known | self._tracked, commit=_in_words(good))
+
+    def _old(self, commit: str, until: str = "") -> dict[str, str]:
+        """Return the files that differ from ``commit``; what is new since was empty."""
+        new = _differing(self._rootdir, [commit, until], "A", PYTHON)
+        return {**dict.fromkeys(new, ""), **changed_texts(self._rootdir, commit, until)}
+
+
+def _in_words(commit: Commit) -> str:
+    subject = shorten(commit.subject, MAX_SUBJECT, placeholder=" ...")
+    return f"{commit.name} ({subject})" if subject else commit.name
+
+
+class Bisection:
+    """The next older state to try, until the youngest one that passes is known.
+
+    Steps back double until a state passes; then the states between are halved. States that can't
+    say are left out, as by ``git bisect skip``. Where all older ones can't say (the tests were
+    not written yet), what lies between those and the last one that fails is halved.
+
+    Args:
+        n_states: How many there are; the youngest is number 0.
+
+    Attributes:
+        failing: The oldest one known to fail, of those younger than ``passing``; -1: the code of
+            now.
+        passing: The youngest one known to pass.
+        n_tried: How many of them were tried.
+    """
+
+    def __init__(self, n_states: int) -> None:
+        self._last = n_states - 1
+        self._reach: int | None = 0 if n_states else None  # while steps double
+        self._silent: set[int] = set()
+        self.failing = -1
+        self.passing: int | None = None
+        self.n_tried = 0
+
+    @property
+    def n_silent(self) -> int:
+        """The number of states that could not say."""
+        return len(self._silent)
+
+    def next(self) -> int | None:
+        """Return the state to try; None if no more is to be learned."""
+        if self._reach is not None:
+            return self._reach
+        older = self.passing
+        if older is None:
+            older = min((at for at in self._silent if at > self.failing), default=self.failing)
+        between = range(self.failing + 1, older)
+        if len(self._silent.intersection(between)) > MAX_SILENT:
+            return None
+        untried = (at for at in between if at not in self._silent)
+        return min(untried, key=lambda at: abs(2 * at - self.failing - older), default=None)
+
+    def take(self, at: int, passes: bool | None) -> None:
+        """Learn whether state ``at`` passes; None if it can't say."""
+        self.n_tried += 1
+        if at == self._reach:
+            self._reach = None if passes or at == self._last else min(2 * at + 1, self._last)
+        if passes is None:
+            self._silent.add(at)
+        elif passes:
+            self.passing = at
+        else:
+            self.failing = at
+
+
+def last_passing(history: GitHistory, passes: Callable[[Changes], bool]) -> Changes | None:
+    """Return the changes since the youngest state that passes; None if none that is tried does.
+
+    Args:
+        history: Older states, of which those before one that passes are taken to pass as well.
+        passes: Whether the tests pass with these changes taken back.
+    """
+    states = history.states()[:N_STATES]
+    search = Bisection(len(states))
+    while (at := search.next()) is not None:
+        search.take(at, passes(history.changes(states[at])))
+    return None if search.passing is None else history.changes(states[search.passing])

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from pytest_bayesloc.history.changes import Changes
-    from pytest_bayesloc.history.states import GitHistory
+    from pytest_bayesloc.history.git import GitHistory
     from pytest_bayesloc.spectrum.sources import Sources
 
 
@@ -273,7 +273,7 @@ class PastRuns:
     @cached_property
     def history(self) -> GitHistory:
         """Older code, as git knows it."""
-        from pytest_bayesloc.history.states import GitHistory
+        from pytest_bayesloc.history.git import GitHistory
 
         return GitHistory(self._rootdir, self._sources)
 

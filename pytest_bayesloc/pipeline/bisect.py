@@ -15,9 +15,15 @@ from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import ExecutionError, StoreError
 from pytest_bayesloc.domain.inspection import Verdict
-from pytest_bayesloc.history.git import changed_names, copy_at, first_parents, is_shallow
+from pytest_bayesloc.history.git import (
+    MAX_SUBJECT,
+    Bisection,
+    changed_names,
+    copy_at,
+    first_parents,
+    is_shallow,
+)
 from pytest_bayesloc.history.snapshots import SnapshotStore
-from pytest_bayesloc.history.states import MAX_SUBJECT, Bisection
 from pytest_bayesloc.pipeline.context import FOLDER, own_folder
 from pytest_bayesloc.rerun.command import command_for
 from pytest_bayesloc.rerun.link import Workspaces
@@ -30,8 +36,7 @@ if TYPE_CHECKING:
 
     from pytest_bayesloc.domain.inspection import TestRun
     from pytest_bayesloc.history.changes import Changes
-    from pytest_bayesloc.history.git import Commit
-    from pytest_bayesloc.history.states import GitHistory
+    from pytest_bayesloc.history.git import Commit, GitHistory
     from pytest_bayesloc.inspection.strategy import Budget
     from pytest_bayesloc.pipeline.context import Context
     from pytest_bayesloc.ranking.case import Case

@@ -12,7 +12,7 @@ from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.fixes.candidates import other_values
 from pytest_bayesloc.fixes.mutations import KIND, mutants
 from pytest_bayesloc.fixes.side_effects import reaches_out
-from pytest_bayesloc.history.states import N_STATES
+from pytest_bayesloc.history.git import N_STATES
 from pytest_bayesloc.inspection.loop import InspectionLoop
 from pytest_bayesloc.inspection.strategies import assertions
 from pytest_bayesloc.inspection.strategies.assertions import Assertions
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.ports import Clock
     from pytest_bayesloc.domain.source import SourceMap, Unit
-    from pytest_bayesloc.history.states import GitHistory
+    from pytest_bayesloc.history.git import GitHistory
     from pytest_bayesloc.inspection.strategy import InspectionStrategy
     from pytest_bayesloc.pipeline.context import Context
     from pytest_bayesloc.ranking.case import Case

@@ -15,7 +15,7 @@ from pytest_bayesloc.domain.evidence import ChangeOutcome, InspectionOutcome, Ou
 from pytest_bayesloc.domain.inspection import Finding, InspectionPatch, Rerun, Signals, Verdict
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.history.changes import Changes
-from pytest_bayesloc.history.states import History, last_passing
+from pytest_bayesloc.history.git import GitHistory, last_passing
 from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.groups import change_evidence, suspect_of
@@ -44,7 +44,7 @@ class Counterfactual(InspectionStrategy):
 
     name = KIND
 
-    def __init__(self, history: History | None = None, search: Search | None = None) -> None:
+    def __init__(self, history: GitHistory | None = None, search: Search | None = None) -> None:
         self._history = history
         self._search = search
 
@@ -80,7 +80,7 @@ class Counterfactual(InspectionStrategy):
             case.learn(change_evidence(found, case.belief.probabilities, model=case.model))
 
 
-def _last_passing(history: History, case: Case, budget: Budget) -> Changes | None:
+def _last_passing(history: GitHistory, case: Case, budget: Budget) -> Changes | None:
     """Return the changes since older code passes; that proves that the cause is among them."""
     until_s = (1 - LOOK_BACK) * budget.left_s()
 

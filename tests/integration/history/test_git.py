@@ -8,7 +8,6 @@ import pytest
 from pytest_bayesloc.domain.errors import StoreError
 from pytest_bayesloc.history.git import (
     changed_texts,
-    commits,
     copy_at,
     first_parents,
     texts_at,
@@ -79,9 +78,12 @@ def test_commits_that_changed_python_files_are_listed_the_newest_first(repositor
     edited(repository, "pkg/notes.txt", "other", "no code")
     edited(repository, "pkg/a.py", "x = 2\n", "third")
 
-    assert [said for _, said in commits(repository, 9)] == ["third", "second: top", "first"]
-    assert [said for _, said in commits(repository, 2)] == ["third", "second: top"]
-    assert [said for _, said in commits(repository / "pkg", 9)] == ["third", "first"]
+    def subjects(folder: Path, at_most: int = 9) -> list[str]:
+        return [commit.subject for commit in first_parents(folder, at_most, "*.py")]
+
+    assert subjects(repository) == ["third", "second: top", "first"]
+    assert subjects(repository, 2) == ["third", "second: top"]
+    assert subjects(repository / "pkg") == ["third", "first"]
 
 
 def test_files_that_differ_now_are_given_as_they_were(repository: Path) -> None:
@@ -144,6 +146,6 @@ def test_where_git_can_not_say_there_is_no_history(
     if not has_git:
         monkeypatch.setenv("PATH", str(tmp_path))
 
-    assert commits(tmp_path, 9) == []
+    assert first_parents(tmp_path, 9) == []
     assert changed_texts(tmp_path, "HEAD") == {}
     assert tracked(tmp_path) == frozenset()

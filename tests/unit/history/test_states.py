@@ -8,11 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_bayesloc.history.changes import Changes
-from pytest_bayesloc.history.states import MAX_SILENT, N_STATES, Bisection, last_passing
+from pytest_bayesloc.history.git import (
+    MAX_SILENT,
+    N_STATES,
+    Bisection,
+    GitHistory,
+    last_passing,
+)
 
 
 @dataclass
-class Past:
+class Past(GitHistory):
     """``n`` states, of which those from ``first_passing`` on pass."""
 
     n: int

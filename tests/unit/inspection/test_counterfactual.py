@@ -12,6 +12,7 @@ from pytest_bayesloc.domain.inspection import Verdict
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.history.changes import Changes, FileChange
+from pytest_bayesloc.history.git import GitHistory
 from pytest_bayesloc.inspection.strategies.counterfactual import (
     MAX_FAILING,
     MAX_SETS,
@@ -64,7 +65,7 @@ def case(
 
 
 @dataclass
-class Past:
+class Past(GitHistory):
     """Older states, by what changed since."""
 
     since: dict[str, Changes]
