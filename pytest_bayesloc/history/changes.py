@@ -24,38 +24,38 @@ DIGEST = 16
 Name: TypeAlias = tuple[str, int]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class FileChange:
     """One file, then and now.
 
-    Attributes:
+    Args:
         before: As it was when the tests passed.
-        changed: Locations of ``now`` whose own code differs or is new. What was removed counts as
-            a change of the scope that held it. Comments, layout and annotations don't count.
+        now: As it is.
+
+    Attributes:
+        units: The functions, classes and the module of ``now`` whose own code differs or is new,
+            each behind what it was, if anything. What was removed counts as a change of the scope
+            that held it. Comments, layout and annotations don't count.
+        changed: Their locations.
         fresh: Those of them that only an import can take back: their signature, decorators or
             defaults changed, or they are the body of a class or a module.
     """
 
-    before: SourceMap
-    now: SourceMap
-    changed: tuple[Location, ...] = field(init=False)
-    fresh: frozenset[Location] = field(init=False)
-
-    def __post_init__(self) -> None:
-        before = named(self.before)
+    def __init__(self, *, before: SourceMap, now: SourceMap) -> None:
+        self.before, self.now = before, now
+        then = named(before)
         # The changes between two texts that don't parse are unknown.
-        is_broken = self.before.is_broken and self.now.is_broken
-        changed: list[Location] = []
-        fresh: set[Location] = set()
-        for name, unit in named(self.now).items():
-            old = before.get(name)
-            if old is not None and not is_broken and shape(old.node) == shape(unit.node):
-                continue
-            changed.append(unit.location)
-            if old is None or not unit.is_function or _header(old.node) != _header(unit.node):
-                fresh.add(unit.location)
-        object.__setattr__(self, "changed", tuple(changed))
-        object.__setattr__(self, "fresh", frozenset(fresh))
+        is_broken = before.is_broken and now.is_broken
+        self.units = tuple(
+            (old, unit)
+            for name, unit in named(now).items()
+            if (old := then.get(name)) is None or is_broken or shape(old.node) != shape(unit.node)
+        )
+        self.changed = tuple(unit.location for _, unit in self.units)
+        self.fresh = frozenset(
+            unit.location
+            for old, unit in self.units
+            if old is None or not unit.is_function or _header(old.node) != _header(unit.node)
+        )
 
     def reverted(self, chosen: Collection[Location]) -> str | None:
         """Return the present text without the changes of ``chosen``; None if it can't be made."""
@@ -249,22 +249,26 @@ def shape(top: object) -> list[object]:
     """Return syntax as a flat list, without places, annotations, docstrings and nested bodies.
 
     Of scopes that are nested in a location, only the header counts.
+    """
+    return list(flat(top, lambda node: _parts(node, is_top=node is top)))
+
+
+def flat(top: object, parts: Callable[[ast.AST], list[object]]) -> Iterator[object]:
+    """Yield syntax as types and values, of each node its ``parts``.
 
     Not by recursion: a sum of a thousand terms is a thousand levels deep.
     """
-    found: list[object] = []
     pending: list[object] = [top]
     while pending:
         part = pending.pop()
-        found.append(type(part))
+        yield type(part)
         if isinstance(part, ast.AST):
-            pending.extend(reversed(_parts(part, is_top=part is top)))
+            pending.extend(reversed(parts(part)))
         elif isinstance(part, list):
-            found.append(len(part))
+            yield len(part)
             pending.extend(reversed(part))
         else:
-            found.append(part)
-    return found
+            yield part
 
 
 def _parts(node: ast.AST, *, is_top: bool) -> list[object]:

@@ -1,18 +1,20 @@
-"""The kind of mistake that a fix shows, and checks that an edit took out of tests."""
+"""The kind of an edit: the mistake that it fixes, or only other names or prints."""
 
 from __future__ import annotations
 
 import ast
 import difflib
+from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_bayesloc.domain.bug import clipped
 from pytest_bayesloc.domain.source import ScopeNode, negated
-from pytest_bayesloc.history.changes import name_of, named, shape
+from pytest_bayesloc.history.changes import flat, shape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from pytest_bayesloc.domain.source import SourceMap
     from pytest_bayesloc.history.changes import Changes
 
 
@@ -30,27 +32,23 @@ def mistake_of(changes: Changes) -> str:
 
     Empty if several kinds changed, or one that has no name.
     """
-    kinds: dict[str, str] = {}
-    for n_pairs, pair in enumerate(_pairs(changes), 1):
-        kind = _kind(pair)
-        if not kind or n_pairs > MAX_PAIRS:
-            return ""
-        kinds.setdefault(kind, _words(pair))
-    if len(kinds) != 1:
+    pairs = list(islice(_pairs(changes), MAX_PAIRS + 1))
+    kinds = {_kind(*pair) for pair in pairs}
+    if len(kinds) != 1 or "" in kinds or len(pairs) > MAX_PAIRS:
         return ""
-    ((kind, words),) = kinds.items()
-    return f"{kind}: {words}"
+    before, after = (None if node is None else f"`{_text(node)}`" for node in pairs[0])
+    words = f"{before} had to be {after}" if before and after else f"{after} was missing"
+    return f"{kinds.pop()}: {words}"
+
+
+def _text(node: ast.AST) -> str:
+    return clipped(ast.unparse(node).partition("\n")[0], _LENGTH)
 
 
 def _pairs(changes: Changes) -> Iterator[Pair]:
     """Yield the smallest pieces that differ, location by location, tests last."""
     for change in changes.files.values():
-        then = named(change.before)
-        now = named(change.now)
-        for name, unit in now.items():
-            if unit.location not in change.changed:
-                continue
-            old = then.get(name)
+        for old, unit in change.units:
             if old is None:
                 yield None, unit.node
             else:
@@ -61,93 +59,35 @@ def _differences(old: ast.AST, new: ast.AST, *, is_top: bool = False) -> Iterato
     """Yield the smallest pairs that hold all that differs between two trees."""
     if shape(old) == shape(new) or (isinstance(old, ScopeNode) and not is_top):
         return
-    if type(old) is not type(new) or _is_whole(old, new):
-        yield old, new
-        return
-    inner: list[Pair] = []
-    for (_, before), (_, after) in _fields(old, new):
-        found = _in_field(before, after)
-        if found is None:
-            yield old, new
-            return
-        inner += found
-    yield from inner
+    inner = None
+    if type(old) is type(new) and not _is_whole(old, new):
+        inner = _in_parts(_fields(old), _fields(new))
+    yield from [(old, new)] if inner is None else inner
 
 
-def _in_field(before: object, after: object) -> list[Pair] | None:
-    """Return what differs in one field of two nodes; None if only the nodes can tell it."""
-    if isinstance(before, list) and isinstance(after, list):
-        if _is_block(before, after):
-            return list(_in_block(before, after))
-        if len(before) != len(after):
+def _fields(node: ast.AST) -> list[object]:
+    return [value for _, value in ast.iter_fields(node)]
+
+
+def _in_parts(before: Sequence[object], after: Sequence[object]) -> list[Pair] | None:
+    """Return what differs in as many fields or items; None if only the whole can tell it."""
+    found: list[Pair] = []
+    for one, other in zip(before, after, strict=True):
+        own = _in_part(one, other)
+        if own is None:
             return None
-        fields = [_in_field(a, b) for a, b in zip(before, after, strict=True)]
-        return None if None in fields else [pair for field in fields for pair in field or ()]
+        found += own
+    return found
+
+
+def _in_part(before: object, after: object) -> list[Pair] | None:
+    if isinstance(before, list) and isinstance(after, list):
+        if all(isinstance(item, ast.stmt) for item in (*before, *after)):
+            return list(_in_block(before, after))
+        return _in_parts(before, after) if len(before) == len(after) else None
     if isinstance(before, ast.AST) and isinstance(after, ast.AST):
         return list(_differences(before, after))
     return [] if before == after else None
-
-
-def _is_whole(old: ast.AST, new: ast.AST) -> bool:
-    """Whether a change in it is told as a change of all of it, since a part alone says less."""
-    if isinstance(old, (ast.Constant, ast.Name)) or _is_permuted(old, new) or _keys(old, new):
-        return True
-    is_same = [_dump(a) == _dump(b) for (_, a), (_, b) in _fields(old, new)]
-    return isinstance(old, (ast.Compare, ast.BinOp, ast.BoolOp)) and (
-        sum(is_same) == len(is_same) - 1 and type(_op(old)) is not type(_op(new))
-    )
-
-
-def _fields(old: ast.AST, new: ast.AST) -> Iterator[tuple[tuple[str, object], tuple[str, object]]]:
-    return zip(ast.iter_fields(old), ast.iter_fields(new), strict=True)
-
-
-def _dump(part: object) -> str:
-    if isinstance(part, list):
-        return "".join(map(_dump, part))
-    return ast.dump(part) if isinstance(part, ast.AST) else repr(part)
-
-
-def _op(node: ast.AST) -> ast.AST | None:
-    """Return the operator of an expression that has a single one."""
-    ops: list[ast.AST] = getattr(node, "ops", [])
-    found: ast.AST | None = getattr(node, "op", None)
-    return ops[0] if len(ops) == 1 else found
-
-
-def _keys(old: ast.AST, new: ast.AST) -> bool:
-    """Whether both look up another key in the same thing."""
-    pairs = (_looked_up(old), _looked_up(new))
-    return all(pairs) and pairs[0][0] == pairs[1][0] and pairs[0][1] != pairs[1][1]  # type: ignore[index]
-
-
-def _looked_up(node: ast.AST) -> tuple[str, object] | None:
-    """Return what a key is looked up in, and the key, if that is a text."""
-    if isinstance(node, ast.Subscript):
-        where, key = node.value, node.slice
-    elif isinstance(node, ast.Call) and node.args and _is_get(node.func):
-        where, key = node.func, node.args[0]
-    else:
-        return None
-    is_text = isinstance(key, ast.Constant) and isinstance(key.value, str)
-    return (ast.dump(where), key.value) if is_text else None  # type: ignore[attr-defined]
-
-
-def _is_get(function: ast.expr) -> bool:
-    return isinstance(function, ast.Attribute) and function.attr in {"get", "pop", "setdefault"}
-
-
-def _is_permuted(old: ast.AST, new: ast.AST) -> bool:
-    """Whether both are calls with the same arguments in another order."""
-    if not (isinstance(old, ast.Call) and isinstance(new, ast.Call)):
-        return False
-    before, after = list(map(ast.dump, old.args)), list(map(ast.dump, new.args))
-    return before != after and sorted(before) == sorted(after)
-
-
-def _is_block(before: list[object], after: list[object]) -> bool:
-    both = [*before, *after]
-    return bool(both) and all(isinstance(item, ast.stmt) for item in both)
 
 
 def _in_block(before: Sequence[ast.AST], after: Sequence[ast.AST]) -> Iterator[Pair]:
@@ -168,45 +108,91 @@ def _in_block(before: Sequence[ast.AST], after: Sequence[ast.AST]) -> Iterator[P
             yield from ((None, node) for node in new)
 
 
+def _is_whole(old: ast.AST, new: ast.AST) -> bool:
+    """Whether a change in it is told as a change of all of it, since a part alone says less."""
+    if isinstance(old, (ast.Constant, ast.Name)) or _is_permuted(old, new) or _keys(old, new):
+        return True
+    n_changed = sum(shape(a) != shape(b) for a, b in zip(_fields(old), _fields(new), strict=True))
+    is_operation = isinstance(old, (ast.Compare, ast.BinOp, ast.BoolOp))
+    return is_operation and n_changed == 1 and type(_op(old)) is not type(_op(new))
+
+
+def _op(node: ast.AST) -> ast.AST | None:
+    """Return the operator of an expression that has a single one."""
+    ops: list[ast.AST] = getattr(node, "ops", [])
+    found: ast.AST | None = getattr(node, "op", None)
+    return ops[0] if len(ops) == 1 else found
+
+
+def _keys(old: ast.AST, new: ast.AST) -> bool:
+    """Whether both look up another key in the same thing."""
+    one, other = _looked_up(old), _looked_up(new)
+    return one[0] == other[0] and one[1] != other[1]
+
+
+def _looked_up(node: ast.AST) -> tuple[str, str]:
+    """Return what a key is looked up in, and the key, if that is a text; else nothing twice."""
+    match node:
+        case ast.Subscript(value=where, slice=ast.Constant(value=str(key))):
+            return ast.dump(where), key
+        case ast.Call(
+            func=ast.Attribute(attr="get" | "pop" | "setdefault") as where,
+            args=[ast.Constant(value=str(key)), *_],
+        ):
+            return ast.dump(where), key
+    return "", ""
+
+
+def _is_permuted(old: ast.AST, new: ast.AST) -> bool:
+    """Whether both are calls with the same arguments in another order."""
+    if not (isinstance(old, ast.Call) and isinstance(new, ast.Call)):
+        return False
+    before, after = list(map(ast.dump, old.args)), list(map(ast.dump, new.args))
+    return before != after and sorted(before) == sorted(after)
+
+
 # -- kinds
 
 
-def _kind(pair: Pair) -> str:
-    old, new = pair
-    if new is None or old is None:
-        return _of_one(new) if new is not None else ""
+def _kind(old: ast.AST | None, new: ast.AST | None) -> str:
+    if new is None:
+        return ""
+    if old is None:
+        return _missing(new)
     return next(filter(None, (rule(old, new) for rule in _RULES)), "")
 
 
-def _of_one(new: ast.AST) -> str:
+def _missing(new: ast.AST) -> str:
     """Return the kind of a statement that was missing."""
-    if isinstance(new, ast.If) and _asks_for_none(new.test):
-        return "missing check for None"
-    if isinstance(new, ast.If) and any(
-        isinstance(s, (ast.Return, ast.Raise, ast.Continue)) for s in new.body
-    ):
-        return "missing check"
-    if isinstance(new, (ast.Import, ast.ImportFrom)):
-        return "missing import"
-    return "missing return" if isinstance(new, ast.Return) else ""
+    match new:
+        case ast.If(test=test) if _asks_for_none(test):
+            return "missing check for None"
+        case ast.If(body=body):
+            leaves = any(isinstance(s, (ast.Return, ast.Raise, ast.Continue)) for s in body)
+            return "missing check" if leaves else ""
+        case ast.Import() | ast.ImportFrom():
+            return "missing import"
+        case ast.Return():
+            return "missing return"
+    return ""
 
 
 def _asks_for_none(node: ast.AST) -> bool:
-    return any(
-        isinstance(part, ast.Compare)
-        and isinstance(part.ops[0], (ast.Is, ast.IsNot))
-        and isinstance(part.comparators[0], ast.Constant)
-        and part.comparators[0].value is None
-        for part in ast.walk(node)
-    )
+    for part in ast.walk(node):
+        match part:
+            case ast.Compare(
+                ops=[ast.Is() | ast.IsNot(), *_], comparators=[ast.Constant(value=None), *_]
+            ):
+                return True
+    return False
 
 
 def _condition(old: ast.AST, new: ast.AST) -> str:
     if not (isinstance(old, ast.expr) and isinstance(new, ast.expr)):
         return ""
-    if ast.dump(new) in {ast.dump(negated(old)), ast.dump(ast.UnaryOp(ast.Not(), old))}:
-        return "condition inverted"
-    return "condition inverted" if ast.dump(negated(new)) == ast.dump(old) else ""
+    opposites = {ast.dump(negated(old)), ast.dump(ast.UnaryOp(ast.Not(), old))}
+    is_inverted = ast.dump(new) in opposites or ast.dump(negated(new)) == ast.dump(old)
+    return "condition inverted" if is_inverted else ""
 
 
 def _operator(old: ast.AST, new: ast.AST) -> str:
@@ -214,24 +200,26 @@ def _operator(old: ast.AST, new: ast.AST) -> str:
     if type(old) is not type(new) or len(types) != 2:
         return ""
     if isinstance(old, ast.Compare):
-        is_turned = all(type_ in _TURNED for type_ in types)
         return (
             "off by one" if types in _BOUNDS
-            else "comparison the wrong way round" if is_turned
+            else "comparison the wrong way round" if types <= _TURNED
             else "wrong comparison"
         )  # fmt: skip
     return "`and` and `or` mixed up" if isinstance(old, ast.BoolOp) else "wrong operator"
 
 
-def _checks_for_none(old: ast.AST, new: ast.AST) -> str:
-    if isinstance(new, ast.IfExp) and ast.dump(old) in {ast.dump(new.body), ast.dump(new.orelse)}:
-        return "missing check for None" if _asks_for_none(new.test) else "missing condition"
-    if isinstance(new, ast.If) and not isinstance(old, ast.If):
-        return "missing check for None" if _asks_for_none(new.test) else "missing condition"
-    is_more = isinstance(new, ast.BoolOp) and any(ast.dump(old) == ast.dump(v) for v in new.values)
-    if is_more:
-        return "missing check for None" if _asks_for_none(new) else "missing condition"
-    return ""
+def _added_condition(old: ast.AST, new: ast.AST) -> str:
+    before = ast.dump(old)
+    match new:
+        case ast.IfExp(test=test) if before in {ast.dump(new.body), ast.dump(new.orelse)}:
+            added: ast.AST = test
+        case ast.If(test=test) if not isinstance(old, ast.If):
+            added = test
+        case ast.BoolOp(values=values) if before in map(ast.dump, values):
+            added = new
+        case _:
+            return ""
+    return "missing check for None" if _asks_for_none(added) else "missing condition"
 
 
 def _arguments(old: ast.AST, new: ast.AST) -> str:
@@ -248,19 +236,15 @@ def _arguments(old: ast.AST, new: ast.AST) -> str:
 
 def _number(old: ast.AST, new: ast.AST) -> str:
     """Return the kind where a value is one more or less, in a number or by an addition."""
-    if isinstance(old, ast.Constant) and isinstance(new, ast.Constant):
-        values = old.value, new.value
-        numbers = all(isinstance(v, int) and not isinstance(v, bool) for v in values)
-        return "off by one" if numbers and abs(values[0] - values[1]) == 1 else ""  # type: ignore[operator]
+    match old, new:
+        case ast.Constant(value=int(before)), ast.Constant(value=int(after)):
+            is_number = not (isinstance(before, bool) or isinstance(after, bool))
+            return "off by one" if is_number and abs(before - after) == 1 else ""
     for one, other in ((old, new), (new, old)):
-        if (
-            isinstance(other, ast.BinOp)
-            and isinstance(other.op, (ast.Add, ast.Sub))
-            and isinstance(other.right, ast.Constant)
-            and other.right.value == 1
-            and ast.dump(other.left) == ast.dump(one)
-        ):
-            return "off by one"
+        match other:
+            case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=ast.Constant(value=1)):
+                if ast.dump(left) == ast.dump(one):
+                    return "off by one"
     return ""
 
 
@@ -277,65 +261,116 @@ def _name(old: ast.AST, new: ast.AST) -> str:
 _RULES: tuple[Callable[[ast.AST, ast.AST], str], ...] = (
     _condition,
     _operator,
-    _checks_for_none,
+    _added_condition,
     _arguments,
     _number,
     _name,
 )
 
 
-def _words(pair: Pair) -> str:
-    before, after = (None if node is None else f"`{_text(node)}`" for node in pair)
-    return f"{before} had to be {after}" if before and after else f"{after} was missing"
+# -- edits that repair nothing
+
+#: Fields of syntax nodes that hold a name.
+NAMES = frozenset({"id", "attr", "name", "arg", "asname", "rest", "module"})
+SAYS_NOTHING = frozenset({"ctx", "kind", "type_comment"})
+# Modules and functions that show values.
+LOOKING = frozenset(
+    {"print", "pprint", "pp", "breakpoint", "pdb", "ic", "log", "logger", "logging"}
+)
 
 
-def _text(node: ast.AST) -> str:
-    return clipped(ast.unparse(node).partition("\n")[0], _LENGTH)
+def is_renaming(changes: Changes) -> bool:
+    """Whether the files differ only in some of their names.
 
-
-# How much is checked: the exact value, a relation, or that something is there.
-EXACT, RELATION, TRUTH = 3, 2, 1
-ANY_ERROR = frozenset({"Exception", "BaseException"})
-
-
-def weakened(changes: Changes) -> frozenset[str]:
-    """Return the tests, as ``file qualname``, that check less than they did."""
-    found = set()
+    Each old name has to be bound in them, or to be that of a module whose file was moved; to be
+    gone, and to have become one new name everywhere. Other files may still use the old one: the
+    caller should know that the tests fail as they did.
+    """
+    names: dict[str, str] = {}
+    bound = {name for text in changes.moved for name in (text, f"from {text}")}
+    left: set[str] = set()
     for change in changes.files.values():
-        before = named(change.before)
-        for name, unit in named(change.now).items():
-            old = before.get(name)
-            is_changed = unit.location in change.changed and unit.location.is_test
-            if old is not None and is_changed and _total(unit.node) < _total(old.node):
-                found.add(name_of(unit.location))
-    return frozenset(found)
+        if change.before.is_broken or change.now.is_broken:
+            return False
+        both = (_tokens(change.before.module.node), _tokens(change.now.module.node))
+        for old, new in zip_longest(*both):
+            if isinstance(old, str) and isinstance(new, str):
+                left.add(new)
+                if names.setdefault(old, new) != new:
+                    return False
+            elif old != new:
+                return False
+        bound |= _bound(change.before.module.node)
+    renamed = {old for old, new in names.items() if old != new}
+    return (
+        bool(renamed)
+        and renamed <= bound
+        and renamed.isdisjoint(left)
+        and len(set(names.values())) == len(names)
+    )
 
 
-def _total(function: ast.AST) -> int:
-    return sum(map(_strength, ast.walk(function)))
+def is_looking(changes: Changes) -> bool:
+    """Return whether prints, log messages and break points came or went, and nothing else did."""
+    return bool(changes.files) and all(
+        not change.before.is_broken
+        and not change.now.is_broken
+        and _without_looks(change.before) == _without_looks(change.now)
+        for change in changes.files.values()
+    )
 
 
-def _strength(node: ast.AST) -> int:
-    """Return how much one statement or call of a test checks; 0 if it checks nothing."""
-    if isinstance(node, ast.Assert):
-        return _of_condition(node.test)
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
-        return 0
-    name = node.func.attr
-    if name == "raises":
-        is_any = any(isinstance(arg, ast.Name) and arg.id in ANY_ERROR for arg in node.args)
-        return TRUTH if is_any else RELATION
-    if name.startswith("assert"):
-        return {"assertEqual": EXACT, "assertTrue": TRUTH}.get(name, RELATION)
-    return 0
+def _without_looks(source: SourceMap) -> str:
+    tree = ast.parse(source.text)
+    for node in ast.walk(tree):
+        for name in ("body", "orelse", "finalbody"):
+            block = getattr(node, name, None)
+            if isinstance(block, list):
+                setattr(node, name, [part for part in block if not _is_look(part)])
+    return ast.dump(tree)
 
 
-def _of_condition(test: ast.expr) -> int:
-    if isinstance(test, ast.Constant):
-        return 0
-    if isinstance(test, ast.BoolOp):
-        parts = [_of_condition(value) for value in test.values]
-        return sum(parts) if isinstance(test.op, ast.And) else min(parts)
-    if not isinstance(test, ast.Compare) or isinstance(test.ops[0], ast.IsNot):
-        return TRUTH
-    return EXACT if isinstance(test.ops[0], (ast.Eq, ast.Is)) else RELATION
+def _is_look(node: ast.stmt) -> bool:
+    """Whether a statement only shows something, or makes that possible."""
+    match node:
+        case ast.Import(names=names):
+            return all(alias.name in LOOKING for alias in names)
+        case ast.Expr(value=ast.Call(func=called)):
+            while isinstance(called, (ast.Attribute, ast.Call)):
+                called = called.value if isinstance(called, ast.Attribute) else called.func
+            return isinstance(called, ast.Name) and called.id in LOOKING
+    return False
+
+
+def _tokens(tree: ast.AST) -> Iterator[object]:
+    """Yield a program flat: its names as texts, and the rest as types and values."""
+
+    def parts(node: ast.AST) -> list[object]:
+        fields = (item for item in ast.iter_fields(node) if item[0] not in SAYS_NOTHING)
+        return [_part(name, value) for name, value in fields]
+
+    return flat(tree, parts)
+
+
+def _part(field: str, value: object) -> object:
+    """Return what a field of a node holds: a name as it is, another value with its type."""
+    if isinstance(value, (ast.AST, list)):
+        return value
+    if field in NAMES and isinstance(value, str):
+        # The name of an imported module is not that of a variable.
+        return f"from {value}" if field == "module" else value
+    return type(value), value  # 1, 1.0 and True are equal
+
+
+def _bound(tree: ast.AST) -> set[str]:
+    """Return the names that ``tree`` defines."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                found.add(name)
+            case ast.ClassDef(name=name) | ast.arg(arg=name):
+                found.add(name)
+            case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+                found.add(name)
+    return found

@@ -6,7 +6,7 @@ import hashlib
 import os
 from contextlib import suppress
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -36,6 +36,7 @@ DEPTH = 2  # folders below one that holds code
 MAX_ENTRIES = 5_000
 MAX_DATA_FILES = 300
 MAX_SIZE = 200_000  # bytes of a file
+LIKE = 0.5  # share of lines of a file that was moved
 
 
 def is_data(name: str) -> bool:
@@ -103,6 +104,61 @@ def named_first(files: Iterable[str], texts: Iterable[str]) -> tuple[str, ...]:
     together = "\n".join(texts) if listed else ""
     named = [file for file in listed if PurePosixPath(file).name in together]
     return (*named, *(file for file in listed if file not in named))
+
+
+def followed(
+    texts: Mapping[str, str],
+    read: Callable[[str], str | None],
+    in_use: Collection[str],
+    is_new: Callable[[str], bool],
+) -> tuple[dict[str, str], frozenset[str]]:
+    """Return old ``texts`` of files under their present paths, and names of modules that moved.
+
+    A file that is gone has become the one, of those in use that are not in ``texts``, with which it
+    shares most lines, half of them at least.
+
+    Args:
+        texts: By path, as the files were.
+        read: The text of a file as it is; None if there is none.
+        in_use: The files of the project that are imported.
+        is_new: Whether a file of those was made since; else it was not imported then.
+
+    Returns:
+        Per file its old text: one that was moved has its new path, one that was made since is
+        empty. Then the dotted names that the modules had which were moved.
+    """
+    gone = sorted(file for file in texts if read(file) is None)
+    others = sorted(file for file in in_use if file not in texts)
+    moved: dict[str, str] = {}
+
+    @cache
+    def lines_of_now(file: str) -> frozenset[str]:
+        return _lines(read(file) or "")
+
+    for old in gone if others else ():
+        lines = _lines(texts[old])
+        shares = [(_share(lines, lines_of_now(file)), file) for file in others]
+        share, best = max(shares, default=(0.0, ""))
+        if share >= LIKE:
+            moved[old] = best
+            others.remove(best)
+    made = {file: "" for file in others if is_new(file)}
+    present = {moved.get(file, file): text for file, text in texts.items()} | made
+    return present, frozenset(name for old in moved for name in _module_names(old))
+
+
+def _lines(text: str) -> frozenset[str]:
+    return frozenset(line.strip() for line in text.splitlines()) - {""}
+
+
+def _share(a: frozenset[str], b: frozenset[str]) -> float:
+    return len(a & b) / max(len(a), len(b), 1)
+
+
+def _module_names(file: str) -> list[str]:
+    """Return ``shop.cart`` and ``cart`` of ``shop/cart.py``: the import root is unknown."""
+    parts = file.removesuffix(".py").removesuffix("/__init__").split("/")
+    return [".".join(parts[i:]) for i in range(len(parts))]
 
 
 #: Folders of other people's code, and how many files are looked at for edits that no test sees.
@@ -199,7 +255,6 @@ class PastRuns:
     def _compared(self, runs: Sequence[Mapping[str, str] | None]) -> list[Changes | None]:
         """Return the changes since the files held each of ``runs``; None for none."""
         from pytest_bayesloc.history.changes import changes_since
-        from pytest_bayesloc.history.moves import followed
 
         nothing: tuple[Mapping[str, str], frozenset[str]] = ({}, frozenset())
         present = {  # groups share texts

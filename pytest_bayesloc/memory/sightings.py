@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
@@ -14,8 +15,7 @@ from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.result import Fault
 from pytest_bayesloc.history.changes import Changes, edit_of, name_of, narrowed, state_of
 from pytest_bayesloc.history.git import went_back
-from pytest_bayesloc.history.mistakes import mistake_of, weakened
-from pytest_bayesloc.history.moves import is_looking, is_renaming
+from pytest_bayesloc.history.mistakes import is_looking, is_renaming, mistake_of
 from pytest_bayesloc.memory.episodes import GroupSighting, PassingSighting
 from pytest_bayesloc.memory.summaries import RuleSummarizer
 from pytest_bayesloc.memory.symptoms import symptom_of
@@ -31,6 +31,11 @@ Prove: TypeAlias = Callable[[Changes, Sequence[str]], Sequence[Location]]
 
 N_SUSPECTS = 10
 _IN_TEST = frozenset({Origin.TEST, Origin.FIXTURE, Origin.DATA})
+
+
+# How much is checked: the exact value, a relation, or that something is there.
+EXACT, RELATION, TRUTH = 3, 2, 1
+ANY_ERROR = frozenset({"Exception", "BaseException"})
 
 
 class Observer:
@@ -190,6 +195,48 @@ def _weakened(changes: Changes, passed: Collection[str]) -> frozenset[str]:
     return frozenset(
         n for n, (file, *inner) in known.items() if f"{file} {'.'.join(inner)}" in names
     )
+
+
+def weakened(changes: Changes) -> frozenset[str]:
+    """Return the tests, as ``file qualname``, that check less than they did."""
+    return frozenset(
+        name_of(unit.location)
+        for change in changes.files.values()
+        for old, unit in change.units
+        if old is not None and unit.location.is_test and _total(unit.node) < _total(old.node)
+    )
+
+
+def _total(function: ast.AST) -> int:
+    return sum(map(_strength, ast.walk(function)))
+
+
+def _strength(node: ast.AST) -> int:
+    """Return how much one statement or call of a test checks; 0 if it checks nothing."""
+    match node:
+        case ast.Assert(test=test):
+            return _of_condition(test)
+        case ast.Call(func=ast.Attribute(attr="raises"), args=args):
+            is_any = any(isinstance(arg, ast.Name) and arg.id in ANY_ERROR for arg in args)
+            return TRUTH if is_any else RELATION
+        case ast.Call(func=ast.Attribute(attr=name)) if name.startswith("assert"):
+            return {"assertEqual": EXACT, "assertTrue": TRUTH}.get(name, RELATION)
+    return 0
+
+
+def _of_condition(test: ast.expr) -> int:
+    match test:
+        case ast.Constant():
+            return 0
+        case ast.BoolOp(op=ast.And(), values=values):
+            return sum(map(_of_condition, values))
+        case ast.BoolOp(values=values):
+            return min(map(_of_condition, values))
+        case ast.Compare(ops=[ast.Eq() | ast.Is(), *_]):
+            return EXACT
+        case ast.Compare(ops=[first, *_]) if not isinstance(first, ast.IsNot):
+            return RELATION
+    return TRUTH
 
 
 def _is_collected(node_id: str, verdicts: Mapping[str, bool]) -> bool:

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.history.changes import Changes, changes_since, edit_of
-from pytest_bayesloc.history.moves import followed, is_renaming
+from pytest_bayesloc.history.mistakes import is_renaming
+from pytest_bayesloc.history.runs import followed
 from tests.unit.history.test_edits import CODE
 
 USER = "from knots import check\n\n\ndef curve(knots):\n    check(knots)\n    return knots\n"

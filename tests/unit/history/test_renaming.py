@@ -4,7 +4,7 @@ import pytest
 
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.history.changes import Changes, changes_since
-from pytest_bayesloc.history.moves import is_renaming
+from pytest_bayesloc.history.mistakes import is_renaming
 from tests.unit.history.test_edits import CODE
 
 

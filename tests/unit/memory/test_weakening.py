@@ -6,7 +6,7 @@ import pytest
 
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.history.changes import Changes, FileChange
-from pytest_bayesloc.history.mistakes import weakened
+from pytest_bayesloc.memory.sightings import weakened
 
 
 def is_weakened(before: str, now: str) -> bool:
