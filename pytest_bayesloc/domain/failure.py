@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from itertools import chain
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pytest_bayesloc.domain.location import Location
 
 
@@ -97,6 +100,11 @@ class Failure:
     test_locations: tuple[Location, ...] = ()
     syntax_error: tuple[str, int] | None = None
     raised: Raised = Raised.OTHER
+
+    @property
+    def every_frame(self) -> Iterator[Frame]:
+        """The frames of its own traceback, then those of the exceptions that caused it."""
+        return chain(self.frames, *self.cause_frames)
 
     @property
     def raise_frame(self) -> Frame | None:

@@ -63,13 +63,8 @@ def identity(path: Path) -> tuple[int, int]:
 def set_aside(path: Path, why: str, seen: tuple[int, int] | None = None) -> str:
     """Rename a damaged file, with what SQLite keeps beside it, and say so in a sentence.
 
-    Args:
-        path: Of the file.
-        why: What is wrong with it.
-        seen: Its ``identity`` when that was found; another run may have been faster since.
-
-    Returns:
-        A sentence for the user; empty if there is another file by now.
+    ``seen`` is its ``identity`` when that was found; another run may have been faster since, and
+    the sentence is empty then.
 
     Raises:
         OSError: If it can't be renamed.

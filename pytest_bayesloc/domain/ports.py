@@ -161,16 +161,15 @@ Clock: TypeAlias = "Callable[[], float]"
 
 
 class Runner(Protocol):
-    """Re-runs tests, patched or not, without touching a file."""
+    """Re-runs tests, patched or not, without touching a file.
+
+    What runs tests raises an ``ExecutionError`` if no transport is left.
+    """
 
     def rerun(
         self, patch: InspectionPatch | None, tests: Sequence[str], *, limit_s: float
     ) -> Rerun:
-        """Run ``tests`` under ``patch`` (None: as they are), for ``limit_s`` wall seconds at most.
-
-        Raises:
-            ExecutionError: If no transport is left.
-        """
+        """Run ``tests`` under ``patch`` (None: as they are), for ``limit_s`` seconds at most."""
 
     def record(
         self,
@@ -181,42 +180,20 @@ class Runner(Protocol):
         sample: bool = False,
         detailed: Location | None = None,
     ) -> Recording:
-        """Run ``tests`` as they are and note the calls of ``targets``.
+        """Run ``tests`` as they are and note the calls of ``targets`` that are functions.
 
-        Args:
-            tests: Node ids.
-            targets: Functions; what else is among them is passed over.
-            limit_s: Wall seconds at most.
-            sample: Whether some calls of each function are enough.
-            detailed: The function whose values are noted with their parts.
-
-        Raises:
-            ExecutionError: If no transport is left.
+        With ``sample``, some calls of each are enough. Of ``detailed``, values are noted with their
+        parts.
         """
 
     def follow(self, tests: Sequence[str], *, limit_s: float) -> Sequence[ValueFlow]:
-        """Run ``tests`` as they are and follow the value that is wrong in each of them.
-
-        Args:
-            tests: Node ids of failing tests.
-            limit_s: Wall seconds at most.
-
-        Raises:
-            ExecutionError: If no transport is left.
-        """
+        """Run failing ``tests`` as they are and follow the value that is wrong in each of them."""
 
     def state_before(self, tests: Sequence[str], *, limit_s: float) -> Mapping[str, str]:
-        """Run ``tests`` and return a digest of each shared variable just before the last one.
-
-        Args:
-            tests: Node ids, in this order.
-            limit_s: Wall seconds at most.
+        """Run ``tests`` in this order; return a digest of each shared variable before the last one.
 
         Returns:
             By ``file::module.variable``, or ``::os.environ['NAME']``; empty if that is not known.
-
-        Raises:
-            ExecutionError: If no transport is left.
         """
 
     def cancel(self) -> None:

@@ -213,9 +213,8 @@ _MEMOS = 20_000
 class Redaction:
     """Takes secrets out of texts, and counts them.
 
-    Args:
-        environment: Variables; the values of those that are named like secrets are taken out
-            wherever they stand.
+    The values of variables of ``environment`` that are named like secrets are taken out wherever
+    they stand.
     """
 
     def __init__(self, environment: Mapping[str, str] | None = None) -> None:
@@ -237,9 +236,7 @@ class Redaction:
     def clean(self, text: str, name: str = "") -> str:
         """Return ``text`` with ``<redacted>`` in the place of secrets; it has as many lines.
 
-        Args:
-            text: Any.
-            name: Of the variable whose value it is, if it is one.
+        ``name`` is that of the variable whose value it is, if it is one.
         """
         if name and re.search(_STRONG, name, re.IGNORECASE):
             head = f"{name}="

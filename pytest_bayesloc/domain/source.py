@@ -53,12 +53,7 @@ def parse(text: str, filename: str = "<unknown>") -> ast.Module:
 
 
 def compile_tree(tree: ast.Module, filename: str) -> CodeType:
-    """Compile ``tree``, without warnings as well.
-
-    Raises:
-        SyntaxError: If it does not compile.
-        ValueError: Likewise.
-    """
+    """Compile ``tree``, without warnings as well; the errors are those of ``parse``."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return compile(tree, filename, "exec", dont_inherit=True)
@@ -243,11 +238,7 @@ def guarding(
     """The condition of the ``if`` right around the ``raise`` at ``line``, or of the ``assert``.
 
     Behind it those of the statements around it; empty if nothing guards the line directly.
-
-    Args:
-        function: Or another scope.
-        line: One of its own.
-        refusing: The statements that count as a ``raise``.
+    ``refusing`` are the statements that count as a ``raise``.
     """
     around: list[ast.expr] = []
     found: list[ast.expr] = []

@@ -104,9 +104,7 @@ def _number(word: str) -> int:
 def bm25(query: Mapping[str, int], others: Sequence[Mapping[str, int]]) -> list[float]:
     """Score texts by Okapi BM25, as shares of the score of the query itself, in [0, 1].
 
-    Args:
-        query: Per word, how often it is there.
-        others: Likewise.
+    Texts, and the query, are how often each of their words is there.
 
     Reference:
         Robertson, Zaragoza: The probabilistic relevance framework. FTIR 2009, eq. 3.15.
@@ -180,11 +178,8 @@ _MASKS = {"float": "<float>", "int": "<int>"}
 def masked(text: str, rootdir: str = "") -> str:
     """Return ``text`` with masks such as ``<uuid>`` and ``<int>`` for what varies, blanks single.
 
-    Names of exception types, quoted strings, keys of dictionaries and HTTP codes stay.
-
-    Args:
-        text: A message, or a line of source.
-        rootdir: Absolute path of the project, which becomes ``<root>``.
+    Names of exception types, quoted strings, keys of dictionaries and HTTP codes stay. ``rootdir``,
+    the absolute path of the project, becomes ``<root>``.
 
     Reference:
         docs/memory.md, section "Fingerprint".

@@ -47,11 +47,8 @@ _FORBIDDEN = (DENIED - _HARMLESS) | RISKY | INNER | METHODS | _LEADS_OUT
 def edited_unit(source: SourceMap, text: str) -> Unit:
     """Return the function, or the body of a class or module, that an edit of a file is in.
 
-    The header of a function or class is part of what surrounds it.
-
-    Args:
-        source: The file.
-        text: Its text with the edit.
+    The header of a function or class is part of what surrounds it. ``text`` is that of the file
+    with the edit.
 
     Raises:
         PatchError: If that does not parse, or more or less than one of these is edited.
@@ -73,13 +70,9 @@ def edited_unit(source: SourceMap, text: str) -> Unit:
 
 
 def checked_edit(source: SourceMap, unit: Unit, text: str, named: Collection[str] = ()) -> str:
-    """Return the text of a file with an edit.
+    """Return ``text``, that of the file of ``source`` with an edit of ``unit`` and nothing else.
 
-    Args:
-        source: The file.
-        unit: What is edited, and nothing else; a function does not reach out.
-        text: The file's text with the edit.
-        named: What else must not be called.
+    A function must not reach out. What else must not be called is ``named``.
 
     Raises:
         PatchError: If the code does what it did not do before.
@@ -117,11 +110,7 @@ def _scopes(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef | 
 def _check_body(
     source: SourceMap, old: ast.Module, new: ast.Module, named: Collection[str]
 ) -> None:
-    """Check what an import executes: it may import what only computes.
-
-    Raises:
-        PatchError: If it does what it did not do before.
-    """
+    """Check what an import executes: it may import what only computes."""
     tree = source.module.node
     before = {_module_of(node) for node in ast.walk(tree) if isinstance(node, _IMPORTS)}
     for node in ast.walk(new):
@@ -149,17 +138,11 @@ def _computes(node: ast.Import | ast.ImportFrom) -> bool:
 
 
 def checked_fix(source: SourceMap, unit: Unit, answer: str, named: Collection[str] = ()) -> str:
-    """Return the text of the file with the function as the answer has it.
+    """Return the text of the file with the function ``unit`` as the answer has it.
 
     Other than an inspection, a fix may change statements. So its text is held to what the function
     did already: the same signature, no new way out of the process, nothing that runs text or looks
-    behind the scenes. Then tests decide, as of every other candidate.
-
-    Args:
-        source: The file.
-        unit: A function of it, which does not reach out.
-        answer: The function, rewritten.
-        named: What else must not be called.
+    behind the scenes, no call of what is ``named``. Then tests decide, as of every other candidate.
 
     Raises:
         PatchError: If it is another function, or does what the function did not do before.
@@ -195,9 +178,6 @@ def lines_at(text: str, blanks: str) -> str:
     """Return a function's text with ``blanks`` as the indentation of its first line.
 
     Lines within a text over several lines stay as they are: their blanks are part of it.
-
-    Raises:
-        PatchError: If the text does not parse.
     """
     given = text[: len(text) - len(text.lstrip(" \t"))]
     try:
@@ -221,11 +201,7 @@ def _within_texts(text: str, first: int) -> set[int]:
 
 
 def _look_through(old: ast.AST, new: ast.AST) -> None:
-    """Check that nothing is named that was not, and leads out.
-
-    Raises:
-        PatchError: If something is.
-    """
+    """Check that nothing is named that was not, and leads out."""
     found = _named(new) - _named(old)
     bad = {name for name in found if name in _FORBIDDEN or name.startswith("__")}
     if bad:
@@ -242,9 +218,6 @@ def _see_roots(old: ast.AST, new: ast.AST, tree: ast.AST) -> None:
 
     Names of imported modules and classes lead anywhere: ``os.path`` to ``os.system``, and what is
     not called at once, as in ``map(os.remove, names)``, is used all the same.
-
-    Raises:
-        PatchError: If it is not.
     """
     imported = {
         alias.asname or alias.name.partition(".")[0]: alias.name
@@ -290,22 +263,14 @@ def gate_error(why: str) -> PatchError:
 
 
 def same_header(original: FunctionNode, rewritten: FunctionNode) -> None:
-    """Check that a function has the name, signature and, if it has any, decorators of another.
-
-    Raises:
-        PatchError: If it has not.
-    """
+    """Check that a function has the name, signature and, if it has any, decorators of another."""
     old, new = ([*map(dump_of, f.decorator_list)] for f in (original, rewritten))
     if _header(rewritten) != _header(original) or (new and new != old):
         raise gate_error("changes the signature or the decorators")
 
 
 def only_function(text: str) -> FunctionNode:
-    """Return the one function that a text is.
-
-    Raises:
-        PatchError: If it is anything else.
-    """
+    """Return the one function that a text is."""
     text = text.strip("\r\n")
     is_indented = text[:1] in {" ", "\t"}
     try:

@@ -62,12 +62,9 @@ class Addition:
 
 
 def admit(original: FunctionNode, text: str, module: ast.AST) -> list[Addition]:
-    """Return what ``text`` adds to the function ``original``, in the order of the text.
+    """Return what ``text``, a model's, adds to the function ``original``, in the order of the text.
 
-    Args:
-        original: The function as it stands in its file.
-        text: The function as the model gave it back.
-        module: The syntax tree of the file.
+    ``module`` is the syntax tree of the file.
 
     Raises:
         PatchError: If it does anything else than add assertions, or adds none.
@@ -114,11 +111,7 @@ class _Walk:
         self.found: list[Addition] = []
 
     def align(self, old: Sequence[ast.stmt], new: Sequence[ast.stmt]) -> None:
-        """Take ``new`` for ``old`` with additions.
-
-        Raises:
-            PatchError: If a statement of ``old`` is missing or changed.
-        """
+        """Take ``new`` for ``old`` with additions."""
         rest, at = list(new), 0
         for statement in old:
             start = at
@@ -244,12 +237,7 @@ _SAYING = frozenset({"__bayesloc__.heartbeat", "print"})
 
 
 class Rules:
-    """The rules for added statements: they may look, and do nothing else.
-
-    Args:
-        original: The function that they are added to.
-        module: The syntax tree of its file.
-    """
+    """The rules for statements that are added to a function: they may look, and do nothing else."""
 
     def __init__(self, original: FunctionNode, module: ast.AST) -> None:
         self._meanings = meanings(original, module)
@@ -261,11 +249,7 @@ class Rules:
         self._once = self._once_only.names
 
     def check(self, found: Sequence[Addition]) -> None:
-        """Check that nothing does more than look.
-
-        Raises:
-            PatchError: If something does.
-        """
+        """Check that nothing does more than look."""
         for addition in found:
             taken, once = self._taken, self._once
             if addition.name:

@@ -69,11 +69,9 @@ class InspectionLoop:
         self._started = clock()
 
     def run(self, case: Case, *, share: float = 1.0) -> None:
-        """Work on ``case``; what was found is in it when this returns or raises.
+        """Work on ``case``, for a share of what is left of the budget, in (0, 1].
 
-        Args:
-            case: A group of failing tests.
-            share: Of what is left of the budget, in (0, 1].
+        What was found is in it when this returns or raises.
 
         Raises:
             ExecutionError: If tests can't be run again.
@@ -286,11 +284,6 @@ class Batch:
     """Runs inspections of one group side by side: each runner has one, and they end in any order.
 
     With one runner an inspection is made when its result is asked for, in the thread that asks.
-
-    Args:
-        pool: Where tests are run again.
-        case: The group.
-        budget: Of its first runner.
     """
 
     def __init__(self, pool: Pool, case: Case, budget: Budget) -> None:
@@ -324,11 +317,7 @@ class Batch:
         return [*alone, *(action for action, _ in self._busy.values())]
 
     def free(self, n_left: int) -> Runner | None:
-        """Return a runner that has nothing to do, if there is work for it.
-
-        Args:
-            n_left: Inspections that may be made yet.
-        """
+        """Return a runner that has nothing to do, if ``n_left`` inspections give it work."""
         if self._alone is not None:
             return None
         taken = [budget.runner for _, budget in self._busy.values()]
@@ -355,11 +344,7 @@ class Batch:
         self._busy[future] = action, budget
 
     def next(self) -> Sequence[Finding]:
-        """Return what the first inspection to end found.
-
-        Raises:
-            ExecutionError: If the place where re-runs happen is lost.
-        """
+        """Return what the first inspection to end found."""
         self._n_done += 1
         if self._alone is not None:
             action, self._alone = self._alone, None

@@ -53,9 +53,6 @@ def watch(case: Case, patch: InspectionPatch, budget: Budget) -> Rerun:
     Returns:
         Both re-runs as one, with the seconds of both; ``n_swapped`` is 1 if the patch was in
         place, else 0.
-
-    Raises:
-        ExecutionError: If the place where re-runs happen is lost.
     """
     started = budget.clock()
     at_most_s = budget.patience_s(LEAST_S)
@@ -104,12 +101,7 @@ def fired_checks(failing: Mapping[str, TestRun], passing: Mapping[str, TestRun])
 def signals_of(
     failing: Mapping[str, TestRun], passing: Mapping[str, TestRun], *, n_swapped: int = 1
 ) -> Signals | None:
-    """Return the formal signals of a re-run, or None if it is inconclusive.
-
-    Args:
-        failing: Re-runs of the failing tests of the group, by node id.
-        passing: Re-runs of the passing tests that were targeted too.
-        n_swapped: How many functions the patch replaced.
+    """Return the formal signals of a re-run of ``failing`` and ``passing`` tests, by node id.
 
     Returns:
         None if no failing test was re-run, one of them timed out, crashed or did not run, or the

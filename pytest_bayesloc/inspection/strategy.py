@@ -21,14 +21,7 @@ PATIENCE = 10.0  # times what the tests take as they are, for a patch that may l
 
 
 class Budget:
-    """The runner that tries patches, and the time that is left for it.
-
-    Args:
-        runner: Where tests are run again.
-        clock: Monotonic seconds.
-        deadline: When the work must end.
-        case: Whose tests they are.
-    """
+    """The runner that tries patches of ``case``, and the time that is left until ``deadline``."""
 
     def __init__(self, runner: Runner, clock: Clock, deadline: float, case: Case) -> None:
         self.runner = runner
@@ -209,14 +202,8 @@ def stop_reason(
 ) -> str | None:
     """Return why the loop ends now, in words; None to go on.
 
-    Args:
-        belief: The present belief; the threshold is held against its likeliest location, code or
-            test.
-        limits: When to end.
-        spent_s: Seconds spent on inspections.
-        n_made: Inspections made.
-        is_proven: Whether all was tried that could prove the likeliest location; the threshold
-            does not count before.
+    The threshold is held against the likeliest location, code or test, once all was tried that
+    could prove it (``is_proven``).
     """
     for where, p in belief.top(1):
         if is_proven and p >= limits.threshold:

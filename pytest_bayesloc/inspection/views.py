@@ -25,11 +25,7 @@ HIDDEN = "(not shown)"
 
 
 class Views:
-    """Puts together what a language model is shown.
-
-    Args:
-        read: The locations of a file; None of one that is not to be shown.
-    """
+    """Shows a language model what ``read`` finds: the locations of a file; None of a hidden one."""
 
     def __init__(self, read: Callable[[str], SourceMap | None]) -> None:
         self._read = read

@@ -32,10 +32,9 @@ MAX_TEXT = 200
 
 
 class LineWriter:
-    """Edits text by lines, from the last to the first, so that positions stay true.
+    """Edits the text of a file by lines, from the last to the first, so that positions stay true.
 
-    Args:
-        text: Of a file; positions of its syntax tree are what methods are given.
+    What methods are given are positions of its syntax tree.
     """
 
     def __init__(self, text: str) -> None:
@@ -179,12 +178,7 @@ def with_assertions(source: SourceMap, unit: Unit, answer: ProposedCode) -> Insp
 
 
 def _hold_together(patched: str, source: SourceMap, unit: Unit, made: Sequence[Addition]) -> None:
-    """Check that ``patched`` is the text of ``source`` with what was ``made`` in its place.
-
-    Raises:
-        PatchError: If something was written where it does not belong.
-        SyntaxError: If it does not compile; so do the errors of the parser.
-    """
+    """Check that ``patched`` is the text of ``source`` with what was ``made`` in its place."""
     compile_tree(parse(patched), unit.location.file)
     twin = SourceMap(patched, unit.location.file).units[source.units.index(unit)]
     assert isinstance(unit.node, FunctionNode)  # noqa: S101 - nothing else is asked for
@@ -240,11 +234,7 @@ class _AdditionWriter(LineWriter):
     """Writes additions into the original text."""
 
     def write(self, unit: Unit, node: FunctionNode, made: Sequence[Addition]) -> str:
-        """Return the text with all of them, and with the heartbeat.
-
-        Raises:
-            PatchError: If one has no place of its own in the text.
-        """
+        """Return the text with all of them, and with the heartbeat."""
         at_entry: list[str] = []
         for addition in sorted(made, key=_position, reverse=True):
             lines = [line for s in addition.statements for line in ast.unparse(s).splitlines()]

@@ -84,9 +84,7 @@ def blend_prior(
 ) -> dict[Location, float]:
     """Return softmax of the weighted features, and of what ``fitted.TESTS`` says of test code.
 
-    Args:
-        spectrum: Of a group of failing tests.
-        tests: What of the tests may be at fault, and what it is to them.
+    ``tests`` is what of the tests may be at fault, and what it is to them.
 
     Reference:
         docs/model.md, eq. 2.
@@ -131,11 +129,7 @@ def softmax(logits: Mapping[Location, float]) -> dict[Location, float]:
 
 
 def prior(spectrum: Spectrum, name: str) -> dict[Location, float]:
-    """Return the prior ``name``: ``blend``, or the reference prior of a formula.
-
-    Raises:
-        KeyError: If ``name`` is not one of ``PRIORS``.
-    """
+    """Return the prior ``name`` of ``PRIORS``: ``blend``, or the reference prior of a formula."""
     if name == BLEND:
         return blend_prior(spectrum)
     return reference_prior(function_scores(spectrum, name))
@@ -175,11 +169,7 @@ def with_tests(
 def joint_prior(
     spectrum: Spectrum, name: str, tests: Mapping[Location, Role], *, model: str
 ) -> dict[Location, float]:
-    """Return the prior ``name`` over code and tests, for the belief model ``model``.
-
-    Raises:
-        KeyError: If ``name`` is not one of ``PRIORS``.
-    """
+    """Return the prior ``name`` over code and tests, for the belief model ``model``."""
     if name == BLEND and model != "independent":
         return blend_prior(spectrum, tests)
     return with_tests(prior(spectrum, name), tests, outside_sum=model == "independent")

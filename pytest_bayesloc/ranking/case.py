@@ -130,12 +130,9 @@ _RAISED_ITSELF = frozenset({StaticOutcome.CODE_RAISED, StaticOutcome.RAISE_FRAME
 
 
 class Neighbourhood:
-    """Finds tests to re-run: passing tests by their nearness to the failing ones of a group.
+    """Finds tests to re-run: passing tests by their nearness to the failing ones of ``spectrum``.
 
     Two tests are near if they execute the same locations (Jaccard).
-
-    Args:
-        spectrum: With the group's tests as its failing ones.
     """
 
     def __init__(self, spectrum: Spectrum) -> None:

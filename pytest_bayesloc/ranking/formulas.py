@@ -113,11 +113,7 @@ def unit_op2(score: float, n_failing: int) -> float:
 
 
 def suspiciousness(name: str, counts: Counts) -> float:
-    """The score of formula ``name`` in [0, 1], in the formula's own order.
-
-    Raises:
-        KeyError: If ``name`` is not one of ``FORMULAS``.
-    """
+    """The score of formula ``name`` of ``FORMULAS``, in [0, 1], in the formula's own order."""
     score = FORMULAS[name](counts)
     if name == "dstar2":
         return unit_dstar2(score)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import NamedTuple
 
 from pytest_bayesloc.domain.evidence import ChangeOutcome, Evidence, StaticOutcome
@@ -38,7 +38,7 @@ from pytest_bayesloc.ranking.evidence.test_code import (
     twin_passes,
     with_support,
 )
-from pytest_bayesloc.ranking.evidence.writers import unset_attributes, unset_evidence
+from pytest_bayesloc.ranking.evidence.writers import unset_attributes
 from pytest_bayesloc.ranking.likelihoods import weigh
 from pytest_bayesloc.spectrum.sources import Sources
 
@@ -52,12 +52,7 @@ def open_groups(
 ) -> list[Case]:
     """Group the failing tests of ``spectrum``, the largest group first.
 
-    Args:
-        spectrum: Of all tests.
-        failures: Of those that fail.
-        sources: The project's files.
-        model: How beliefs are formed.
-        changes: Returns what changed since each of several groups of tests passed; None: unknown.
+    ``changes`` returns what changed since each of several groups of tests passed; None: unknown.
     """
     failures = with_support(failures, spectrum.reached())
     by_id = {failure.node_id: failure for failure in failures}
@@ -85,11 +80,7 @@ def _single_owners(guards: Mapping[str, Guard]) -> dict[str, Guard]:
     owners: dict[tuple[Location, str], set[Location]] = {}
     for guard in guards.values():
         owners.setdefault((guard.function, guard.condition), set()).add(guard.owner)
-    return {
-        node_id: guard
-        for node_id, guard in guards.items()
-        if len(owners[guard.function, guard.condition]) == 1
-    }
+    return {n: g for n, g in guards.items() if len(owners[g.function, g.condition]) == 1}
 
 
 def _key(failure: Failure, guard: Guard | None, sources: Sources) -> Hashable | None:
@@ -108,7 +99,7 @@ def _with_tracebacks(spectrum: Spectrum, failures: Sequence[Failure], sources: S
     """Return ``spectrum`` with the lines that tracebacks and messages prove to be involved."""
     index = {node_id: i for i, node_id in enumerate(spectrum.tests)}
     lines = {where: dict(rows) for where, rows in spectrum.lines.items()}
-    called: dict[str, list[Location]] = {}
+    called = cache(partial(_functions, spectrum=spectrum, sources=sources))
     for failure in failures:
         bit = 1 << index[failure.node_id] if failure.node_id in index else 0
         proven = list(executed_lines(failure, sources.locate_frame, sources.module))
@@ -116,11 +107,9 @@ def _with_tracebacks(spectrum: Spectrum, failures: Sequence[Failure], sources: S
             source = sources.map(failure.syntax_error[0])
             if source is not None and not source.is_test:
                 proven.append((source.module.location, failure.syntax_error[1]))
-        if name := refused_call(failure):
-            if name not in called:
-                called[name] = _functions(name, spectrum, sources)
-            # Beside other calls this one is no line of its own, which failing tests alone execute.
-            proven += [(w, min(lines.get(w, [w.start_line]))) for w in called[name]]
+        # Beside other calls this one is no line of its own, which failing tests alone execute.
+        named = called(refused_call(failure))
+        proven += [(w, min(lines.get(w, [w.start_line]))) for w in named]
         for where, line in proven:
             rows = lines.setdefault(where, {})
             rows[line] = rows.get(line, 0) | bit
@@ -159,12 +148,12 @@ def _group(
     )
     support = support_evidence(failures, code, model=model.belief)
     every = (*raised, *own, *told, *called, *recent, *support)
-    known = [e for e in every if e.location in belief]
+    known = (e for e in every if e.location in belief and e.source not in model.without)
     return Case(
         failures=tuple(failures),
         spectrum=spectrum,
         prior=belief,
-        evidence=tuple(e for e in known if e.log_ratio and e.source not in model.without),
+        evidence=tuple(e for e in known if e.log_ratio),
         guard=guard,
         own_errors=origins,
         roles=tests,
@@ -194,7 +183,9 @@ def _raised_evidence(
         spared=spared,
         raises_alone=partial(raises_alone, read=sources.map),
     )
-    return [*named, *unset_evidence(unset, model=model), *traced]
+    outcome = StaticOutcome.ATTRIBUTE_UNSET
+    misses = [weigh(model, outcome, w, source="origin", why=why) for w, (_, why) in unset.items()]
+    return [*named, *misses, *traced]
 
 
 def change_evidence(
@@ -243,6 +234,8 @@ def _runs_functions(spectrum: Spectrum, read: ReadMap) -> bool:
 
 def _functions(qualname: str, spectrum: Spectrum, sources: Sources) -> list[Location]:
     """Return the functions of that name in files of which anything was executed."""
+    if not qualname:
+        return []
     files = sorted({where.file for where in spectrum.executed if not where.is_test})
     known = filter(None, map(sources.map, files))
     units = (unit for source in known for unit in source.units if unit.is_function)
@@ -337,8 +330,7 @@ def _cover(rows: Mapping[int, _Row], rest: int, n_passing: int) -> list[int]:
         core = min(rows, key=lambda failing: _order(failing, rows[failing]))
         group = _widen(core, rows, n_passing)
         shared = (i for i, earlier in enumerate(found) if earlier & rows[core].failing)
-        home = next(shared, None)
-        if home is None:
+        if (home := next(shared, None)) is None:
             found.append(group)
         else:
             found[home] |= group

@@ -101,11 +101,7 @@ TABLES: Mapping[str, Mapping[Outcome, Likelihood]] = MappingProxyType(
 
 
 def likelihood(model: str, outcome: Outcome) -> Likelihood:
-    """Return how strongly ``outcome`` speaks in the belief model ``model``.
-
-    Raises:
-        KeyError: If ``model`` is not one of ``TABLES``.
-    """
+    """Return how strongly ``outcome`` speaks in the belief model ``model``, one of ``TABLES``."""
     return TABLES[model][outcome]
 
 
@@ -117,11 +113,8 @@ def repair_likelihood(outcome: Outcome, share: float) -> Likelihood:
     """Return how strongly one of ``REPAIRS`` speaks in the single-fault model.
 
     Changes that repair by chance are made where the failing tests' result depends on the code
-    anyway, which is where the belief is high: the farther away, the more a repair tells.
-
-    Args:
-        outcome: What was seen.
-        share: The location's belief before any inspection, as a share of the highest one; (0, 1].
+    anyway, which is where the belief is high: the farther away, the more a repair tells. ``share``
+    is the location's belief before any inspection, as a share of the highest one; in (0, 1].
     """
     p_if_faulty, p_if_clean = MEASURED[outcome]
     return p_if_faulty, max(p_if_clean * share**REPAIR_NEARNESS, float_info.min)
@@ -138,13 +131,7 @@ def weigh(
 ) -> Evidence:
     """Return ``outcome`` at ``location`` as evidence for the belief model ``model``.
 
-    Args:
-        model: One of ``TABLES``.
-        outcome: What was seen.
-        location: Where.
-        source: Kind of evidence.
-        why: One line for a person.
-        learned: What it is worth by experience; the reference model keeps to its table.
+    ``learned`` is what it is worth by experience; the reference model keeps to its table.
     """
     usual = likelihood(model, outcome)
     p_if_faulty, p_if_clean = usual if model == REFERENCE_MODEL else learned or usual

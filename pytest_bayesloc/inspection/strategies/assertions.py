@@ -52,8 +52,7 @@ _COLLATERAL = frozenset(
 class Assertions(InspectionStrategy):
     """Runs patches that only look, and judges what they saw.
 
-    Args:
-        propose: Inspection patches of a location, given its invariants.
+    ``propose`` returns patches of a location, given its invariants.
     """
 
     name = KIND

@@ -37,9 +37,8 @@ LOOK_BACK = 0.25  # share of the time left in which code is looked for that pass
 class Counterfactual(InspectionStrategy):
     """Puts code back as it was, first one function at a time, then in sets.
 
-    Args:
-        history: Older code, which is tried where no run is known in which the tests passed.
-        search: Finds the changes that broke the tests, in the place of ``history``.
+    Where no run is known in which the tests passed, ``search`` finds the changes that broke them;
+    without it, those since older code of ``history`` are tried.
     """
 
     name = KIND
@@ -121,12 +120,9 @@ def _try(case: Case, patch: InspectionPatch | None, budget: Budget) -> _Reversio
 def patch_back(
     changes: Changes, chosen: Sequence[Location], *, fresh: bool = False
 ) -> InspectionPatch | None:
-    """Make the patch that takes the changes ``chosen`` back; None if the text can't be made.
+    """Make the patch that takes the changes of ``chosen`` back; None if the text can't be made.
 
-    Args:
-        changes: What changed.
-        chosen: Of these locations.
-        fresh: Whether all is to be imported anew, so that what an import runs is as it was too.
+    With ``fresh``, all is imported anew, so that what an import runs is as it was too.
     """
     parts = []
     for file, group in groupby(sorted(chosen), key=lambda where: where.file):

@@ -123,12 +123,7 @@ def _answer(asked: Future[T | None]) -> T | None:
 
 
 class Generated(AskingStrategy):
-    """Asks for assertions in the likeliest functions, and what it means that they hold or not.
-
-    Args:
-        guide: Asks a language model.
-        n_targets: Functions of a group that it is asked about.
-    """
+    """Asks for assertions in ``n_targets`` functions, and what it means that they hold or not."""
 
     name = GENERATED
 
@@ -204,14 +199,10 @@ def _why(patch: InspectionPatch, fired: Sequence[int], reflection: Reflection | 
 
 
 class ProposedFixes(AskingStrategy):
-    """Asks a language model to fix its own first suspect and the likeliest function.
+    """Asks a language model to fix its own first suspect and the likeliest functions.
 
     Its word moves nothing. If the failing tests pass with its edit and nothing else breaks, that is
     evidence, as for edits from the catalogue.
-
-    Args:
-        guide: Asks it.
-        n_targets: Functions of a group that it is asked about.
     """
 
     name = FIXES
@@ -272,12 +263,7 @@ _SAID = {
 
 
 class Navigation(AskingStrategy):
-    """Converses with a model on each group; where that can't call functions, asks it once.
-
-    Args:
-        guide: Asks it.
-        fallback: Has fixes proposed, one prompt each.
-    """
+    """Converses with a model on each group; where that can't call functions, asks it once."""
 
     name = SOURCE
 

@@ -144,8 +144,7 @@ def judge(effects: Sequence[Effect]) -> InspectionOutcome:
 class Mutants(InspectionStrategy):
     """Tries small edits of a function one by one.
 
-    Args:
-        propose: Mutants of a location, given the suspiciousness of its lines.
+    ``propose`` yields mutants of a location, given the suspiciousness of its lines.
     """
 
     name = KIND
@@ -208,12 +207,7 @@ def try_patch(
 ) -> Effect:
     """Run one failing test; if it passes all of the group; then what passed before.
 
-    Args:
-        case: The group.
-        patch: What is tried.
-        budget: Where.
-        tried: Takes what came of it.
-        near: The function whose tests are run; by default the one that is changed.
+    The tests are those of the function that is changed, or of ``near``. ``tried`` takes the result.
     """
     at_most_s = budget.patience_s(LEAST_S)
     near, line = (patch.target, patch.line) if near is None else (near, 0)

@@ -144,11 +144,7 @@ SLOWER = 4.0  # times that they take while they are followed
 
 
 class FollowValues(InspectionStrategy):
-    """Runs one or two failing tests once more, and notes which objects go through which calls.
-
-    Args:
-        read: Finds the locations of a file.
-    """
+    """Runs one or two failing tests once more, and notes which objects go through which calls."""
 
     name = "values"
 

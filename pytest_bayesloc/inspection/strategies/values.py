@@ -60,11 +60,7 @@ MAX_CPU_S = 2.0  # of re-runs for each: a guard against slow tests, as that of m
 
 
 class Returns(InspectionStrategy):
-    """Puts one side of the failed comparison in the place of the other one.
-
-    Args:
-        text_of: Says which functions may be tried.
-    """
+    """Returns one side of the failed comparison for the other, where ``text_of`` finds a text."""
 
     name = RETURNS
     outcomes = (InspectionOutcome.RETURN_REPAIRS, InspectionOutcome.NO_RETURN_REPAIRS)
@@ -206,11 +202,7 @@ def _why(tried: Trials, outcome: InspectionOutcome, who: str) -> str:
 
 
 class Constants(InspectionStrategy):
-    """Tries other values of the variables and defaults that the likeliest functions use.
-
-    Args:
-        propose: Patches that give one of them another value.
-    """
+    """Tries other values of the variables and defaults that the likeliest functions use."""
 
     name = CONSTANTS
 

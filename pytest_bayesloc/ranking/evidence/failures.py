@@ -27,13 +27,9 @@ def raising(
 ) -> list[tuple[Location, Frame]]:
     """Find the places at which the exception, and its causes, left the code under test.
 
-    A file that does not parse has no frame: it stands for itself.
-
-    Args:
-        failure: Of a test.
-        locate: Finds the location of a frame.
-        raises_alone: Whether a frame is of code that does nothing but raise: of 185 crashes by
-            planted faults, 16 ended in such a function, and none of these was at fault.
+    A file that does not parse has no frame: it stands for itself. Passed over are frames of code
+    that does nothing but raise (``raises_alone``): of 185 crashes by planted faults, 16 ended in
+    such a function, and none of these was at fault.
     """
     if failure.syntax_error is not None:
         file, line = failure.syntax_error
@@ -44,8 +40,7 @@ def raising(
     for frames in (failure.frames, *failure.cause_frames):
         own = (frame for frame in reversed(frames) if frame.in_app and not raises_alone(frame))
         inner = next(own, None)
-        where = None if inner is None or inner.is_test else locate(inner)
-        if inner is not None and where is not None:
+        if inner is not None and not inner.is_test and (where := locate(inner)) is not None:
             found.append((where, inner))
     return found
 
@@ -59,45 +54,33 @@ def traceback_evidence(
     spared: frozenset[Location] = frozenset(),
     raises_alone: Callable[[Frame], bool] = lambda _: False,
 ) -> list[Evidence]:
-    """Weigh a group's tracebacks as evidence on ``candidates``.
+    """Weigh the tracebacks of a group as evidence on ``candidates``.
 
-    Args:
-        failures: Of one group.
-        candidates: Locations that a belief covers.
-        locate: Finds the location of a frame.
-        model: Name of the belief model.
-        spared: Guards that refused a caller's data: that they raised speaks not against them.
-        raises_alone: As for ``raising``.
+    That guards raised which refused a caller's data (``spared``) speaks not against them.
     """
     raised: dict[Location, Frame] = {}
-    passed: set[Location] = set()
     for failure in failures:
         for where, frame in raising(failure, locate, raises_alone):
             raised.setdefault(where, frame)
-        for frames in (failure.frames, *failure.cause_frames):
-            passed.update(w for f in frames if f.in_app and (w := locate(f)) is not None)
-    refusing = set(map(refused_call, failures)) - {""}
+    passed = {locate(f) for failure in failures for f in failure.every_frame if f.in_app}
     if not raised:
         return []
-    happened = _happened(failures)
-    words = {where: f"{happened} {frame.file}:{frame.line}" for where, frame in raised.items()}
-    refused = (where for where in candidates if where.qualname in refusing)
-    words = {**dict.fromkeys(refused, "does not take the arguments of the call"), **words}
-    found = {where: (StaticOutcome.RAISE_FRAME, why) for where, why in words.items()}
-    elsewhere = (StaticOutcome.NOT_IN_TRACEBACK, "not in the traceback")
-    absent = [where for where in candidates if where not in passed and not where.is_test]
-    found = {**dict.fromkeys(absent, elsewhere), **found}
+    is_late = all(failure.raised is Raised.TIMEOUT for failure in failures)
+    happened = "the time ran out at" if is_late else "the exception came from"
+    refusing = set(map(refused_call, failures)) - {""}
+    found: dict[Location, tuple[StaticOutcome, str]] = {}
+    for where in sorted(candidates.keys() - (spared & raised.keys())):
+        if where in raised:
+            why = f"{happened} {raised[where].file}:{raised[where].line}"
+            found[where] = StaticOutcome.RAISE_FRAME, why
+        elif where.qualname in refusing:
+            found[where] = StaticOutcome.RAISE_FRAME, "does not take the arguments of the call"
+        elif where not in passed and not where.is_test:
+            found[where] = StaticOutcome.NOT_IN_TRACEBACK, "not in the traceback"
     return [
         weigh(model, outcome, where, source="traceback", why=why)
-        for where, (outcome, why) in sorted(found.items())
-        if where in candidates and where not in spared & raised.keys()
+        for where, (outcome, why) in found.items()
     ]
-
-
-def _happened(failures: Sequence[Failure]) -> str:
-    if all(failure.raised is Raised.TIMEOUT for failure in failures):
-        return "the time ran out at"
-    return "the exception came from"
 
 
 def guard_evidence(guard: Guard, *, model: str) -> list[Evidence]:
@@ -128,11 +111,7 @@ def test_evidence(
 ) -> list[Evidence]:
     """Weigh errors in the tests' own text, and those that their fixtures and helpers raised.
 
-    Args:
-        failures: Of one group.
-        locate: Finds the location of a frame.
-        model: Name of the belief model.
-        ran_code: Whether the failing tests executed any function of the code under test.
+    ``ran_code`` says whether they executed any function of the code under test.
     """
     found: dict[Location, tuple[StaticOutcome, str]] = {}
     for failure in failures:
@@ -183,8 +162,8 @@ def _helper_error(failure: Failure, locate: Locate) -> Location | None:
     if _is_assertion(failure) or failure.raised is Raised.TIMEOUT:
         return None
     where = locate(inner)
-    is_test = where in failure.test_locations[:1]
-    return None if where is None or is_test or not where.is_test else where
+    is_helper = where is not None and where.is_test and where not in failure.test_locations[:1]
+    return where if is_helper else None
 
 
 def origin_of(failures: Sequence[Failure], guard: Guard | None, own: Sequence[Evidence]) -> Origin:
@@ -235,11 +214,10 @@ def executed_lines(
 
     An import that fails names the module that lacks the name, which is no frame any more.
     """
-    for frames in (failure.frames, *failure.cause_frames):
-        for frame in frames:
-            where = locate(frame) if frame.in_app and not frame.is_test else None
-            if where is not None:
-                yield where, frame.line
+    for frame in failure.every_frame:
+        where = locate(frame) if frame.in_app and not frame.is_test else None
+        if where is not None:
+            yield where, frame.line
     named = _NAMED_MODULE.search(failure.message) if failure.exc_type == "ImportError" else None
     module = by_module(named.group(1)) if named else None
     if module is not None and not module.is_test:
@@ -259,20 +237,13 @@ _BOUNDARY = re.compile(r"[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])")
 def name_evidence(
     failing: Sequence[str], candidates: Iterable[Location], *, model: str
 ) -> list[Evidence]:
-    """Weigh how far the names of the tests ``failing`` name each of ``candidates``.
+    """Weigh how far the names of the tests ``failing`` name each of ``candidates`` that is code.
 
     Where several tests fail, what at least half of them name counts.
-
-    Args:
-        failing: Node ids of one group.
-        candidates: Locations that a belief covers; tests are passed over.
-        model: Name of the belief model.
     """
     tests = [_test_words(node_id) for node_id in failing[:MAX_TESTS]]
     evidence = []
-    for where in sorted(candidates):
-        if where.is_test or not tests:
-            continue
+    for where in sorted(where for where in candidates if tests and not where.is_test):
         target = _target(where)
         levels = sorted(_level(test, target) for test in tests)
         outcome, why = _LEVELS[levels[len(levels) // 2]]
@@ -299,24 +270,21 @@ def _level(test: tuple[Words, list[Words], Words], target: tuple[Words, Words, W
     (own, classes, file), (name, owner, stem) = test, target
     if _holds(own, name):
         return 2
-    if any(_holds(words, name) for words in (*classes, file)):
-        return 1
-    if any(_holds(words, owner) for words in (own, *classes)):
-        return 1
-    if stem and stem == file:
-        return 1
-    return int(any(len(word) >= MIN_WORD for word in set(name) & set(own)))
+    return int(
+        any(_holds(words, name) for words in (*classes, file))
+        or any(_holds(words, owner) for words in (own, *classes))
+        or (stem != () and stem == file)
+        or any(len(word) >= MIN_WORD for word in set(name) & set(own))
+    )
 
 
 def _holds(words: Words, name: Words) -> bool:
     """Return whether ``name`` stands in ``words``, one word after the other or written as one."""
-    joined = "".join(name)
+    joined, spans = "".join(name), range(len(words) - len(name) + 1)
     if len(joined) < MIN_NAME:
         return False
-    spans = range(len(words) - len(name) + 1)
-    if any(words[i : i + len(name)] == name for i in spans):
-        return True
-    return len(joined) > MIN_WORD and joined in "".join(words)
+    is_whole = any(words[i : i + len(name)] == name for i in spans)
+    return is_whole or (len(joined) > MIN_WORD and joined in "".join(words))
 
 
 @lru_cache(maxsize=4096)

@@ -7,7 +7,7 @@ own parameters. The code that raises is right to; the value's owner is the suspe
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -71,16 +71,15 @@ def refusal(failure: Failure, read: ReadMap) -> Guard | None:
     if expects_exception(failure, read):
         return None
     frames = [frame for frame in failure.frames if not frame.file.startswith("<")]
-    is_direct = True
+    refusing: tuple[type[ast.stmt], ...] = (ast.Raise,)
     while frames and raises_alone(frames[-1], read):
         frames.pop()
-        is_direct = False
+        refusing = (ast.Raise, ast.Expr, ast.Return)
     if not frames or not frames[-1].in_app or frames[-1].is_test:
         return None
     unit = unit_of_frame(frames[-1], read)
-    if unit is None or not isinstance(unit.node, FunctionNode):
+    if unit is None or not unit.is_function:
         return None
-    refusing = (ast.Raise,) if is_direct else (ast.Raise, ast.Expr, ast.Return)
     conditions = guarding(unit.node, frames[-1].line, refusing=refusing)
     refused = _refused(conditions, unit, read)
     if not refused:
@@ -114,18 +113,15 @@ def raises_alone(frame: Frame, read: ReadMap) -> bool:
     return unit is not None and only_raises(unit.node)
 
 
-def refusals(failures: Iterable[Failure], read: ReadMap) -> dict[str, Guard]:
+def refusals(failures: Sequence[Failure], read: ReadMap) -> dict[str, Guard]:
     """Return per node id the guard that ended it; equal tracebacks are read once."""
     known: dict[tuple[object, object], Guard | None] = {}
-    found = {}
     for failure in failures:
         key = (failure.frames, failure.test_locations)
         if key not in known:
             known[key] = refusal(failure, read)
-        guard = known[key]
-        if guard is not None:
-            found[failure.node_id] = guard
-    return found
+    found = ((f.node_id, known[f.frames, f.test_locations]) for f in failures)
+    return {node_id: guard for node_id, guard in found if guard is not None}
 
 
 def _refused(conditions: Sequence[ast.expr], unit: Unit, read: ReadMap) -> set[str]:
@@ -166,8 +162,11 @@ class _Owner:
             if call is None or not values:
                 return None
             passed_on = self._passed_on(unit, values, is_test=frame.is_test)
-            if passed_on is None:
-                return self._made_here(unit, frame, values)
+            if passed_on is None:  # code made it; what a test calls, or another method, may have
+                parts = (n for v in values for n in ast.walk(v) if isinstance(n, ast.expr))
+                is_unclear = frame.is_test or any(map(is_self, parts))
+                guard = self._guard(owner=unit.location, line=frame.line, value=_text(values))
+                return None if is_unclear else guard
             is_shared |= _is_shared(unit, call, values)
             ends = frame.is_test and (unit.location in self._test or not self._test)
             if passed_on and not ends and unit not in self._fixtures.values():
@@ -191,26 +190,18 @@ class _Owner:
             found |= roots
         return found
 
-    def _made_here(self, unit: Unit, frame: Frame, values: Sequence[ast.expr]) -> Guard | None:
-        """Blame the maker in code; in a test, what it calls may be the maker."""
-        is_state = any(is_self(n) for v in values for n in ast.walk(v) if isinstance(n, ast.expr))
-        if frame.is_test or is_state:
-            return None
-        return self._guard(owner=unit.location, line=frame.line, value=_text(values))
-
     def _made_by(
         self, unit: Unit, frame: Frame, values: Sequence[ast.expr], passed_on: set[str]
     ) -> Guard | None:
         fixtures = [self._fixtures[name] for name in sorted(passed_on) if name in self._fixtures]
-        if not frame.is_test or not fixtures:
-            in_fixture = unit in self._fixtures.values()
-            line, text = frame.line, _text(values)
-            return self._guard(owner=unit.location, line=line, value=text, in_fixture=in_fixture)
-        if len(fixtures) > 1 or not self._makes_its_own(fixtures[0], 0):
-            return None
-        where = fixtures[0].location
-        text = f"fixture {where.qualname}"
-        return self._guard(owner=where, line=where.start_line, value=text, in_fixture=True)
+        where, line, text = unit.location, frame.line, _text(values)
+        in_fixture = unit in self._fixtures.values()
+        if frame.is_test and fixtures:
+            if len(fixtures) > 1 or not self._makes_its_own(fixtures[0], 0):
+                return None
+            where = fixtures[0].location
+            line, text, in_fixture = where.start_line, f"fixture {where.qualname}", True
+        return self._guard(owner=where, line=line, value=text, in_fixture=in_fixture)
 
     def _makes_its_own(self, fixture: Unit, hops: int) -> bool:
         """Return whether no code under test has a hand in what ``fixture`` gives away."""
@@ -290,12 +281,9 @@ def _handed_over(call: ast.Call, callee: Unit, refused: set[str], read: ReadMap)
 
 def _calls(call: ast.Call, callee: Unit) -> bool:
     *outer, name = callee.location.qualname.split(".")
-    wanted = {name}
-    if name in CONSTRUCTORS and outer:
-        wanted |= {outer[-1], "cls"}
-    function = call.func
-    text = function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")
-    return text in wanted
+    others = {outer[-1], "cls"} if name in CONSTRUCTORS and outer else set()
+    called = getattr(call.func, "id", getattr(call.func, "attr", ""))
+    return called in {name, *others}
 
 
 def _names_self(call: ast.Call, callee: Unit) -> bool:
@@ -312,9 +300,9 @@ def _names_self(call: ast.Call, callee: Unit) -> bool:
 
 
 def _first_arguments(callee: Unit) -> list[str]:
-    node = callee.node
-    is_method = isinstance(node, FunctionNode) and "." in callee.location.qualname
-    return argument_names(node)[:1] if is_method and isinstance(node, FunctionNode) else []
+    if not isinstance(callee.node, FunctionNode) or "." not in callee.location.qualname:
+        return []
+    return argument_names(callee.node)[:1]
 
 
 def _parameter_order(callee: Unit, read: ReadMap) -> list[str]:
@@ -332,13 +320,10 @@ def _fields(callee: Unit, read: ReadMap) -> list[str]:
     """Return the fields of the dataclass that ``callee`` finishes; none if it inherits."""
     source, owner = read(callee.location.file), callee.location.qualname.rpartition(".")[0]
     classes = [u.node for u in source.units if u.location.qualname == owner] if source else []
-    found: list[str] = []
-    for node in classes:
-        if not isinstance(node, ast.ClassDef) or node.bases:
-            return []
-        for statement in node.body:
-            if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
-                text = ast.unparse(statement)
-                if "ClassVar" not in text and "init=False" not in text:
-                    found.append(statement.target.id)
-    return found
+    if not all(isinstance(node, ast.ClassDef) and not node.bases for node in classes):
+        return []
+    body = (
+        s for node in classes for s in getattr(node, "body", ()) if isinstance(s, ast.AnnAssign)
+    )
+    fields = ((s.target.id, ast.unparse(s)) for s in body if isinstance(s.target, ast.Name))
+    return [name for name, text in fields if "ClassVar" not in text and "init=False" not in text]

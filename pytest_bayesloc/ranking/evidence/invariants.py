@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
+from operator import attrgetter, eq, ge, le
+from typing import TypeAlias
 
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.recording import Call, Recording, Value
@@ -59,22 +61,19 @@ def mine(recording: Recording, passing: Iterable[str]) -> dict[Location, tuple[I
                 raising.add(call.location)
             else:
                 calls.setdefault(call.location, []).append(call)
-    mined = {where: list(_invariants(seen)) for where, seen in calls.items()}
+    mined: dict[Location, tuple[Invariant, ...]] = {}
     for where, seen in calls.items():
-        if where not in raising and len(seen) >= MIN_SUPPORT:
-            mined[where].append(_raises_nothing(len(seen)))
-    return {where: tuple(invariants) for where, invariants in mined.items()}
-
-
-def _raises_nothing(support: int) -> Invariant:
-    return Invariant(
-        at_exit=True,
-        at_raise=True,
-        condition="False",
-        words="it raises nothing",
-        support=support,
-        holds=lambda call: not call.raised,
-    )
+        raises_nothing = Invariant(
+            at_exit=True,
+            at_raise=True,
+            condition="False",
+            words="it raises nothing",
+            support=len(seen),
+            holds=lambda call: not call.raised,
+        )
+        is_told = where not in raising and len(seen) >= MIN_SUPPORT
+        mined[where] = (*_invariants(seen), *([raises_nothing] if is_told else ()))
+    return mined
 
 
 def broken(invariants: Sequence[Invariant], call: Call, *, at_exit: bool) -> tuple[Invariant, ...]:
@@ -90,50 +89,29 @@ def _invariants(calls: Sequence[Call]) -> Iterator[Invariant]:
     names = set.intersection(*(set(call.args) for call in calls)) - {"self", "cls"}
     for name in sorted(names):
         seen = [call.args[name] for call in calls]
-        yield from _unary(seen, name, name, at_exit=False, get=_argument(name))
+        yield from _unary(seen, name, name)
     returned = [call for call in calls if call.result is not None]
     if len(returned) < MIN_SUPPORT:
         return
     results = [call.result for call in returned if call.result is not None]
-    yield from _unary(results, RESULT, "the result", at_exit=True, get=lambda call: call.result)
+    yield from _unary(results, RESULT, "the result")
     for name in sorted(names):
         yield from _relations(returned, name)
 
 
-def _argument(name: str) -> Callable[[Call], Value | None]:
-    return lambda call: call.args.get(name)
-
-
-def _unary(
-    seen: Sequence[Value],
-    code: str,
-    words: str,
-    *,
-    at_exit: bool,
-    get: Callable[[Call], Value | None],
-) -> Iterator[Invariant]:
+def _unary(seen: Sequence[Value], code: str, words: str) -> Iterator[Invariant]:
     """Yield conditions on one value; ``code`` names it in source, ``words`` in text."""
-
-    def invariant(
-        condition: str, text: str, holds: Callable[[Value], bool], support: int
-    ) -> Invariant:
-        def check(call: Call) -> bool:
-            value = get(call)
-            return value is None or holds(value)
-
-        return Invariant(
-            at_exit=at_exit, condition=condition, words=text, support=support, holds=check
-        )
-
-    types = frozenset(value.type_name for value in seen)
-    if len(types) <= MAX_TYPES:
-        names = sorted(types)
-        text = " or ".join(names)
-        condition = f"type({code}).__qualname__ in {tuple(names)!r}"
-        yield invariant(condition, f"{words} is {text}", lambda v: v.type_name in types, len(seen))
-    for template in (_sign, _range, _length, _sorted, _members):
+    at_exit = code == RESULT
+    for template in (_type, _sign, _range, _length, _sorted, _members):
         for condition, text, holds, support in template(seen, code, words):
-            yield invariant(condition, text, holds, support)
+
+            def check(call: Call, holds: Callable[[Value], bool] = holds) -> bool:
+                value = call.result if at_exit else call.args.get(code)
+                return value is None or holds(value)
+
+            yield Invariant(
+                at_exit=at_exit, condition=condition, words=text, support=support, holds=check
+            )
 
 
 _Template = tuple[str, str, "Callable[[Value], bool]", int]
@@ -149,6 +127,14 @@ def _numbers(seen: Sequence[Value]) -> list[float]:
     if any(value.type_name in NUMBERS and value.number is None for value in seen):
         return []
     return [value.number for value in seen if value.number is not None]
+
+
+def _type(seen: Sequence[Value], code: str, words: str) -> Iterator[_Template]:
+    names = sorted({value.type_name for value in seen})
+    if len(names) <= MAX_TYPES:
+        condition = f"type({code}).__qualname__ in {tuple(names)!r}"
+        text = f"{words} is {' or '.join(names)}"
+        yield condition, text, lambda v: v.type_name in names, len(seen)
 
 
 def _sign(seen: Sequence[Value], code: str, words: str) -> Iterator[_Template]:
@@ -201,21 +187,12 @@ def _length(seen: Sequence[Value], code: str, words: str) -> Iterator[_Template]
         return
     only = lengths[0]
     if only and len(set(lengths)) == 1 and len(lengths) >= MEMBER_SUPPORT:
-        condition = _of_type(code, SIZED, f"len({code}) == {only}")
-        yield (
-            condition,
-            f"len({words}) == {only}",
-            lambda v: v.length is None or v.length == only,
-            len(lengths),
-        )
+        condition, text = f"len({code}) == {only}", f"len({words}) == {only}"
+        allowed = (None, only)
+        yield _of_type(code, SIZED, condition), text, lambda v: v.length in allowed, len(lengths)
     elif min(lengths) > 0:
-        condition = _of_type(code, SIZED, f"len({code}) > 0")
-        yield (
-            condition,
-            f"{words} is not empty",
-            lambda v: v.length is None or v.length > 0,
-            len(lengths),
-        )
+        condition, text = f"len({code}) > 0", f"{words} is not empty"
+        yield _of_type(code, SIZED, condition), text, lambda v: v.length != 0, len(lengths)
 
 
 def _sorted(seen: Sequence[Value], code: str, words: str) -> Iterator[_Template]:
@@ -256,66 +233,49 @@ def _relations(calls: Sequence[Call], name: str) -> Iterator[Invariant]:
     if len(pairs) < RELATION_SUPPORT:
         return
     entry = f"_bayesloc_in_{name}"
-    for words, condition, applies, holds in _RELATIONS:
-        if all(applies(a, r) and holds(a, r) for a, r in pairs) and _varies(pairs):
+    varies = len({(a.text, a.length) for a, _ in pairs}) > 1  # else it is no relation
+    for words, condition, holds in _RELATIONS if varies else ():
+        if all(holds(a, r) for a, r in pairs):
+
+            def check(call: Call, holds: _Relation = holds) -> bool:
+                argument, result = call.args.get(name), call.result
+                return argument is None or result is None or holds(argument, result) is not False
+
             yield Invariant(
                 at_exit=True,
                 condition=condition.format(entry=entry, result=RESULT),
                 words=words.format(name=name),
                 support=len(pairs),
-                holds=_both(name, applies, holds),
+                holds=check,
             )
 
 
-def _varies(pairs: Sequence[tuple[Value, Value]]) -> bool:
-    """Return whether the parameter took several values: what holds for one value is no relation."""
-    return len({(a.text, a.length) for a, _ in pairs}) > 1
+#: Says whether an argument and a result are related; None where they can't be.
+_Relation: TypeAlias = Callable[[Value, Value], "bool | None"]
 
 
-def _both(
-    name: str, applies: Callable[[Value, Value], bool], holds: Callable[[Value, Value], bool]
-) -> Callable[[Call], bool]:
-    def check(call: Call) -> bool:
-        argument, result = call.args.get(name), call.result
-        if argument is None or result is None or not applies(argument, result):
-            return True
-        return holds(argument, result)
+def _related(
+    of: Callable[[Value], float | None], compare: Callable[[float, float], bool]
+) -> _Relation:
+    def holds(argument: Value, result: Value) -> bool | None:
+        one, other = of(argument), of(result)
+        return None if one is None or other is None else compare(other, one)
 
-    return check
-
-
-def _numeric(a: Value, r: Value) -> bool:
-    return a.number is not None and r.number is not None
-
-
-def _sized(a: Value, r: Value) -> bool:
-    return a.length is not None and r.length is not None
+    return holds
 
 
 _IS_NUMBER = "type({0}).__qualname__ not in ('int', 'float')"
 _GUARD = f"{_IS_NUMBER.format('{entry}')} or {_IS_NUMBER.format('{result}')} or "
 _IS_SIZED = f"type({{0}}).__qualname__ not in {tuple(sorted(SIZED))!r}"
 _LENGTH_GUARD = f"{_IS_SIZED.format('{entry}')} or {_IS_SIZED.format('{result}')} or "
-_RELATIONS: tuple[
-    tuple[str, str, Callable[[Value, Value], bool], Callable[[Value, Value], bool]], ...
-] = (
-    (
-        "the result is no less than {name}",
-        _GUARD + "{result} >= {entry}",
-        _numeric,
-        lambda a, r: (r.number or 0.0) >= (a.number or 0.0),
-    ),
-    (
-        "the result is no more than {name}",
-        _GUARD + "{result} <= {entry}",
-        _numeric,
-        lambda a, r: (r.number or 0.0) <= (a.number or 0.0),
-    ),
+_number, _size = attrgetter("number"), attrgetter("length")
+_RELATIONS: tuple[tuple[str, str, _Relation], ...] = (
+    ("the result is no less than {name}", _GUARD + "{result} >= {entry}", _related(_number, ge)),
+    ("the result is no more than {name}", _GUARD + "{result} <= {entry}", _related(_number, le)),
     (
         "the result is as long as {name}",
         _LENGTH_GUARD + "len({result}) == len({entry})",
-        _sized,
-        lambda a, r: a.length == r.length,
+        _related(_size, eq),
     ),
 )
 

@@ -62,10 +62,7 @@ def passing_edit(n_candidates: int) -> Likelihood:
     """Return how strongly it speaks that all tests pass with an edit of a model.
 
     Of a faulty location as often as an agent repairs bugs. A wrong edit that passes may be in any
-    other location: the more there are, the less often it is in this one.
-
-    Args:
-        n_candidates: Locations of code that may be at fault.
+    other of ``n_candidates``: the more there are, the less often it is in this one.
     """
     n_wrong = (_N_PASSING - _N_RIGHT) / max(1, n_candidates - 1)
     return _N_RIGHT / _N_BUGS, n_wrong / _N_BUGS

@@ -45,12 +45,12 @@ def is_self(node: ast.expr) -> bool:
 
 def is_plain(value: ast.AST, methods: frozenset[str]) -> bool:
     """Return whether ``value`` calls nothing but built-in functions and types, and ``methods``."""
-    for node in ast.walk(value):
-        if isinstance(node, (ast.Await, ast.Yield, ast.YieldFrom)):
-            return False
-        if isinstance(node, ast.Call) and not is_plain_call(node.func, methods):
-            return False
-    return True
+    acts = (ast.Await, ast.Yield, ast.YieldFrom)
+    return not any(
+        isinstance(node, acts)
+        or (isinstance(node, ast.Call) and not is_plain_call(node.func, methods))
+        for node in ast.walk(value)
+    )
 
 
 def is_plain_call(function: ast.expr, methods: frozenset[str]) -> bool:
@@ -61,13 +61,10 @@ def is_plain_call(function: ast.expr, methods: frozenset[str]) -> bool:
 
 
 class Values:
-    """Traces the values in one function to what they are made of.
+    """Traces the values in a function, or a module body, to what they are made of.
 
-    Args:
-        unit: The function, or a module body.
-        read: Finds the locations of a file.
-        own_only: Whether a name that the file does not assign is somebody else's value, as it is in
-            a test.
+    With ``own_only``, a name that the file does not assign is somebody else's value, as it is in a
+    test.
     """
 
     def __init__(self, unit: Unit, read: ReadMap, *, own_only: bool = False) -> None:
@@ -91,13 +88,11 @@ class Values:
         n_bare = sum(isinstance(n, ast.expr) and is_self(n) for n in ast.walk(value))
         if n_bare > len(of_self):
             return None
-        for name in {n.attr for n in of_self}:
-            roots = self._of_attribute(name, methods, hops)
-            if roots is None:
-                return None
-            found |= roots
-        for name in names_in(value) - RECEIVERS - (BUILTINS - self.arguments - set(self._made)):
-            roots = self._of_name(name, methods, hops)
+        names = names_in(value) - RECEIVERS - (BUILTINS - self.arguments - set(self._made))
+        for roots in (
+            *(self._of_attribute(name, methods, hops) for name in {n.attr for n in of_self}),
+            *(self._of_name(name, methods, hops) for name in names),
+        ):
             if roots is None:
                 return None
             found |= roots

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import chain
 from pathlib import PurePosixPath
 
 from pytest_bayesloc.domain.evidence import Evidence, StaticOutcome
@@ -34,56 +35,44 @@ def is_support(file: str) -> bool:
 def _root(file: str) -> tuple[str, ...] | None:
     """Return the parts of the path up to the name that says so, the suffix left out."""
     parts = PurePosixPath(file).with_suffix("").parts
-    for n, part in enumerate(parts):
-        if _NAME.fullmatch(part):
-            return parts[: n + 1]
-    return None
+    ends = (n for n, part in enumerate(parts, 1) if _NAME.fullmatch(part))
+    return next((parts[:n] for n in ends), None)
 
 
-def _is_about(node_id: str, root: Sequence[str]) -> bool:
-    """Return whether a test lies in the support package, or is called after it."""
-    file, _, name = node_id.partition("::")
-    parts = PurePosixPath(file).with_suffix("").parts
-    if parts[: len(root)] == tuple(root):
-        return True
-    own = root[-1].strip("_").lower()
-    return own in {
-        parts[-1].lower().removeprefix("test_").removesuffix("_test"),
-        name.lower().removeprefix("test_"),
-    }
+def supports(file: str, node_id: str) -> bool:
+    """Return whether ``file`` is test support, and the test ``node_id`` is not about that.
+
+    A test is about support that it lies in, or is called after.
+    """
+    root = _root(file)
+    if root is None:
+        return False
+    test_file, _, name = node_id.partition("::")
+    parts = PurePosixPath(test_file).with_suffix("").parts
+    stem, name = parts[-1].lower(), name.lower()
+    called_after = {stem.removeprefix("test_").removesuffix("_test"), name.removeprefix("test_")}
+    return parts[: len(root)] != root and root[-1].strip("_").lower() not in called_after
 
 
 def with_support(failures: Sequence[Failure], executed: Collection[Location]) -> list[Failure]:
     """Return ``failures`` in which frames of test support count as frames of test code.
 
-    They don't in tests that are about the support itself, nor where there is no other code.
-
-    Args:
-        failures: Of any tests.
-        executed: The code that they execute.
+    They don't in tests that are about the support itself, nor where they execute no other code.
     """
     if all(is_support(where.file) for where in executed):
         return list(failures)
+
+    def marked(frames: Sequence[Frame], node_id: str) -> tuple[Frame, ...]:
+        return tuple(replace(f, is_test=True) if supports(f.file, node_id) else f for f in frames)
+
     return [
         replace(
             failure,
-            frames=_marked(failure.frames, failure.node_id),
-            cause_frames=tuple(_marked(f, failure.node_id) for f in failure.cause_frames),
+            frames=marked(failure.frames, failure.node_id),
+            cause_frames=tuple(marked(f, failure.node_id) for f in failure.cause_frames),
         )
         for failure in failures
     ]
-
-
-def _marked(frames: Sequence[Frame], node_id: str) -> tuple[Frame, ...]:
-    return tuple(
-        replace(frame, is_test=True) if supports(frame.file, node_id) else frame for frame in frames
-    )
-
-
-def supports(file: str, node_id: str) -> bool:
-    """Return whether ``file`` is test support, and the test ``node_id`` is not about that."""
-    root = _root(file)
-    return root is not None and not _is_about(node_id, root)
 
 
 def support_evidence(
@@ -94,7 +83,9 @@ def support_evidence(
     Where the failing tests run nothing else, it is what is under test.
     """
     code = [where for where in candidates if not where.is_test]
-    told = [where for where in code if _supports_most(where.file, failures)]
+    support = [where for where in code if is_support(where.file)]
+    tests = [failure.node_id for failure in failures]
+    told = [w for w in support if 2 * sum(supports(w.file, t) for t in tests) > len(tests)]
     if len(told) == len(code):
         return []
     return [
@@ -103,16 +94,8 @@ def support_evidence(
     ]
 
 
-def _supports_most(file: str, failures: Collection[Failure]) -> bool:
-    root = _root(file)
-    if root is None:
-        return False
-    return 2 * sum(_is_about(f.node_id, root) for f in failures) < len(failures)
-
-
 Locate = Callable[[Frame], Location | None]
 
-SOURCE = "tests"
 MAX_TESTS = 40  # failing tests that are looked at
 MAX_HOPS = 2
 SET_UP = frozenset(
@@ -123,11 +106,17 @@ SET_UP = frozenset(
 def test_suspects(failures: Sequence[Failure], read: ReadMap) -> dict[Location, Role]:
     """Return the test code that failing tests stand on, in the order of the failures."""
     used = cache(lambda where: tuple(_used(where, read)))
-    of_each = [_suspects(failure, read, used) for failure in failures]
-    found: dict[Location, Role] = {}
-    for own in of_each:
-        for where, role in own.items():
-            found.setdefault(where, role)
+
+    def roles(failure: Failure) -> Iterator[tuple[Location, Role]]:
+        for n, where in enumerate(failure.test_locations):
+            yield where, Role.FIXTURE if n else Role.TEST
+        for where in _in_traceback(failure, read):
+            yield where, Role.HELPER
+        for test in failure.test_locations:
+            yield from used(test)
+
+    of_each = [_firsts(roles(failure)) for failure in failures]
+    found = _firsts(chain.from_iterable(own.items() for own in of_each))
     return {
         where: role if all(where in own for own in of_each) else Role.PART
         for where, role in found.items()
@@ -137,26 +126,19 @@ def test_suspects(failures: Sequence[Failure], read: ReadMap) -> dict[Location, 
 test_suspects.__test__ = False  # type: ignore[attr-defined]  # not a test for pytest
 
 
-def _suspects(
-    failure: Failure, read: ReadMap, used: Callable[[Location], Sequence[tuple[Location, Role]]]
-) -> dict[Location, Role]:
+def _firsts(roles: Iterable[tuple[Location, Role]]) -> dict[Location, Role]:
+    """Return for each location the first role that it has."""
     found: dict[Location, Role] = {}
-    for n, where in enumerate(failure.test_locations):
-        found.setdefault(where, Role.FIXTURE if n else Role.TEST)
-    for where in _in_traceback(failure, read):
-        found.setdefault(where, Role.HELPER)
-    for test in failure.test_locations:
-        for where, role in used(test):
-            found.setdefault(where, role)
+    for where, role in roles:
+        found.setdefault(where, role)
     return found
 
 
 def _in_traceback(failure: Failure, read: ReadMap) -> Iterator[Location]:
-    for frames in (failure.frames, *failure.cause_frames):
-        for frame in frames:
-            unit = unit_of_frame(frame, read) if frame.in_app and frame.is_test else None
-            if unit is not None and unit.location.is_test:  # code may support tests as well
-                yield unit.location
+    for frame in failure.every_frame:
+        unit = unit_of_frame(frame, read) if frame.in_app and frame.is_test else None
+        if unit is not None and unit.location.is_test:  # code may support tests as well
+            yield unit.location
 
 
 def _used(test: Location, read: ReadMap) -> Iterator[tuple[Location, Role]]:
@@ -215,12 +197,20 @@ def _module_data(module: ast.AST) -> set[str]:
 
 def code_raised(failures: Sequence[Failure]) -> bool:
     """Say whether most exceptions came out of the code under test, not of a test's statement."""
-    return is_most(map(_left_code, failures[:MAX_TESTS]))
+    frames = (failure.raise_frame for failure in failures[:MAX_TESTS])
+    return is_most(frame is not None and not frame.is_test for frame in frames)
 
 
 def twin_passes(spectrum: Spectrum) -> bool:
     """Say whether for most failing tests a passing one executes every line of code that they do."""
-    return is_most(_twins(spectrum))
+    failing = list(bits(spectrum.failing))[:MAX_TESTS]
+    looked_at = sum(1 << i for i in failing)
+    like = dict.fromkeys(failing, spectrum.passing)
+    for rows in spectrum.lines.values():
+        for executed in rows.values():
+            for i in bits(executed & looked_at):
+                like[i] &= executed
+    return is_most(bool(tests) for tests in like.values())
 
 
 def in_traceback(failures: Sequence[Failure], locate: Locate) -> frozenset[Location]:
@@ -236,23 +226,6 @@ def is_most(each: Iterable[bool]) -> bool:
     return any(listed) and 2 * sum(listed) >= len(listed)
 
 
-def _left_code(failure: Failure) -> bool:
-    inner = failure.raise_frame
-    return inner is not None and not inner.is_test
-
-
-def _twins(spectrum: Spectrum) -> list[bool]:
-    """Say per failing test whether some passing test executes all that it does."""
-    failing = list(bits(spectrum.failing))[:MAX_TESTS]
-    looked_at = sum(1 << i for i in failing)
-    like = dict.fromkeys(failing, spectrum.passing)
-    for rows in spectrum.lines.values():
-        for executed in rows.values():
-            for i in bits(executed & looked_at):
-                like[i] &= executed
-    return [bool(tests) for tests in like.values()]
-
-
 def test_side_evidence(
     tests: Collection[Location],
     *,
@@ -263,24 +236,18 @@ def test_side_evidence(
 ) -> list[Evidence]:
     """Weigh what failing tests have in common as evidence on the test code ``tests``.
 
-    Args:
-        tests: Of one group.
-        raised: Whether the code under test raised, as ``code_raised`` says.
-        has_twin: As ``twin_passes`` says.
-        seen: As ``in_traceback`` says.
-        model: Name of the belief model.
+    The facts are what ``code_raised``, ``twin_passes`` and ``in_traceback`` say.
     """
-    found: list[Evidence] = []
-    for where in sorted(tests):
-        facts = (
+    return [
+        weigh(model, outcome, where, source="tests", why=why)
+        for where in sorted(tests)
+        for holds, outcome, why in (
             (raised, StaticOutcome.CODE_RAISED, RAISED),
             (has_twin, StaticOutcome.TWIN_PASSES, TWIN),
             (where in seen, StaticOutcome.TEST_IN_TRACEBACK, SEEN),
         )
-        for holds, outcome, why in facts:
-            if holds:
-                found.append(weigh(model, outcome, where, source=SOURCE, why=why))
-    return found
+        if holds
+    ]
 
 
 test_side_evidence.__test__ = False  # type: ignore[attr-defined]  # not a test for pytest

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import TypeAlias
 
-from pytest_bayesloc.domain.evidence import Evidence, StaticOutcome
 from pytest_bayesloc.domain.failure import Failure
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.source import FunctionNode, ReadMap, Unit, unit_of_frame
 from pytest_bayesloc.ranking.evidence.provenance import argument_names
-from pytest_bayesloc.ranking.likelihoods import weigh
 
 #: Methods of built-in containers that change them, and of cached functions.
 MUTATING = frozenset(
@@ -30,14 +28,10 @@ _SETTERS = frozenset({"setattr", "delattr"})
 
 
 def line_that_writes(node: ast.AST, name: str) -> int:
-    """Return the first line in which ``node`` changes the variable ``name``; 0 if none does.
+    """Return the first line in which a function changes the variable ``name``; 0 if none does.
 
-    The variable is known by the last part of its name. A local variable of that name is another
-    one.
-
-    Args:
-        node: A function.
-        name: Dotted, of the variable.
+    The variable is known by the last part of its dotted name. A local variable of that name is
+    another one.
     """
     last = name.rpartition(".")[2]
     inside = list(ast.walk(node))
@@ -102,13 +96,8 @@ def unset_attributes(
     """Find each ``__init__`` that leaves an attribute unset that one of ``failures`` misses.
 
     It is the first of the object's class and its bases that does not call the next one, if that
-    one sets the attribute, or if it has a variable of that name which it does not keep. Equal
-    failures are read once.
-
-    Args:
-        failures: Of tests.
-        executed: What they execute: an ``__init__`` that is not among it did not run.
-        read: The locations of a file.
+    one sets the attribute, or if it has a variable of that name which it does not keep. One that
+    is not ``executed`` did not run. Equal failures are read once.
     """
     missed: dict[tuple[str, str, Location], None] = {}
     for failure in failures:
@@ -122,26 +111,13 @@ def unset_attributes(
     classes = _classes({where.file for where in executed if not where.is_test}, read)
     unset: dict[Location, tuple[Location, str]] = {}
     for cls, name, missed_in in missed:
-        init, why = _unset(name, list(_lineage(cls, classes)))
-        if init is not None and init in executed and why:
-            unset[init] = missed_in, why
+        lineage = list(_lineage(cls, classes))
+        alone = ((i, u) for i, (_, u) in enumerate(lineage) if u and not _calls_base(u.node))
+        i, init = next(alone, (0, None))
+        why = "" if init is None else _reason(init.node, name, lineage[i + 1 :])
+        if init is not None and init.location in executed and why:
+            unset[init.location] = missed_in, why
     return unset
-
-
-def unset_evidence(unset: Unset, *, model: str) -> list[Evidence]:
-    """Weigh that each leaves an attribute unset."""
-    outcome = StaticOutcome.ATTRIBUTE_UNSET
-    return [
-        weigh(model, outcome, where, source="origin", why=why) for where, (_, why) in unset.items()
-    ]
-
-
-def _unset(name: str, lineage: Sequence[_Class]) -> tuple[Location | None, str]:
-    """Return the ``__init__`` that should set ``name``, and why it does not, if that is plain."""
-    for i, (_, init) in enumerate(lineage):
-        if init is not None and not _calls_base(init.node):
-            return init.location, _reason(init.node, name, lineage[i + 1 :])
-    return None, ""
 
 
 def _reason(init: ast.AST, name: str, bases: Iterable[_Class]) -> str:
@@ -155,7 +131,9 @@ def _reason(init: ast.AST, name: str, bases: Iterable[_Class]) -> str:
         )
         if is_field or (base_init is not None and _sets(base_init.node, name)):
             return f"leaves `{name}` unset: it does not call the `__init__` of {node.name}"
-    if name in _own_names(init):
+    names = (n for n in ast.walk(init) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+    arguments = argument_names(init) if isinstance(init, FunctionNode) else []
+    if name in arguments or any(stored.id == name for stored in names):
         return f"leaves `{name}` unset: it does not keep its variable of that name"
     return ""
 
@@ -200,11 +178,3 @@ def _sets(init: ast.AST, name: str) -> bool:
         isinstance(n, ast.Attribute) and n.attr == name and isinstance(n.ctx, ast.Store)
         for n in ast.walk(init)
     )
-
-
-def _own_names(init: ast.AST) -> set[str]:
-    """Return the names of a function's parameters and variables."""
-    if not isinstance(init, FunctionNode):
-        return set()
-    stored = (n for n in ast.walk(init) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
-    return {*(n.id for n in stored), *argument_names(init)}
