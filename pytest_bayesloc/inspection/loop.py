@@ -121,19 +121,14 @@ class InspectionLoop:
         tests = case.failing[:MAX_CHECKED]
         first = self._runner.rerun(None, tests, limit_s=max(1.0, budget.left_s()))
         budget.wait_s, budget.usual_s = (first.seconds + 1.0) * 15, first.seconds
-        second = budget.rerun(None, tests)
-        passed = {
-            node_id
-            for node_id in tests
-            if Verdict.PASS in (first.tests[node_id].verdict, second.tests[node_id].verdict)
-        }
-        steady = tuple(node_id for node_id in case.failing if node_id not in passed)
-        case.flaky = tuple(node_id for node_id in case.failing if node_id not in steady)
-        case.failing = steady
-        case.errors = {node_id: run.error for node_id, run in second.tests.items()}
-        case.sides = {node_id: run.sides for node_id, run in second.tests.items()}
-        case.printed = {node_id: run.printed for node_id, run in second.tests.items()}
-        return bool(steady)
+        runs = budget.rerun(None, tests).tests
+        pairs = ((n, {first.tests[n].verdict, runs[n].verdict}) for n in tests)
+        case.flaky = tuple(node_id for node_id, verdicts in pairs if Verdict.PASS in verdicts)
+        case.failing = tuple(node_id for node_id in case.failing if node_id not in case.flaky)
+        case.errors = {node_id: run.error for node_id, run in runs.items()}
+        case.sides = {node_id: run.sides for node_id, run in runs.items()}
+        case.printed = {node_id: run.printed for node_id, run in runs.items()}
+        return bool(case.failing)
 
     def _open(self, case: Case, budget: Budget) -> None:
         for strategy in self._strategies:
@@ -333,8 +328,7 @@ class Batch:
 
     def start(self, action: Action, runner: Runner) -> None:
         """Have ``action`` carried out by ``runner``."""
-        is_alone = len(self._pool.runners(0.0)) == 1 and not self._busy
-        if is_alone:
+        if len(self._pool.runners(0.0)) == 1 and not self._busy:
             self._alone = action
             return
         if self._threads is None:

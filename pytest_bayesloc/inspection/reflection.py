@@ -57,34 +57,20 @@ def watch(case: Case, patch: InspectionPatch, budget: Budget) -> Rerun:
     started = budget.clock()
     at_most_s = budget.patience_s(LEAST_S)
     rerun = budget.rerun(patch, case.failing_of(patch.target, MAX_FAILING), at_most_s=at_most_s)
-    failing, passing = rerun.tests, _control(case, patch, rerun, budget)
-    is_placed = rerun.n_swapped or any(run.covered for run in failing.values())
+    failing = rerun.tests
+    changed = any(run.violations or run.verdict is Verdict.PASS for run in failing.values())
+    near = case.near.nearest(patch.target, MAX_PASSING) if changed else ()
+    passing = budget.rerun(patch, near).tests if near else {}  # what they break too is void
+    covered = [node_id for node_id, run in failing.items() if run.covered]
+    beats = (f"--- INSPECTION_START: {patch.target.fqn} --- ({node_id})" for node_id in covered)
+    notes = (f"{rerun.how}: code replaced in {rerun.n_swapped} place(s)", rerun.log)
     return Rerun(
         tests={**failing, **passing},
-        n_swapped=int(bool(is_placed)),
+        n_swapped=int(bool(rerun.n_swapped or covered)),
         seconds=budget.clock() - started,
         cpu_s=rerun.cpu_s,
-        log=_log(patch, rerun),
+        log="\n".join(line for line in (*notes, *beats) if line),
     )
-
-
-def _control(
-    case: Case, patch: InspectionPatch, rerun: Rerun, budget: Budget
-) -> Mapping[str, TestRun]:
-    """Run passing tests under a patch that made a difference: what they break too is void."""
-    changed = any(run.violations or run.verdict is Verdict.PASS for run in rerun.tests.values())
-    passing = case.near.nearest(patch.target, MAX_PASSING) if changed else ()
-    return budget.rerun(patch, passing).tests if passing else {}
-
-
-def _log(patch: InspectionPatch, rerun: Rerun) -> str:
-    beats = [
-        f"--- INSPECTION_START: {patch.target.fqn} --- ({node_id})"
-        for node_id, run in rerun.tests.items()
-        if run.covered
-    ]
-    notes = [f"{rerun.how}: code replaced in {rerun.n_swapped} place(s)", rerun.log]
-    return "\n".join(line for line in (*notes, *beats) if line)
 
 
 def fired_checks(failing: Mapping[str, TestRun], passing: Mapping[str, TestRun]) -> tuple[int, ...]:
@@ -179,18 +165,12 @@ def describe(patch: InspectionPatch, fired: Sequence[int], reason: str) -> str:
         n = len(patch.checks)
         what = f"all {n} conditions that held" if n != 1 else "a condition that held"
         return f"{what} in passing calls also held in the failing test" if n else "it was executed"
-    text = f"{_strongest(_listed(patch, fired))} in the failing test"
-    return f"{text}; {reason}" if reason else text
-
-
-def _strongest(known: Sequence[Check]) -> str:
-    """Return the best of the checks that fired, with the number of calls in which it held."""
-    if not known:
-        return "an assertion of the patch failed"
-    best = max(known, key=lambda c: (c.at_exit, c.support))
-    if not best.support:
-        return f"{best.text}: false"
-    return f"{best.text}: true in all {best.support} passing calls, false"
+    best = max(_listed(patch, fired), key=lambda c: (c.at_exit, c.support), default=None)
+    told = "an assertion of the patch failed"
+    if best is not None:
+        held = f"true in all {best.support} passing calls, " if best.support else ""
+        told = f"{best.text}: {held}false"
+    return f"{told} in the failing test; {reason}" if reason else f"{told} in the failing test"
 
 
 def _listed(patch: InspectionPatch, fired: Sequence[int]) -> list[Check]:
@@ -235,27 +215,18 @@ def golden_rule(calls: Sequence[Call], violating: Container[int]) -> frozenset[L
     Reference:
         docs/model.md, section "Golden rule of callees".
     """
-    excused = _excused(calls, violating)
-    unexcused = {call.location for i, call in enumerate(calls) if i in violating and not excused[i]}
-    return frozenset(
-        call.location
-        for i, call in enumerate(calls)
-        if excused[i] and call.location not in unexcused
-    )
-
-
-def _excused(calls: Sequence[Call], violating: Container[int]) -> list[bool]:
-    """Say per call whether a callee of it broke an invariant before it was left."""
+    exits = [inf if call.left < 0 else call.left for call in calls]
     # Per call, the earliest exit of a violating call below it. Backwards, callees come before
     # their callers, so one pass reaches callees of callees.
     below = [inf] * len(calls)
-    for i in reversed(range(len(calls))):
-        call = calls[i]
+    for i, call in reversed(list(enumerate(calls))):
         if call.caller >= 0:
-            own = _exit(call) if i in violating else inf
+            own = exits[i] if i in violating else inf
             below[call.caller] = min(below[call.caller], below[i], own)
-    return [below[i] < _exit(call) for i, call in enumerate(calls)]
-
-
-def _exit(call: Call) -> float:
-    return inf if call.left < 0 else call.left
+    excused, unexcused = set[Location](), set[Location]()
+    for i, call in enumerate(calls):
+        if below[i] < exits[i]:
+            excused.add(call.location)
+        elif i in violating:
+            unexcused.add(call.location)
+    return frozenset(excused - unexcused)

@@ -197,31 +197,21 @@ def _finding(
     case: Case, target: Location, tried: _Reversion, chosen: Sequence[Location]
 ) -> Finding:
     outcome: Outcome = InspectionOutcome.INCONCLUSIVE
+    why = "its old code does not fit the other changes, or could not be put in place"
     if tried.repairs:
         outcome = ChangeOutcome.REVERT_REPAIRS
+        others = f" (with {len(chosen) - 1} more)" if len(chosen) > 1 else ""
+        why = f"the failing tests pass with it as it was {case.changes.then}{others}"
     elif tried.changes_nothing:
         outcome = ChangeOutcome.REVERT_CHANGES_NOTHING
+        since = case.changes.since
+        why = f"it changed since {since}, but the tests fail with its old code as well"
     return Finding(
-        evidence=weigh(
-            case.model, outcome, target, source=KIND, why=_why(outcome, chosen, case.changes)
-        ),
+        evidence=weigh(case.model, outcome, target, source=KIND, why=why),
         diff=tried.patch.diff,
         tests=tried.rerun.tests,
-        signals=Signals(
-            is_covered=bool(tried.rerun.n_swapped),
-            has_target_assertion=False,
-            is_failure=not tried.repairs,
-        ),
+        signals=Signals(is_covered=bool(tried.rerun.n_swapped), is_failure=not tried.repairs),
         seconds=tried.seconds,
         cpu_s=tried.rerun.cpu_s,
         log=f"{tried.rerun.how}: code put back in {tried.rerun.n_swapped} place(s)",
     )
-
-
-def _why(outcome: Outcome, chosen: Sequence[Location], changes: Changes) -> str:
-    if outcome is ChangeOutcome.REVERT_REPAIRS:
-        others = f" (with {len(chosen) - 1} more)" if len(chosen) > 1 else ""
-        return f"the failing tests pass with it as it was {changes.then}{others}"
-    if outcome is ChangeOutcome.REVERT_CHANGES_NOTHING:
-        return f"it changed since {changes.since}, but the tests fail with its old code as well"
-    return "its old code does not fit the other changes, or could not be put in place"

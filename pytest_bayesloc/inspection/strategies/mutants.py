@@ -114,10 +114,8 @@ class Trials:
         self.last = tests
         self.is_stuck = any(run.verdict in _ENDLESS for run in tests.values())
         leading = max((trial.effect.rank for trial in self.trials), default=-1)
-        is_repair = effect is Effect.REPAIRS
-        doubted = doubt(patch.original, patch.patched) if is_repair else ""
-        if len(tests) >= N_TELLING:
-            doubted = ""
+        is_repair, is_tested = effect is Effect.REPAIRS, len(tests) >= N_TELLING
+        doubted = doubt(patch.original, patch.patched) if is_repair and not is_tested else ""
         if effect.rank > leading or (is_repair and self.doubt and not doubted):
             self.best, self.tests, self.doubt = patch, tests, doubted
         passed = sum(run.verdict is Verdict.PASS for run in tests.values())
@@ -195,6 +193,7 @@ def loses_check(case: Case, patch: InspectionPatch) -> bool:
 
 
 _ENDLESS = frozenset({Verdict.TIMEOUT, Verdict.CRASH})
+_ENDED = frozenset({Verdict.PASS, Verdict.FAIL})
 
 
 def try_patch(
@@ -226,7 +225,11 @@ def try_patch(
         passing = case.near.nearest(near, MAX_PASSING, line=line)
         control = _control(patch, passing, budget, tried)
         runs.update(control)
-        effect = _effect_on_others(control)
+        verdicts = {run.verdict for run in control.values()}
+        if Verdict.FAIL in verdicts:
+            effect = Effect.BREAKS_OTHERS
+        elif control and Verdict.PASS not in verdicts:
+            effect = Effect.INCONCLUSIVE  # a test that did not end says nothing
     tried.add(patch, effect, runs)
     return effect
 
@@ -240,31 +243,19 @@ def _control(
     """
     at_most_s = budget.patience_s(LEAST_S) + 1.0
     runs: dict[str, TestRun] = {}
-    pending = list(passing)
-    for _ in range(MAX_CONTROLS):
-        if not pending:
-            break
+    pending, n_left = list(passing), MAX_CONTROLS
+    while pending and n_left:
         rerun = budget.rerun(patch, pending, at_most_s=at_most_s)
         tried.cpu_s += rerun.cpu_s
         runs.update(rerun.tests)
         pending = [n for n, run in rerun.tests.items() if run.verdict is Verdict.NOT_RUN]
+        n_left -= 1
     if runs and not any(run.verdict in _ENDED for run in runs.values()) and budget.left_s():
         usual = budget.rerun(None, passing[:1])
         if usual.tests[passing[0]].verdict is Verdict.PASS:
             rerun = budget.rerun(patch, passing[:1], at_most_s=at_most_s + 2.0 * usual.seconds)
             runs.update(rerun.tests)
     return runs
-
-
-_ENDED = frozenset({Verdict.PASS, Verdict.FAIL})
-
-
-def _effect_on_others(control: Mapping[str, TestRun]) -> Effect:
-    """Return the effect of a patch that repairs; a test that did not end says nothing."""
-    verdicts = {run.verdict for run in control.values()}
-    if Verdict.FAIL in verdicts:
-        return Effect.BREAKS_OTHERS
-    return Effect.REPAIRS if Verdict.PASS in verdicts or not control else Effect.INCONCLUSIVE
 
 
 def effect_on(case: Case, rerun: Rerun) -> Effect:
@@ -284,11 +275,7 @@ def finding_of_trials(evidence: Evidence, tried: Trials, seconds: float) -> Find
         evidence=evidence,
         diff=tried.best.diff if tried.best is not None else "",
         tests=tried.tests,
-        signals=Signals(
-            is_covered=True,
-            has_target_assertion=False,
-            is_failure=evidence.outcome not in _FLIPS,
-        ),
+        signals=Signals(is_covered=True, is_failure=evidence.outcome not in _FLIPS),
         seconds=seconds,
         cpu_s=tried.cpu_s,
         log="\n".join(f"{trial.effect.value}: {trial.words}" for trial in tried.trials),
