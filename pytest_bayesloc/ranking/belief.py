@@ -63,10 +63,14 @@ def blend_features(spectrum: Spectrum) -> dict[Location, dict[str, float]]:
         Cormack, Clarke, Buettcher: Reciprocal rank fusion outperforms Condorcet and individual
         rank learning methods. SIGIR 2009 (there with a constant of 60, here of 0).
     """
-    candidates = _candidates(spectrum)
+    reached = [where for where in spectrum.reached() if is_candidate(where)]
+    candidates = reached or [where for where in spectrum.executed if is_candidate(where)]
     functions = function_scores(spectrum, "ochiai")
     highest = max((functions[where] for where in candidates), default=0.0) or 1.0
-    by_op2, by_ochiai = (_ranks_of_lines(spectrum, name, candidates) for name in ("op2", "ochiai"))
+    by_op2, by_ochiai = (
+        midranks({where: scores[where] for where in candidates})
+        for scores in (line_maximum(spectrum, "op2"), line_maximum(spectrum, "ochiai"))
+    )
     n_failing = spectrum.failing.bit_count() or 1
     return {
         where: {
@@ -93,18 +97,6 @@ def blend_prior(
     for where, terms in blend_features(spectrum).items():
         logits[where] = fsum(PRIOR[name] * value for name, value in terms.items())
     return softmax(logits)
-
-
-def _candidates(spectrum: Spectrum) -> list[Location]:
-    failing = [where for where in spectrum.reached() if is_candidate(where)]
-    return failing or [where for where in spectrum.executed if is_candidate(where)]
-
-
-def _ranks_of_lines(
-    spectrum: Spectrum, formula: str, candidates: Iterable[Location]
-) -> dict[Location, float]:
-    scores = line_maximum(spectrum, formula)
-    return midranks({where: scores[where] for where in candidates})
 
 
 def midranks(scores: Mapping[Location, float]) -> dict[Location, float]:

@@ -360,20 +360,6 @@ class Case:
                 self.inspections[n] = replace(inspection, evidence=evidence)
                 return
 
-    def _placed(self, evidence: Evidence) -> Evidence:
-        """Weigh a repair by where it was made; not before it is taken, since others may come first.
-
-        One that has a weight of its own, such as a language model's, keeps it.
-        """
-        outcome, target = evidence.outcome, evidence.location
-        if outcome not in REPAIRS:
-            return evidence
-        usual, here = likelihood(self.model, outcome), self.likelihood(outcome, target)
-        self._repaired.add(target)
-        if (evidence.p_if_faulty, evidence.p_if_clean) != usual:
-            return evidence
-        return replace(evidence, p_if_faulty=here[0], p_if_clean=here[1])
-
     def divide(self, runs: Mapping[str, TestRun]) -> tuple[dict[str, TestRun], dict[str, TestRun]]:
         """Divide ``runs`` into those of failing and those of passing tests."""
         failing = {node_id: run for node_id, run in runs.items() if node_id in self.failing}
@@ -381,8 +367,21 @@ class Case:
         return failing, passing
 
     def take(self, finding: Finding) -> None:
-        """Condition the belief on what an inspection found, and keep it."""
-        evidence, before = self._placed(finding.evidence), self.belief.p(finding.target)
+        """Condition the belief on what an inspection found, and keep it.
+
+        A repair is weighed by where it was made only now, since others may have come first. One
+        that has a weight of its own, such as a language model's, keeps it.
+        """
+        evidence, target = finding.evidence, finding.target
+        if evidence.outcome in REPAIRS:
+            usual, here = (
+                likelihood(self.model, evidence.outcome),
+                self.likelihood(evidence.outcome, target),
+            )
+            self._repaired.add(target)
+            if (evidence.p_if_faulty, evidence.p_if_clean) == usual:
+                evidence = replace(evidence, p_if_faulty=here[0], p_if_clean=here[1])
+        before = self.belief.p(target)
         self.belief = self.belief.update(evidence)
         self.history.append(self.belief.top(N_HISTORY))
         taken = replace(
@@ -390,6 +389,6 @@ class Case:
             evidence=evidence,
             step=len(self.inspections) + 1,
             belief_before=before,
-            belief_after=self.belief.p(finding.target),
+            belief_after=self.belief.p(target),
         )
         self.inspections.append(taken)

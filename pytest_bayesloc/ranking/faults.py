@@ -301,11 +301,14 @@ def nearest_call(
     bad = [made for made in bad if made[1].raised] or bad
     if not bad or not good:
         return None
-    texts = {id(call): _arguments(call) for _, call in (*bad, *good)}
+    texts = {
+        id(call): {path: t for name, v in call.args.items() for path, t in _parts(name, v).items()}
+        for _, call in (*bad, *good)
+    }
 
     def distance(pair: tuple[_Made, _Made]) -> float:
-        (_, ours), (_, theirs) = pair
-        return _distance(texts[id(ours)], texts[id(theirs)])
+        ours, theirs = (texts[id(call)] for _, call in pair)
+        return sum(_difference(ours.get(p), theirs.get(p)) for p in ours.keys() | theirs.keys())
 
     pairs = [min(product([made], good), key=distance) for made in reversed(bad)]
     (failing_test, ours), (passing_test, theirs) = max(pairs, key=distance)
@@ -328,22 +331,15 @@ def _calls(recording: Recording, where: Location, tests: Iterable[str]) -> Itera
     yield from made[half:][-half:]
 
 
-def _arguments(call: Call) -> _Parts:
-    return {path: text for name, v in call.args.items() for path, text in _parts(name, v).items()}
-
-
 def _parts(name: str, value: Value) -> _Parts:
     parts = value.parts or (("", value.text or value.type_name),)
     return {f"{name}{path}": text for path, text in parts}
 
 
-def _distance(ours: _Parts, theirs: _Parts) -> float:
-    differing = (path for path in ours.keys() | theirs.keys() if ours.get(path) != theirs.get(path))
-    return sum(_difference(ours.get(path), theirs.get(path)) for path in differing)
-
-
 def _difference(ours: str | None, theirs: str | None) -> float:
-    """Return how much two texts that differ do: numbers less, the closer they are."""
+    """Return how much two texts differ: numbers less, the closer they are."""
+    if ours == theirs:
+        return 0.0
     try:
         a, b = float(ours or ""), float(theirs or "")
     except ValueError:

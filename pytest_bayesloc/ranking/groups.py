@@ -127,7 +127,10 @@ def _group(
     tests = test_suspects(failures, sources.map)
     if guard is not None and guard.owner.is_test:
         tests.setdefault(guard.owner, Role.FIXTURE)
-    ranked = spectrum if _may_be_code(spectrum, failures) else replace(spectrum, lines={})
+    # A test that runs may use code unseen, in a process of its own, but an import can't: for a file
+    # that failed before it imported any code, none can be at fault.
+    may_be_code = spectrum.reached() or any(failure.phase != "collect" for failure in failures)
+    ranked = spectrum if may_be_code else replace(spectrum, lines={})
     belief = joint_prior(ranked, model.formula, tests, model=model.belief)
     code = {where: p for where, p in belief.items() if not where.is_test}
     ran_code = _runs_functions(spectrum, sources.map)
@@ -217,14 +220,6 @@ def suspect_of(changed: Location, candidates: Collection[Location]) -> Location:
     return max(around, key=lambda where: len(where.qualname), default=changed)
 
 
-def _may_be_code(spectrum: Spectrum, failures: Sequence[Failure]) -> bool:
-    """Say whether code can be at fault; for a file that failed before it imported any, none can.
-
-    A test that runs may use code unseen, in a process of its own, but an import can't.
-    """
-    return bool(spectrum.reached()) or any(failure.phase != "collect" for failure in failures)
-
-
 def _runs_functions(spectrum: Spectrum, read: ReadMap) -> bool:
     """Say whether the failing tests execute a function, beside what runs while it is imported."""
     found = ((read(where.file), where) for where in spectrum.reached())
@@ -282,7 +277,8 @@ def split_failures(spectrum: Spectrum, keys: Mapping[str, Hashable | None]) -> t
 
 def _by_execution(spectrum: Spectrum, rest: int) -> list[int]:
     """Split ``rest`` by the code that its tests execute; tests of no code are one group."""
-    bodies = _bodies(spectrum.lines)
+    parents = {(w.file, w.qualname.rpartition(".")[0]) for w in spectrum.lines}
+    bodies = {w for w in spectrum.lines if w.qualname == MODULE or (w.file, w.qualname) in parents}
     code = [where for where in spectrum.lines if is_candidate(where)]
     found: list[int] = []
     # What ran at import is credited to every test of a test module, so it would tie them together:
@@ -294,14 +290,6 @@ def _by_execution(spectrum: Spectrum, rest: int) -> list[int]:
         for group in covered:
             rest &= ~group
     return [*found, rest] if rest else found
-
-
-def _bodies(locations: Collection[Location]) -> frozenset[Location]:
-    """Return module bodies, and the bodies of classes that have a method among ``locations``."""
-    parents = {(w.file, w.qualname.rpartition(".")[0]) for w in locations}
-    return frozenset(
-        w for w in locations if w.qualname == MODULE or (w.file, w.qualname) in parents
-    )
 
 
 def _rows(spectrum: Spectrum, locations: Iterable[Location], rest: int) -> dict[int, _Row]:

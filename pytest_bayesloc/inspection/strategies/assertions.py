@@ -111,7 +111,9 @@ def propose(source: SourceMap, unit: Unit, invariants: Sequence[Invariant]) -> I
     Raises:
         PatchError: If the patched text does not compile.
     """
-    usable = [i for i in invariants if not _sees_locals(unit.node) or not _saved(i)]
+    names = {n.id for n in ast.walk(unit.node) if isinstance(n, ast.Name)}
+    # What may look at all its local variables must get no new ones.
+    usable = [i for i in invariants if names.isdisjoint(SEE_LOCALS) or not _saved(i)]
     if not any(isinstance(exit_, ast.Raise) for exit_ in _own_exits(unit.node)):
         usable = [i for i in usable if not i.at_raise]
     chosen = sorted(usable, key=lambda i: (not i.at_exit, -i.support))[:MAX_CHECKS]
@@ -141,25 +143,22 @@ class _AssertionWriter(LineWriter):
 
     def write(self, unit: Unit, invariants: Sequence[Invariant], checks: Sequence[Check]) -> str:
         if not isinstance(unit.node, FunctionNode):
-            self._insert_module_heartbeat(unit)
+            body = getattr(unit.node, "body", [])
+            first = next((s for s in body if not _keeps_first_place(s)), None)
+            if first is not None and self.starts_line(first):
+                self.put_before(first, [heartbeat(unit)])
             return "".join(self.lines)
         pairs = list(zip(invariants, checks, strict=True))
         hidden = _hidden_builtins(self.text)
         at_entry = [_assertion(i, c, hidden) for i, c in pairs if not i.at_exit]
         at_raise = [_assertion(i, c, hidden) for i, c in pairs if i.at_raise]
         at_exit = [_assertion(i, c, hidden) for i, c in pairs if i.at_exit and not i.at_raise]
-        if not _suspends(unit.node):
+        if not any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in _own_nodes(unit.node)):
             self._check_exits(unit.node, at_exit, at_raise)
         saved = sorted({name for invariant, _ in pairs for name in _saved(invariant)})
         keep = [f"{ENTRY}{name} = {name}" for name in saved]
         self.enter(unit.node, [heartbeat(unit), *keep, *at_entry])
         return "".join(self.lines)
-
-    def _insert_module_heartbeat(self, unit: Unit) -> None:
-        body = getattr(unit.node, "body", [])
-        first = next((s for s in body if not _keeps_first_place(s)), None)
-        if first is not None and self.starts_line(first):
-            self.put_before(first, [heartbeat(unit)])
 
     def _check_exits(
         self, node: FunctionNode, checks: Sequence[str], at_raise: Sequence[str]
@@ -187,11 +186,6 @@ def _saved(invariant: Invariant) -> set[str]:
     tree = ast.parse(invariant.condition, mode="eval")
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     return {n.removeprefix(ENTRY) for n in names if n.startswith(ENTRY)}
-
-
-def _sees_locals(function: ast.AST) -> bool:
-    """Return whether it may look at all its local variables, so that it must get no new ones."""
-    return any(isinstance(n, ast.Name) and n.id in SEE_LOCALS for n in ast.walk(function))
 
 
 @lru_cache(maxsize=16)
@@ -238,7 +232,3 @@ def _own_nodes(node: ast.AST) -> Iterator[ast.AST]:
 
 def _own_exits(node: ast.AST) -> list[ast.Return | ast.Raise]:
     return [child for child in _own_nodes(node) if isinstance(child, (ast.Return, ast.Raise))]
-
-
-def _suspends(node: ast.AST) -> bool:
-    return any(isinstance(child, (ast.Yield, ast.YieldFrom)) for child in _own_nodes(node))

@@ -257,12 +257,11 @@ def _text(values: Sequence[ast.expr]) -> str:
 
 def _call_of(unit: Unit, line: int, callee: Unit) -> ast.Call | None:
     """Return the only call of ``callee`` at ``line``."""
-    calls = [
-        node
-        for node in ast.walk(unit.node)
-        if isinstance(node, ast.Call) and spans(node, line) and _calls(node, callee)
-    ]
-    return calls[0] if len(calls) == 1 else None
+    *outer, name = callee.location.qualname.split(".")
+    names = {name, outer[-1], "cls"} if name in CONSTRUCTORS and outer else {name}
+    calls = [n for n in ast.walk(unit.node) if isinstance(n, ast.Call) and spans(n, line)]
+    own = [c for c in calls if getattr(c.func, "id", getattr(c.func, "attr", "")) in names]
+    return own[0] if len(own) == 1 else None
 
 
 def _handed_over(call: ast.Call, callee: Unit, refused: set[str], read: ReadMap) -> list[ast.expr]:
@@ -277,13 +276,6 @@ def _handed_over(call: ast.Call, callee: Unit, refused: set[str], read: ReadMap)
             values.append(value)
     by_name = (k.value for k in call.keywords if k.arg is None or k.arg in refused)
     return [*values, *by_name]
-
-
-def _calls(call: ast.Call, callee: Unit) -> bool:
-    *outer, name = callee.location.qualname.split(".")
-    others = {outer[-1], "cls"} if name in CONSTRUCTORS and outer else set()
-    called = getattr(call.func, "id", getattr(call.func, "attr", ""))
-    return called in {name, *others}
 
 
 def _names_self(call: ast.Call, callee: Unit) -> bool:

@@ -148,9 +148,15 @@ def _used(test: Location, read: ReadMap) -> Iterator[tuple[Location, Role]]:
     if source is None or unit is None:
         return
     by_name = {u.location.qualname: u for u in source.units if u.is_function}
-    data = _module_data(source.module.node)
+    statements = (
+        s for s in getattr(source.module.node, "body", ()) if not isinstance(s, ScopeNode)
+    )
+    inside = (n for s in statements for n in ast.walk(s) if isinstance(n, ast.Name))
+    data = {name.id for name in inside if isinstance(name.ctx, ast.Store)}
+    owner = unit.location.qualname.rpartition(".")[0]
+    set_ups = (f"{owner}.{name}" for name in sorted(SET_UP) if owner)
     seen = {unit.location}
-    pending = [(unit, 0), *((method, 1) for method in _set_ups(unit, by_name))]
+    pending = [(unit, 0), *((by_name[name], 1) for name in set_ups if name in by_name)]
     while pending:
         current, hops = pending.pop(0)
         if current.location not in seen:
@@ -161,11 +167,6 @@ def _used(test: Location, read: ReadMap) -> Iterator[tuple[Location, Role]]:
         if hops < MAX_HOPS:
             called = (by_name.get(name) for name in _callees(current))
             pending += [(u, hops + 1) for u in called if u is not None and u.location not in seen]
-
-
-def _set_ups(unit: Unit, by_name: dict[str, Unit]) -> list[Unit]:
-    owner = unit.location.qualname.rpartition(".")[0]
-    return [by_name[name] for n in sorted(SET_UP) if owner and (name := f"{owner}.{n}") in by_name]
 
 
 def _callees(unit: Unit) -> list[str]:
@@ -179,17 +180,6 @@ def _callees(unit: Unit) -> list[str]:
         elif isinstance(node, ast.Name):
             found.setdefault(node.id)
     return list(found)
-
-
-def _module_data(module: ast.AST) -> set[str]:
-    """Return the names that statements of a module assign."""
-    statements = (s for s in getattr(module, "body", ()) if not isinstance(s, ScopeNode))
-    return {
-        node.id
-        for statement in statements
-        for node in ast.walk(statement)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    }
 
 
 # -- evidence on it
