@@ -25,7 +25,7 @@ from pytest_bayesloc.inspection.strategy import InspectionStrategy, Limits
 from pytest_bayesloc.ranking.belief import ModelChoice, joint_prior
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.evidence.failures import name_evidence
-from pytest_bayesloc.ranking.evidence.test_code import is_most, test_side_evidence
+from pytest_bayesloc.ranking.evidence.test_code import is_most, side_evidence
 from pytest_bayesloc.ranking.likelihoods import weigh
 from pytest_bayesloc.rerun.pool import Pool
 
@@ -147,7 +147,7 @@ class Problem:
         frames = [failure["frames"] for failure in self.raw["failures"]]
         is_guarded = any(source == "guard" for _, source, _ in self.raw["evidence"])
         seen = {number for own in frames for number, _, is_test in own if is_test and number >= 0}
-        return test_side_evidence(
+        return side_evidence(
             self.roles(),
             raised=not is_guarded and is_most(bool(o) and not o[-1][2] for o in frames),
             has_twin=is_most(bool(near["supersets"]) for near in self.raw["nearness"]),

@@ -23,18 +23,18 @@ from pytest_bayesloc.ranking.evidence.failures import (
     executed_lines,
     guard_evidence,
     name_evidence,
+    own_error_evidence,
     raising,
     refused_call,
-    test_evidence,
     traceback_evidence,
 )
 from pytest_bayesloc.ranking.evidence.guards import Guard, raises_alone, refusals
 from pytest_bayesloc.ranking.evidence.test_code import (
     code_raised,
     in_traceback,
+    side_evidence,
     support_evidence,
-    test_side_evidence,
-    test_suspects,
+    suspected_tests,
     twin_passes,
     with_support,
 )
@@ -124,7 +124,7 @@ def _group(
     sources: Sources,
     model: ModelChoice,
 ) -> Case:
-    tests = test_suspects(failures, sources.map)
+    tests = suspected_tests(failures, sources.map)
     if guard is not None and guard.owner.is_test:
         tests.setdefault(guard.owner, Role.FIXTURE)
     # A test that runs may use code unseen, in a process of its own, but an import can't: for a file
@@ -134,14 +134,14 @@ def _group(
     belief = joint_prior(ranked, model.formula, tests, model=model.belief)
     code = {where: p for where, p in belief.items() if not where.is_test}
     ran_code = _runs_functions(spectrum, sources.map)
-    own = test_evidence(failures, sources.locate_frame, model=model.belief, ran_code=ran_code)
+    own = own_error_evidence(failures, sources.locate_frame, model=model.belief, ran_code=ran_code)
     origins = tuple(e for e in own if e.outcome is StaticOutcome.ORIGIN_IN_TEST)
     raised = _raised_evidence(spectrum, failures, guard, code, sources, model.belief)
     recent = change_evidence(changes, belief, model=model.belief)
     # A test is called after what it tests, not after what it gets wrong itself.
     called_after = [] if origins else [failure.node_id for failure in failures]
     called = name_evidence(called_after, code, model=model.belief)
-    told = test_side_evidence(
+    told = side_evidence(
         tests,
         # Of a guard, the code raised for the data that the test gave it.
         raised=guard is None and code_raised(failures),

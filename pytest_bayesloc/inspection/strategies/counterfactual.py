@@ -27,6 +27,7 @@ T = TypeVar("T")
 Search = Callable[[Case, Budget], Changes | None]
 
 KIND = "counterfactual"
+REPAIRS = ChangeOutcome.REVERT_REPAIRS
 MAX_FAILING = 10
 MAX_SINGLE = 20  # changes that are taken back one by one
 MAX_SETS = 40  # re-runs that look for the smallest set
@@ -56,12 +57,13 @@ class Counterfactual(InspectionStrategy):
         suspects = sorted(known, key=lambda where: (-case.belief.p(where), where))[:MAX_SINGLE]
         was_fresh = False
         for where in suspects:
-            tried = _try(case, patch_back(case.changes, [where]), budget)
-            if tried is not None:
-                was_fresh = tried.rerun.how == FRESH
-                case.cause = (where,) if tried.repairs else ()
-                yield _finding(case, where, tried, [where])
-            if not budget.left_s() or (tried is not None and tried.repairs):
+            patch = patch_back(case.changes, [where])
+            tried = _try(case, patch, budget)
+            if patch is not None and tried is not None:
+                was_fresh = tried.how == FRESH
+                case.cause = (where,) if _outcome(case, tried) is REPAIRS else ()
+                yield _finding(case, where, patch, tried, [where])
+            if not budget.left_s() or _outcome(case, tried) is REPAIRS:
                 return
         is_done = was_fresh and len(changed) == 1
         found = [] if is_done else list(_together(case, changed, budget))
@@ -86,35 +88,33 @@ def _last_passing(history: GitHistory, case: Case, budget: Budget) -> Changes | 
     def passes(changes: Changes) -> bool:
         if not changes.every or budget.left_s() < until_s:
             return False
-        tried = _try(case, patch_back(changes, changes.every, fresh=True), budget)
-        return tried is not None and tried.repairs
+        patch = patch_back(changes, changes.every, fresh=True)
+        return _outcome(case, _try(case, patch, budget)) is REPAIRS
 
     return last_passing(history, passes)
 
 
-class _Reversion:
-    """A set of changes that was taken back, and what the failing tests did."""
-
-    def __init__(self, case: Case, patch: InspectionPatch, rerun: Rerun, seconds: float) -> None:
-        self.patch = patch
-        self.rerun = rerun
-        self.seconds = seconds
-        runs, is_placed = rerun.tests, bool(rerun.n_swapped and rerun.tests)
-        self.repairs = is_placed and all(r.verdict is Verdict.PASS for r in runs.values())
-        # Code of then that does not fit to the rest of now fails in another way.
-        self.changes_nothing = is_placed and all(
-            run.verdict is Verdict.FAIL and run.error == case.errors.get(node_id, run.error)
-            for node_id, run in runs.items()
-        )
-
-
-def _try(case: Case, patch: InspectionPatch | None, budget: Budget) -> _Reversion | None:
+def _try(case: Case, patch: InspectionPatch | None, budget: Budget) -> Rerun | None:
     """Run the failing tests under ``patch``; None if there is none, or no time for it."""
     if patch is None or not budget.left_s():
         return None
     started = budget.clock()
     rerun = budget.rerun(patch, case.failing[:MAX_FAILING])
-    return _Reversion(case, patch, rerun, budget.clock() - started)
+    return replace(rerun, seconds=budget.clock() - started)
+
+
+def _outcome(case: Case, rerun: Rerun | None) -> Outcome:
+    """Return what the failing tests did without some changes."""
+    runs = rerun.tests if rerun is not None and rerun.n_swapped else {}
+    if runs and all(run.verdict is Verdict.PASS for run in runs.values()):
+        return REPAIRS
+    # Code of then that does not fit to the rest of now fails in another way.
+    if runs and all(
+        run.verdict is Verdict.FAIL and run.error == case.errors.get(node_id, run.error)
+        for node_id, run in runs.items()
+    ):
+        return ChangeOutcome.REVERT_CHANGES_NOTHING
+    return InspectionOutcome.INCONCLUSIVE
 
 
 def patch_back(
@@ -147,26 +147,24 @@ def patch_back(
 
 def _together(case: Case, changed: Sequence[Location], budget: Budget) -> Iterator[Finding]:
     """Yield the smallest set of changes without which the tests pass, if they do without all."""
-    n_left, best = MAX_SETS, None
+    n_left, best = MAX_SETS, list[tuple[InspectionPatch, Rerun]]()
 
     def repairs(chosen: Sequence[Location]) -> bool:
-        nonlocal n_left, best
+        nonlocal n_left
         n_left -= 1
-        if n_left < 0:
-            return False
-        tried = _try(case, patch_back(case.changes, chosen, fresh=True), budget)
-        if tried is None or not tried.repairs:
-            return False
-        best = tried
-        return True
+        patch = patch_back(case.changes, chosen, fresh=True) if n_left >= 0 else None
+        tried = _try(case, patch, budget)
+        is_repaired = _outcome(case, tried) is REPAIRS
+        if is_repaired and patch is not None and tried is not None:
+            best.append((patch, tried))
+        return is_repaired
 
     smallest = minimal(changed, repairs) if changed and repairs(changed) else []
     case.cause = tuple(smallest)
     known = case.belief.probabilities
     for where in dict.fromkeys(suspect_of(changed, known) for changed in smallest):
-        if best is not None:
-            case.admit(where)
-            yield _finding(case, where, best, smallest)
+        case.admit(where)
+        yield _finding(case, where, *best[-1], smallest)
 
 
 def minimal(items: Sequence[T], suffices: Callable[[Sequence[T]], bool]) -> list[T]:
@@ -194,24 +192,22 @@ def minimal(items: Sequence[T], suffices: Callable[[Sequence[T]], bool]) -> list
 
 
 def _finding(
-    case: Case, target: Location, tried: _Reversion, chosen: Sequence[Location]
+    case: Case, target: Location, patch: InspectionPatch, tried: Rerun, chosen: Sequence[Location]
 ) -> Finding:
-    outcome: Outcome = InspectionOutcome.INCONCLUSIVE
+    outcome = _outcome(case, tried)
     why = "its old code does not fit the other changes, or could not be put in place"
-    if tried.repairs:
-        outcome = ChangeOutcome.REVERT_REPAIRS
+    if outcome is REPAIRS:
         others = f" (with {len(chosen) - 1} more)" if len(chosen) > 1 else ""
         why = f"the failing tests pass with it as it was {case.changes.then}{others}"
-    elif tried.changes_nothing:
-        outcome = ChangeOutcome.REVERT_CHANGES_NOTHING
+    elif outcome is ChangeOutcome.REVERT_CHANGES_NOTHING:
         since = case.changes.since
         why = f"it changed since {since}, but the tests fail with its old code as well"
     return Finding(
         evidence=weigh(case.model, outcome, target, source=KIND, why=why),
-        diff=tried.patch.diff,
-        tests=tried.rerun.tests,
-        signals=Signals(is_covered=bool(tried.rerun.n_swapped), is_failure=not tried.repairs),
+        diff=patch.diff,
+        tests=tried.tests,
+        signals=Signals(is_covered=bool(tried.n_swapped), is_failure=outcome is not REPAIRS),
         seconds=tried.seconds,
-        cpu_s=tried.rerun.cpu_s,
-        log=f"{tried.rerun.how}: code put back in {tried.rerun.n_swapped} place(s)",
+        cpu_s=tried.cpu_s,
+        log=f"{tried.how}: code put back in {tried.n_swapped} place(s)",
     )

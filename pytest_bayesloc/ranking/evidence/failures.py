@@ -106,7 +106,7 @@ def guard_evidence(guard: Guard, *, model: str) -> list[Evidence]:
     ]
 
 
-def test_evidence(
+def own_error_evidence(
     failures: Sequence[Failure], locate: Locate, *, model: str, ran_code: bool
 ) -> list[Evidence]:
     """Weigh errors in the tests' own text, and those that their fixtures and helpers raised.
@@ -127,9 +127,6 @@ def test_evidence(
         weigh(model, outcome, where, source="origin", why=why)
         for where, (outcome, why) in found.items()
     ]
-
-
-test_evidence.__test__ = False  # type: ignore[attr-defined]  # not a test for pytest
 
 
 def _own_error(failure: Failure, locate: Locate, *, ran_code: bool) -> Location | None:

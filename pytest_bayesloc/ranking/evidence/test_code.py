@@ -103,7 +103,7 @@ SET_UP = frozenset(
 )
 
 
-def test_suspects(failures: Sequence[Failure], read: ReadMap) -> dict[Location, Role]:
+def suspected_tests(failures: Sequence[Failure], read: ReadMap) -> dict[Location, Role]:
     """Return the test code that failing tests stand on, in the order of the failures."""
     used = cache(lambda where: tuple(_used(where, read)))
 
@@ -121,9 +121,6 @@ def test_suspects(failures: Sequence[Failure], read: ReadMap) -> dict[Location, 
         where: role if all(where in own for own in of_each) else Role.PART
         for where, role in found.items()
     }
-
-
-test_suspects.__test__ = False  # type: ignore[attr-defined]  # not a test for pytest
 
 
 def _firsts(roles: Iterable[tuple[Location, Role]]) -> dict[Location, Role]:
@@ -216,7 +213,7 @@ def is_most(each: Iterable[bool]) -> bool:
     return any(listed) and 2 * sum(listed) >= len(listed)
 
 
-def test_side_evidence(
+def side_evidence(
     tests: Collection[Location],
     *,
     raised: bool,
@@ -239,8 +236,6 @@ def test_side_evidence(
         if holds
     ]
 
-
-test_side_evidence.__test__ = False  # type: ignore[attr-defined]  # not a test for pytest
 
 RAISED = "the exception came from the code, not from the test's own statement"
 TWIN = "a passing test runs every line that it runs"

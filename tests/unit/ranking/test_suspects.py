@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.failure import Failure, Frame, Role
 from pytest_bayesloc.domain.source import SourceMap
-from pytest_bayesloc.ranking.evidence.test_code import test_suspects
+from pytest_bayesloc.ranking.evidence.test_code import suspected_tests
 
 if TYPE_CHECKING:
     from pytest_bayesloc.domain.location import Location
@@ -57,7 +57,7 @@ def failure(*tests: str, frames: tuple[Frame, ...] = ()) -> Failure:
 
 
 def of_group(*failures: Failure) -> dict[str, Role]:
-    found = test_suspects(failures, {"test_shop.py": SOURCE}.get)
+    found = suspected_tests(failures, {"test_shop.py": SOURCE}.get)
     return {where.qualname: role for where, role in found.items()}
 
 

@@ -11,7 +11,7 @@ from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.ranking.evidence.test_code import (
     code_raised,
     in_traceback,
-    test_side_evidence,
+    side_evidence,
     twin_passes,
 )
 
@@ -84,7 +84,7 @@ def test_twin_is_a_passing_test_that_runs_all_that_it_runs(
 def test_each_sign_is_evidence_about_test_code_alone() -> None:
     failures = [failure(frame(TEST), frame(CODE))]
 
-    found = test_side_evidence(
+    found = side_evidence(
         [HELPER, TEST],
         raised=code_raised(failures),
         has_twin=twin_passes(NOTHING),

@@ -12,9 +12,9 @@ from pytest_bayesloc.ranking.evidence.failures import (
     guard_evidence,
     kind_of,
     origin_of,
+    own_error_evidence,
     raising,
     refused_call,
-    test_evidence,
     traceback_evidence,
 )
 from pytest_bayesloc.ranking.evidence.guards import Guard
@@ -143,7 +143,7 @@ def test_owner_that_is_code_is_less_suspect_than_a_test_and_more_than_the_guard(
 def test_error_in_the_own_text_of_a_test_is_the_tests(
     failed: Failure, where: Location | None
 ) -> None:
-    found = test_evidence([failed], locate, model="single-fault", ran_code=True)
+    found = own_error_evidence([failed], locate, model="single-fault", ran_code=True)
 
     assert [item.location for item in found] == ([] if where is None else [where])
 
@@ -151,7 +151,7 @@ def test_error_in_the_own_text_of_a_test_is_the_tests(
 def test_error_that_many_tests_of_one_helper_hit_counts_once() -> None:
     failed = failure(IN_TEST, exc_type="NameError")
 
-    found = test_evidence([failed, failed], locate, model="single-fault", ran_code=True)
+    found = own_error_evidence([failed, failed], locate, model="single-fault", ran_code=True)
 
     assert len(found) == 1
 
@@ -177,7 +177,7 @@ MISSING = replace(HELPED, raised=Raised.SYSTEM)
 def test_helper_that_raised_answers_for_what_it_misses(
     failed: Failure, ran_code: bool, outcome: StaticOutcome | None
 ) -> None:
-    found = test_evidence([failed], locate, model="single-fault", ran_code=ran_code)
+    found = own_error_evidence([failed], locate, model="single-fault", ran_code=ran_code)
 
     expected = [] if outcome is None else [(location("load", "test_m.py"), outcome)]
     assert [(item.location, item.outcome) for item in found] == expected
@@ -186,7 +186,7 @@ def test_helper_that_raised_answers_for_what_it_misses(
 def test_origin_is_named_in_one_word() -> None:
     crash, setup = failure(IN_TEST, frame("f")), failure(IN_TEST, phase="setup")
     own_error = failure(IN_TEST, exc_type="NameError")
-    own = test_evidence([own_error], locate, model="single-fault", ran_code=True)
+    own = own_error_evidence([own_error], locate, model="single-fault", ran_code=True)
 
     assert origin_of([SYNTAX], None, []) is Origin.COLLECTION
     assert origin_of([crash], GUARD, []) is Origin.DATA
