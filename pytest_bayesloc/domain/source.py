@@ -68,7 +68,6 @@ class Unit:
         body_line: Line of the first statement of its body.
         node: Its syntax node; of a module body, the module's.
         outer: The unit directly around it; the module has none.
-        depth: Number of enclosing functions and classes.
     """
 
     location: Location
@@ -76,7 +75,6 @@ class Unit:
     body_line: int
     node: ast.AST = field(repr=False, compare=False)
     outer: Unit | None = field(default=None, repr=False, compare=False)
-    depth: int = 0
 
     @property
     def is_function(self) -> bool:
@@ -138,22 +136,19 @@ class SourceMap:
             node, prefix, outer = pending.pop()
             if isinstance(node, ScopeNode):
                 qualname = prefix + node.name
-                outer = self._unit(node, qualname, outer)
+                end = node.end_lineno or node.lineno
+                outer = Unit(
+                    location=self._location(qualname, node.lineno, end),
+                    first_line=first_line(node),
+                    body_line=first_line(node.body[0]),
+                    node=node,
+                    outer=outer,
+                )
                 self.units.append(outer)
                 prefix = qualname + ("." if isinstance(node, ast.ClassDef) else ".<locals>.")
             # No expression holds a scope that has a name.
             inside = [n for n in ast.iter_child_nodes(node) if not isinstance(n, ast.expr)]
             pending += [(child, prefix, outer) for child in reversed(inside)]
-
-    def _unit(self, node: ScopeNode, qualname: str, outer: Unit) -> Unit:
-        return Unit(
-            location=self._location(qualname, node.lineno, node.end_lineno or node.lineno),
-            first_line=first_line(node),
-            body_line=first_line(node.body[0]),
-            node=node,
-            outer=outer,
-            depth=outer.depth + 1,
-        )
 
     def _line_owners(self) -> tuple[list[int], list[Unit]]:
         """Starts of runs of lines, ascending, and the innermost unit that owns each run.
@@ -165,7 +160,7 @@ class SourceMap:
         for unit in self.units[1:]:
             events.append((unit.body_line, 1, unit))
             events.append((unit.location.end_line + 1, 0, unit))
-        events.sort(key=lambda e: (e[0], e[1], e[2].depth))
+        events.sort(key=lambda e: e[:2])  # outer ones come first already
         starts, owners, stack = [1], [self.module], [self.module]
         for line, opens, unit in events:
             if opens:
@@ -191,12 +186,9 @@ class SourceMap:
         exact = self._by_code.get((first_line, name))
         if exact is not None:
             return exact
-        same = [
-            u
-            for u in self.units
-            if u.first_line == first_line and u.location.qualname.rpartition(".")[2] == name
-        ]
-        return same[0] if same else self.owner(first_line)
+        named = (u for u in self.units if u.location.qualname.rpartition(".")[2] == name)
+        same = (u for u in named if u.first_line == first_line)
+        return next(same, None) or self.owner(first_line)
 
     def text_of(self, location: Location) -> str:
         """The lines of ``location``."""

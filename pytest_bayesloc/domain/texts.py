@@ -194,12 +194,8 @@ def masked(text: str, rootdir: str = "") -> str:
 def _masked(text: str) -> str:
     for pattern, mask, flags in _ALWAYS:
         text = re.sub(pattern, mask, text, flags=flags)
-    text = _numbers().sub(_mask, text)
+    text = _numbers().sub(lambda m: _MASKS.get(m.lastgroup or "", m.group()), text)
     return " ".join(text.split())
-
-
-def _mask(match: re.Match[str]) -> str:
-    return _MASKS.get(match.lastgroup or "", match.group())
 
 
 @cache

@@ -95,7 +95,7 @@ def changed_location(candidate: Candidate) -> Location:
         for unit in source.units[1:]
         if unit.location.start_line <= first and last <= unit.location.end_line
     ]
-    return max(around, key=lambda unit: unit.depth, default=source.module).location
+    return max(around, key=lambda unit: len(unit.enclosing), default=source.module).location
 
 
 def _span(before: str, after: str) -> Span:

@@ -114,7 +114,11 @@ def _check_body(
     tree = source.module.node
     before = {_module_of(node) for node in ast.walk(tree) if isinstance(node, _IMPORTS)}
     for node in ast.walk(new):
-        if isinstance(node, _IMPORTS) and _module_of(node) not in before and not _computes(node):
+        if not isinstance(node, _IMPORTS) or _module_of(node) in before:
+            continue
+        names = aliases(node).values()
+        computes = bool(names) and all(n.partition(".")[0] in PURE and is_pure(n) for n in names)
+        if not computes:
             raise gate_error(f"adds `{ast.unparse(node)}`")
     _look_through(old, new)
     _see_roots(old, new, tree)
@@ -130,11 +134,6 @@ def _module_of(node: ast.Import | ast.ImportFrom) -> tuple[int, str]:
     if isinstance(node, ast.ImportFrom):
         return node.level, node.module or ""
     return 0, ",".join(alias.name for alias in node.names)
-
-
-def _computes(node: ast.Import | ast.ImportFrom) -> bool:
-    names = aliases(node).values()
-    return bool(names) and all(n.partition(".")[0] in PURE and is_pure(n) for n in names)
 
 
 def checked_fix(source: SourceMap, unit: Unit, answer: str, named: Collection[str] = ()) -> str:

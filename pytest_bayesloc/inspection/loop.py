@@ -316,15 +316,12 @@ class Batch:
         if self._alone is not None:
             return None
         taken = [budget.runner for _, budget in self._busy.values()]
-        runners = self._pool.runners(self._mean_s() * n_left)
+        mean_s = 0.0  # of an inspection by one runner
+        if self._n_done >= LEAST_MEASURED:
+            spent_s = self._budget.clock() - self._started
+            mean_s = spent_s * max(1, len(self._busy)) / self._n_done
+        runners = self._pool.runners(mean_s * n_left)
         return next((runner for runner in runners if runner not in taken), None)
-
-    def _mean_s(self) -> float:
-        """Return the mean seconds of an inspection by one runner; 0 before enough were measured."""
-        if self._n_done < LEAST_MEASURED:
-            return 0.0
-        spent_s = self._budget.clock() - self._started
-        return spent_s * max(1, len(self._busy)) / self._n_done
 
     def start(self, action: Action, runner: Runner) -> None:
         """Have ``action`` carried out by ``runner``."""

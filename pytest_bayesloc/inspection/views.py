@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from pytest_bayesloc.domain.failure import Failure, Frame
+from pytest_bayesloc.domain.failure import Failure
 from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.ports import Code, FailingTest, FaultContext, TargetContext
@@ -108,19 +108,15 @@ class Views:
         )
 
     def _test(self, failure: Failure) -> FailingTest:
-        code = next(iter(failure.test_locations), None)
-        return FailingTest(
-            node_id=failure.node_id,
-            error=steady(f"{failure.exc_type}: {failure.message}"),
-            code=None if code is None else self._code(code),
-            trace=tuple(self._frame(frame) for frame in failure.frames if frame.in_app),
-        )
-
-    def _frame(self, frame: Frame) -> str:
-        source = self._read(frame.file)
-        lines = lines_of(source.text) if source is not None else []
-        text = lines[frame.line - 1].strip() if 0 < frame.line <= len(lines) else HIDDEN
-        return f"{frame.file}:{frame.line} in {frame.name}: {text}"
+        trace = []
+        for frame in (frame for frame in failure.frames if frame.in_app):
+            source = self._read(frame.file)
+            lines = lines_of(source.text) if source is not None else []
+            text = lines[frame.line - 1].strip() if 0 < frame.line <= len(lines) else HIDDEN
+            trace.append(f"{frame.file}:{frame.line} in {frame.name}: {text}")
+        code = next(map(self._code, failure.test_locations), None)
+        error = steady(f"{failure.exc_type}: {failure.message}")
+        return FailingTest(node_id=failure.node_id, error=error, code=code, trace=tuple(trace))
 
 
 def _own_text(source: SourceMap, location: Location) -> str:

@@ -97,9 +97,8 @@ def _outcome(
     outcome = classify(signals, decision)
     if model == "independent" or outcome not in _COLLATERAL:
         return outcome
-    if patch.checks:
-        return InspectionOutcome.COLLATERAL_FAILURE
-    return InspectionOutcome.INCONCLUSIVE
+    has_checks = bool(patch.checks)
+    return InspectionOutcome.COLLATERAL_FAILURE if has_checks else InspectionOutcome.INCONCLUSIVE
 
 
 # -- the patch
@@ -121,7 +120,7 @@ def propose(source: SourceMap, unit: Unit, invariants: Sequence[Invariant]) -> I
         Check(number=n, at_exit=i.at_exit, text=i.words, support=i.support)
         for n, i in enumerate(chosen)
     )
-    patched = _AssertionWriter(source.text).write(unit, chosen, checks)
+    patched = _AssertionWriter(source.text).write(unit, chosen)
     try:
         compile_tree(parse(patched), unit.location.file)
     except (SyntaxError, ValueError) as error:
@@ -130,33 +129,29 @@ def propose(source: SourceMap, unit: Unit, invariants: Sequence[Invariant]) -> I
             slug="bad-patch",
         ) from error
     return InspectionPatch(
-        target=unit.location,
-        kind=KIND,
-        original=source.text,
-        patched=patched,
-        checks=checks,
+        target=unit.location, kind=KIND, original=source.text, patched=patched, checks=checks
     )
 
 
 class _AssertionWriter(LineWriter):
     """Writes the checks of a function at its entry and exits."""
 
-    def write(self, unit: Unit, invariants: Sequence[Invariant], checks: Sequence[Check]) -> str:
+    def write(self, unit: Unit, invariants: Sequence[Invariant]) -> str:
         if not isinstance(unit.node, FunctionNode):
             body = getattr(unit.node, "body", [])
             first = next((s for s in body if not _keeps_first_place(s)), None)
             if first is not None and self.starts_line(first):
                 self.put_before(first, [heartbeat(unit)])
             return "".join(self.lines)
-        pairs = list(zip(invariants, checks, strict=True))
         hidden = _hidden_builtins(self.text)
-        at_entry = [_assertion(i, c, hidden) for i, c in pairs if not i.at_exit]
-        at_raise = [_assertion(i, c, hidden) for i, c in pairs if i.at_raise]
-        at_exit = [_assertion(i, c, hidden) for i, c in pairs if i.at_exit and not i.at_raise]
+        made = [(i, _assertion(n, i, hidden)) for n, i in enumerate(invariants)]
+        at_entry = [text for i, text in made if not i.at_exit]
+        at_raise = [text for i, text in made if i.at_raise]
+        at_exit = [text for i, text in made if i.at_exit and not i.at_raise]
         if not any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in _own_nodes(unit.node)):
             self._check_exits(unit.node, at_exit, at_raise)
-        saved = sorted({name for invariant, _ in pairs for name in _saved(invariant)})
-        keep = [f"{ENTRY}{name} = {name}" for name in saved]
+        saved = {name for invariant in invariants for name in _saved(invariant)}
+        keep = [f"{ENTRY}{name} = {name}" for name in sorted(saved)]
         self.enter(unit.node, [heartbeat(unit), *keep, *at_entry])
         return "".join(self.lines)
 
@@ -164,8 +159,7 @@ class _AssertionWriter(LineWriter):
         self, node: FunctionNode, checks: Sequence[str], at_raise: Sequence[str]
     ) -> None:
         last = node.body[-1]
-        falls_off = not isinstance(last, (ast.Return, ast.Raise))
-        if checks and falls_off:
+        if checks and not isinstance(last, (ast.Return, ast.Raise)):  # it falls off its end
             self.put_behind(last, [f"{RESULT} = None", *checks])
         for statement in sorted(_own_exits(node), key=lambda e: e.lineno, reverse=True):
             if isinstance(statement, ast.Raise):
@@ -175,10 +169,10 @@ class _AssertionWriter(LineWriter):
                 self.check_return(statement, checks)
 
 
-def _assertion(invariant: Invariant, check: Check, hidden: frozenset[str]) -> str:
-    note = f"{check.text}: held in all {check.support} passing calls"
+def _assertion(number: int, invariant: Invariant, hidden: frozenset[str]) -> str:
+    note = f"{invariant.words}: held in all {invariant.support} passing calls"
     condition = _unhidden(invariant.condition, hidden)
-    return f"assert {condition}, __bayesloc__.violated({check.number}, {note!r})"
+    return f"assert {condition}, __bayesloc__.violated({number}, {note!r})"
 
 
 def _saved(invariant: Invariant) -> set[str]:
