@@ -164,59 +164,27 @@ class InspectionLoop:
                 case.correct(evidence)
 
     def _inspect_targets(self, case: Case, budget: Budget) -> str:
-        open_actions = [
-            (where, strategy)
-            for where in case.targets()
-            if case.near.is_reached(where)
-            for strategy in self._strategies
-            if strategy.outcomes
-        ]
-        with closing(Batch(self._pool, case, budget)) as batch:
-            touched: set[Location] = set()
+        reached = [where for where in case.targets() if case.near.is_reached(where)]
+        ways = [strategy for strategy in self._strategies if strategy.outcomes]
+        actions = [(where, strategy) for where in reached for strategy in ways]
+        with closing(Batch(self._pool, case, budget, actions)) as batch:
             while True:
                 self._harvest(case, budget, wait_s=0.0)
-                unproven = self._unproven(case, [*open_actions, *batch.pending])
+                leader, p = case.belief.top(1)[0]
+                # What may still prove an answer that is decided.
+                decided = [leader] if p >= self._limits.threshold else []
+                unproven = [
+                    (where, strategy)
+                    for where, strategy in (*batch.waiting, *batch.pending)
+                    if where in decided and strategy.is_proof
+                ]
                 reason = self._stop(case, budget, is_proven=not unproven)
                 if reason is None:
-                    self._fill(batch, case, open_actions, touched, only=unproven)
+                    batch.fill(unproven, self._limits.n_inspections, self._progress)
                 if reason is not None or not batch.pending:
-                    return reason or (TOO_WEAK if open_actions else NOTHING_LEFT)
+                    return reason or (TOO_WEAK if batch.waiting else NOTHING_LEFT)
                 for finding in batch.next():
                     self._weigh(case, finding)
-
-    def _unproven(self, case: Case, actions: Sequence[Action]) -> list[Action]:
-        """Return those of ``actions`` that may still prove an answer that is decided."""
-        leader, p = case.belief.top(1)[0]
-        if p < self._limits.threshold:
-            return []
-        return [(w, strategy) for w, strategy in actions if w == leader and strategy.is_proof]
-
-    def _fill(
-        self,
-        batch: Batch,
-        case: Case,
-        open_actions: list[Action],
-        touched: set[Location],
-        *,
-        only: Sequence[Action] = (),
-    ) -> None:
-        """Start an inspection of the likeliest suspect on each idle runner; of ``only``, if any."""
-        while True:
-            n_under_way = len(case.inspections) + len(batch.pending)
-            wanted = [action for action in open_actions if action in only] if only else open_actions
-            worth = _worth(case, wanted, touched)
-            n_left = len(worth)
-            if self._limits.n_inspections is not None:
-                n_left = min(n_left, self._limits.n_inspections - n_under_way)
-            runner = batch.free(n_left) if n_left > 0 else None
-            chosen = None if runner is None else likeliest(case.belief, worth)
-            if runner is None or chosen is None:
-                return
-            open_actions.remove(chosen)
-            target, _ = chosen
-            touched.add(target)
-            self._progress(n_under_way + 1, target, case.belief.p(target))
-            batch.start(chosen, runner)
 
     def _record(self, case: Case, budget: Budget) -> None:
         """Record the calls of failing and passing tests."""
@@ -281,8 +249,10 @@ class Batch:
     With one runner an inspection is made when its result is asked for, in the thread that asks.
     """
 
-    def __init__(self, pool: Pool, case: Case, budget: Budget) -> None:
+    def __init__(self, pool: Pool, case: Case, budget: Budget, actions: Iterable[Action]) -> None:
         self._pool = pool
+        self.waiting = list(actions)
+        self._touched: set[Location] = set()
         self._case = case
         self._budget = budget
         self._threads: ThreadPoolExecutor | None = None
@@ -310,6 +280,25 @@ class Batch:
         """The actions under way."""
         alone = [] if self._alone is None else [self._alone]
         return [*alone, *(action for action, _ in self._busy.values())]
+
+    def fill(self, only: Collection[Action], n_inspections: int | None, progress: Progress) -> None:
+        """Start an inspection of the likeliest suspect on each idle runner; of ``only``, if any."""
+        belief = self._case.belief
+        while True:
+            n_under_way = len(self._case.inspections) + len(self.pending)
+            wanted = [action for action in self.waiting if action in only or not only]
+            worth = _worth(self._case, wanted, self._touched)
+            n_left = len(worth)
+            if n_inspections is not None:
+                n_left = min(n_left, n_inspections - n_under_way)
+            runner = self.free(n_left) if n_left > 0 else None
+            chosen = None if runner is None else likeliest(belief, worth)
+            if runner is None or chosen is None:
+                return
+            self.waiting.remove(chosen)
+            self._touched.add(chosen[0])
+            progress(n_under_way + 1, chosen[0], belief.p(chosen[0]))
+            self.start(chosen, runner)
 
     def free(self, n_left: int) -> Runner | None:
         """Return a runner that has nothing to do, if ``n_left`` inspections give it work."""

@@ -191,6 +191,8 @@ TIE = 1e-12
 class Belief(ABC):
     """P(faulty) of every location that is a candidate. Immutable: an update gives a new one.
 
+    To ask for a location that it does not cover, or give evidence on one, is an ``EvidenceError``.
+
     Attributes:
         probabilities: Per location, P(faulty) in [0, 1].
     """
@@ -200,11 +202,7 @@ class Belief(ABC):
     probabilities: Mapping[Location, float]
 
     def p(self, location: Location) -> float:
-        """P(``location`` is faulty).
-
-        Raises:
-            EvidenceError: If the belief does not cover ``location``.
-        """
+        """P(``location`` is faulty)."""
         return _look_up(self.probabilities, location)
 
     def top(self, n: int) -> tuple[tuple[Location, float], ...]:
@@ -213,11 +211,7 @@ class Belief(ABC):
         return tuple(by_rank)
 
     def update(self, evidence: Evidence) -> Belief:
-        """Condition on one piece of evidence.
-
-        Raises:
-            EvidenceError: If the belief does not cover its location.
-        """
+        """Condition on one piece of evidence."""
         return self.update_all((evidence,))
 
     @abstractmethod
@@ -226,11 +220,7 @@ class Belief(ABC):
 
     @abstractmethod
     def update_all(self, evidence: Iterable[Evidence]) -> Belief:
-        """Condition on several pieces of evidence, in their order.
-
-        Raises:
-            EvidenceError: If the belief does not cover one of their locations.
-        """
+        """Condition on several pieces of evidence, in their order."""
 
 
 @dataclass(frozen=True, slots=True)

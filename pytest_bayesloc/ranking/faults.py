@@ -215,13 +215,9 @@ def _lines(
     if not _is_ranked(where, spectrum):
         return ()
     return tuple(
-        RankedLine(
-            line=line,
-            ef=(executed & spectrum.failing).bit_count(),
-            ep=(executed & spectrum.passing).bit_count(),
-            suspiciousness=score(executed),
-        )
+        RankedLine(line=line, ef=n.ef, ep=n.ep, suspiciousness=score(executed))
         for line, executed in sorted(spectrum.lines[where].items())
+        for n in (spectrum.count(executed),)
     )
 
 

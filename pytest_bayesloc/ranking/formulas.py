@@ -15,8 +15,8 @@ from pytest_bayesloc.domain.spectrum import Counts, Spectrum
 
 Formula: TypeAlias = Callable[[Counts], float]
 
-#: Where ``unit_op2`` puts a score of 0. The reference prior's floor is the same number, so that
-#: locations that no failing test executed all start from the floor, under any formula.
+#: Where ``suspiciousness`` puts a score of 0 by Op2. The reference prior's floor is the same, so
+#: that locations that no failing test executed all start from the floor, under any formula.
 OP2_ZERO = 0.01
 
 
@@ -96,29 +96,20 @@ FORMULAS: Mapping[str, Formula] = MappingProxyType(
 )
 
 
-def unit_dstar2(score: float) -> float:
-    """``x / (1 + x)``: [0, inf] to [0, 1], infinity to 1."""
-    return 1.0 if isinf(score) else score / (1.0 + score)
-
-
-def unit_op2(score: float, n_failing: int) -> float:
-    """(-1, F] to (0, 1], strictly increasing, with a knee at 0.
-
-    A score above 0 means that a failing test executed the location: those share (0.01, 1]. The
-    others, which the formula still orders, share (0, 0.01].
-    """
-    if score <= 0:
-        return OP2_ZERO * (1.0 + score)
-    return OP2_ZERO + (1.0 - OP2_ZERO) * score / n_failing
-
-
 def suspiciousness(name: str, counts: Counts) -> float:
-    """The score of formula ``name`` of ``FORMULAS``, in [0, 1], in the formula's own order."""
+    """The score of formula ``name`` of ``FORMULAS``, in [0, 1], in the formula's own order.
+
+    DStar, in [0, inf], becomes ``x / (1 + x)``. Op2, in (-1, F], gets a knee at 0: a score above it
+    means that a failing test executed the location, and those share (0.01, 1]. The others, which
+    the formula still orders, share (0, 0.01].
+    """
     score = FORMULAS[name](counts)
     if name == "dstar2":
-        return unit_dstar2(score)
+        return 1.0 if isinf(score) else score / (1.0 + score)
+    if name == "op2" and score <= 0:
+        return OP2_ZERO * (1.0 + score)
     if name == "op2":
-        return unit_op2(score, counts.ef + counts.nf)
+        return OP2_ZERO + (1.0 - OP2_ZERO) * score / (counts.ef + counts.nf)
     return score
 
 
@@ -129,15 +120,12 @@ def scorer(spectrum: Spectrum, name: str) -> Callable[[int], float]:
     thousands of lines.
     """
     failing, passing = spectrum.failing, spectrum.passing
-    n_failing, n_passing = failing.bit_count(), passing.bit_count()
     known: dict[tuple[int, int], float] = {}
 
     def score(executed: int) -> float:
         pair = ((executed & failing).bit_count(), (executed & passing).bit_count())
         if pair not in known:
-            ef, ep = pair
-            counts = Counts(ef=ef, ep=ep, nf=n_failing - ef, np=n_passing - ep)
-            known[pair] = suspiciousness(name, counts)
+            known[pair] = suspiciousness(name, spectrum.count(executed))
         return known[pair]
 
     return score

@@ -105,14 +105,12 @@ class Trials:
     best: InspectionPatch | None = None
     tests: Mapping[str, TestRun] = field(default_factory=dict)
     cpu_s: float = 0.0
-    is_stuck: bool = False  # the last one did not end
     doubt: str = ""  # why the best one is probably no fix although it repairs
     last: Mapping[str, TestRun] = field(default_factory=dict)  # how tests went under the last one
 
     def add(self, patch: InspectionPatch, effect: Effect, tests: Mapping[str, TestRun]) -> None:
         """Note one more."""
         self.last = tests
-        self.is_stuck = any(run.verdict in _ENDLESS for run in tests.values())
         leading = max((trial.effect.rank for trial in self.trials), default=-1)
         is_repair, is_tested = effect is Effect.REPAIRS, len(tests) >= N_TELLING
         doubted = doubt(patch.original, patch.patched) if is_repair and not is_tested else ""
@@ -122,10 +120,6 @@ class Trials:
         self.trials.append(
             Trial(line=patch.line, words=patch.words, effect=effect, n_passed=passed)
         )
-
-    def effects(self) -> list[Effect]:
-        """Return the effects in the order of the trials."""
-        return [trial.effect for trial in self.trials]
 
 
 def judge(effects: Sequence[Effect]) -> InspectionOutcome:
@@ -169,13 +163,14 @@ class Mutants(InspectionStrategy):
             if patch.line in stuck or loses_check(case, patch):
                 continue
             effect = try_patch(case, patch, budget, tried)
-            if effect is Effect.INCONCLUSIVE and tried.is_stuck:
+            is_stuck = any(run.verdict in _ENDLESS for run in tried.last.values())
+            if effect is Effect.INCONCLUSIVE and is_stuck:
                 stuck.add(patch.line)
             if effect is Effect.REPAIRS and not tried.doubt:
                 break
         if not tried.trials:
             return ()
-        outcome = judge(tried.effects())
+        outcome = judge([trial.effect for trial in tried.trials])
         evidence = weigh(case.model, outcome, target, source=KIND, why=_why(case, tried, outcome))
         return [finding_of_trials(evidence, tried, budget.clock() - started)]
 

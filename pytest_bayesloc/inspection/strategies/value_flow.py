@@ -35,17 +35,18 @@ def traced_guard(
     if supports(checker.location.file, flow.node_id):  # it asserts, as a test does
         return None
     owned = [(value, list(_owners(value, checker, read))) for value in flow.values]
-    in_code = [
-        value for value, makers in owned if any(not unit.location.is_test for unit, _ in makers)
-    ]
+    in_code = [value for value, made in owned if any(not u.location.is_test for u, _ in made)]
     guard = partial(Guard, function=checker.location, condition=flow.condition)
     if in_code:
         return _given_by_code(in_code, checker, read, guard)
     for value, makers in owned:
         for unit, maker in makers:
-            where = unit.location
-            label, line = f"`{value.label}`", maker.frame.line
-            return guard(owner=where, line=line, value=label, in_fixture=where in fixtures)
+            return guard(
+                owner=unit.location,
+                line=maker.frame.line,
+                value=f"`{value.label}`",
+                in_fixture=unit.location in fixtures,
+            )
     return None
 
 
@@ -79,11 +80,8 @@ def _owners(value: WrongValue, checker: Unit, read: ReadMap) -> Iterator[tuple[U
 
 
 def _is_constant(maker: Maker, unit: Unit, read: ReadMap) -> bool:
-    values, expressions = Values(unit, read), _expressions(unit, maker)
-    is_code = not unit.location.is_test
-    return (
-        is_code and bool(expressions) and all(values.roots(e, ASKS) == set() for e in expressions)
-    )
+    expressions = [] if unit.location.is_test else _expressions(unit, maker)
+    return bool(expressions) and Values(unit, read).roots_of(expressions, ASKS) == set()
 
 
 def _resolved(maker: Maker, read: ReadMap, hops: int) -> Iterator[tuple[Unit, Maker]]:
@@ -94,11 +92,7 @@ def _resolved(maker: Maker, read: ReadMap, hops: int) -> Iterator[tuple[Unit, Ma
     if unit.location.is_test or hops >= MAX_HOPS:
         yield unit, maker
         return
-    values = Values(unit, read)
-    roots: set[str] | None = set()
-    for expression in _expressions(unit, maker):
-        own = values.roots(expression, ASKS)
-        roots = None if own is None or roots is None else roots | own
+    roots = Values(unit, read).roots_of(_expressions(unit, maker), ASKS)
     yield from _of_arguments(maker, unit, roots, read, hops)
 
 

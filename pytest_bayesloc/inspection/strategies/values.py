@@ -81,7 +81,7 @@ class Returns(InspectionStrategy):
                 break
         if not tried.trials:
             return ()
-        outcome = judge(tried.effects())
+        outcome = judge([trial.effect for trial in tried.trials])
         why = _why(tried, outcome, who)
         evidence = weigh(case.model, outcome, target, source=RETURNS, why=why)
         return [finding_of_trials(evidence, tried, budget.clock() - started)]

@@ -130,10 +130,9 @@ def _refused(conditions: Sequence[ast.expr], unit: Unit, read: ReadMap) -> set[s
     Empty if any condition depends on more than parameters: on state, or on what code computed.
     """
     values = Values(unit, read)
-    roots = [values.roots(condition, ASKS) for condition in conditions]
-    if not roots or None in roots:
+    if not conditions or values.roots_of(conditions, ASKS) is None:
         return set()
-    return (roots[0] or set()) - RECEIVERS
+    return (values.roots(conditions[0], ASKS) or set()) - RECEIVERS
 
 
 class _Owner:
@@ -161,7 +160,8 @@ class _Owner:
             values = _handed_over(call, callee, refused, self._read) if call is not None else []
             if call is None or not values:
                 return None
-            passed_on = self._passed_on(unit, values, is_test=frame.is_test)
+            known = Values(unit, self._read, own_only=frame.is_test)
+            passed_on = known.roots_of(values, BUILDS if frame.is_test else ASKS)
             if passed_on is None:  # code made it; what a test calls, or another method, may have
                 parts = (n for v in values for n in ast.walk(v) if isinstance(n, ast.expr))
                 is_unclear = frame.is_test or any(map(is_self, parts))
@@ -176,19 +176,6 @@ class _Owner:
                 return None  # whoever else was given it may have changed it
             return self._made_by(unit, frame, values, passed_on)
         return None
-
-    def _passed_on(
-        self, unit: Unit, values: Sequence[ast.expr], *, is_test: bool
-    ) -> set[str] | None:
-        """Return parameters of ``unit`` that the values come from; None if code made them."""
-        known = Values(unit, self._read, own_only=is_test)
-        found: set[str] = set()
-        for value in values:
-            roots = known.roots(value, BUILDS if is_test else ASKS)
-            if roots is None:
-                return None
-            found |= roots
-        return found
 
     def _made_by(
         self, unit: Unit, frame: Frame, values: Sequence[ast.expr], passed_on: set[str]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from pytest_bayesloc.domain.source import FunctionNode, ReadMap, Unit
 
@@ -77,6 +77,10 @@ class Values:
         module = source.module.node if source is not None else ast.Module(body=[], type_ignores=[])
         self._foreign = _foreign(module)
         self._known = set(assignments(module)) if own_only else None
+
+    def roots_of(self, values: Sequence[ast.expr], methods: frozenset[str]) -> set[str] | None:
+        """Return what ``values`` together are made of, as ``roots`` does of one."""
+        return self.roots(ast.Tuple([*values], ast.Load()), methods)
 
     def roots(self, value: ast.expr, methods: frozenset[str], hops: int = 0) -> set[str] | None:
         """Return the parameters that ``value`` is made of by built-ins alone; None if by more."""
