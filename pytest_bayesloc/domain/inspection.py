@@ -96,14 +96,15 @@ class InspectionPatch:
     @property
     def diff(self) -> str:
         """The patch as a unified diff."""
-        return "".join(part._diff() for part in (self, *self.companions))  # noqa: SLF001 - own
-
-    def _diff(self) -> str:
-        lines = difflib.unified_diff(
-            lines_of(self.original),
-            lines_of(self.patched),
-            fromfile=f"a/{self.target.file}",
-            tofile=f"b/{self.target.file}",
+        lines = (
+            line
+            for part in (self, *self.companions)
+            for line in difflib.unified_diff(
+                lines_of(part.original),
+                lines_of(part.patched),
+                fromfile=f"a/{part.target.file}",
+                tofile=f"b/{part.target.file}",
+            )
         )
         return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
 

@@ -89,8 +89,7 @@ def misplaced(folder: Path) -> list[str]:
         (_FOLDERS, Path.is_dir, "it is no folder"),
         (_FILES, Path.is_file, "it is no file"),
     ):
-        found = (path for pattern in patterns for path in folder.glob(pattern))
-        for path in found:
+        for path in (path for pattern in patterns for path in folder.glob(pattern)):
             if ".damaged-" not in path.name and not is_right(path):
                 with suppress(OSError):
                     told.append(f"{set_aside(path, why)} (damaged-file)")

@@ -226,7 +226,7 @@ class Redaction:
         }
         self._values = sorted(values, key=lambda value: (-len(value), value))
         self._withheld: set[str] = set()
-        self._memo: dict[str, str] = {}
+        self._cleaned_once = lru_cache(_MEMOS)(self._cleaned)
 
     @property
     def n_withheld(self) -> int:
@@ -242,13 +242,7 @@ class Redaction:
             head = f"{name}="
             cleaned = self.clean(head + text)
             return cleaned[len(head) :] if cleaned.startswith(head) else self.clean(text)
-        if len(text) > _MEMO:
-            return self._cleaned(text)
-        if text not in self._memo:
-            if len(self._memo) >= _MEMOS:
-                self._memo.clear()
-            self._memo[text] = self._cleaned(text)
-        return self._memo[text]
+        return self._cleaned(text) if len(text) > _MEMO else self._cleaned_once(text)
 
     def _cleaned(self, text: str) -> str:
         for value in self._values:

@@ -14,7 +14,7 @@ from pytest_bayesloc.domain.inspection import TestRun, Verdict
 from pytest_bayesloc.domain.result import SpoiledTest
 from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.inspection.strategies.counterfactual import minimal
-from pytest_bayesloc.ranking.evidence.writers import line_that_writes, mentions
+from pytest_bayesloc.ranking.evidence.provenance import line_that_writes, mentions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -29,6 +29,7 @@ from pytest_bayesloc.ranking.evidence.failures import (
     traceback_evidence,
 )
 from pytest_bayesloc.ranking.evidence.guards import Guard, raises_alone, refusals
+from pytest_bayesloc.ranking.evidence.provenance import unset_attributes
 from pytest_bayesloc.ranking.evidence.test_code import (
     code_raised,
     in_traceback,
@@ -38,7 +39,6 @@ from pytest_bayesloc.ranking.evidence.test_code import (
     twin_passes,
     with_support,
 )
-from pytest_bayesloc.ranking.evidence.writers import unset_attributes
 from pytest_bayesloc.ranking.likelihoods import weigh
 from pytest_bayesloc.spectrum.sources import Sources
 

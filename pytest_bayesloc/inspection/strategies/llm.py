@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from functools import partial
-from itertools import count
+from itertools import count, islice
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 from pytest_bayesloc.domain.errors import PatchError
@@ -134,12 +134,10 @@ class Generated(AskingStrategy):
 
     def works(self, case: Case, budget: Budget) -> Iterator[Work]:
         """Yield the inspection of each of the likeliest functions."""
-        n_left = self._n_targets
-        for target in case.targets():
-            found = self._guide.unit(target)
-            if n_left and found and found[1].is_function and case.near.is_reached(target):
-                n_left -= 1
-                yield self._inspected(case, budget, *found)
+        found = map(self._guide.unit, filter(case.near.is_reached, case.targets()))
+        functions = (pair for pair in found if pair is not None and pair[1].is_function)
+        for source, unit in islice(functions, self._n_targets):
+            yield self._inspected(case, budget, source, unit)
 
     def _inspected(self, case: Case, budget: Budget, source: SourceMap, unit: Unit) -> Work:
         asked = Later(self._guide.ask_assertions(case, unit.location))
@@ -214,14 +212,12 @@ class ProposedFixes(AskingStrategy):
 
     def works(self, case: Case, budget: Budget) -> Iterator[Work]:
         """Yield the fix of each function."""
-        n_left = self._n_targets
         named = [w for (_, w), said in case.judged.items() if said is Judgement.LLM_FIRST]
-        for target in dict.fromkeys((*named, *case.targets())):
-            may_ask = n_left and case.near.is_reached(target)
-            ask = self._guide.ask_fix(case, target) if may_ask else None
-            if ask is not None:
-                n_left -= 1
-                yield self._tried(case, budget, target, ask)
+        targets = filter(case.near.is_reached, dict.fromkeys((*named, *case.targets())))
+        calls = ((target, self._guide.ask_fix(case, target)) for target in targets)
+        asked = ((target, ask) for target, ask in calls if ask is not None)
+        for target, ask in islice(asked, self._n_targets):
+            yield self._tried(case, budget, target, ask)
 
     def _tried(
         self, case: Case, budget: Budget, target: Location, ask: Callable[[], ProposedCode | None]

@@ -26,7 +26,6 @@ from pytest_bayesloc.domain.inspection import (
     Verdict,
 )
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.domain.recording import Call
 from pytest_bayesloc.fixes.check import N_TELLING
 from pytest_bayesloc.fixes.soundness import tuned
 from pytest_bayesloc.fixes.syntax import brief
@@ -140,22 +139,16 @@ def attempts(case: Case, target: Location) -> Iterator[Attempt]:
         node_id: [call for call in case.recording.calls.get(node_id, ()) if call.location == target]
         for node_id in case.failing[:MAX_TESTS]
     }
-    sides = {
-        node_id: case.sides.get(node_id, ())
-        for node_id, own in calls.items()
-        if _may_give_back(own, case.sides.get(node_id, ()))
-    }
+    sides: dict[str, tuple[str, ...]] = {}
+    for node_id, own in calls.items():
+        texts = [call.result.text for call in own if call.result is not None]
+        both = case.sides.get(node_id, ())
+        is_telling = all(both) and len(set(both)) > 1
+        if is_telling and any(text is None or text in both for text in texts):
+            sides[node_id] = both
     if sides and all(calls.values()):
         yield {n: (right, left) for n, (left, right) in sides.items()}
         yield {n: (left, right) for n, (left, right) in sides.items()}
-
-
-def _may_give_back(calls: Sequence[Call], sides: Sequence[str]) -> bool:
-    """Return whether one of ``calls`` may have returned one of two ``sides`` that differ."""
-    if not all(sides) or len(set(sides)) < 2:
-        return False
-    results = [call.result for call in calls if call.result is not None]
-    return any(value.text is None or value.text in sides for value in results)
 
 
 def _try(

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_bayesloc.domain.failure import Failure, Frame
 from pytest_bayesloc.domain.source import SourceMap
-from pytest_bayesloc.ranking.evidence.writers import Unset, unset_attributes
+from pytest_bayesloc.ranking.evidence.provenance import Unset, unset_attributes
 
 BASE = """\
 class Shape:

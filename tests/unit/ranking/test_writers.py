@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from pytest_bayesloc.ranking.evidence.writers import line_that_writes, mentions
+from pytest_bayesloc.ranking.evidence.provenance import line_that_writes, mentions
 
 
 @pytest.mark.parametrize(
