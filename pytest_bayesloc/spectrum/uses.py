@@ -8,19 +8,260 @@ it executes code of the class, or a line that names it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import ast
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, TypeVar
 
-from pytest_bayesloc.spectrum.definitions import ImportedDefinition, ImportedFile, Kinship
+from pytest_bayesloc.domain.location import MODULE
+from pytest_bayesloc.domain.source import FunctionNode, ScopeNode, first_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.source import SourceMap, Unit
-    from pytest_bayesloc.spectrum.definitions import Lines, Reads
 
-#: A definition may be read by another one: how many such steps are followed.
-MAX_HOPS = 3
+    Lines = Mapping[Location, Mapping[int, int]]
+    Reads = Mapping[int, set[str]]
+
+T = TypeVar("T")
+
+MAX_HOPS = 3  # from a definition to another one that reads it
+
+
+class Kinship:
+    """The classes of some files, with their bases, all by their plain names.
+
+    Attributes:
+        heirs: Returns a class and the classes that are derived from it.
+        family: Returns a class, its bases and the classes that are derived from it.
+    """
+
+    def __init__(self, sources: Iterable[SourceMap]) -> None:
+        self._bases: dict[str, set[str]] = {}
+        derived: dict[str, set[str]] = defaultdict(set)
+        units = (unit for source in sources for unit in source.units)
+        for node in (unit.node for unit in units if isinstance(unit.node, ast.ClassDef)):
+            bases = {name for base in node.bases if (name := last_name(base))}
+            self._bases.setdefault(node.name, set()).update(bases)
+            for base in bases:
+                derived[base].add(node.name)
+        self.heirs = cache(lambda name: closure(name, derived))
+        self.family = cache(lambda name: closure(name, self._bases) | self.heirs(name))
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._bases
+
+
+def closure(start: T, related: Mapping[T, Collection[T]]) -> frozenset[T]:
+    """Return ``start`` with all that is ``related`` to it, directly or through others."""
+    found, pending = {start}, [start]
+    while pending:
+        more = set(related.get(pending.pop(), ())) - found
+        found |= more
+        pending += more
+    return frozenset(found)
+
+
+def last_name(node: ast.expr) -> str:
+    """The last part of a dotted name; empty for another expression."""
+    return node.id if isinstance(node, ast.Name) else getattr(node, "attr", "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedDefinition:
+    """A statement that an import executes.
+
+    Attributes:
+        where: The body of the module or class that it stands in.
+        lines: Its lines; of a ``def`` or ``class`` only those of its header.
+        names: The names that it binds or changes.
+        owner: The plain name of the class or module that it stands in.
+        unit: The function or class that it makes; None if it makes none.
+        is_import: Whether its names are defined elsewhere.
+        is_plain: Whether nothing is evaluated in it that could be wrong: the header of a class.
+    """
+
+    where: Location
+    lines: range
+    names: frozenset[str]
+    owner: str
+    unit: Unit | None = None
+    is_import: bool = False
+    is_plain: bool = False
+
+    @property
+    def is_member(self) -> bool:
+        """Whether its names are read as attributes of objects: it stands in a class."""
+        return self.where.qualname != MODULE
+
+
+class ImportedFile:
+    """The definitions and the reads of one file.
+
+    Attributes:
+        executed: Per line, the tests that executed it after the import.
+        inside: Per ``id`` of a unit, the tests that execute anything in its body.
+        reads: Per line, what it reads: names; attributes behind the name of their class or module
+            and a dot, or behind a dot alone where that is not known.
+        imported: The names that it imports from other modules.
+        definitions: Statements that its import executes.
+    """
+
+    def __init__(self, source: SourceMap, lines: Lines, kinship: Kinship) -> None:
+        self.source = source
+        self._kinship = kinship
+        self.executed: dict[int, int] = defaultdict(int)
+        self.inside: dict[int, int] = defaultdict(int)
+        for unit in source.units:
+            for line, tests in lines.get(unit.location, {}).items():
+                self.executed[line] |= tests
+        for line, tests in self.executed.items():
+            for unit in source.owner(line).enclosing:
+                self.inside[id(unit)] |= tests
+        self.reads: dict[int, set[str]] = defaultdict(set)
+        self.imported: set[str] = set()
+        self._origins: dict[str, str] = {}  # names that imports bind, and what they stand for
+        nodes = list(ast.walk(source.module.node))
+        for note in (self._import, self._read):
+            for node in nodes:
+                note(node)
+        self.definitions = list(self._definitions())
+
+    def _import(self, node: ast.AST) -> None:
+        if isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                self.imported.add(alias.name)
+                self._origins[alias.asname or alias.name] = alias.name
+                self.reads[node.lineno].add(alias.name)
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                first, last = alias.name.partition(".")[0], alias.name.rpartition(".")[2]
+                self._origins[alias.asname or first] = last if alias.asname else first
+
+    def _read(self, node: ast.AST) -> None:
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            self.reads[node.lineno].add(node.id)
+        elif isinstance(node, ast.arg) and self.source.is_test:  # a fixture
+            self.reads[node.lineno].add(node.arg)
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+            names = (f"{name}.{node.attr}" for name in self._owners(node.value))
+            self.reads[node.end_lineno or node.lineno].update(names)
+
+    def _owners(self, value: ast.expr) -> tuple[str, ...]:
+        """The class or module whose attribute is read, by its plain name; empty if not known."""
+        name = last_name(value)
+        if isinstance(value, ast.Name):
+            if name in {"self", "cls"}:
+                return (self._class_around(value.lineno),)
+            name = self._origins.get(name, name if name in self._kinship else "")
+        elif not self._is_dotted(value):
+            name = ""
+        # What is imported may be a class, a module, or an object of whatever type.
+        return (name,) if name in self._kinship else tuple({name, ""})
+
+    def _is_dotted(self, value: ast.expr) -> bool:
+        """Whether it may be ``package.module``: a dotted name that begins with an import's."""
+        while isinstance(value, ast.Attribute):
+            value = value.value
+        return isinstance(value, ast.Name) and (
+            value.id in self._origins or value.id in self._kinship
+        )
+
+    def _class_around(self, line: int) -> str:
+        around = (unit.node for unit in reversed(self.source.owner(line).enclosing))
+        return next((node.name for node in around if isinstance(node, ast.ClassDef)), "")
+
+    def _definitions(self) -> Iterator[ImportedDefinition]:
+        by_node = {id(unit.node): unit for unit in self.source.units}
+        is_test = self.source.is_test
+        for body in self.source.units:
+            if body.is_function:
+                continue
+            module = body.location.module.rpartition(".")[2]
+            for statement in _statements(getattr(body.node, "body", ())):
+                is_plain = _is_plain(statement) and not is_test
+                if is_plain and isinstance(statement, FunctionNode):
+                    continue  # it calls nothing
+                unit = by_node.get(id(statement))
+                # Nobody traces tests: who uses a helper or a fixture is taken to run all of it.
+                header = None if is_test and isinstance(statement, FunctionNode) else unit
+                yield ImportedDefinition(
+                    where=body.location,
+                    lines=_span(statement, header),
+                    names=frozenset(_bound(statement)),
+                    owner=body.node.name if isinstance(body.node, ast.ClassDef) else module,
+                    unit=unit,
+                    is_import=isinstance(statement, (ast.Import, ast.ImportFrom)),
+                    is_plain=is_plain,
+                )
+
+
+def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements that a body executes itself, those inside ``if``, ``try``, ... as well."""
+    for statement in body:
+        if isinstance(statement, ScopeNode):
+            yield statement
+            continue
+        inner = [child for child in ast.iter_child_nodes(statement) if isinstance(child, ast.stmt)]
+        handlers = getattr(statement, "handlers", ()) or getattr(statement, "cases", ())
+        inner += [child for handler in handlers for child in handler.body]
+        if inner:
+            yield from _statements(inner)
+        else:
+            yield statement
+
+
+def _is_plain(statement: ast.stmt) -> bool:
+    """Whether it is a header in which nothing is evaluated that could be wrong."""
+    if not isinstance(statement, ScopeNode) or statement.decorator_list:
+        return False
+    if isinstance(statement, ast.ClassDef):
+        return not statement.keywords
+    return not statement.args.defaults and not any(statement.args.kw_defaults)
+
+
+def _span(statement: ast.stmt, unit: Unit | None) -> range:
+    end = statement.end_lineno or statement.lineno
+    if unit is not None:
+        # A body that shares the line with its header belongs to the function.
+        end = max(statement.lineno, unit.body_line - 1)
+    return range(first_line(statement), end + 1)
+
+
+def _bound(statement: ast.stmt) -> Iterator[str]:
+    """Yield the names that ``statement`` binds, and those that it writes for a change in place."""
+    if isinstance(statement, ScopeNode):
+        yield statement.name
+        yield from _registries(statement)
+    elif isinstance(statement, (ast.Import, ast.ImportFrom)):
+        for alias in statement.names:
+            yield (alias.asname or alias.name).partition(".")[0]
+    elif isinstance(statement, (ast.Assign, ast.Delete)):
+        for target in statement.targets:
+            yield from _names(target)
+    elif isinstance(statement, (ast.AnnAssign, ast.AugAssign)):
+        yield from _names(statement.target)
+    elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        yield from _names(statement.value)
+
+
+def _registries(statement: ScopeNode) -> Iterator[str]:
+    """Yield the objects whose methods decorate, as in ``@router.route("/")``."""
+    for decorator in statement.decorator_list:
+        if isinstance(decorator, ast.Call) and isinstance(decorator.func, ast.Attribute):
+            yield from _names(decorator.func.value)
+
+
+def _names(node: ast.AST) -> Iterator[str]:
+    """Names and attributes in ``node``, but not in functions written there."""
+    for child in ast.walk(node):
+        if isinstance(child, ast.Name):
+            yield child.id
+        elif isinstance(child, ast.Attribute) and isinstance(child.ctx, ast.Store):
+            yield child.attr
 
 
 class ImportUses:
@@ -34,123 +275,48 @@ class ImportUses:
 
     def __init__(self, sources: Iterable[SourceMap], lines: Lines) -> None:
         listed = list(sources)
-        kinship = Kinship(listed)
-        self._files = [ImportedFile(source, lines, kinship) for source in listed]
-        self._users: dict[tuple[str, int], int] = {}  # by file and first line of a statement
-        readers = _Readers(self._files, kinship)
+        self._kinship = Kinship(listed)
+        self._files = [ImportedFile(source, lines, self._kinship) for source in listed]
+        self._users: dict[tuple[str, int], int] = defaultdict(int)  # by file and first line
+        # The tests that execute a line which reads a name, in a file, or anywhere one that was
+        # imported or is an attribute; and those that execute code of a class.
+        self._in_file: dict[tuple[str, str], int] = defaultdict(int)
+        self._anywhere: dict[str, int] = defaultdict(int)
+        self._inside: dict[str, int] = defaultdict(int)
+        for file in self._files:
+            for unit in file.source.units:
+                if isinstance(unit.node, ast.ClassDef):
+                    self._inside[unit.node.name] |= file.inside[id(unit)]
+            for line, tests in file.executed.items():
+                self._add(file, line, tests)
         for _ in range(MAX_HOPS):
-            if not self._follow(readers):
+            if not self._follow():
                 break
 
-    def _follow(self, readers: _Readers) -> bool:
+    def _add(self, file: ImportedFile, line: int, tests: int) -> None:
+        """Let ``line`` count as executed by ``tests``."""
+        for name in file.reads.get(line, ()):
+            self._in_file[file.source.file, name] |= tests
+            if name in file.imported or "." in name:
+                self._anywhere[name] |= tests
+
+    def _follow(self) -> bool:
         """Let the users of each definition use what it was made of; say if any is new."""
         has_news = False
         for file in self._files:
             for definition in file.definitions:
-                tests = readers.tests_using(definition, file)
+                tests = self._tests_using(definition, file)
                 key = file.source.file, definition.lines.start
-                if tests & ~self._users.get(key, 0):
+                if tests & ~self._users[key]:
                     has_news = True
-                    self._users[key] = self._users.get(key, 0) | tests
+                    self._users[key] |= tests
                     for line in definition.lines:
-                        readers.add(file, line, tests)
+                        self._add(file, line, tests)
         return has_news
 
-    def of_lines(self) -> dict[Location, dict[int, int]]:
-        """Return per body and line of a definition in code the tests that use what it defines.
-
-        Lines that nobody is seen to use are not in it, nor are those that import a name: they
-        define nothing themselves.
-        """
-        credit: dict[Location, dict[int, int]] = {}
-        for file, definition, tests in self._used():
-            if not file.source.is_test and not definition.is_plain:
-                rows = credit.setdefault(definition.where, {})
-                for line in definition.lines:
-                    rows[line] = rows.get(line, 0) | tests
-        return credit
-
-    def of_called(self, functions: Iterable[Unit]) -> dict[Location, int]:
-        """Return per function that an import called the tests that use what it helped to make.
-
-        A statement that names a function is taken to call it, and so is a function that does.
-        """
-        named = _by_name(functions)
-        lines_of = {file.source.file: file.reads for file in self._files}
-        found: dict[Location, int] = {}
-        for file, definition, tests in self._used():
-            names = _plain_names(file.reads, definition.lines)
-            for location in _reached(names, named, lines_of):
-                found[location] = found.get(location, 0) | tests
-        return found
-
-    def _used(self) -> Iterator[tuple[ImportedFile, ImportedDefinition, int]]:
-        """Yield definitions with their users; not the imports of names, which make nothing."""
-        for file in self._files:
-            for definition in file.definitions:
-                tests = self._users.get((file.source.file, definition.lines.start), 0)
-                if tests and not definition.is_import:
-                    yield file, definition, tests
-
-
-def _plain_names(reads: Reads, lines: Iterable[int]) -> set[str]:
-    return {name.rpartition(".")[2] for line in lines for name in reads.get(line, ())}
-
-
-def _by_name(functions: Iterable[Unit]) -> dict[str, list[Unit]]:
-    """Functions by the names that a caller writes: that of its class for a special method."""
-    named: dict[str, list[Unit]] = {}
-    for unit in functions:
-        outer, _, name = unit.location.qualname.rpartition(".")
-        is_special = name.startswith("__") and name.endswith("__")
-        names = {outer.rpartition(".")[2]} if is_special and outer else {name}
-        for each in names:
-            named.setdefault(each, []).append(unit)
-    return named
-
-
-def _reached(
-    names: set[str], named: Mapping[str, Sequence[Unit]], reads_of: Mapping[str, Reads]
-) -> set[Location]:
-    """The functions that ``names`` call, and those that they call in turn."""
-    found: set[Location] = set()
-    pending = [unit for name in names for unit in named.get(name, ())]
-    while pending:
-        unit = pending.pop()
-        if unit.location not in found:
-            found.add(unit.location)
-            where = unit.location
-            inside = range(where.start_line, where.end_line + 1)
-            more = _plain_names(reads_of.get(where.file, {}), inside)
-            pending += [inner for name in more for inner in named.get(name, ())]
-    return found
-
-
-class _Readers:
-    """Finds the tests that execute a line which reads a name."""
-
-    def __init__(self, files: Sequence[ImportedFile], kinship: Kinship) -> None:
-        self._kinship = kinship
-        self._in_file: dict[tuple[str, str], int] = {}
-        self._anywhere: dict[str, int] = {}  # names that were imported, and attributes
-        self._inside: dict[str, int] = {}  # by the plain names of classes
-        for file in files:
-            for name, tests in file.classes():
-                self._inside[name] = self._inside.get(name, 0) | tests
-            for line, tests in file.executed.items():
-                self.add(file, line, tests)
-
-    def add(self, file: ImportedFile, line: int, tests: int) -> None:
-        """Let ``line`` count as executed by ``tests``."""
-        for name in file.reads.get(line, ()):
-            key = (file.source.file, name)
-            self._in_file[key] = self._in_file.get(key, 0) | tests
-            if name in file.imported or "." in name:
-                self._anywhere[name] = self._anywhere.get(name, 0) | tests
-
-    def tests_using(self, definition: ImportedDefinition, file: ImportedFile) -> int:
+    def _tests_using(self, definition: ImportedDefinition, file: ImportedFile) -> int:
         """The tests that use what ``definition`` defines."""
-        tests = file.inside(definition.unit)
+        tests = file.inside[id(definition.unit)]
         if definition.is_member:
             return tests | self._using_member(definition, file)
         for name in definition.names:
@@ -178,3 +344,57 @@ class _Readers:
             tests |= self._inside.get(name, 0) | self._anywhere.get(name, 0)
             tests |= self._in_file.get((file.source.file, name), 0)
         return tests
+
+    def of_lines(self) -> dict[Location, dict[int, int]]:
+        """Return per body and line of a definition in code the tests that use what it defines.
+
+        Lines that nobody is seen to use are not in it, nor are those that import a name: they
+        define nothing themselves.
+        """
+        credit: dict[Location, dict[int, int]] = defaultdict(lambda: defaultdict(int))
+        for file, definition, tests in self._used():
+            if not file.source.is_test and not definition.is_plain:
+                for line in definition.lines:
+                    credit[definition.where][line] |= tests
+        return credit
+
+    def of_called(self, functions: Collection[Unit]) -> dict[Location, int]:
+        """Return per function that an import called the tests that use what it helped to make.
+
+        A statement that names a function is taken to call it, and so is a function that does.
+        """
+        named: dict[str, list[Location]] = defaultdict(list)
+        for unit in functions:
+            named[_call_name(unit.location.qualname)].append(unit.location)
+
+        def called(reads: Reads, lines: range) -> set[Location]:
+            names = {name.rpartition(".")[2] for line in lines for name in reads.get(line, ())}
+            return {where for name in names for where in named.get(name, ())}
+
+        reads_of = {file.source.file: file.reads for file in self._files}
+        calls = {
+            where: called(reads_of.get(where.file, {}), range(where.start_line, where.end_line + 1))
+            for where in (unit.location for unit in functions)
+        }
+        reached = cache(lambda where: closure(where, calls))
+        found: dict[Location, int] = defaultdict(int)
+        for file, definition, tests in self._used():
+            starts = called(file.reads, definition.lines)
+            for location in starts.union(*map(reached, starts)):
+                found[location] |= tests
+        return found
+
+    def _used(self) -> Iterator[tuple[ImportedFile, ImportedDefinition, int]]:
+        """Yield definitions with their users; not the imports of names, which make nothing."""
+        for file in self._files:
+            for definition in file.definitions:
+                tests = self._users[file.source.file, definition.lines.start]
+                if tests and not definition.is_import:
+                    yield file, definition, tests
+
+
+def _call_name(qualname: str) -> str:
+    """The name by which a function is called: for a special method, that of its class."""
+    outer, _, name = qualname.rpartition(".")
+    is_special = name.startswith("__") and name.endswith("__")
+    return outer.rpartition(".")[2] if is_special and outer else name

@@ -41,7 +41,7 @@ from pytest_bayesloc.inspection.strategies.mutants import (
 from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.likelihoods import weigh
-from pytest_bayesloc.spectrum.definitions import closure
+from pytest_bayesloc.spectrum.uses import closure
 
 RETURNS, CONSTANTS = "returns", "constants"
 #: Text of the file of a function whose results may be replaced; None of one whose may not.
