@@ -28,7 +28,6 @@ from pytest_bayesloc.rerun.swap import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
     from types import CodeType
 
     from pytest_bayesloc.rerun.link import Message
@@ -88,33 +87,36 @@ class Child:
     """Runs tests, patched or recorded, and sends messages as it goes.
 
     Args:
+        config: pytest's.
         items: The collected tests by node id.
         collected: Files that were collected, with the error of those that could not be.
+        places: Per file that could not be collected, the frames of its error.
         send: Takes one message.
         functions: Those that a swap can reach; None: the overlay is in place already.
-        places: Per file that could not be collected, the frames of its error.
     """
 
     def __init__(
         self,
+        config: pytest.Config,
         items: Mapping[str, pytest.Item],
         collected: Mapping[str, str],
+        places: Mapping[str, Frames],
         send: Callable[[Message], None],
         functions: FunctionIndex | None,
-        places: Mapping[str, Frames] | None = None,
     ) -> None:
+        self._config = config
         self._items = items
         self._collected = collected
+        self._places = places
         self._send = send
         self._functions = functions
-        self._places = places or {}
         self._frames: Frames = []
         self._current = ""
         self._probe = Probe(lambda: send({"covered": self._current}))
         self._tracer: CallTracer | None = None
         self._flow: FlowProbe | None = None
         self._sides: Sides | None = None
-        self._state: Mapping[str, str] | None = None  # the project's files
+        self._name_of: Callable[[str], str] | None = None  # of files whose state is wanted
         self._reports: list[pytest.TestReport] = []
         self._overlays: list[Overlay | DataOverlay] = []
         self._n_swapped = 0
@@ -132,29 +134,31 @@ class Child:
         if request.get("forced"):
             self._force(request["forced"])
         elif request.get("value"):
-            functions = functions_by_file() if self._functions is None else self._functions
-            self._send({"swapped": put_value(request["value"], functions)})
-            self._sides = Sides()
-        elif not patches:
-            self._sides = Sides()
-        if request.get("targets") is not None:
-            how = {name: request[name] for name in ("sample", "detailed")}
-            self._tracer = CallTracer(_numbered(request["targets"]), **how)
-        if request.get("flow") is not None:
-            self._follow_values(request["flow"])
-        self._state = request.get("state")
+            self._send({"swapped": put_value(request["value"], self._reachable())})
+        self._watch(request)
         self._run_tests(request["tests"], monotonic() + request.get("trace_s", inf))
         self._send_n_swapped()  # more of it, where tests import
         if self._tracer is not None:
             self._send({"edges": [[*edge, n] for edge, n in self._tracer.edges.items()]})
 
-    def _follow_values(self, files: Mapping[str, str]) -> None:
-        for item in list(self._items.values())[:1]:
-            self._flow = FlowProbe(FileNames(str(item.config.rootpath), files).name)
-            item.config.pluginmanager.register(self._flow, "bayesloc-flow")
+    def _watch(self, request: Message) -> None:
+        """Look out for what ``request`` asks of its tests."""
+        plugins, root = self._config.pluginmanager, str(self._config.rootpath)
+        plugins.register(self, "bayesloc-child")
+        if not request.get("patches") and not request.get("forced"):
+            self._sides = Sides()
+            plugins.register(self._sides, "bayesloc-sides")
+        if "targets" in request:
+            how = {name: request[name] for name in ("sample", "detailed")}
+            self._tracer = CallTracer(_numbered(request["targets"]), **how)
+        if "flow" in request:
+            self._flow = FlowProbe(FileNames(root, request["flow"]).name)
+            plugins.register(self._flow, "bayesloc-flow")
+        if "state" in request:
+            self._name_of = FileNames(root, request["state"]).name
 
-    def _send_state(self, root: Path, files: Mapping[str, str]) -> None:
-        self._send({"state": shared_state(FileNames(str(root), files).name)})
+    def _reachable(self) -> FunctionIndex:
+        return functions_by_file() if self._functions is None else self._functions
 
     def _send_n_swapped(self) -> None:
         if self._overlays:
@@ -177,8 +181,7 @@ class Child:
 
     def _force(self, forced: Message) -> None:
         """Let calls of a function give back what ``forced`` says; also in a fresh process."""
-        functions = functions_by_file() if self._functions is None else self._functions
-        own = functions.get(os.path.realpath(forced["filename"]), ())
+        own = self._reachable().get(os.path.realpath(forced["filename"]), ())
         calls = self._probe.forced = ForcedCalls(forced, lambda: self._probe.heartbeat(""))
         self._send({"swapped": calls.place(own, tuple(forced["key"]))})
 
@@ -202,8 +205,6 @@ class Child:
     def _run_tests(self, tests: Sequence[str], ends: float) -> None:
         runnable = [self._items[node_id] for node_id in tests if node_id in self._items]
         following = dict(pairwise(runnable))
-        for item in list(self._items.values())[:1]:  # also where only whole files are named
-            self._watch(item.config.pluginmanager)
         for node_id in tests:
             if monotonic() > ends:
                 break
@@ -218,14 +219,9 @@ class Child:
                 verdict = "fail" if error else "pass"
                 self._frames = self._places.get(node_id, [])
                 self._end(node_id, verdict, error.strip().rpartition("\n")[2], error)
-        recorder = runnable[0].config.pluginmanager.get_plugin(RECORDER) if runnable else None
-        if recorder is not None:
+        recorder = self._config.pluginmanager.get_plugin(RECORDER)
+        if recorder is not None and runnable:
             self._send({"traced": recorder.payload()})
-
-    def _watch(self, plugins: pytest.PytestPluginManager) -> None:
-        plugins.register(self, "bayesloc-child")
-        if self._sides is not None:
-            plugins.register(self._sides, "bayesloc-sides")
 
     def _run_whole(self, name: str) -> None:
         """Run all tests of a file; it passes if some do, and none fails."""
@@ -247,8 +243,8 @@ class Child:
         self._frames = []
         if self._sides is not None:
             self._sides.texts = []
-        if self._state is not None and following is None:
-            self._send_state(item.config.rootpath, self._state)
+        if self._name_of is not None and following is None:
+            self._send({"state": shared_state(self._name_of)})
         self._send({"start": item.nodeid})
         if self._tracer is not None:
             self._tracer.start()

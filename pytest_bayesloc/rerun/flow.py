@@ -81,17 +81,15 @@ class Occurrence:
 class FlowTracer:
     """Follows one test at a time.
 
-    Args:
-        is_ours: Whether a file belongs to the project or its tests.
-
     Attributes:
+        is_ours: Whether a file belongs to the project or its tests.
         activations: The calls, in the order of entry.
         clock: Number of entries and exits so far.
         is_cut: Whether the test was too long to be followed.
     """
 
     def __init__(self, is_ours: Callable[[str], bool]) -> None:
-        self._is_ours = is_ours
+        self.is_ours = is_ours
         self._known: dict[int, tuple[CodeType, bool]] = {}
         self._reset()
 
@@ -141,7 +139,7 @@ class FlowTracer:
     def _is_noted(self, code: CodeType) -> bool:
         known = self._known.get(id(code))
         if known is None:
-            is_noted = code.co_name not in _INLINED and self._is_ours(code.co_filename)
+            is_noted = code.co_name not in _INLINED and self.is_ours(code.co_filename)
             known = self._known[id(code)] = (code, is_noted)
         return known[1]
 

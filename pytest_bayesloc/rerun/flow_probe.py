@@ -48,19 +48,16 @@ class WrongValues:
     roots: list[Root] = field(default_factory=list)
 
 
-def wrong_values(
-    error: BaseException, tracer: FlowTracer, is_ours: Callable[[str], bool]
-) -> WrongValues | None:
+def wrong_values(error: BaseException, tracer: FlowTracer) -> WrongValues | None:
     """Return the values that were refused; None if none was, or the call was not noted.
 
     Args:
         error: That a test failed with.
         tracer: Noted the test.
-        is_ours: Whether a file belongs to the project or its tests.
     """
-    for cause in _deepest_first(error, is_ours):
+    for cause in _deepest_first(error, tracer.is_ours):
         frames = list(walk_tb(cause.__traceback__))
-        at = _last_own(frames, is_ours)
+        at = _last_own(frames, tracer.is_ours)
         user = tracer.activation(frames[at][0]) if at >= 0 else None
         if user is not None:
             frame, line = frames[at]
@@ -276,12 +273,9 @@ class FlowProbe:
 
     def __init__(self, name: Callable[[str], str]) -> None:
         self._name = name
-        self._tracer = FlowTracer(self._is_ours)
+        self._tracer = FlowTracer(lambda filename: bool(name(filename)))
         self._found: Message = {}
         self._n_makers = 0
-
-    def _is_ours(self, filename: str) -> bool:
-        return bool(self._name(filename))
 
     def start(self) -> None:
         """Begin a test."""
@@ -301,17 +295,11 @@ class FlowProbe:
         self._tracer.stop()
         report = yield
         if call.excinfo is not None and call.when != "teardown" and not self._found:
-            self._follow(call.excinfo.value)
+            wrong = None if self._tracer.is_cut else wrong_values(call.excinfo.value, self._tracer)
+            self._found = self._message(wrong) if wrong is not None else {}
         elif call.when != "teardown":
             self._tracer.resume()
         return report
-
-    def _follow(self, error: BaseException) -> None:
-        if self._tracer.is_cut:
-            return
-        wrong = wrong_values(error, self._tracer, self._is_ours)
-        if wrong is not None:
-            self._found = self._message(wrong)
 
     def _message(self, wrong: WrongValues) -> Message:
         """Return the fields of ``domain.recording.ValueFlow`` that are known here."""
@@ -323,10 +311,11 @@ class FlowProbe:
                 {
                     "label": root.label,
                     "makers": self._makers(origins, origins.of_root(root), ARGUMENT_LEVELS),
-                    "giver": self._giver(origins, root),
+                    "giver": giver and self._frame(giver.code, line),
                     "is_part": root.is_part,
                 }
                 for root in wrong.roots
+                for giver, line in (origins.giver(root),)
             ],
         }
 
@@ -339,27 +328,16 @@ class FlowProbe:
             self._n_makers += 1
             if self._n_makers > MAX_MAKERS:
                 continue
+            given = origins.arguments(maker) if levels else ()
             found.append(
                 {
                     "frame": self._frame(maker.code, occurrence.line),
                     "key": str(occurrence.key),
                     "is_held": occurrence.is_held,
-                    "arguments": self._arguments(origins, maker, levels) if levels else {},
+                    "arguments": {n: self._makers(origins, own, levels - 1) for n, own in given},
                 }
             )
         return found
-
-    def _giver(self, origins: Origins, root: Root) -> Message | None:
-        giver, line = origins.giver(root)
-        return None if giver is None else self._frame(giver.code, line)
-
-    def _arguments(
-        self, origins: Origins, maker: Activation, levels: int
-    ) -> dict[str, list[Message]]:
-        return {
-            name: self._makers(origins, occurrences, levels - 1)
-            for name, occurrences in origins.arguments(maker)
-        }
 
     def _frame(self, code: CodeType, line: int) -> Message:
         """Return the fields of ``domain.failure.Frame``."""

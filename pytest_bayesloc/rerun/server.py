@@ -88,7 +88,10 @@ class RerunPlugin:
     """
 
     def __init__(self, config: pytest.Config, spec: Message) -> None:
+        self._config = config
         self._link = open_link(spec)
+        self._items: dict[str, pytest.Item] = {}
+        self._functions: FunctionIndex | None = None  # those that a forked child can swap
         self._tests: list[str] = spec["tests"]
         self._once: Message | None = spec["once"]
         self._scratch: str = spec["scratch"]
@@ -132,18 +135,21 @@ class RerunPlugin:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> NoReturn:
         """Serve, and end without the work that other plugins do at the end of a session."""
-        items = {item.nodeid: item for item in session.items}
+        self._items = {item.nodeid: item for item in session.items}
         status = 1
         try:
             if self._once is not None:
                 threading.Thread(target=self._end_with_main_run, daemon=True).start()
-                child = Child(items, self._collected, self._link.send, None, self._places)
-                child.run(self._once, self._overlays)
+                self._child().run(self._once, self._overlays)
             else:
-                self._serve(items)
+                self._serve()
             status = 0
         finally:
             os._exit(status)
+
+    def _child(self) -> Child:
+        own = self._items, self._collected, self._places
+        return Child(self._config, *own, self._link.send, self._functions)
 
     def _end_with_main_run(self) -> None:
         for _ in self._link.messages():
@@ -154,16 +160,16 @@ class RerunPlugin:
 
     # -- the warm loop
 
-    def _serve(self, items: dict[str, pytest.Item]) -> None:
+    def _serve(self) -> None:
         gc.collect()
-        functions = functions_by_file()
+        self._functions = functions_by_file()
         gc.freeze()
         n_threads = sum(not _may_be_forked(thread) for thread in threading.enumerate())
         adopt_orphans()
         own = children()  # what fixtures and conftest files started
-        self._link.send({"ready": sorted(items), "n_threads": n_threads})
+        self._link.send({"ready": sorted(self._items), "n_threads": n_threads})
         for request in self._link.messages():
-            self._answer(request, items, functions)
+            self._answer(request)
             end_orphans(own)
         self._clean_up()
 
@@ -171,14 +177,12 @@ class RerunPlugin:
         """The main run hung up, and may have been killed: leave no temporary files."""
         _remove(self._scratch, ignore_errors=True)
 
-    def _answer(
-        self, request: Message, items: dict[str, pytest.Item], functions: FunctionIndex
-    ) -> None:
+    def _answer(self, request: Message) -> None:
         started, before = monotonic(), cpu_of_children()
         alive, held = os.pipe()  # ends with the child, which holds the other end
         pid = os.fork()
         if pid == 0:
-            self._be_child(request, items, functions)
+            self._be_child(request)
         _close(held)
         done, waited_s = self._wait(pid, alive, request["limit_s"])
         _close(alive)
@@ -191,15 +195,13 @@ class RerunPlugin:
             }
         )
 
-    def _be_child(
-        self, request: Message, items: dict[str, pytest.Item], functions: FunctionIndex
-    ) -> NoReturn:
+    def _be_child(self, request: Message) -> NoReturn:
         status = 1
         try:
             os.setpgid(0, 0)
             limit_resources(request["limit_s"])
             self._link.leave()
-            Child(items, self._collected, self._link.send, functions).run(request)
+            self._child().run(request)
             status = 0
         finally:
             os._exit(status)

@@ -37,7 +37,7 @@ def asked(tmp_path: Path) -> Callable[[str], WrongValues | None]:
             space["test"]()
         except Exception as error:  # noqa: BLE001 - whatever the text raises
             tracer.stop()
-            return wrong_values(error, tracer, is_ours)
+            return wrong_values(error, tracer)
         finally:
             tracer.stop()
             sys.setprofile(before)
